@@ -1,0 +1,21 @@
+/** Bundles server and command line into dist/: one read of a few files at start instead of hundreds. Dependencies stay outside. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+await rm(join(root, 'dist'), { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: { server: 'src/server.ts', cli: 'src/cli.ts', 'password-hasher.worker': 'src/core/password-hasher.worker.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22.12',
+  packages: 'external',
+  sourcemap: 'linked',
+  chunkNames: 'chunk-[hash]',
+  logLevel: 'warning',
+});

@@ -1,0 +1,173 @@
+/**
+ * Architecture rules as a program (docs/architecture.md): import direction, module order, file names, size, cycles.
+ * Run by `npm run check:structure` and CI; prints every violation and exits 1.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const MAX_LINES = 400;
+
+/** Later modules may use earlier ones, never the other way round; news for an earlier module travels as an event or an argument. */
+const MODULE_ORDER = [
+  ...['settings', 'access', 'messaging', 'identity', 'ledger'],
+  ...['catalog', 'pricing', 'provisioning'],
+  ...['subscriptions', 'payments', 'promo', 'gifts'],
+  ...['referrals', 'campaigns', 'games'],
+  ...['tickets', 'content'],
+  ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],
+];
+
+/** What each room may import, besides itself. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  generated: [],
+  core: ['generated'],
+  domain: ['core', 'generated'],
+  integrations: ['core', 'domain'],
+  sandbox: ['core'],
+  routers: ['core', 'domain'],
+  rest: ['core', 'routers'],
+  realtime: ['core', 'domain'],
+  jobs: ['core', 'domain'],
+  composition: ['core', 'domain', 'integrations', 'sandbox', 'routers', 'rest', 'realtime', 'jobs'],
+  'server.ts': ['core', 'composition'],
+  'cli.ts': ['core', 'composition', 'cli'],
+  cli: ['core', 'domain', 'composition'],
+};
+
+const BANNED_NAMES = /^(?:index|utils?|helpers?|common|misc|manager|shared)\.tsx?$/;
+const FILE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:router|schemas|worker|test|iso\.test|race\.test))?\.(?:ts|tsx|mjs)$/;
+
+/** Packages that belong to one place. */
+const PACKAGE_HOMES: { pattern: RegExp; allowed: RegExp; why: string }[] = [
+  { pattern: /^node-fetch$/, allowed: /^src\/core\/http\/outbound/, why: 'outbound calls go through core/http' },
+  { pattern: /^@trpc\/server/, allowed: /^src\/(?:routers|rest|composition)\//, why: 'tRPC stays above the domain' },
+  { pattern: /^fastify$|^@fastify\//, allowed: /^src\/(?:rest|composition)\//, why: 'HTTP stays above the domain' },
+  { pattern: /^ws$/, allowed: /^src\/(?:realtime)\//, why: 'sockets live in realtime' },
+  { pattern: /^@prisma\/|^pglite-prisma-adapter$|^pg$|^@electric-sql\//, allowed: /^src\/(?:core\/db|generated|cli)\//, why: 'drivers live in core/db' },
+  { pattern: /^@remnawave\//, allowed: /^src\/(?:integrations\/vpnpanel|sandbox\/panel)\//, why: "the panel's wire stays in its adapter" },
+];
+
+interface SourceFile {
+  path: string;
+  text: string;
+  imports: { target: string; isType: boolean }[];
+}
+
+const problems: string[] = [];
+const report = (path: string, problem: string) => problems.push(`${path}: ${problem}`);
+
+function listFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return ['generated', 'node_modules', 'dist'].includes(entry.name) ? [] : listFiles(path);
+    return /\.(?:ts|tsx|mjs)$/.test(entry.name) ? [path] : [];
+  });
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(root, path), 'utf8');
+  const imports = [...text.matchAll(/^(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]/gm)].map((match) => ({
+    target: match[2]!,
+    isType: match[1] !== undefined,
+  }));
+  for (const match of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) imports.push({ target: match[1]!, isType: false });
+  return { path, text, imports };
+}
+
+/** A relative import as a path from the root; null for a package. */
+function resolveImport(file: SourceFile, target: string): string | null {
+  if (!target.startsWith('.')) return null;
+  return relative(root, join(root, dirname(file.path), target));
+}
+
+const roomOf = (path: string) => path.split('/')[1]!;
+const moduleOf = (path: string) => (path.startsWith('src/domain/') ? path.split('/')[2]! : null);
+
+function checkNames(file: SourceFile): void {
+  const name = file.path.split('/').at(-1)!;
+  if (BANNED_NAMES.test(name)) report(file.path, 'a dumping-ground name; name the idea');
+  if (!FILE_NAME.test(name) && !name.endsWith('.d.ts')) report(file.path, 'file names are kebab-case');
+  const lines = file.text.split('\n').length - 1;
+  if (lines > MAX_LINES) report(file.path, `${lines} lines; split by idea (at most ${MAX_LINES})`);
+}
+
+function checkImports(file: SourceFile): void {
+  const room = roomOf(file.path);
+  for (const { target } of file.imports) {
+    const resolved = resolveImport(file, target);
+    if (resolved === null) {
+      for (const home of PACKAGE_HOMES) {
+        if (home.pattern.test(target) && !home.allowed.test(file.path)) report(file.path, `imports ${target}: ${home.why}`);
+      }
+      continue;
+    }
+    if (!resolved.startsWith('src/')) {
+      if (!resolved.startsWith('locales/') && resolved !== 'package.json') report(file.path, `imports ${resolved}, outside src`);
+      continue;
+    }
+    const targetRoom = roomOf(resolved);
+    if (targetRoom !== room && !(MAY_IMPORT[room] ?? []).includes(targetRoom)) report(file.path, `${room} must not import ${targetRoom} (${resolved})`);
+    if (targetRoom === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path)) report(file.path, 'Prisma values only in repo.ts and core/db');
+    checkModules(file, resolved);
+  }
+  if (/process\.env\b/.test(file.text) && !['src/core/env.ts'].includes(file.path)) report(file.path, 'reads process.env; only core/env.ts does');
+  if (/\bfetch\(/.test(file.text) && /^src\/(?!core\/http\/|sandbox\/page\/|rest\/)/.test(file.path)) report(file.path, 'calls fetch; use core/http');
+  if (/\bTRPCError\b/.test(file.text) && !/^src\/(?:routers\/trpc|rest\/error-replies|core\/errors)\.ts$/.test(file.path)) report(file.path, 'TRPCError only in routers/trpc.ts');
+}
+
+function checkModules(file: SourceFile, resolved: string): void {
+  const [own, other] = [moduleOf(file.path), moduleOf(resolved)];
+  if (other === null) return;
+  const isRepo = /\/repo(?:\/|\.ts$)|-repo\.ts$/.test(resolved);
+  if (isRepo && own !== other) report(file.path, `reaches into the queries of ${other} (${resolved})`);
+  if (own === null || own === other) return;
+  const [ownAt, otherAt] = [MODULE_ORDER.indexOf(own), MODULE_ORDER.indexOf(other)];
+  if (ownAt < 0) report(file.path, `module ${own} is not in MODULE_ORDER`);
+  if (otherAt > ownAt) report(file.path, `module ${own} comes before ${other} and must not import it (${resolved})`);
+}
+
+/** Cycles of value imports; types may refer to each other. */
+function checkCycles(files: readonly SourceFile[]): void {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const state = new Map<string, 'open' | 'done'>();
+  const trail: string[] = [];
+  const visit = (path: string): void => {
+    if (state.get(path) === 'done') return;
+    if (state.get(path) === 'open') {
+      report(path, `import cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`);
+      return;
+    }
+    state.set(path, 'open');
+    trail.push(path);
+    const file = byPath.get(path);
+    for (const { target, isType } of file?.imports ?? []) {
+      const resolved = isType || !file ? null : resolveImport(file, target);
+      if (resolved !== null && byPath.has(resolved)) visit(resolved);
+    }
+    trail.pop();
+    state.set(path, 'done');
+  };
+  for (const file of files) visit(file.path);
+}
+
+const sources = listFiles('src').map(readSource);
+const others = ['tests', 'scripts', 'packages', 'examples'].flatMap((folder) => {
+  try {
+    return listFiles(folder);
+  } catch {
+    return [];
+  }
+});
+for (const file of sources) {
+  checkNames(file);
+  checkImports(file);
+}
+for (const path of others) checkNames(readSource(path));
+checkCycles(sources);
+if (problems.length > 0) {
+  console.error(problems.sort().join('\n'));
+  console.error(`\n${problems.length} violations of the architecture rules (docs/architecture.md).`);
+  process.exit(1);
+}
+console.log(`Structure holds: ${sources.length} source files, ${others.length} others.`);

@@ -1,0 +1,99 @@
+// Brings a checkout to the point where the service can run: installed, generated, built. Plain JavaScript for any Node from 18,
+// because on a fresh clone nothing is installed yet; everything after that runs on the Node that package.json brings.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const binFolder = join(root, 'node_modules', '.bin');
+const isWindows = process.platform === 'win32';
+
+/** The runtime that came with the dependencies; where the registry has none for this system, the one that runs us. */
+export function runtime() {
+  const own = join(binFolder, isWindows ? 'node.cmd' : 'node');
+  return existsSync(own) ? own : process.execPath;
+}
+
+/** Environment in which `node` and the installed commands are found first. */
+export function childEnvironment(extra = {}) {
+  return { ...process.env, PATH: `${binFolder}${delimiter}${process.env.PATH ?? ''}`, ...extra };
+}
+
+/** Runs a command to its end; its output is ours. Resolves with the exit code. */
+export function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', shell: isWindows, env: childEnvironment(options.env), ...options.spawn });
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(signal ? 1 : (code ?? 1)));
+  });
+}
+
+async function must(what, command, args, options) {
+  const code = await run(command, args, options);
+  if (code !== 0) {
+    console.error(`\n${what} failed (exit code ${code}).`);
+    process.exit(code);
+  }
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? (entry.name === 'generated' ? [] : filesBelow(path)) : [path];
+  });
+}
+
+function fingerprint(paths) {
+  const hash = createHash('sha256').update(runtime());
+  for (const path of paths.flatMap((name) => (statSync(name).isDirectory() ? filesBelow(name) : [name])).sort()) {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${path}\n${size}\n${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function isCurrent(stampPath, value) {
+  return existsSync(stampPath) && readFileSync(stampPath, 'utf8') === value;
+}
+
+function stamp(stampPath, value) {
+  mkdirSync(dirname(stampPath), { recursive: true });
+  writeFileSync(stampPath, value);
+}
+
+export async function ensureInstalled() {
+  const lock = join(root, 'package-lock.json');
+  const stampPath = join(root, 'node_modules', '.install-stamp');
+  const wanted = createHash('sha256').update(readFileSync(lock)).digest('hex');
+  if (isCurrent(stampPath, wanted)) return;
+  console.log('Installing dependencies …');
+  await must('npm ci', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  stamp(stampPath, wanted);
+}
+
+export async function ensureGenerated() {
+  const stampPath = join(root, 'src', 'generated', '.stamp');
+  const wanted = fingerprint([join(root, 'prisma', 'schema.prisma'), join(root, 'prisma', 'models'), join(root, 'package-lock.json')]);
+  if (isCurrent(stampPath, wanted)) return;
+  console.log('Generating the database client …');
+  await must('prisma generate', runtime(), [join(root, 'scripts', 'db-generate.mjs')]);
+  stamp(stampPath, wanted);
+}
+
+export async function ensureBuilt() {
+  const stampPath = join(root, 'dist', '.stamp');
+  const wanted = fingerprint(['src', 'prisma', 'package.json', 'package-lock.json', 'scripts/build.ts'].map((name) => join(root, name)));
+  if (isCurrent(stampPath, wanted)) return;
+  console.log('Building …');
+  await must('The build', runtime(), [join(root, 'scripts', 'build.ts')]);
+  stamp(stampPath, wanted);
+}
+
+/** Everything that `npm start`, `npm run cli` and the others need before the program itself. */
+export async function prepare() {
+  await ensureInstalled();
+  await ensureGenerated();
+  await ensureBuilt();
+}
