@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "subscriptions" ADD COLUMN     "provision_lease_until" TIMESTAMPTZ(3);

@@ -1,0 +1,68 @@
+/** Reads what the two drivers and Prisma say about a failed statement. */
+
+interface DriverError {
+  code?: unknown;
+  message?: unknown;
+  meta?: { driverAdapterError?: { cause?: DriverCause } };
+  cause?: unknown;
+}
+
+interface DriverCause {
+  kind?: string;
+  originalCode?: string;
+  constraint?: { index?: string; fields?: string[] };
+  originalMessage?: string;
+}
+
+const DEADLOCK = '40P01';
+const SERIALIZATION = '40001';
+
+/** True when nothing of the transaction stands and running it again may succeed. */
+export function isRetryable(error: unknown): boolean {
+  const failure = error as DriverError | null;
+  if (failure === null || typeof failure !== 'object') return false;
+  const code = sqlState(error);
+  return failure.code === 'P2034' || code === DEADLOCK || code === SERIALIZATION || driverCause(failure)?.kind === 'TransactionWriteConflict';
+}
+
+/** The SQLSTATE behind an error of Prisma, node-postgres or PGlite. */
+export function sqlState(error: unknown): string | undefined {
+  const failure = error as DriverError | null;
+  if (failure === null || typeof failure !== 'object') return undefined;
+  const cause = driverCause(failure);
+  if (cause?.originalCode) return cause.originalCode;
+  if (failure.code === 'P2002') return '23505';
+  return typeof failure.code === 'string' && /^[0-9A-Z]{5}$/.test(failure.code) && !failure.code.startsWith('P2') ? failure.code : undefined;
+}
+
+/** A unique key refused the row. `constraint`: part of the constraint's or a column's name. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (sqlState(error) !== '23505') return false;
+  return constraint === undefined || describe(error).includes(constraint);
+}
+
+/** Another table's row holds on to this one, or the row pointed at is missing. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return sqlState(error) === '23503' || (error as DriverError | null)?.code === 'P2003';
+}
+
+/** The database cannot be reached or does not answer; the request may be tried later (503, spec 06 section 0). */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const failure = error as DriverError | null;
+  if (failure === null || typeof failure !== 'object') return false;
+  const code = String(failure.code ?? '');
+  if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(code)) return true;
+  const state = sqlState(error) ?? '';
+  if (state.startsWith('08') || state.startsWith('57P') || state === '53300') return true;
+  return /timeout exceeded when trying to connect|Connection terminated|terminating connection/i.test(String(failure.message ?? ''));
+}
+
+function driverCause(failure: DriverError): DriverCause | undefined {
+  const nested = failure.meta?.driverAdapterError?.cause ?? (failure.cause as DriverCause | undefined);
+  return nested && typeof nested === 'object' ? nested : undefined;
+}
+
+function describe(error: unknown): string {
+  const failure = error as DriverError & { constraint?: string; detail?: string };
+  return [failure.constraint, failure.detail, failure.message, JSON.stringify(failure.meta ?? null), JSON.stringify(driverCause(failure) ?? null)].join(' ');
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
+import type { Database, JobDatabase } from './database.ts';
+import { lockFolder } from './folder-lock.ts';
+import { openPrisma } from './open-prisma.ts';
+import { applyMigrations, readMigrations } from './migrate.ts';
+import { embeddedSqlRunner } from './sql-runner.ts';
+
+export interface EmbeddedOptions {
+  /** Folder that keeps the data; null = in memory (tests). */
+  dataDir: string | null;
+  migrationsFolder: string;
+  /** A dumped data folder to start from (tests). */
+  loadDataDir?: PGliteOptions['loadDataDir'];
+}
+
+/** Opens the embedded database. One connection serves everything, so every open transaction makes all others wait. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
+  const unlock = options.dataDir === null ? async () => undefined : await lockFolder(options.dataDir);
+  let database: PGlite;
+  try {
+    database = await PGlite.create({
+      dataDir: options.dataDir === null ? undefined : join(options.dataDir, 'database'),
+      loadDataDir: options.loadDataDir,
+    });
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+  return embeddedDatabase(database, options.migrationsFolder, unlock);
+}
+
+export function embeddedDatabase(database: PGlite, migrationsFolder: string, unlock: () => Promise<void>): Database {
+  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database));
+  return {
+    kind: 'embedded',
+    db: { ...prisma, sql: embeddedSqlRunner(database) },
+    jobDatabase: embeddedJobDatabase(database),
+    listen: async (channel, onMessage) => database.listen(channel, onMessage),
+    migrate: async () =>
+      applyMigrations(
+        {
+          run: async (sql) => void (await database.exec(sql)),
+          query: async (sql, values) => (await database.query<Record<string, unknown>>(sql, values)).rows,
+        },
+        await readMigrations(migrationsFolder),
+      ),
+    poolCounters: () => ({ size: 1, inUse: 0, waiting: 0 }),
+    close: async () => {
+      await disconnect();
+      if (!database.closed) await database.close();
+      await unlock();
+    },
+  };
+}
+
+/**
+ * pg-boss sends maintenance as one `BEGIN; …; COMMIT;` script. Sent plainly, Prisma's queries would slip in between and fail
+ * with the script's error state; as a PGlite transaction the script has the connection for itself.
+ */
+function embeddedJobDatabase(database: PGlite): JobDatabase {
+  return {
+    executeSql: async (text, values) => {
+      if (values?.length) return database.query<Record<string, unknown>>(text, values);
+      const script = /^\s*BEGIN\s*;([\s\S]*)COMMIT\s*;?\s*$/i.exec(text);
+      const results = script ? await database.transaction((tx) => tx.exec(script[1]!)) : await database.exec(text);
+      return { rows: (results.at(-1)?.rows ?? []) as Record<string, unknown>[] };
+    },
+  };
+}

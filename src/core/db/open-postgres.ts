@@ -1,0 +1,160 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+import type { Database, Unsubscribe } from './database.ts';
+import { openPrisma } from './open-prisma.ts';
+import { applyMigrations, readMigrations } from './migrate.ts';
+import { runOutsideTransaction } from './root-guard.ts';
+import { poolSqlRunner } from './sql-runner.ts';
+
+export interface PostgresOptions {
+  url: string;
+  poolSize: number;
+  statementTimeoutMs: number;
+  migrationsFolder: string;
+  log: Logger;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_DELAY_MS = 500;
+
+/** Opens a PostgreSQL server (15 or later): one pool that Prisma, plain SQL and the job queue share, and one listening connection. */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: options.statementTimeoutMs,
+    idle_in_transaction_session_timeout: 30_000,
+    application_name: 'subscription-service',
+  });
+  pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
+  const { rows } = await pool.query<{ version: string }>("SELECT current_setting('server_version_num') AS version");
+  const version = Number(rows[0]?.version ?? 0);
+  if (version < 150_000) {
+    await pool.end();
+    throw new Error(`PostgreSQL 15 or later is needed; the server is ${Math.floor(version / 10_000)}`);
+  }
+  const { disconnect, ...prisma } = openPrisma(new PrismaPg(pool, { disposeExternalPool: false }));
+  const listeners = new Listeners(options);
+
+  return {
+    kind: 'postgres',
+    db: { ...prisma, sql: poolSqlRunner(pool) },
+    jobDatabase: {
+      executeSql: async (text, values) => {
+        const result = await pool.query(text, values);
+        // A script of several statements answers with a list; its last result is the one that counts.
+        return Array.isArray(result) ? (result as pg.QueryResult[]).at(-1)! : result;
+      },
+    },
+    listen: (channel, onMessage, onReconnect) => listeners.add(channel, onMessage, onReconnect),
+    migrate: async () => {
+      const client = await pool.connect();
+      try {
+        await client.query('SET statement_timeout = 0');
+        return await applyMigrations(
+          {
+            run: async (sql) => void (await client.query(sql)),
+            query: async (sql, values) => (await client.query(sql, values)).rows,
+          },
+          await readMigrations(options.migrationsFolder),
+        );
+      } finally {
+        client.release(true);
+      }
+    },
+    poolCounters: () => ({ size: options.poolSize, inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
+    close: async () => {
+      await listeners.close();
+      await disconnect();
+      await pool.end();
+    },
+  };
+}
+
+interface Listener {
+  channel: string;
+  onMessage: (payload: string) => void;
+  onReconnect: () => void;
+}
+
+/** One connection that listens on all channels and comes back by itself. */
+class Listeners {
+  readonly #options: PostgresOptions;
+  readonly #listeners = new Set<Listener>();
+  #client: pg.Client | null = null;
+  #connecting: Promise<pg.Client> | null = null;
+  #closed = false;
+
+  constructor(options: PostgresOptions) {
+    this.#options = options;
+  }
+
+  async add(channel: string, onMessage: Listener['onMessage'], onReconnect: Listener['onReconnect']): Promise<Unsubscribe> {
+    const listener = { channel, onMessage, onReconnect };
+    this.#listeners.add(listener);
+    const client = await this.#connect();
+    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    return async () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #connect(): Promise<pg.Client> {
+    if (this.#client) return Promise.resolve(this.#client);
+    this.#connecting ??= runOutsideTransaction(() => this.#open()).finally(() => {
+      this.#connecting = null;
+    });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.#options.url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: 'subscription-service-listen',
+    });
+    client.on('notification', ({ channel, payload }) => {
+      for (const listener of this.#listeners) if (listener.channel === channel) listener.onMessage(payload ?? '');
+    });
+    client.on('error', () => this.#lost(client));
+    client.on('end', () => this.#lost(client));
+    await client.connect();
+    for (const channel of new Set([...this.#listeners].map((listener) => listener.channel))) {
+      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    }
+    this.#client = client;
+    return client;
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    void client.end().catch(() => undefined);
+    if (!this.#closed) this.#reconnectLater();
+  }
+
+  #reconnectLater(): void {
+    this.#options.log.warn('the listening database connection was lost; reconnecting');
+    const timer = setTimeout(async () => {
+      if (this.#closed) return;
+      try {
+        await this.#connect();
+        for (const listener of this.#listeners) listener.onReconnect();
+      } catch {
+        this.#reconnectLater();
+      }
+    }, RECONNECT_DELAY_MS);
+    timer.unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = this.#client;
+    this.#client = null;
+    await client?.end();
+  }
+}

@@ -1,0 +1,38 @@
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { App } from '../app.ts';
+import { sqlEventRecorder } from '../events/sql-event-recorder.ts';
+import { sqlJobSender } from '../jobs/sql-job-sender.ts';
+import { isRetryable } from './db-errors.ts';
+import { refuseInsideTransaction, runInsideTransaction } from './root-guard.ts';
+import { transactionSqlRunner } from './sql-runner.ts';
+
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Runs `fn` in one database transaction with an `App` whose `db`, `jobs` and `events` belong to it; called inside a
+ * transaction it joins. After a deadlock or a write conflict the whole function runs again (up to 5 times, with jitter), so it
+ * must hold database work only: outside effects go through `t.jobs` and `t.events`, which commit or vanish with it (spec 00).
+ */
+export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Promise<T> {
+  const { begin } = app.db;
+  if (begin === null) return fn(app);
+  refuseInsideTransaction('inTransaction');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await begin((tx) => runInsideTransaction(() => fn(transactionApp(app, tx))));
+    } catch (error) {
+      if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, app.random.int(5, 25 * attempt + 6)));
+    }
+  }
+}
+
+function transactionApp(app: App, tx: Prisma.TransactionClient): App {
+  const sql = transactionSqlRunner(tx);
+  return {
+    ...app,
+    db: { prisma: tx, sql, begin: null },
+    jobs: sqlJobSender(sql, app.clock),
+    events: sqlEventRecorder(sql, app.clock),
+  };
+}

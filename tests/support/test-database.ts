@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
+import { createLogger } from '../../src/core/log.ts';
+import type { Database } from '../../src/core/db/database.ts';
+import { readMigrations } from '../../src/core/db/migrate.ts';
+import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
+import { openPostgres } from '../../src/core/db/open-postgres.ts';
+import { JobRunner } from '../../src/core/jobs/job-runner.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+export const migrationsFolder = join(root, 'prisma', 'migrations');
+const cacheFolder = join(root, 'node_modules', '.cache', 'test-database');
+const log = createLogger({ level: 'silent', format: 'json' });
+
+/** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
+export const serverUrl = process.env.TEST_DATABASE_URL || null;
+
+async function templateKey(): Promise<string> {
+  const migrations = await readMigrations(migrationsFolder);
+  return createHash('sha256')
+    .update(`v2 ${migrations.map((migration) => migration.checksum).join(' ')}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function urlOf(database: string): string {
+  const url = new URL(serverUrl!);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** Builds the template once a run: all migrations and the job tables. */
+export async function prepareTemplate(): Promise<void> {
+  if (serverUrl) await prepareServerTemplate(await templateKey());
+  else await prepareEmbeddedTemplate(await templateKey());
+}
+
+async function prepareEmbeddedTemplate(key: string): Promise<void> {
+  const path = join(cacheFolder, `${key}.tar`);
+  if (await readFile(path).then(() => true, () => false)) return;
+  const database = await openEmbedded({ dataDir: null, migrationsFolder });
+  await installAll(database);
+  await database.close();
+  // A second instance: dumping needs the raw handle.
+  const raw = await PGlite.create();
+  const wrapped = embeddedDatabase(raw, migrationsFolder, async () => undefined);
+  await installAll(wrapped);
+  const dump = await raw.dumpDataDir('none');
+  await mkdir(cacheFolder, { recursive: true });
+  await writeFile(`${path}.${process.pid}`, Buffer.from(await dump.arrayBuffer()));
+  await rename(`${path}.${process.pid}`, path);
+  await wrapped.close();
+}
+
+async function installAll(database: Database): Promise<void> {
+  await database.migrate();
+  const runner = new JobRunner(database, log);
+  await runner.install();
+  await runner.stop(0);
+}
+
+async function prepareServerTemplate(key: string): Promise<void> {
+  const name = `subscription_test_template_${key}`;
+  const admin = new pg.Client({ connectionString: serverUrl! });
+  await admin.connect();
+  try {
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (rowCount) return;
+    const making = `${name}_${process.pid}`;
+    await admin.query(`CREATE DATABASE ${making}`);
+    const database = await openPostgres({ url: urlOf(making), poolSize: 4, statementTimeoutMs: 60_000, migrationsFolder, log });
+    await installAll(database);
+    await database.close();
+    await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+  } finally {
+    await admin.end();
+  }
+}
+
+export interface TestDatabase extends Database {
+  /** Connection address on a server, for second instances and child processes; null when embedded. */
+  readonly url: string | null;
+  drop(): Promise<void>;
+}
+
+/** A fresh database made from the template. */
+export async function freshDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+  const key = await templateKey();
+  if (!serverUrl) {
+    const file = await readFile(join(cacheFolder, `${key}.tar`));
+    const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]) });
+    return { ...database, url: null, drop: () => database.close() };
+  }
+  const name = `subscription_test_${process.pid}_${process.hrtime.bigint()}`;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`);
+  const database = await openPostgres({
+    url: urlOf(name),
+    poolSize: options.poolSize ?? 20,
+    statementTimeoutMs: 30_000,
+    migrationsFolder,
+    log,
+  });
+  return {
+    ...database,
+    url: urlOf(name),
+    drop: async () => {
+      await database.close();
+      await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function onServer(sql: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: serverUrl! });
+  await admin.connect();
+  try {
+    // Two workers copying one template at once get "source database is being accessed"; taking turns is enough.
+    await admin.query('SELECT pg_advisory_lock(727110002)');
+    await admin.query(sql);
+  } finally {
+    await admin.end();
+  }
+}
+
+/** The tables that hold test data; reference rows stay. */
+const KEPT_TABLES = new Set(['schema_migrations', 'promo_groups']);
+
+/** Empties the database between files of one worker. */
+export async function emptyDatabase(database: Database): Promise<void> {
+  const tables = await database.db.sql<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+  );
+  const names = tables.map((table) => table.name).filter((name) => !KEPT_TABLES.has(name));
+  await database.jobDatabase.executeSql(`TRUNCATE ${names.map((name) => `"${name}"`).join(', ')} RESTART IDENTITY CASCADE`);
+  await database.jobDatabase.executeSql('DELETE FROM jobs.job');
+  await database.jobDatabase.executeSql('DELETE FROM promo_groups WHERE NOT is_default');
+}

@@ -1,0 +1,11 @@
+import { freshDatabase, type TestDatabase } from './test-database.ts';
+
+declare global {
+  var testDatabase: Promise<TestDatabase> | undefined;
+}
+
+/** The one database of this worker, kept on `globalThis` because files of a worker share a context but not modules. */
+export function workerDatabase(): Promise<TestDatabase> {
+  globalThis.testDatabase ??= freshDatabase();
+  return globalThis.testDatabase;
+}
