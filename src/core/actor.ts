@@ -1,0 +1,27 @@
+/** Who acts. Minted by the gates (`domain/access`, `domain/identity`) only; use cases trust it. */
+export type Actor =
+  | { readonly kind: 'system'; readonly name: string }
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'token'; readonly tokenId: number; readonly name: string }
+  | { readonly kind: 'user'; readonly userId: number }
+  | { readonly kind: 'admin'; readonly userId: number; readonly level: number; readonly isConfigAdmin: boolean };
+
+export type TokenActor = Extract<Actor, { kind: 'token' }>;
+export type UserActor = Extract<Actor, { kind: 'user' }>;
+export type AdminActor = Extract<Actor, { kind: 'admin' }>;
+
+/** Stable text of an actor for idempotency keys and logs: `token:3`, `user:17`, `admin:17`. */
+export function actorKey(actor: Actor): string {
+  switch (actor.kind) {
+    case 'token':
+      return `token:${actor.tokenId}`;
+    case 'user':
+      return `user:${actor.userId}`;
+    case 'admin':
+      return `admin:${actor.userId}`;
+    case 'system':
+      return `system:${actor.name}`;
+    case 'anonymous':
+      return 'anonymous';
+  }
+}

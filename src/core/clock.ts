@@ -1,0 +1,23 @@
+/** Time as the service sees it. Always ask the clock, never `new Date()`: tests freeze it and the sandbox moves it forward. */
+export interface Clock {
+  /** The current moment in UTC. */
+  now(): Date;
+}
+
+/** The machine's own time. */
+export const systemClock: Clock = { now: () => new Date() };
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** A moment `days` (may be negative or a fraction) after `from`. */
+export function addDays(from: Date, days: number): Date {
+  return new Date(from.getTime() + days * DAY_MS);
+}
+
+/** A moment `ms` milliseconds after `from`. */
+export function addMs(from: Date, ms: number): Date {
+  return new Date(from.getTime() + ms);
+}

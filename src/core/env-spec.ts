@@ -1,0 +1,236 @@
+/**
+ * Every variable that the service itself reads at start. `env.ts` parses by this table and `.env.example` is printed from it,
+ * so a variable cannot exist undocumented. The settings of `domain/settings` are not here: they read `Env.raw`.
+ */
+
+export interface EnvVariable {
+  readonly group: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'choice' | 'list';
+  /** Other names of the same variable; the main name wins when several are set. */
+  readonly aliases?: readonly string[];
+  /** Value when unset; null = no value. */
+  readonly default: string | null;
+  readonly min?: number;
+  readonly max?: number;
+  readonly choices?: readonly string[];
+  /** May also be given as `NAME_FILE`, and the value never appears in a problem or a log. */
+  readonly isSecret?: boolean;
+  /** What the variable does, for the person who runs the service. */
+  readonly effect: string;
+}
+
+export const ENV_SPEC = {
+  NODE_ENV: {
+    group: 'Process',
+    type: 'choice',
+    default: 'development',
+    choices: ['development', 'production', 'test'],
+    effect: 'production switches on strict start-up checks, JSON logs, and switches off the API documentation and the sandbox.',
+  },
+  HOST: {
+    group: 'Process',
+    type: 'string',
+    aliases: ['WEB_API_HOST'],
+    default: '0.0.0.0',
+    effect: 'Address the HTTP server listens on.',
+  },
+  PORT: {
+    group: 'Process',
+    type: 'integer',
+    aliases: ['WEB_API_PORT'],
+    default: '8080',
+    min: 0,
+    max: 65_535,
+    effect: 'Port the HTTP server listens on; 0 takes any free one.',
+  },
+  DATA_DIR: {
+    group: 'Process',
+    type: 'string',
+    default: './data',
+    effect: 'Folder of the embedded database, uploads, backups and generated keys.',
+  },
+  SHUTDOWN_TIMEOUT_MS: {
+    group: 'Process',
+    type: 'integer',
+    default: '20000',
+    min: 0,
+    max: 600_000,
+    effect: 'Milliseconds that running requests and jobs get to finish after SIGTERM.',
+  },
+  SANDBOX: {
+    group: 'Process',
+    type: 'choice',
+    default: 'auto',
+    choices: ['auto', 'on', 'off'],
+    effect:
+      'Fake panel, payment provider, messenger and mail box on loopback. auto = on outside production, for each kind that has no real system configured. on is refused in production.',
+  },
+  DATABASE_URL: {
+    group: 'Database',
+    type: 'string',
+    default: null,
+    isSecret: true,
+    effect:
+      'postgresql://user:password@host:5432/name. Unset = embedded database in DATA_DIR, for development and one single process.',
+  },
+  DATABASE_POOL_SIZE: {
+    group: 'Database',
+    type: 'integer',
+    default: '10',
+    min: 2,
+    max: 1_000,
+    effect: 'Most connections this process holds open. Unused with the embedded database.',
+  },
+  DATABASE_STATEMENT_TIMEOUT_MS: {
+    group: 'Database',
+    type: 'integer',
+    default: '15000',
+    min: 0,
+    max: 3_600_000,
+    effect: 'Milliseconds after which the database cancels one statement; 0 = never.',
+  },
+  ALLOW_EMBEDDED_IN_PRODUCTION: {
+    group: 'Database',
+    type: 'boolean',
+    default: 'false',
+    effect: 'Lets production run on the embedded database: one process only, no replicas.',
+  },
+  LOG_LEVEL: {
+    group: 'Logs and metrics',
+    type: 'choice',
+    default: 'info',
+    choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    effect: 'Least severe line that is written. WARNING and CRITICAL, in any case of letters, are accepted too.',
+  },
+  LOG_FORMAT: {
+    group: 'Logs and metrics',
+    type: 'choice',
+    default: 'auto',
+    choices: ['auto', 'json', 'pretty'],
+    effect: 'auto = pretty in development, otherwise one JSON object a line.',
+  },
+  METRICS_TOKEN: {
+    group: 'Logs and metrics',
+    type: 'string',
+    default: null,
+    isSecret: true,
+    effect: 'Bearer token for GET /metrics. Unset = the route answers to loopback addresses only.',
+  },
+  WEB_API_ENABLED: {
+    group: 'Web API',
+    type: 'boolean',
+    default: 'true',
+    effect: 'Serves the Web API routes.',
+  },
+  CABINET_ENABLED: {
+    group: 'Cabinet',
+    type: 'boolean',
+    default: 'true',
+    effect: 'Serves the cabinet and the cabinet admin routes.',
+  },
+  IS_DOCS_ENABLED: {
+    group: 'Web API',
+    type: 'boolean',
+    aliases: ['WEB_API_DOCS_ENABLED'],
+    default: null,
+    effect: 'Serves /docs, /redoc and /openapi.json. Unset = true, in production false.',
+  },
+  WEB_API_DEFAULT_TOKEN: {
+    group: 'Web API',
+    type: 'string',
+    default: null,
+    isSecret: true,
+    effect: 'API token that exists after every start, for the first sign-in. Make your own tokens, then remove it.',
+  },
+  WEB_API_TOKEN_HMAC_SECRET: {
+    group: 'Web API',
+    type: 'string',
+    default: null,
+    isSecret: true,
+    effect: 'Key under which API tokens are stored as HMAC; without it they are stored as a plain hash.',
+  },
+  CABINET_JWT_SECRET: {
+    group: 'Cabinet',
+    type: 'string',
+    default: null,
+    isSecret: true,
+    effect:
+      'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and kept in DATA_DIR.',
+  },
+  TRUSTED_PROXIES: {
+    group: 'Network',
+    type: 'list',
+    aliases: ['CABINET_TRUSTED_PROXIES'],
+    default: '',
+    effect: 'Addresses or CIDR ranges, comma separated, whose X-Forwarded-For and X-Real-IP are believed.',
+  },
+  WEBHOOK_ALLOWED_PRIVATE_HOSTS: {
+    group: 'Network',
+    type: 'list',
+    default: '',
+    effect:
+      'Host names or addresses, comma separated, that webhooks may reach although they are private. For development and tests.',
+  },
+} as const satisfies Record<string, EnvVariable>;
+
+export type EnvName = keyof typeof ENV_SPEC;
+
+/**
+ * Names that end in `_FILE` and are a value of their own, so they are not read as "the secret NAME is in this file":
+ * keys of the settings registry, and variables of other programs that are often present.
+ */
+export const PLAIN_FILE_NAMES: ReadonlySet<string> = new Set([
+  'LOG_FILE',
+  'LOGO_FILE',
+  'LOG_INFO_FILE',
+  'LOG_WARNING_FILE',
+  'LOG_ERROR_FILE',
+  'LOG_PAYMENTS_FILE',
+  'AWS_CONFIG_FILE',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'COMPOSE_FILE',
+  'GIT_INDEX_FILE',
+  'SSL_CERT_FILE',
+]);
+
+/** Comment lines of at most about 100 characters. */
+function wrap(text: string): string[] {
+  const lines = ['#'];
+  for (const word of text.split(' ')) {
+    const last = lines.length - 1;
+    if (`${lines[last]} ${word}`.length > 100) lines.push(`# ${word}`);
+    else lines[last] += ` ${word}`;
+  }
+  return lines;
+}
+
+function exampleOf(name: string, variable: EnvVariable): string {
+  const lines = wrap(variable.effect);
+  const facts: string[] = [variable.type];
+  if (variable.choices) facts.push(variable.choices.join(' | '));
+  if (variable.min !== undefined && variable.max !== undefined) facts.push(`${variable.min}..${variable.max}`);
+  if (variable.aliases) facts.push(`also read as ${variable.aliases.join(', ')}`);
+  if (variable.isSecret) facts.push(`or a path in ${name}_FILE`);
+  lines.push(`# (${facts.join('; ')})`, `# ${name}=${variable.default ?? ''}`);
+  return lines.join('\n');
+}
+
+/** Text of `.env.example`: every variable with its effect and default, commented out. */
+export function renderEnvExample(): string {
+  const head = [
+    '# Copy to .env in the project folder. Variables of the process win over this file.',
+    '# Every variable is optional in development; what is commented out shows its default.',
+    '# Any secret NAME may be given as NAME_FILE=/path/of/a/file instead.',
+    '# Keys of the settings registry (panel, messenger, payment providers, prices ...) may stand here as well;',
+    '# a key given here cannot be changed through the settings interface.',
+  ].join('\n');
+  const byGroup = new Map<string, string[]>();
+  for (const [name, variable] of Object.entries(ENV_SPEC)) {
+    const entries = byGroup.get(variable.group) ?? [];
+    entries.push(exampleOf(name, variable));
+    byGroup.set(variable.group, entries);
+  }
+  const groups = [...byGroup].map(([group, entries]) => `## ${group}\n\n${entries.join('\n\n')}`);
+  return `${[head, ...groups].join('\n\n')}\n`;
+}

@@ -1,0 +1,271 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { ENV_SPEC, type EnvName, type EnvVariable, PLAIN_FILE_NAMES } from './env-spec.ts';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+/** Configuration of the process, read once at start. What each variable does: `env-spec.ts`. */
+export interface Env {
+  readonly nodeEnv: 'development' | 'production' | 'test';
+  readonly isProduction: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly shutdownTimeoutMs: number;
+  readonly sandbox: 'auto' | 'on' | 'off';
+  /** May a fake stand in for a kind of system that is not configured? `on`, or `auto` outside production. */
+  readonly isSandboxAllowed: boolean;
+  /** null = embedded database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly databasePoolSize: number;
+  readonly databaseStatementTimeoutMs: number;
+  readonly isEmbeddedAllowedInProduction: boolean;
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'json' | 'pretty';
+  readonly metricsToken: string | null;
+  readonly isWebApiEnabled: boolean;
+  readonly isCabinetEnabled: boolean;
+  readonly isDocsEnabled: boolean;
+  readonly webApiDefaultToken: string | null;
+  readonly webApiTokenHmacSecret: string | null;
+  /** null outside production = the server generates one and keeps it. */
+  readonly cabinetJwtSecret: string | null;
+  /** Addresses and CIDR ranges whose forwarding headers are believed. */
+  readonly trustedProxies: readonly string[];
+  readonly webhookAllowedPrivateHosts: readonly string[];
+  /** The whole environment with `NAME_FILE` secrets read, for the settings registry. Empty values are kept. */
+  readonly raw: Readonly<Record<string, string>>;
+}
+
+export type EnvSource = Readonly<Record<string, string | undefined>>;
+
+/** The environment cannot be used. `problems` holds one line for each, beginning with the variable's name, without secret values. */
+export class EnvError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The environment is not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'EnvError';
+    this.problems = problems;
+  }
+}
+
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off']);
+const MIN_JWT_SECRET_BYTES = 32;
+const PLACEHOLDER_PATTERN =
+  /change[-_ ]?(me|this|it)|example|placeholder|replace[-_ ]?(me|this)|your[-_ ]|default|password|secret[-_ ]?key|qwerty/i;
+const PLACEHOLDER_WORDS = new Set([
+  'admin',
+  'root',
+  'secret',
+  'test',
+  'token',
+  'key',
+  'apikey',
+  'api-key',
+  'api_key',
+  'dev',
+  'demo',
+]);
+
+/** Looks like a value copied from a manual rather than a generated one. */
+function isPlaceholder(value: string): boolean {
+  return PLACEHOLDER_WORDS.has(value.toLowerCase()) || PLACEHOLDER_PATTERN.test(value) || new Set(value).size < 5;
+}
+
+/** Parses variables by the spec table and gathers every problem instead of stopping at the first. */
+class EnvReader {
+  readonly problems: string[] = [];
+  readonly #raw: Readonly<Record<string, string>>;
+
+  constructor(raw: Readonly<Record<string, string>>) {
+    this.#raw = raw;
+  }
+
+  #find(name: EnvName): { given: string; text: string } | null {
+    const variable: EnvVariable = ENV_SPEC[name];
+    for (const given of [name, ...(variable.aliases ?? [])]) {
+      const text = this.#raw[given]?.trim();
+      if (text) return { given, text };
+    }
+    return variable.default === null ? null : { given: name, text: variable.default };
+  }
+
+  #refuse(given: string, text: string): void {
+    this.problems.push(`${given}: ${text}`);
+  }
+
+  problem(name: EnvName, text: string): void {
+    this.#refuse(name, text);
+  }
+
+  string(name: EnvName): string | null {
+    return this.#find(name)?.text ?? null;
+  }
+
+  integer(name: EnvName): number {
+    const variable: EnvVariable = ENV_SPEC[name];
+    const found = this.#find(name);
+    const min = variable.min ?? Number.MIN_SAFE_INTEGER;
+    const max = variable.max ?? Number.MAX_SAFE_INTEGER;
+    const value = found && /^-?\d{1,15}$/.test(found.text) ? Number(found.text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    this.#refuse(found?.given ?? name, `must be a whole number from ${min} to ${max}`);
+    return min;
+  }
+
+  boolean(name: EnvName, whenUnset = false): boolean {
+    const found = this.#find(name);
+    if (!found) return whenUnset;
+    const word = found.text.toLowerCase();
+    if (TRUE_WORDS.has(word)) return true;
+    if (!FALSE_WORDS.has(word)) this.#refuse(found.given, 'must be true or false');
+    return false;
+  }
+
+  choice<T extends string>(name: EnvName, choices: readonly T[], synonyms: Readonly<Record<string, T>> = {}): T {
+    const found = this.#find(name);
+    const word = found?.text.toLowerCase() ?? '';
+    const value = choices.find((choice) => choice === word) ?? synonyms[word];
+    if (value !== undefined) return value;
+    this.#refuse(found?.given ?? name, `must be one of ${choices.join(', ')}`);
+    return choices[0]!;
+  }
+
+  list(name: EnvName): string[] {
+    const text = this.#find(name)?.text ?? '';
+    return text.split(/[\s,]+/).filter((item) => item !== '');
+  }
+
+  databaseUrl(): string | null {
+    const found = this.#find('DATABASE_URL');
+    if (!found) return null;
+    // Links such as postgresql+driver:// come from the service being replaced; the driver part means nothing here.
+    const text = found.text.replace(/^(postgres(?:ql)?)\+\w+:/i, '$1:');
+    const isUsable = URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
+    if (!isUsable) this.#refuse(found.given, 'must be a postgresql:// address');
+    return text;
+  }
+
+  addresses(name: EnvName): string[] {
+    const items = this.list(name);
+    const bad = items.filter((item) => !ipaddr.isValid(item) && !ipaddr.isValidCIDR(item));
+    if (bad.length > 0) this.#refuse(name, `not an address or a CIDR range: ${bad.join(', ')}`);
+    return items;
+  }
+}
+
+/** A file that cannot be read stops the start only under such names; other programs keep `…_FILE` variables of their own. */
+function isExpectedSecret(name: string): boolean {
+  return name in ENV_SPEC || /(TOKEN|SECRET|PASSWORD|KEY|DSN)$/.test(name);
+}
+
+/** Reads `NAME_FILE` secrets into `NAME`; one trailing newline, which editors add, is not part of the secret. */
+function withFileSecrets(source: EnvSource, readFile: (path: string) => string, problems: string[]): Record<string, string> {
+  const raw: Record<string, string> = {};
+  for (const [name, value] of Object.entries(source)) {
+    if (value !== undefined) raw[name] = value;
+  }
+  for (const [fileName, path] of Object.entries(raw)) {
+    const name = fileName.slice(0, -'_FILE'.length);
+    if (!/^[A-Z][A-Z0-9_]*_FILE$/.test(fileName) || PLAIN_FILE_NAMES.has(fileName) || path.trim() === '') continue;
+    if (raw[name]) {
+      problems.push(`${name}: is set, and so is ${fileName}; keep one`);
+      continue;
+    }
+    try {
+      raw[name] = readFile(path.trim()).replace(/\r?\n$/, '');
+    } catch (error) {
+      if (!isExpectedSecret(name)) continue;
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+      problems.push(`${fileName}: the file cannot be read (${reason})`);
+    }
+  }
+  return raw;
+}
+
+function checkProduction(env: Env, reader: EnvReader): void {
+  if (env.sandbox === 'on') reader.problem('SANDBOX', 'on is not allowed in production: it would sell access from a fake panel');
+  if (env.databaseUrl === null && !env.isEmbeddedAllowedInProduction) {
+    reader.problem('DATABASE_URL', 'is required in production (or set ALLOW_EMBEDDED_IN_PRODUCTION=true for one single process)');
+  }
+  if (env.isCabinetEnabled && env.cabinetJwtSecret === null) {
+    reader.problem('CABINET_JWT_SECRET', 'is required in production while the cabinet is enabled');
+  }
+  const secrets: [EnvName, string | null][] = [
+    ['CABINET_JWT_SECRET', env.cabinetJwtSecret],
+    ['METRICS_TOKEN', env.metricsToken],
+    ['WEB_API_DEFAULT_TOKEN', env.webApiDefaultToken],
+    ['WEB_API_TOKEN_HMAC_SECRET', env.webApiTokenHmacSecret],
+  ];
+  for (const [name, value] of secrets) {
+    if (value !== null && isPlaceholder(value)) reader.problem(name, 'looks like a placeholder; generate a random value');
+  }
+}
+
+/**
+ * Checks and types the environment. Empty values count as unset.
+ * @param readFile how `NAME_FILE` secrets are read
+ * @throws EnvError with every problem at once
+ */
+export function loadEnv(source: EnvSource, readFile: (path: string) => string = (path) => readFileSync(path, 'utf8')): Env {
+  const fileProblems: string[] = [];
+  const raw = Object.freeze(withFileSecrets(source, readFile, fileProblems));
+  const reader = new EnvReader(raw);
+
+  const nodeEnv = reader.choice('NODE_ENV', ENV_SPEC.NODE_ENV.choices);
+  const isProduction = nodeEnv === 'production';
+  const sandbox = reader.choice('SANDBOX', ENV_SPEC.SANDBOX.choices, { true: 'on', '1': 'on', false: 'off', '0': 'off' });
+  const logFormat = reader.choice('LOG_FORMAT', ENV_SPEC.LOG_FORMAT.choices);
+  const env: Env = {
+    nodeEnv,
+    isProduction,
+    host: reader.string('HOST') ?? ENV_SPEC.HOST.default,
+    port: reader.integer('PORT'),
+    dataDir: reader.string('DATA_DIR') ?? ENV_SPEC.DATA_DIR.default,
+    shutdownTimeoutMs: reader.integer('SHUTDOWN_TIMEOUT_MS'),
+    sandbox,
+    isSandboxAllowed: sandbox === 'on' || (sandbox === 'auto' && !isProduction),
+    databaseUrl: reader.databaseUrl(),
+    databasePoolSize: reader.integer('DATABASE_POOL_SIZE'),
+    databaseStatementTimeoutMs: reader.integer('DATABASE_STATEMENT_TIMEOUT_MS'),
+    isEmbeddedAllowedInProduction: reader.boolean('ALLOW_EMBEDDED_IN_PRODUCTION'),
+    logLevel: reader.choice('LOG_LEVEL', ENV_SPEC.LOG_LEVEL.choices, { warning: 'warn', critical: 'fatal' }),
+    logFormat: logFormat === 'auto' ? (nodeEnv === 'development' ? 'pretty' : 'json') : logFormat,
+    metricsToken: reader.string('METRICS_TOKEN'),
+    isWebApiEnabled: reader.boolean('WEB_API_ENABLED'),
+    isCabinetEnabled: reader.boolean('CABINET_ENABLED'),
+    isDocsEnabled: reader.boolean('IS_DOCS_ENABLED', !isProduction),
+    webApiDefaultToken: reader.string('WEB_API_DEFAULT_TOKEN'),
+    webApiTokenHmacSecret: reader.string('WEB_API_TOKEN_HMAC_SECRET'),
+    cabinetJwtSecret: reader.string('CABINET_JWT_SECRET'),
+    trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
+    webhookAllowedPrivateHosts: Object.freeze(reader.list('WEBHOOK_ALLOWED_PRIVATE_HOSTS').map((host) => host.toLowerCase())),
+    raw,
+  };
+  if (env.cabinetJwtSecret !== null && Buffer.byteLength(env.cabinetJwtSecret) < MIN_JWT_SECRET_BYTES) {
+    reader.problem('CABINET_JWT_SECRET', `must have at least ${MIN_JWT_SECRET_BYTES} bytes`);
+  }
+  if (isProduction) checkProduction(env, reader);
+
+  const problems = [...fileProblems, ...reader.problems];
+  if (problems.length > 0) throw new EnvError(problems);
+  return Object.freeze(env);
+}
+
+/**
+ * The environment of this process, over the `.env` file of the project folder when there is one. The only reader of `process.env`.
+ * @param folder where `.env` is looked for
+ */
+export function readProcessEnv(folder: string = process.cwd()): EnvSource {
+  let text = '';
+  try {
+    text = readFileSync(join(folder, '.env'), 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  return { ...parseEnv(text), ...process.env };
+}

@@ -1,0 +1,86 @@
+import { isDatabaseUnavailable } from './db/db-errors.ts';
+
+/**
+ * Typed refusals. Domain code throws `AppError` (through `refuse`); one mapper (`toHttp`) feeds REST, tRPC and the sockets,
+ * so a rule has the same status and `detail` on every door (spec 00, HTTP).
+ */
+
+/** `detail` of an error body: a sentence, or an object that carries a machine code. */
+export type ErrorDetail = string | ({ code: string; message: string } & Record<string, unknown>);
+
+/** One entry of a 422 body (spec 00): where the bad value stands, what is wrong with it and the bound it broke. */
+export interface ValidationIssue {
+  loc: string[];
+  msg: string;
+  type: string;
+  input: unknown;
+  ctx?: Record<string, unknown>;
+}
+
+export class AppError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly detail: ErrorDetail;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: string, status: number, detail: ErrorDetail, options: { headers?: Record<string, string>; cause?: unknown } = {}) {
+    super(typeof detail === 'string' ? detail : detail.message, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.status = status;
+    this.detail = detail;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** Input that the schema cannot see is wrong (cross-field rules); answered as 422 in the shape of spec 00. */
+export class ValidationError extends AppError {
+  readonly issues: ValidationIssue[];
+
+  constructor(issues: ValidationIssue[]) {
+    super('validation_error', 422, issues[0]?.msg ?? 'Validation failed');
+    this.name = 'ValidationError';
+    this.issues = issues;
+  }
+}
+
+/**
+ * Builds a refusal to throw: `throw refuse('tariff_not_found', 404, 'Tariff not found')`.
+ * @param code machine code for logs and for tRPC clients; REST shows only `detail`
+ */
+export function refuse(
+  code: string,
+  status: number,
+  detail: ErrorDetail,
+  options: { headers?: Record<string, string>; cause?: unknown } = {},
+): AppError {
+  return new AppError(code, status, detail, options);
+}
+
+/** Structural check, so that an error from a second copy of this module is still recognised. */
+export function isAppError(error: unknown): error is AppError {
+  return error instanceof Error && error.name !== 'TRPCError' && 'status' in error && 'detail' in error && 'code' in error;
+}
+
+export interface HttpError {
+  status: number;
+  body: { detail: ErrorDetail | ValidationIssue[] };
+  headers: Readonly<Record<string, string>>;
+  code: string;
+}
+
+const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
+
+/** Maps any thrown value to what a client may see. Unknown errors are 500 without a word about their inside. */
+export function toHttp(error: unknown): HttpError {
+  if (error instanceof ValidationError) {
+    return { status: 422, body: { detail: error.issues }, headers: error.headers, code: error.code };
+  }
+  if (isAppError(error)) {
+    return { status: error.status, body: { detail: error.detail }, headers: error.headers, code: error.code };
+  }
+  if (isDatabaseUnavailable(error)) {
+    return { status: 503, body: { detail: UNAVAILABLE }, headers: {}, code: 'database_unavailable' };
+  }
+  return { status: 500, body: { detail: 'Internal Server Error' }, headers: {}, code: 'internal_error' };
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '../clock.ts';
+import type { SqlRunner } from '../db/db.ts';
+import type { EventRecorder } from './event-recorder.ts';
+
+/** Records events through the SQL function `emit_event` (prisma/migrations, ledger functions). */
+export function sqlEventRecorder(sql: SqlRunner, clock: Clock): EventRecorder {
+  return {
+    emit: async (type, payload, options) => {
+      await sql('SELECT emit_event($1, $2::jsonb, $3, $4::int, $5::timestamptz) AS id', [
+        type,
+        JSON.stringify(payload),
+        options.audience,
+        options.userId ?? null,
+        clock.now(),
+      ]);
+    },
+  };
+}

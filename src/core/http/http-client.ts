@@ -1,0 +1,60 @@
+/** Outbound HTTP as the adapters see it; built by `createHttpClient` in `outbound.ts`, the only file that calls `fetch`. */
+
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute URL. */
+  url: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** May this call be sent again after a transport error or a 5xx? Defaults to true for GET, PUT and DELETE. 429 is always retried. */
+  idempotent?: boolean;
+  /** Cancels the call, e.g. when the client of the surrounding request went away. */
+  signal?: AbortSignal;
+}
+
+export interface HttpResponse {
+  status: number;
+  /** Header names in lower case. */
+  headers: Record<string, string>;
+  /** The body as text, cut at the client's `maxResponseBytes`. */
+  text: string;
+}
+
+export interface HttpClientOptions {
+  /** System name for metrics, logs and the circuit breaker: `vpnpanel`, `messenger`, `yookassa`, `webhook` … */
+  system: string;
+  /** Time to establish the connection. Default 10 s. */
+  connectTimeoutMs?: number;
+  /** Time for the whole call, retries not included. Default 30 s. */
+  totalTimeoutMs?: number;
+  /** Further tries after the first. Default 3. */
+  retries?: number;
+  /** Consecutive failures (transport, 5xx) that open the breaker; 0 = no breaker. Default 5. */
+  breakerThreshold?: number;
+  /** How long an open breaker refuses at once. Default 10 s. */
+  breakerResetMs?: number;
+  /** Longest body read; the rest is cut. Default 10 MiB. */
+  maxResponseBytes?: number;
+  /** For user-given URLs: refuse private, loopback, link-local, CGNAT, metadata and mapped addresses at connect time. */
+  publicHostsOnly?: { allowedPrivateHosts: readonly string[] };
+}
+
+export interface HttpClient {
+  /** Resolves for every HTTP status; redirects are never followed. @throws OutboundError when no answer came. */
+  request(request: HttpRequest): Promise<HttpResponse>;
+}
+
+/** Why no answer came. `circuit_open`: not tried, the system failed too often just now. `blocked`: the address is not allowed. */
+export type OutboundFailure = 'timeout' | 'network' | 'circuit_open' | 'blocked' | 'aborted';
+
+export class OutboundError extends Error {
+  readonly system: string;
+  readonly failure: OutboundFailure;
+
+  constructor(system: string, failure: OutboundFailure, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'OutboundError';
+    this.system = system;
+    this.failure = failure;
+  }
+}

@@ -1,0 +1,259 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  BrokenCircuitError,
+  CircuitState,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  ExponentialBackoff,
+  type IPolicy,
+  noop,
+  Policy,
+} from 'cockatiel';
+import fetch, { type Response } from 'node-fetch';
+import type { Logger } from '../log.ts';
+import type { OutboundMetrics, OutboundOutcome } from '../metrics.ts';
+import { assertAllowedUrl, BlockedAddressError, createGuardedLookup, parseHttpUrl, type Resolve } from './address-guard.ts';
+import {
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+  type HttpResponse,
+  OutboundError,
+  type OutboundFailure,
+} from './http-client.ts';
+import { createAgents } from './outbound-agent.ts';
+
+export interface HttpClientDeps {
+  metrics?: OutboundMetrics;
+  log?: Logger;
+  /** Waits between tries; tests pass one that only records. */
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Resolver behind the address guard; the system's unless given. */
+  resolve?: Resolve;
+}
+
+const DEFAULTS = {
+  connectTimeoutMs: 10_000,
+  totalTimeoutMs: 30_000,
+  retries: 3,
+  breakerThreshold: 5,
+  breakerResetMs: 10_000,
+  maxResponseBytes: 10 * 1024 * 1024,
+};
+const MAX_RETRY_AFTER_MS = 30_000;
+const FIRST_BACKOFF_MS = 200;
+const MAX_BACKOFF_MS = 5_000;
+const USER_AGENT = 'subscription-service';
+
+/**
+ * Seconds or HTTP date of `Retry-After` as milliseconds from now, within [0, 30 s].
+ * @returns null when the header is absent or not readable
+ */
+export function retryAfterMs(header: string | undefined, now: number): number | null {
+  const text = header?.trim();
+  if (!text) return null;
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+/** Path for logs: no host, no query, and nothing that may be an id, a name or a token. */
+export function pathTemplate(url: URL): string {
+  const segments = url.pathname.split('/').map((segment) => (/^(v\d{1,2}|[A-Za-z_.-]{0,40})$/.test(segment) ? segment : ':id'));
+  return segments.join('/');
+}
+
+function isFailureForBreaker(error: Error): boolean {
+  return error instanceof OutboundError && (error.failure === 'timeout' || error.failure === 'network');
+}
+
+function outcomeOf(result: HttpResponse | OutboundError): OutboundOutcome {
+  if (result instanceof OutboundError) return result.failure;
+  if (result.status >= 500) return 'server_error';
+  return result.status >= 400 ? 'client_error' : 'ok';
+}
+
+/** First `limit` bytes of the body; the rest is not downloaded. A character cut in half is dropped. */
+async function readBody(response: Response, limit: number): Promise<string> {
+  const body = response.body;
+  if (body === null) return '';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes.subarray(0, limit - size));
+    size += bytes.length;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (size >= limit) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks), { stream: size >= limit });
+}
+
+/** Error of the transport without the URL, which may carry a token: node-fetch puts it into its message. */
+function reasonOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error('unknown failure');
+  const text = error.message.replace(/^request to .* failed, reason:\s*/s, '').replace(/\bhttps?:\/\/\S+/g, '[url]');
+  const reason = new Error(text || error.name);
+  return 'code' in error && typeof error.code === 'string' ? Object.assign(reason, { code: error.code }) : reason;
+}
+
+class OutboundHttpClient implements HttpClient {
+  readonly #options: Required<Omit<HttpClientOptions, 'publicHostsOnly'>> & Pick<HttpClientOptions, 'publicHostsOnly'>;
+  readonly #deps: HttpClientDeps;
+  readonly #agentFor: ReturnType<typeof createAgents>;
+  readonly #breaker: IPolicy;
+  readonly #breakerState: () => CircuitState;
+  readonly #sleep: NonNullable<HttpClientDeps['sleep']>;
+
+  constructor(options: HttpClientOptions, deps: HttpClientDeps) {
+    const full = { ...DEFAULTS, ...options };
+    this.#options = full;
+    this.#deps = deps;
+    this.#sleep = deps.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
+    const allowedPrivateHosts = full.publicHostsOnly?.allowedPrivateHosts;
+    // A socket to a literal address never asks `lookup`; those are refused by `assertAllowedUrl` before each call.
+    this.#agentFor = createAgents({
+      connectTimeoutMs: full.connectTimeoutMs,
+      lookup: allowedPrivateHosts && createGuardedLookup({ allowedPrivateHosts, resolve: deps.resolve }),
+    });
+    if (full.breakerThreshold > 0) {
+      const failures = new Policy({
+        errorFilter: isFailureForBreaker,
+        resultFilter: (result) => (result as HttpResponse).status >= 500,
+      });
+      const breaker = circuitBreaker(failures, {
+        halfOpenAfter: full.breakerResetMs,
+        breaker: new ConsecutiveBreaker(full.breakerThreshold),
+      });
+      breaker.onBreak(() => deps.log?.warn({ system: full.system, ms: full.breakerResetMs }, 'circuit breaker opened'));
+      breaker.onReset(() => deps.log?.info({ system: full.system }, 'circuit breaker closed'));
+      this.#breaker = breaker;
+      this.#breakerState = () => breaker.state;
+    } else {
+      this.#breaker = noop;
+      this.#breakerState = () => CircuitState.Closed;
+    }
+  }
+
+  async request(request: HttpRequest): Promise<HttpResponse> {
+    const url = this.#checkedUrl(request.url);
+    const isIdempotent = request.idempotent ?? ['GET', 'PUT', 'DELETE'].includes(request.method);
+    let backoff = new ExponentialBackoff({ initialDelay: FIRST_BACKOFF_MS, maxDelay: MAX_BACKOFF_MS }).next();
+    let last: HttpResponse | OutboundError | null = null;
+    for (let attempt = 1; ; attempt += 1) {
+      const result: HttpResponse | OutboundError = await this.#guardedAttempt(request, url, attempt);
+      const isRefused = result instanceof OutboundError && result.failure === 'circuit_open';
+      // The breaker opened between two tries: what the system said itself tells the caller more.
+      last = isRefused && last !== null ? last : result;
+      if (isRefused || attempt > this.#options.retries || !isRetryable(result, isIdempotent)) break;
+      const asked = result instanceof OutboundError ? null : retryAfterMs(result.headers['retry-after'], Date.now());
+      const delayMs = asked ?? backoff.duration;
+      backoff = backoff.next(undefined);
+      if (!(await this.#slept(delayMs, request.signal))) {
+        last = this.#failure('aborted');
+        break;
+      }
+    }
+    if (last instanceof OutboundError) throw last;
+    return last;
+  }
+
+  #checkedUrl(text: string): URL {
+    try {
+      const allowed = this.#options.publicHostsOnly?.allowedPrivateHosts;
+      return allowed ? assertAllowedUrl(text, allowed) : parseHttpUrl(text);
+    } catch (error) {
+      this.#deps.metrics?.observeOutbound(this.#options.system, 'blocked', 0);
+      throw this.#failure('blocked', error);
+    }
+  }
+
+  async #slept(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      await this.#sleep(ms, signal);
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+    }
+    return !signal?.aborted;
+  }
+
+  #failure(failure: OutboundFailure, cause?: unknown): OutboundError {
+    const reason = cause === undefined ? undefined : reasonOf(cause);
+    const code = reason && 'code' in reason ? ` (${reason.code})` : '';
+    return new OutboundError(this.#options.system, failure, `${this.#options.system}: no answer, ${failure}${code}`, reason);
+  }
+
+  /** One try behind the breaker, counted and logged. */
+  async #guardedAttempt(request: HttpRequest, url: URL, attempt: number): Promise<HttpResponse | OutboundError> {
+    const startedAt = performance.now();
+    const result = await this.#throughBreaker(request, url);
+    const ms = performance.now() - startedAt;
+    const { system } = this.#options;
+    this.#deps.metrics?.observeOutbound(system, outcomeOf(result), ms / 1000);
+    const outcome = result instanceof OutboundError ? { failure: result.failure } : { status: result.status };
+    const call = { system, method: request.method, path: pathTemplate(url), ...outcome, ms: Math.round(ms), attempt };
+    this.#deps.log?.debug(call, 'outbound call');
+    return result;
+  }
+
+  async #throughBreaker(request: HttpRequest, url: URL): Promise<HttpResponse | OutboundError> {
+    if (request.signal?.aborted) return this.#failure('aborted');
+    // One probe tests a system that recovers; the others must not queue behind it.
+    if (this.#breakerState() === CircuitState.HalfOpen) return this.#failure('circuit_open');
+    try {
+      return await this.#breaker.execute(() => this.#send(request, url));
+    } catch (error) {
+      if (error instanceof OutboundError) return error;
+      if (error instanceof BrokenCircuitError) return this.#failure('circuit_open');
+      throw error;
+    }
+  }
+
+  async #send(request: HttpRequest, url: URL): Promise<HttpResponse> {
+    const controller = new AbortController();
+    let isTimedOut = false;
+    const timer = setTimeout(() => {
+      isTimedOut = true;
+      controller.abort();
+    }, this.#options.totalTimeoutMs);
+    const abort = (): void => controller.abort();
+    request.signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const response = await fetch(url.href, {
+        method: request.method,
+        headers: { 'user-agent': USER_AGENT, ...request.headers },
+        body: typeof request.body === 'object' ? Buffer.from(request.body) : request.body,
+        redirect: 'manual',
+        agent: this.#agentFor,
+        signal: controller.signal,
+      });
+      const text = await readBody(response, this.#options.maxResponseBytes);
+      return { status: response.status, headers: Object.fromEntries(response.headers), text };
+    } catch (error) {
+      throw this.#failure(failureOf(error, isTimedOut, request.signal?.aborted === true), error);
+    } finally {
+      clearTimeout(timer);
+      request.signal?.removeEventListener('abort', abort);
+    }
+  }
+}
+
+function failureOf(error: unknown, isTimedOut: boolean, isAborted: boolean): OutboundFailure {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (error instanceof BlockedAddressError || code === 'EBLOCKED') return 'blocked';
+  if (isTimedOut || code === 'ECONNECTTIMEOUT' || code === 'ETIMEDOUT') return 'timeout';
+  return isAborted ? 'aborted' : 'network';
+}
+
+function isRetryable(result: HttpResponse | OutboundError, isIdempotent: boolean): boolean {
+  if (result instanceof OutboundError) return isIdempotent && (result.failure === 'timeout' || result.failure === 'network');
+  return result.status === 429 || (isIdempotent && result.status >= 500);
+}
+
+/**
+ * Builds the client of one outside system. Share one per system: the circuit breaker and the kept-alive connections live in it.
+ * Each try ends within `totalTimeoutMs`; 429 is tried again after its `Retry-After` (at most 30 s), 5xx and transport errors only
+ * when the call is idempotent, with growing random pauses. Redirects are answers like any other.
+ */
+export function createHttpClient(options: HttpClientOptions, deps: HttpClientDeps = {}): HttpClient {
+  return new OutboundHttpClient(options, deps);
+}

@@ -1,0 +1,82 @@
+import { PgBoss } from 'pg-boss';
+import type { Database } from '../db/database.ts';
+import { runOutsideTransaction } from '../db/root-guard.ts';
+import type { Logger } from '../log.ts';
+import { QUEUES, type QueueDefinition, type QueueName } from './job-catalogue.ts';
+import type { JobTypes } from './job-sender.ts';
+
+/** Schema of the job tables in the database. */
+const JOBS_SCHEMA = 'jobs';
+const POLL_SECONDS = 0.5;
+
+export interface RunningJob<Data> {
+  id: string;
+  data: Data;
+  /** Set when the process is asked to stop or the job ran out of time. */
+  signal: AbortSignal;
+}
+
+export type JobHandlers = { [K in keyof JobTypes]?: (job: RunningJob<JobTypes[K]>) => Promise<void> };
+
+/** A queue filled by the clock: one job an interval for the whole cluster, however many instances run. */
+export interface Schedule {
+  queue: QueueName;
+  /** Read before each round, so that a changed setting counts. */
+  intervalMs: () => number;
+}
+
+/** Runs durable jobs on this instance (pg-boss); installs its tables. */
+export class JobRunner {
+  readonly #boss: PgBoss;
+  readonly #log: Logger;
+
+  constructor(database: Database, log: Logger) {
+    this.#log = log;
+    this.#boss = new PgBoss({ db: database.jobDatabase, schema: JOBS_SCHEMA, superviseIntervalSeconds: 30 });
+    this.#boss.on('error', (error) => log.warn({ err: error }, 'job queue'));
+  }
+
+  /** Installs tables and queues. Needed before anything sends a job. */
+  async install(): Promise<void> {
+    await runOutsideTransaction(async () => {
+      await this.#boss.start();
+      const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
+      for (const [name, definition] of Object.entries(QUEUES) as [string, QueueDefinition][]) {
+        if (known.has(name)) continue;
+        await this.#boss.createQueue(name, {
+          policy: definition.policy,
+          retryLimit: definition.retryLimit,
+          retryDelay: definition.retryDelaySeconds,
+          retryBackoff: true,
+          expireInSeconds: definition.expireSeconds,
+        });
+      }
+    });
+  }
+
+  async work(handlers: JobHandlers): Promise<void> {
+    for (const [name, handler] of Object.entries(handlers)) {
+      const queue = name as QueueName;
+      const { concurrency } = QUEUES[queue];
+      await this.#boss.work<object>(
+        queue,
+        { pollingIntervalSeconds: POLL_SECONDS, localConcurrency: concurrency, batchSize: 1 },
+        async ([job]) => {
+          if (!job) return;
+          const run = handler as (job: RunningJob<object>) => Promise<void>;
+          try {
+            await runOutsideTransaction(() => run({ id: job.id, data: job.data, signal: job.signal }));
+          } catch (error) {
+            this.#log.warn({ err: error, queue, jobId: job.id }, 'a job failed; it is tried again as its queue says');
+            throw error;
+          }
+        },
+      );
+    }
+  }
+
+  /** Stops fetching, waits for running jobs up to `timeoutMs`; unfinished ones are handed out again later. */
+  async stop(timeoutMs: number): Promise<void> {
+    await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: false });
+  }
+}

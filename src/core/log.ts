@@ -1,0 +1,62 @@
+import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
+import { PinoPretty } from 'pino-pretty';
+import type { LogLevel } from './env.ts';
+import { createRedactor, type Redactor } from './redaction.ts';
+
+export type { Logger };
+
+export interface LoggerOptions {
+  level: LogLevel;
+  /** One JSON object a line, or coloured text for people. */
+  format: 'json' | 'pretty';
+  /** Knows the secrets; share it with whoever learns new ones at run time. */
+  redactor?: Redactor;
+  /** Where lines go; standard output unless given. */
+  stream?: DestinationStream;
+}
+
+const STANDARD_OUTPUT = 1;
+
+function prettyStream(stream: DestinationStream | undefined): DestinationStream {
+  const options = {
+    colorize: stream === undefined,
+    ignore: 'service',
+    translateTime: 'UTC:yyyy-mm-dd HH:MM:ss.l',
+    singleLine: true,
+  };
+  if (stream === undefined) return PinoPretty({ ...options, destination: STANDARD_OUTPUT, sync: false });
+  const format = PinoPretty.prettyFactory(options);
+  return { write: (line) => stream.write(format(line)) };
+}
+
+/**
+ * The service's logger. Secrets are blanked twice: by key in every logged object and binding, then by value and shape in the
+ * finished line, so neither a nested field nor an error's message or stack can carry one out.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const redactor = options.redactor ?? createRedactor();
+  const scrubbed = (object: object): Record<string, unknown> => redactor.value(object) as Record<string, unknown>;
+  const stream =
+    options.format === 'pretty'
+      ? prettyStream(options.stream)
+      : (options.stream ?? openDestination({ dest: STANDARD_OUTPUT, sync: false }));
+  const logger = pino(
+    {
+      level: options.level,
+      base: { service: 'subscription-service' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: scrubbed },
+      // Errors are plain objects by the time serializers run; pino's own would rename them.
+      serializers: { err: (error: unknown) => error },
+      hooks: { streamWrite: (line) => redactor.text(line) },
+    },
+    stream,
+  );
+  // pino does not run formatters over the bindings of a child; children inherit this `child` from their parent.
+  const child: (this: Logger, bindings: object, childOptions?: object) => Logger = logger.child;
+  return Object.assign(logger, {
+    child(this: Logger, bindings: object, childOptions?: object): Logger {
+      return child.call(this, scrubbed(bindings), childOptions);
+    },
+  });
+}

@@ -1,0 +1,196 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** `ok` is 2xx and 3xx, `client_error` 4xx, `server_error` 5xx; the rest are the reasons why no answer came. */
+export type OutboundOutcome =
+  | 'ok'
+  | 'client_error'
+  | 'server_error'
+  | 'timeout'
+  | 'network'
+  | 'circuit_open'
+  | 'blocked'
+  | 'aborted';
+
+export interface OutboundMetrics {
+  /** Counts one attempt of a call to an outside system. */
+  observeOutbound(system: string, outcome: OutboundOutcome, seconds: number): void;
+}
+
+export interface HttpObservation {
+  /** Route pattern, never the path as sent: `/users/{user_id}`; unknown paths share one name. */
+  route: string;
+  method: string;
+  status: number;
+}
+
+export interface PoolCounts {
+  size: number;
+  inUse: number;
+  waiting: number;
+}
+
+/** Name of a queue, feed … → value. */
+export type ValuesByName = Readonly<Record<string, number>>;
+export type Source<T> = () => T | Promise<T>;
+
+/** Prometheus metrics of one process. Sources are asked at each scrape; a gauge without a source shows nothing. */
+export interface Metrics extends OutboundMetrics {
+  /** Marks a request as begun; call the result once when it ended. */
+  startHttpRequest(): (observation: HttpObservation) => void;
+  setPoolSource(source: Source<PoolCounts>): void;
+  /** Age in seconds of the oldest waiting job of each queue. */
+  setQueueLagSource(source: Source<ValuesByName>): void;
+  /** Age in seconds of the oldest event that was not delivered yet; 0 = none. */
+  setOutboxSource(source: Source<number>): void;
+  /** Connected sockets of each feed. */
+  setWebsocketSource(source: Source<ValuesByName>): void;
+  /** Result of a ledger check that ended at `checkedAt`. */
+  recordLedgerCheck(isOk: boolean, checkedAt: Date): void;
+  readonly contentType: string;
+  /** The Prometheus text. A source that fails leaves its gauge out and never fails the scrape. */
+  render(): Promise<string>;
+  /** Stops the event loop monitor. */
+  close(): void;
+}
+
+const HTTP_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const OUTBOUND_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const EVENT_LOOP_RESOLUTION_MS = 10;
+const NANOSECONDS = 1e9;
+
+/** A registry of its own, so that several servers in one process (tests) do not share counts. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
+
+  const httpDuration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the end of its answer',
+    labelNames: ['route', 'method', 'status'],
+    buckets: HTTP_BUCKETS,
+    registers,
+  });
+  const httpInFlight = new Gauge({ name: 'http_requests_in_flight', help: 'Requests being answered now', registers });
+  const outboundTotal = new Counter({
+    name: 'outbound_requests_total',
+    help: 'Attempts of calls to outside systems',
+    labelNames: ['system', 'outcome'],
+    registers,
+  });
+  const outboundDuration = new Histogram({
+    name: 'outbound_request_duration_seconds',
+    help: 'Time of one attempt of a call to an outside system',
+    labelNames: ['system', 'outcome'],
+    buckets: OUTBOUND_BUCKETS,
+    registers,
+  });
+  const ledgerOk = new Gauge({ name: 'ledger_check_ok', help: '1 = the last ledger check found no difference', registers });
+  const ledgerCheckedAt = new Gauge({ name: 'ledger_check_timestamp', help: 'Unix time of the last ledger check', registers });
+  // Labelless gauges begin as 0, which would read as "check failed" before the first one ran.
+  ledgerOk.remove();
+  ledgerCheckedAt.remove();
+
+  function labelledGauge(name: string, help: string, label: string): (source: Source<ValuesByName>) => void {
+    let current: Source<ValuesByName> | null = null;
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      async collect() {
+        this.reset();
+        const values = await ask(current);
+        for (const [key, value] of Object.entries(values ?? {})) this.set({ [label]: key }, value);
+      },
+    });
+    return (source) => {
+      current = source;
+    };
+  }
+
+  function plainGauge(name: string, help: string, read: () => number | null | Promise<number | null>): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const value = await read();
+        if (value === null) this.remove();
+        else this.set(value);
+      },
+    });
+  }
+
+  let poolSource: Source<PoolCounts> | null = null;
+  let outboxSource: Source<number> | null = null;
+  plainGauge('db_pool_size', 'Open database connections', async () => (await ask(poolSource))?.size ?? null);
+  plainGauge('db_pool_in_use', 'Database connections in use', async () => (await ask(poolSource))?.inUse ?? null);
+  plainGauge(
+    'db_pool_waiting',
+    'Callers that wait for a database connection',
+    async () => (await ask(poolSource))?.waiting ?? null,
+  );
+  plainGauge('outbox_oldest_age_seconds', 'Age of the oldest undelivered event', () => ask(outboxSource));
+
+  const eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
+  eventLoop.enable();
+  const eventLoopName = 'event_loop_delay_seconds';
+  new Gauge({
+    name: eventLoopName,
+    help: 'Event loop delay since the last scrape',
+    labelNames: ['quantile'],
+    registers,
+    collect() {
+      const isEmpty = eventLoop.count === 0;
+      this.set({ quantile: '0.5' }, isEmpty ? 0 : eventLoop.percentile(50) / NANOSECONDS);
+      this.set({ quantile: '0.99' }, isEmpty ? 0 : eventLoop.percentile(99) / NANOSECONDS);
+      this.set({ quantile: '1' }, isEmpty ? 0 : eventLoop.max / NANOSECONDS);
+      eventLoop.reset();
+    },
+  });
+
+  return {
+    startHttpRequest() {
+      const startedAt = performance.now();
+      httpInFlight.inc();
+      return ({ route, method, status }) => {
+        httpInFlight.dec();
+        httpDuration.observe({ route, method, status }, (performance.now() - startedAt) / 1000);
+      };
+    },
+    observeOutbound(system, outcome, seconds) {
+      outboundTotal.inc({ system, outcome });
+      outboundDuration.observe({ system, outcome }, seconds);
+    },
+    setPoolSource(source) {
+      poolSource = source;
+    },
+    setQueueLagSource: labelledGauge('job_queue_lag_seconds', 'Age of the oldest waiting job', 'queue'),
+    setOutboxSource(source) {
+      outboxSource = source;
+    },
+    setWebsocketSource: labelledGauge('websocket_clients', 'Connected sockets', 'feed'),
+    recordLedgerCheck(isOk, checkedAt) {
+      ledgerOk.set(isOk ? 1 : 0);
+      ledgerCheckedAt.set(checkedAt.getTime() / 1000);
+    },
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    close() {
+      eventLoop.disable();
+      registry.removeSingleMetric(eventLoopName);
+    },
+  };
+}
+
+async function ask<T>(source: Source<T> | null): Promise<T | null> {
+  if (source === null) return null;
+  try {
+    return await source();
+  } catch {
+    // The database may be down exactly when metrics matter most; the other figures must still come.
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+/** Arithmetic on kopeks. Amounts are integers; only labels and `_rubles` companions ever hold a fraction (spec 00, Money). */
+
+const KOPEKS_IN_RUBLE = 100;
+/** Percentages may have up to four decimals (`12.5`); they are scaled to an integer before they touch an amount. */
+const PERCENT_SCALE = 10_000;
+
+function assertKopeks(amount: number): void {
+  if (!Number.isSafeInteger(amount)) throw new RangeError('An amount must be a whole number of kopeks');
+}
+
+/** The `_rubles` companion of an amount, for answers only. */
+export function rublesOf(kopeks: number): number {
+  return kopeks / KOPEKS_IN_RUBLE;
+}
+
+/**
+ * `floor(amount * percent / 100)`, exact for every safe integer.
+ * @param amount kopeks, not negative
+ * @param percent clamped to 0..100
+ */
+export function percentOf(amount: number, percent: number): number {
+  assertKopeks(amount);
+  if (amount < 0 || Number.isNaN(percent)) throw new RangeError('A percentage is taken of an amount that is not negative');
+  const scaled = Math.round(Math.min(Math.max(percent, 0), 100) * PERCENT_SCALE);
+  const product = amount * scaled;
+  const divisor = 100 * PERCENT_SCALE;
+  // The product of two integers is exact below 2^53, and so is its remainder; above, BigInt takes over.
+  if (Number.isSafeInteger(product)) return (product - (product % divisor)) / divisor;
+  return Number((BigInt(amount) * BigInt(scaled)) / BigInt(divisor));
+}
+
+/** The amount less a discount of `percent`; the discount floors, so the price never loses a kopek to rounding. */
+export function applyPercent(amount: number, percent: number): number {
+  return amount - percentOf(amount, percent);
+}
+
+/**
+ * Price label, e.g. `150 ₽` (spec 02 §2.5).
+ * @param isRoundingEnabled setting PRICE_ROUNDING_ENABLED: more than 50 kopeks round up, 50 and less down. Otherwise up to two
+ * decimals, zeros at the end cut
+ */
+export function formatPrice(kopeks: number, isRoundingEnabled: boolean): string {
+  assertKopeks(kopeks);
+  const size = Math.abs(kopeks);
+  const rest = size % KOPEKS_IN_RUBLE;
+  const whole = (size - rest) / KOPEKS_IN_RUBLE;
+  let label = String(whole);
+  if (isRoundingEnabled) label = String(rest > 50 ? whole + 1 : whole);
+  else if (rest > 0) label = `${whole}.${String(rest).padStart(2, '0').replace(/0$/, '')}`;
+  const sign = kopeks < 0 && label !== '0' ? '-' : '';
+  return `${sign}${label} ₽`;
+}

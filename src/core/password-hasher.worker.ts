@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { parentPort } from 'node:worker_threads';
+import bcrypt from 'bcryptjs';
+import type { HashTask } from './password-hasher.ts';
+
+/** Thread of `password-hasher.ts`: nothing but bcrypt, so that half a second of arithmetic never stops the event loop. */
+const COST = 12;
+
+/** bcrypt reads 72 bytes; the digest makes passwords of any length and script count whole (spec 01 section 2.5). */
+function prehash(password: string): string {
+  return createHash('sha256').update(password, 'utf8').digest('base64');
+}
+
+function run(task: HashTask): string | boolean {
+  if (task.kind === 'hash') return bcrypt.hashSync(prehash(task.password), COST);
+  return bcrypt.compareSync(prehash(task.password), task.hash);
+}
+
+parentPort?.on('message', (task: HashTask) => {
+  try {
+    parentPort?.postMessage({ value: run(task) });
+  } catch (error) {
+    parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+});

@@ -1,0 +1,42 @@
+import type { App } from './app.ts';
+import { refuse } from './errors.ts';
+
+/** Longest key of `rate_limit_windows`. */
+const MAX_KEY_LENGTH = 200;
+
+/**
+ * Counts a hit in the current fixed window and refuses the one after `limit` (spec 01 section 4.4). One atomic statement, so that
+ * instances and parallel requests share the count. Call it outside of transactions: a refused request's hit must stay counted.
+ * A database that does not answer refuses too (503).
+ * @param key at most 200 characters, for example `ip:203.0.113.7:login`
+ * @throws AppError 429 'Too many requests'
+ */
+export async function limitOrRefuse(app: App, key: string, limit: number, windowSeconds: number): Promise<void> {
+  if ((await countHit(app, key, windowSeconds)) > limit) throw tooManyRequests();
+}
+
+/** Counts a hit like `limitOrRefuse`, for callers that do not answer with 429. @returns whether the hit is within the limit */
+export async function isWithinLimit(app: App, key: string, limit: number, windowSeconds: number): Promise<boolean> {
+  return (await countHit(app, key, windowSeconds)) <= limit;
+}
+
+/** Starts the count of a key anew, for example after a correct password. */
+export async function clearLimit(app: App, key: string): Promise<void> {
+  await app.db.sql('DELETE FROM rate_limit_windows WHERE key = $1 RETURNING key', [key]);
+}
+
+async function countHit(app: App, key: string, windowSeconds: number): Promise<number> {
+  if (key.length > MAX_KEY_LENGTH) throw new Error('rate limit key too long');
+  const windowMs = windowSeconds * 1_000;
+  const start = new Date(Math.floor(app.clock.now().getTime() / windowMs) * windowMs);
+  const [row] = await app.db.sql<{ hits: number }>(
+    `INSERT INTO rate_limit_windows (key, window_start, hits) VALUES ($1, $2::timestamptz, 1)
+     ON CONFLICT (key, window_start) DO UPDATE SET hits = rate_limit_windows.hits + 1 RETURNING hits`,
+    [key, start],
+  );
+  return row!.hits;
+}
+
+function tooManyRequests() {
+  return refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': '60' } });
+}

@@ -1,0 +1,24 @@
+import type { Db } from './db/db.ts';
+
+/** Small facts of the installation, shared by all instances (table `service_state`). Values are plain JSON. */
+export async function readState<T>(db: Db, key: string): Promise<T | null> {
+  const [row] = await db.sql<{ value: T }>('SELECT value FROM service_state WHERE key = $1', [key]);
+  return row ? row.value : null;
+}
+
+export async function writeState(db: Db, key: string, value: unknown): Promise<void> {
+  await db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, now())
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now() RETURNING key`,
+    [key, JSON.stringify(value)],
+  );
+}
+
+/** Stores `value` unless the key exists, and answers what is stored then: the way to generate a secret once for all instances. */
+export async function initState<T>(db: Db, key: string, value: T): Promise<T> {
+  await db.sql('INSERT INTO service_state (key, value) VALUES ($1, $2::jsonb) ON CONFLICT (key) DO NOTHING RETURNING key', [
+    key,
+    JSON.stringify(value),
+  ]);
+  return (await readState<T>(db, key))!;
+}

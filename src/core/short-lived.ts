@@ -1,0 +1,46 @@
+import type { App } from './app.ts';
+import { addMs, SECOND_MS } from './clock.ts';
+
+/**
+ * A key-value store with expiry that all instances share (spec 01 section 1.3). Keys have at most 200 characters, values survive
+ * JSON. Every function joins the caller's transaction.
+ */
+
+/** Stores a value over whatever stood there. */
+export async function put(app: App, key: string, value: object, ttlSeconds: number): Promise<void> {
+  await app.db.sql(
+    `INSERT INTO short_lived_entries (key, value, expires_at) VALUES ($1, $2::jsonb, $3::timestamptz)
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at RETURNING key`,
+    [key, JSON.stringify(value), addMs(app.clock.now(), ttlSeconds * SECOND_MS)],
+  );
+}
+
+/** Stores a value unless a live one stands there. @returns whether it was stored; of two at once, one wins */
+export async function putIfAbsent(app: App, key: string, value: object, ttlSeconds: number): Promise<boolean> {
+  const now = app.clock.now();
+  const rows = await app.db.sql<{ key: string }>(
+    `INSERT INTO short_lived_entries (key, value, expires_at) VALUES ($1, $2::jsonb, $3::timestamptz)
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at
+     WHERE short_lived_entries.expires_at <= $4::timestamptz RETURNING key`,
+    [key, JSON.stringify(value), addMs(now, ttlSeconds * SECOND_MS), now],
+  );
+  return rows.length > 0;
+}
+
+/** Reads and deletes in one step: of two callers at once, one gets the value. Null = absent or expired. */
+export async function take<T extends object>(app: App, key: string): Promise<T | null> {
+  const [row] = await app.db.sql<{ value: T; expires_at: Date }>(
+    'DELETE FROM short_lived_entries WHERE key = $1 RETURNING value, expires_at',
+    [key],
+  );
+  return row && row.expires_at > app.clock.now() ? row.value : null;
+}
+
+/** Reads without deleting. Null = absent or expired. */
+export async function peek<T extends object>(app: App, key: string): Promise<T | null> {
+  const [row] = await app.db.sql<{ value: T }>(
+    'SELECT value FROM short_lived_entries WHERE key = $1 AND expires_at > $2::timestamptz',
+    [key, app.clock.now()],
+  );
+  return row?.value ?? null;
+}
