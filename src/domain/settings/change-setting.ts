@@ -1,0 +1,63 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { definitionOf, isSettingKey, type SettingKey } from './catalogue/catalogue.ts';
+import { listChoices } from './list-choices.ts';
+import { viewSetting } from './list-settings.ts';
+import { refreshSetting } from './refresh-settings.ts';
+import { deleteSetting, notifySettingChanged, upsertSetting } from './repo.ts';
+import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
+import type { SettingEditor, SettingValue, SettingView } from './types.ts';
+
+/**
+ * Stores an override (spec 06 section 6.2). Every instance hears of it with the commit; this one has it in effect on return.
+ * A key that the environment gives is stored too, without taking effect.
+ * @throws AppError 404 unknown key, 403 read-only or above the editor's power, 400 value refused
+ */
+export async function putSetting(app: App, editor: SettingEditor, key: string, value: unknown): Promise<SettingView> {
+  const known = editableKey(key, editor);
+  const stored = storedForm(acceptedValue(app, known, value));
+  await inTransaction(app, async (t) => {
+    await upsertSetting(t.db, { key: known, value: stored }, t.clock.now());
+    await notifySettingChanged(t.db, known);
+  });
+  return settled(app, known);
+}
+
+/**
+ * Removes the override: the value is the original again. Done twice it does no harm.
+ * @throws AppError 404 unknown key, 403 read-only or above the editor's power
+ */
+export async function resetSetting(app: App, editor: SettingEditor, key: string): Promise<SettingView> {
+  const known = editableKey(key, editor);
+  await inTransaction(app, async (t) => {
+    await deleteSetting(t.db, known);
+    await notifySettingChanged(t.db, known);
+  });
+  return settled(app, known);
+}
+
+function editableKey(key: string, editor: SettingEditor): SettingKey {
+  if (!isSettingKey(key) || !isVisible(definitionOf(key))) throw settingNotFound();
+  const problem = editProblem(key, definitionOf(key), editor);
+  if (problem !== null) throw problem;
+  return key;
+}
+
+function acceptedValue(app: App, key: SettingKey, value: unknown): SettingValue {
+  const checked = withinChoices(app, key, validateValue(definitionOf(key), value));
+  if (!checked.ok) throw checked.refusal;
+  return checked.value;
+}
+
+/** Choices that follow from other settings bind on write only: a later change of those others must not undo a stored value. */
+function withinChoices(app: App, key: SettingKey, checked: Checked): Checked {
+  if (!checked.ok || checked.value === null) return checked;
+  const choices = listChoices(key, app.settings).map((choice) => choice.value);
+  return choices.length === 0 || choices.includes(checked.value) ? checked : notAChoice(choices);
+}
+
+/** Inside a caller's transaction nothing is committed yet, so nothing is applied: the notice will do it on every instance. */
+async function settled(app: App, key: SettingKey): Promise<SettingView> {
+  if (app.db.begin !== null) await refreshSetting(app, key);
+  return viewSetting(app, key);
+}

@@ -1,0 +1,56 @@
+import { definitionOf, type SettingKey } from './catalogue/catalogue.ts';
+import type { SettingDefinition } from './catalogue/definition.ts';
+import { formatInWords } from './check-format.ts';
+import { rublesText } from './list-choices.ts';
+import { maskedValue } from './mask-value.ts';
+import { displayName } from './rules.ts';
+import type { SettingHint, SettingValue } from './types.ts';
+
+const DASH = '—';
+
+/** Unit by the word a numeric key ends in or holds; prices are money and come first. */
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/PERCENT/, '%'],
+  [/_HOURS/, ' h'],
+  [/_MINUTES/, ' min'],
+  [/_SECONDS/, ' s'],
+  [/_DAYS/, ' days'],
+  [/_GB/, ' GB'],
+  [/_MB/, ' MB'],
+];
+
+/** A value for people (spec 06 section 6.3): unset as a dash, switches as on/off, money and units spelled out, secrets masked. */
+export function humanValue(key: string, definition: SettingDefinition, value: SettingValue): string {
+  const shown = maskedValue(definition, value);
+  if (shown === null || shown === '') return DASH;
+  if (typeof shown === 'boolean') return shown ? 'on' : 'off';
+  if (typeof shown === 'string') return shown;
+  if (/PRICE|_KOPEKS|AMOUNT/.test(key)) return rublesText(shown);
+  const unit = UNITS.find(([pattern]) => pattern.test(key))?.[1] ?? '';
+  return `${shown}${unit}`;
+}
+
+function formatText(definition: SettingDefinition): string {
+  if (definition.type === 'bool') return 'boolean';
+  if (definition.choices) return `one of ${definition.choices.join(', ')}`;
+  if (definition.format) return formatInWords(definition.format);
+  const bounds = [
+    definition.min === undefined ? '' : ` from ${definition.min}`,
+    definition.max === undefined ? '' : ` up to ${definition.max}`,
+  ].join('');
+  return bounds === '' ? `value of the type ${definition.type}` : `${definition.type}${bounds}`;
+}
+
+/**
+ * Hint for the admin pages, made from what the catalogue knows (spec 06 section 6.3).
+ * @param original value at process start, given as the example
+ */
+export function describeHint(key: SettingKey, categoryLabel: string, original: SettingValue): SettingHint {
+  const definition = definitionOf(key);
+  return {
+    description: `The parameter "${displayName(key)}" controls: ${categoryLabel}.`,
+    format: formatText(definition),
+    example: humanValue(key, definition, original),
+    warning: 'Wrong values may break the service.',
+  };
+}

@@ -1,0 +1,34 @@
+import type { Db } from '../../core/db/db.ts';
+import type { StoredSetting } from './types.ts';
+
+/** Channel of LISTEN/NOTIFY; the payload is the key. */
+export const SETTINGS_CHANNEL = 'settings_changed';
+
+/** Every row of `system_settings`, private rows of other features included. */
+export async function findSettings(db: Db): Promise<StoredSetting[]> {
+  return db.sql<StoredSetting>('select key, value from system_settings');
+}
+
+export async function findSetting(db: Db, key: string): Promise<StoredSetting | null> {
+  const [row] = await db.sql<StoredSetting>('select key, value from system_settings where key = $1', [key]);
+  return row ?? null;
+}
+
+/** @param value stored form; null is a stored null */
+export async function upsertSetting(db: Db, row: StoredSetting, now: Date): Promise<void> {
+  await db.sql(
+    `insert into system_settings (key, value, created_at, updated_at) values ($1, $2, $3, $3)
+     on conflict (key) do update set value = excluded.value, updated_at = excluded.updated_at`,
+    [row.key, row.value, now],
+  );
+}
+
+export async function deleteSetting(db: Db, key: string): Promise<void> {
+  await db.sql('delete from system_settings where key = $1', [key]);
+}
+
+/** Tells every instance of the change; delivered with the commit, dropped with a rollback. */
+export async function notifySettingChanged(db: Db, key: string): Promise<void> {
+  // The cast is for Prisma, which cannot read a column of type void.
+  await db.sql('select pg_notify($1, $2)::text', [SETTINGS_CHANNEL, key]);
+}

@@ -1,0 +1,152 @@
+import { type AppError, refuse } from '../../core/errors.ts';
+import type { SettingDefinition } from './catalogue/definition.ts';
+import { formatProblem, placeholderProblem } from './check-format.ts';
+import { SECRET_MASK } from './mask-value.ts';
+import type { SettingEditor, SettingValue } from './types.ts';
+
+/** Either the value to keep or the refusal to throw. No refusal ever holds the value: it may be a secret. */
+export type Checked = { readonly ok: true; readonly value: SettingValue } | { readonly ok: false; readonly refusal: AppError };
+
+const TRUE_WORDS: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on', 'да']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', 'нет']);
+const INT32_MAX = 2_147_483_647;
+
+const accept = (value: SettingValue): Checked => ({ ok: true, value });
+const deny = (code: string, detail: string): Checked => ({ ok: false, refusal: refuse(code, 400, detail) });
+const wrongType = (): Checked => deny('setting_wrong_type', 'Invalid value type');
+
+/** 404 for unknown and excluded keys alike (spec 06 section 6.2). */
+export function settingNotFound(): AppError {
+  return refuse('setting_not_found', 404, 'Setting not found');
+}
+
+/** True when endpoints know this setting. */
+export function isVisible(definition: SettingDefinition): boolean {
+  return !definition.excluded;
+}
+
+/**
+ * Whether this editor may write or reset the key.
+ * @returns the 403 to throw, or null
+ */
+export function editProblem(key: string, definition: SettingDefinition, editor: SettingEditor): AppError | null {
+  if (editor.kind === 'system') return null;
+  if (definition.readOnly) return refuse('setting_read_only', 403, `Setting ${key} is read-only`);
+  const isTrusted = editor.isSuperadmin === true || (definition.guard === 'full-access' && editor.kind === 'token');
+  if (definition.guard && !isTrusted) return refuse('setting_guarded', 403, `Setting ${key} can only be changed by a superadmin`);
+  return null;
+}
+
+/**
+ * Checks a value that came in as JSON (spec 06 section 6.2) and brings it to the setting's type: numeric text to a number,
+ * boolean words to a boolean, an alias to the choice it means. The same rules hold at start (`parseText`).
+ */
+export function validateValue(definition: SettingDefinition, value: unknown): Checked {
+  if (value === null || value === undefined) {
+    return definition.optional ? accept(null) : deny('setting_value_required', 'Value is required');
+  }
+  if (definition.secret && value === SECRET_MASK) {
+    return deny('setting_masked_value', 'Value is the mask of a secret, not a value');
+  }
+  switch (definition.type) {
+    case 'bool':
+      return validateBool(value);
+    case 'int':
+    case 'float':
+      return validateNumber(definition, value);
+    case 'str':
+      return validateText(definition, value);
+  }
+}
+
+/**
+ * Reads the stored form or an environment variable. An empty text is null for an optional setting that is no text;
+ * everything else obeys the rules of a write.
+ */
+export function parseText(definition: SettingDefinition, text: string | null): Checked {
+  if (text !== null && definition.optional && definition.type !== 'str' && text.trim() === '') return accept(null);
+  return validateValue(definition, text);
+}
+
+/** The form kept in `system_settings`: `true`/`false`, numbers and text as text, null as null. */
+export function storedForm(value: SettingValue): string | null {
+  return value === null ? null : String(value);
+}
+
+/** `SUPPORT_TICKET_SLA_MINUTES` as `Support Ticket Sla Minutes`. */
+export function displayName(key: string): string {
+  return key
+    .split('_')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1).toLowerCase())
+    .join(' ');
+}
+
+/** `int`, or `optional[int]` where null is allowed. */
+export function typeText(definition: SettingDefinition): string {
+  return definition.optional ? `optional[${definition.type}]` : definition.type;
+}
+
+/** The refusal of a value that is none of the choices. */
+export function notAChoice(choices: readonly SettingValue[]): Checked {
+  return deny('setting_not_a_choice', `Value must be one of: ${choices.join(', ')}`);
+}
+
+function validateBool(value: unknown): Checked {
+  if (typeof value === 'boolean') return accept(value);
+  if (typeof value !== 'string') return wrongType();
+  const word = value.trim().toLowerCase();
+  if (TRUE_WORDS.has(word)) return accept(true);
+  return FALSE_WORDS.has(word) ? accept(false) : wrongType();
+}
+
+/** Decimal notation only: `Number` alone would also take `0x10`, `Infinity` and the empty text. */
+function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'string' || !/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value.trim())) return Number.NaN;
+  return Number(value.trim());
+}
+
+function validateNumber(definition: SettingDefinition, value: unknown): Checked {
+  const number = numberOf(value);
+  const isWhole = definition.type === 'int';
+  if (!Number.isFinite(number) || (isWhole && !Number.isSafeInteger(number))) return wrongType();
+  if (definition.choices) return definition.choices.includes(number) ? accept(number) : notAChoice(definition.choices);
+  const min = definition.min ?? (isWhole ? -INT32_MAX : Number.NEGATIVE_INFINITY);
+  const max = definition.max ?? (isWhole ? INT32_MAX : Number.POSITIVE_INFINITY);
+  if (number < min) return deny('setting_out_of_bounds', `Value must be at least ${min}`);
+  if (number > max) return deny('setting_out_of_bounds', `Value must be at most ${max}`);
+  // -0 would be stored as 0 but told as -0 until the next start.
+  return accept(number === 0 ? 0 : number);
+}
+
+function validateText(definition: SettingDefinition, value: unknown): Checked {
+  if (typeof value !== 'string' && typeof value !== 'boolean' && !(typeof value === 'number' && Number.isFinite(value))) {
+    return wrongType();
+  }
+  const text = String(value);
+  // PostgreSQL keeps no NUL in a text.
+  if (text.includes('\0')) return wrongType();
+  if (definition.choices) return validateChoice(definition, definition.choices, text);
+  const mayBeEmpty = definition.optional || definition.default === '';
+  if (text === '' && mayBeEmpty) return accept(text);
+  if (definition.minLength !== undefined && text.length < definition.minLength) {
+    return deny('setting_out_of_bounds', `Value must have at least ${definition.minLength} characters`);
+  }
+  const expected = definition.format ? formatProblem(definition.format, text) : null;
+  if (expected !== null) return deny('setting_bad_format', `Value must be ${expected}`);
+  const brace = definition.placeholders ? placeholderProblem(text, definition.placeholders) : null;
+  if (brace !== null) return deny('setting_bad_placeholder', placeholderDetail(definition.placeholders ?? []));
+  return accept(text);
+}
+
+/** Letter case does not matter where it leaves no doubt, so `LOG_LEVEL=info` means `INFO`. */
+function validateChoice(definition: SettingDefinition, choices: readonly SettingValue[], text: string): Checked {
+  const word = text.trim().toLowerCase();
+  const meant = definition.aliases?.[word] ?? choices.find((choice) => String(choice).toLowerCase() === word);
+  return meant === undefined ? notAChoice(choices) : accept(meant);
+}
+
+function placeholderDetail(allowed: readonly string[]): string {
+  const list = allowed.map((name) => `{${name}}`).join(', ');
+  return list === '' ? 'Value must not hold placeholders' : `Value may hold only the placeholders ${list}`;
+}

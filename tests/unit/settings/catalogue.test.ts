@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { SettingTypes } from '../../../src/core/app.ts';
+import { definitionOf, isSettingKey, settingKeys } from '../../../src/domain/settings/catalogue/catalogue.ts';
+import { categories } from '../../../src/domain/settings/catalogue/categories.ts';
+import { parseText, storedForm, validateValue } from '../../../src/domain/settings/rules.ts';
+import type { SettingValues } from '../../../src/domain/settings/types.ts';
+
+/** Number and SHA-256 of the contract's facts, taken from its settings.json as [key, type, optional, category, default, choices]. */
+const CONTRACT_COUNT = 546;
+const CONTRACT_SHA256 = '323ae8f6a6ef1e56cbd145ce27c07f62f4cb5a2b93bec1cf75362cb264830475';
+
+/** Where the catalogue departs from the contract on purpose: what the contract says instead. */
+const CONTRACT_SAYS: Readonly<Record<string, { default?: boolean; choices?: readonly string[] }>> = {
+  // Spec 00, Credentials: both default to true.
+  WEB_API_ENABLED: { default: false },
+  CABINET_ENABLED: { default: false },
+  // Spec 06 section 6.5: caddy is offered too, and bearer is known to the client.
+  VPNPANEL_AUTH_TYPE: { choices: ['api_key', 'basic_auth'] },
+};
+
+/** Keys that hold one of the secret words without holding a secret: names, public keys, word lists, numbers and durations. */
+const NOT_SECRET: ReadonlySet<string> = new Set([
+  'CABINET_ACCESS_TOKEN_EXPIRE_MINUTES',
+  'CABINET_PASSWORD_RESET_EXPIRE_HOURS',
+  'CABINET_REFRESH_TOKEN_EXPIRE_DAYS',
+  'DISPLAY_NAME_BANNED_KEYWORDS',
+  'EXTERNAL_ADMIN_TOKEN_BOT_ID',
+  'WATA_PUBLIC_KEY_CACHE_SECONDS',
+  'WATA_PUBLIC_KEY_URL',
+  'WEB_API_DEFAULT_TOKEN_NAME',
+  'WEB_API_TOKEN_HASH_ALGORITHM',
+]);
+const SECRET_URLS: ReadonlySet<string> = new Set(['DATABASE_URL', 'REDIS_URL', 'PROXY_URL', 'NALOGO_PROXY_URL']);
+
+describe('settings catalogue', () => {
+  it('holds the facts of the contract', () => {
+    const facts = settingKeys.map((key) => {
+      const definition = definitionOf(key);
+      const said = CONTRACT_SAYS[key];
+      return [
+        key,
+        definition.type,
+        definition.optional === true,
+        definition.category,
+        definition.localised ? '<localised text>' : (said?.default ?? definition.default),
+        said?.choices ?? definition.choices ?? null,
+      ];
+    });
+    expect(settingKeys.length).toBe(CONTRACT_COUNT);
+    expect(createHash('sha256').update(JSON.stringify(facts)).digest('hex')).toBe(CONTRACT_SHA256);
+  });
+
+  it('marks every secret of the rule and nothing else', () => {
+    const expected = settingKeys.filter(
+      (key) => (/TOKEN|SECRET|PASSWORD|KEY/.test(key) && !NOT_SECRET.has(key)) || SECRET_URLS.has(key),
+    );
+    expect(settingKeys.filter((key) => definitionOf(key).secret)).toEqual(expected);
+  });
+
+  it('excludes, locks and guards the keys that give power', () => {
+    const keysWith = (test: (key: (typeof settingKeys)[number]) => boolean): string[] => settingKeys.filter(test);
+    expect(keysWith((key) => definitionOf(key).excluded === true)).toEqual(['ADMIN_IDS', 'BOT_TOKEN']);
+    expect(keysWith((key) => definitionOf(key).readOnly === true)).toEqual([
+      'EXTERNAL_ADMIN_TOKEN',
+      'EXTERNAL_ADMIN_TOKEN_BOT_ID',
+    ]);
+    expect(keysWith((key) => definitionOf(key).guard === 'superadmin')).toEqual([
+      'ADMIN_EMAILS',
+      'CABINET_JWT_SECRET',
+      'DATABASE_URL',
+      'REDIS_URL',
+      'TEST_EMAIL',
+      'TEST_EMAIL_PASSWORD',
+      'WEB_API_TOKEN_HASH_ALGORITHM',
+      'WEB_API_TOKEN_HMAC_SECRET',
+    ]);
+  });
+
+  it('has defaults that obey their own rules and survive being stored', () => {
+    for (const key of settingKeys) {
+      const definition = definitionOf(key);
+      // Two texts have no default at all; they are read as null until somebody gives them.
+      if (definition.default === null && !definition.optional) {
+        expect(['BOT_TOKEN', 'VERSION_CHECK_REPO']).toContain(key);
+        continue;
+      }
+      expect({ key, checked: validateValue(definition, definition.default) }).toEqual({
+        key,
+        checked: { ok: true, value: definition.default },
+      });
+      expect(parseText(definition, storedForm(definition.default))).toEqual({ ok: true, value: definition.default });
+    }
+  });
+
+  it('uses every category', () => {
+    expect([...new Set(settingKeys.map((key) => definitionOf(key).category))].sort()).toEqual(Object.keys(categories).sort());
+  });
+
+  it('knows no key of the language itself', () => {
+    expect(['constructor', '__proto__', 'toString', ''].filter(isSettingKey)).toEqual([]);
+  });
+
+  it('gives each key the type of its value', () => {
+    const typed = {
+      days: 3 satisfies SettingTypes['TRIAL_DURATION_DAYS'],
+      mode: 'classic' satisfies SettingTypes['SALES_MODE'],
+      vat: 12 satisfies SettingTypes['YOOKASSA_VAT_CODE'],
+      host: null satisfies SettingTypes['SMTP_HOST'],
+      token: null satisfies SettingTypes['BOT_TOKEN'],
+    };
+    // @ts-expect-error a required number is never null
+    const wrong: SettingValues['TRIAL_DURATION_DAYS'] = null;
+    // @ts-expect-error a choice outside of the list
+    const outside: SettingValues['SALES_MODE'] = 'other';
+    expect(Object.keys({ ...typed, wrong, outside })).toHaveLength(7);
+  });
+});

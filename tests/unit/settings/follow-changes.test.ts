@@ -1,0 +1,111 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { runInsideTransaction } from '../../../src/core/db/root-guard.ts';
+import { followSettings } from '../../../src/domain/settings/follow-changes.ts';
+import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
+import type { StoredSetting } from '../../../src/domain/settings/types.ts';
+
+/** Rows, a channel and an app over them; a read can be held back or made to fail. */
+function setup() {
+  const rows = new Map<string, string | null>();
+  const gates: Promise<void>[] = [];
+  const state = { failures: 0, reads: 0, stopped: 0, errors: 0, loadedBeforeListen: false };
+  let say: (key: string) => void = () => undefined;
+  let reconnect: () => void = () => undefined;
+  let isListening = false;
+  const log = { warn: () => undefined, error: () => void state.errors++ };
+  const store = createSettingsStore({ environment: {}, log });
+  const sql = async (_text: string, values: readonly unknown[] = []): Promise<StoredSetting[]> => {
+    state.reads++;
+    if (!isListening) state.loadedBeforeListen = true;
+    // What a real read does: the rows are those of the moment the read began.
+    const seen = [...rows].map(([key, value]) => ({ key, value })).filter((row) => values.length === 0 || row.key === values[0]);
+    await gates.shift();
+    if (state.failures > 0) {
+      state.failures--;
+      throw new Error('connection lost');
+    }
+    return seen;
+  };
+  const app = { settings: store, db: { sql, inTransaction: false }, log } as unknown as App;
+  const follow = () =>
+    followSettings(app, store, async (channel, onMessage, onReconnect) => {
+      expect(channel).toBe('settings_changed');
+      isListening = true;
+      say = onMessage;
+      reconnect = onReconnect;
+      return async () => void state.stopped++;
+    });
+  return { rows, gates, state, store, follow, say: (key: string) => say(key), reconnect: () => reconnect() };
+}
+
+const days = (value: number) => ({ key: 'TRIAL_DURATION_DAYS', value: String(value) });
+
+describe('followSettings', () => {
+  it('listens first, loads all, then re-reads the row of each notice', async () => {
+    const t = setup();
+    t.rows.set('TRIAL_DURATION_DAYS', '5');
+    const stop = await t.follow();
+    expect(t.state.loadedBeforeListen).toBe(false);
+    expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5);
+    t.rows.set('TRIAL_DURATION_DAYS', '6');
+    t.rows.set('TRIAL_DEVICE_LIMIT', '4');
+    t.say('TRIAL_DURATION_DAYS');
+    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(6));
+    expect(t.store.get('TRIAL_DEVICE_LIMIT')).toBe(2);
+    t.rows.delete('TRIAL_DURATION_DAYS');
+    t.say('TRIAL_DURATION_DAYS');
+    await vi.waitFor(() => expect(t.store.describe('TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false }));
+    await stop();
+    expect(t.state.stopped).toBe(1);
+  });
+
+  it('reads all again after a reconnection', async () => {
+    const t = setup();
+    await t.follow();
+    t.rows.set('TRIAL_DURATION_DAYS', '8').set('TRIAL_DEVICE_LIMIT', '4');
+    t.reconnect();
+    await vi.waitFor(() => expect([t.store.get('TRIAL_DURATION_DAYS'), t.store.get('TRIAL_DEVICE_LIMIT')]).toEqual([8, 4]));
+  });
+
+  it('keeps the newest value when an older read is slow', async () => {
+    const t = setup();
+    await t.follow();
+    const slow = Promise.withResolvers<void>();
+    t.gates.push(slow.promise);
+    t.rows.set(days(5).key, days(5).value);
+    t.say('TRIAL_DURATION_DAYS');
+    await vi.waitFor(() => expect(t.state.reads).toBe(2));
+    t.rows.set(days(6).key, days(6).value);
+    t.say('TRIAL_DURATION_DAYS');
+    slow.resolve();
+    await vi.waitFor(() => expect(t.state.reads).toBe(3));
+    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(6));
+  });
+
+  it('reads all again until a failed read succeeds', async () => {
+    const t = setup();
+    await t.follow();
+    t.rows.set('TRIAL_DURATION_DAYS', '5');
+    t.state.failures = 2;
+    t.say('TRIAL_DURATION_DAYS');
+    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5), { timeout: 5_000 });
+    expect(t.state.errors).toBe(2);
+  });
+
+  it('works on a notice that arrives in the flow of an open transaction', async () => {
+    const t = setup();
+    await t.follow();
+    t.rows.set('TRIAL_DURATION_DAYS', '5');
+    await runInsideTransaction(async () => t.say('TRIAL_DURATION_DAYS'));
+    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5));
+    expect(t.state.errors).toBe(0);
+  });
+
+  it('does not start on a database that cannot be read', async () => {
+    const t = setup();
+    t.state.failures = 1;
+    await expect(t.follow()).rejects.toThrow('connection lost');
+    expect(t.state.stopped).toBe(1);
+  });
+});
