@@ -1,0 +1,152 @@
+/**
+ * Serves every procedure with `meta.openapi` over HTTP. One fastify route per operation, everything about it prepared at boot.
+ *
+ * A procedure's own chain of middlewares is run (`procedure-runner.ts`), without the proxy and the path look-up that `createCaller`
+ * puts in front of it for each request. The request is decoded inside `getRawInput`, which tRPC's input middleware asks
+ * for only after the guards before `.input()` have passed: without a credential the answer is 401 whatever the input looks like,
+ * and nothing of an upload is read.
+ */
+import multipart from '@fastify/multipart';
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuse, ValidationError } from '../core/errors.ts';
+import { type ErrorLog, type ExplainInput, sendError } from './error-replies.ts';
+import { readForm } from './multipart-reader.ts';
+import { methodFinder } from './not-found.ts';
+import { runnerFor } from './procedure-runner.ts';
+import { buildRouteTable, type RestRoute } from './route-table.ts';
+import { JSON_BODY_LIMIT } from './server-options.ts';
+import { sendJson, sendSpecial } from './success-replies.ts';
+import type { Decoded, WireRequest } from './wire-decoder.ts';
+
+export interface RestOptions {
+  router: AnyTRPCRouter;
+  /** Builds the procedures' context; may be synchronous, which saves a turn of the event loop. */
+  createContext: (request: FastifyRequest, reply: FastifyReply) => unknown;
+  log: ErrorLog;
+}
+
+/**
+ * Registers all operations, the 404 and 405 answers and the error handler on the root instance.
+ * The server must have been made with `restServerOptions`.
+ * @returns the routes, for the OpenAPI document and the contract tests
+ */
+export async function registerRest(fastify: FastifyInstance, options: RestOptions): Promise<RestRoute[]> {
+  const routes = buildRouteTable(options.router);
+  registerFallbacks(fastify, routes, options.log);
+  // Body parsing differs from what tRPC's plugin needs, so it lives in a scope of its own.
+  await fastify.register(async (scope) => {
+    if (routes.some((route) => route.plan.multipart)) await scope.register(multipart);
+    scope.removeContentTypeParser(['application/json', 'text/plain']);
+    // JSON is parsed by the decoder: after the guards, and with our own words for what is wrong with it.
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+    for (const route of routes) {
+      scope.route({ method: route.method, url: route.url, bodyLimit: JSON_BODY_LIMIT, handler: handlerFor(route, options) });
+    }
+  });
+  return routes;
+}
+
+function handlerFor(
+  route: RestRoute,
+  { createContext, log }: RestOptions,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const { procedurePath: path, type } = route;
+  const call = runnerFor(route.procedure);
+  const inputReader = inputReaderFor(route);
+  const send = (route.meta.wire?.reply ?? 'json') === 'json' ? sendJson : sendSpecial;
+
+  return function handle(request, reply) {
+    let explain: ExplainInput | undefined;
+    const fail = (error: unknown): void => sendError(reply, log, path, error, explain);
+    const succeed = (value: unknown): void => {
+      try {
+        send(reply, value);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const run = (ctx: unknown): void => {
+      let input: Promise<unknown> | undefined;
+      const getRawInput = (): Promise<unknown> => {
+        input ??= inputReader(request, (explained) => {
+          explain = explained;
+        });
+        return input;
+      };
+      call({ ctx, getRawInput, path, type, signal: undefined, batchIndex: 0 }).then(succeed, fail);
+    };
+    try {
+      const ctx = createContext(request, reply);
+      if (ctx instanceof Promise) ctx.then(run).catch(fail);
+      else run(ctx);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}
+
+type InputReader = (request: FastifyRequest, explainWith: (explain: ExplainInput) => void) => Promise<unknown>;
+
+function inputReaderFor(route: RestRoute): InputReader {
+  const { decoder, plan } = route;
+  const finish = (wire: WireRequest, explainWith: (explain: ExplainInput) => void): Promise<unknown> => {
+    const decoded: Decoded = decoder.decode(wire);
+    if (!decoded.ok) return Promise.reject(new ValidationError(decoded.issues));
+    explainWith((error) => decoder.explain(error, decoded, wire));
+    return Promise.resolve(decoded.input);
+  };
+  const form = plan.multipart;
+  if (form) {
+    return async (request, explainWith) => {
+      if (!request.isMultipart() && hasBody(request)) throw unsupportedMediaType();
+      return finish(wireRequest(request, undefined, await readForm(request, form.fileKey, form.maxBytes)), explainWith);
+    };
+  }
+  if (plan.body === 'none') return (request, explainWith) => finish(wireRequest(request, undefined), explainWith);
+  return (request, explainWith) => {
+    const contentType = request.headers['content-type'];
+    if (contentType !== undefined && !JSON_MEDIA_TYPE.test(contentType) && hasBody(request)) {
+      return Promise.reject(unsupportedMediaType());
+    }
+    const text = typeof request.body === 'string' ? request.body : undefined;
+    return finish(wireRequest(request, text), explainWith);
+  };
+}
+
+const JSON_MEDIA_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+const unsupportedMediaType = () => refuse('unsupported_media_type', 415, 'Unsupported Media Type');
+
+function hasBody(request: FastifyRequest): boolean {
+  const length = request.headers['content-length'];
+  return (length !== undefined && length !== '0') || request.headers['transfer-encoding'] !== undefined;
+}
+
+function wireRequest(request: FastifyRequest, text: string | undefined, form?: WireRequest['form']): WireRequest {
+  const wire: WireRequest = {
+    params: request.params as WireRequest['params'],
+    query: request.query as WireRequest['query'],
+    headers: request.headers,
+    text,
+  };
+  if (form !== undefined) wire.form = form;
+  return wire;
+}
+
+/** 404, 405 and errors outside procedures (body limits, hooks), all with our error body. */
+function registerFallbacks(fastify: FastifyInstance, routes: readonly RestRoute[], log: ErrorLog): void {
+  const methodsOf = methodFinder(routes);
+  const sendMissing = (request: FastifyRequest, reply: FastifyReply): void => {
+    const path = request.url.split('?', 1)[0]!;
+    const methods = methodsOf(path);
+    if (methods.length > 0) reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' });
+    else reply.code(404).send({ detail: 'Not Found' });
+  };
+  fastify.setNotFoundHandler(sendMissing);
+  fastify.setErrorHandler((error, request, reply) => {
+    // The body of a request to nowhere is parsed before it is known to lead nowhere; what was wrong with it does not matter.
+    if (request.is404) sendMissing(request, reply);
+    else sendError(reply, log, `${request.method} ${request.routeOptions.url ?? ''}`, error);
+  });
+}

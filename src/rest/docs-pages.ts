@@ -1,0 +1,111 @@
+/**
+ * `/docs`, `/redoc` and `/openapi.json`, served whole from installed packages: no other host is ever asked for anything.
+ * Scripts are files, so the content policy needs no exception for inline code; the two viewers do write inline styles.
+ */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+export interface DocsOptions {
+  /** `IS_DOCS_ENABLED`, asked per request; while it is off the pages are 404. */
+  isEnabled: () => boolean;
+  /** Title of the pages. */
+  title: string;
+  /** Makes the document; called once, at the first request for it. */
+  document: () => object;
+}
+
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  'worker-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const SWAGGER_START = `window.ui = SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#view',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  tagsSorter: 'alpha',
+  validatorUrl: null,
+});
+`;
+
+const REDOC_START = `Redoc.init('/openapi.json', { disableSearch: false, nativeScrollbars: true }, document.getElementById('view'));
+`;
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const HOUR_SECONDS = 3_600;
+
+/** Registers the pages on the root instance. */
+export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions): void {
+  const packageFile = createRequire(import.meta.url).resolve;
+  let document: string | undefined;
+
+  const serve = (url: string, answer: (reply: FastifyReply) => unknown): void => {
+    fastify.get(url, (_request: FastifyRequest, reply: FastifyReply) => {
+      if (!options.isEnabled()) return reply.code(404).send({ detail: 'Not Found' });
+      return answer(reply);
+    });
+  };
+  const servePage = (url: string, page: string): void =>
+    serve(url, (reply) =>
+      reply
+        .header('content-security-policy', PAGE_POLICY)
+        .header('cache-control', 'no-cache')
+        .type('text/html; charset=utf-8')
+        .send(page),
+    );
+  const serveText = (url: string, type: string, text: string): void =>
+    serve(url, (reply) => reply.header('cache-control', 'no-cache').type(type).send(text));
+  const serveFile = (url: string, type: string, file: string): void =>
+    serve(url, async (reply) => {
+      const path = packageFile(file);
+      const { size } = await stat(path);
+      const cached = reply.header('cache-control', `public, max-age=${HOUR_SECONDS}`).header('content-length', size);
+      return cached.type(type).send(createReadStream(path));
+    });
+
+  serve('/openapi.json', (reply) => {
+    document ??= JSON.stringify(options.document());
+    return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document);
+  });
+  serve('/doc', (reply) => reply.redirect('/docs', 307));
+
+  servePage('/docs', page(options.title, ['/docs/swagger-ui-bundle.js', '/docs/start.js'], '/docs/swagger-ui.css'));
+  serveText('/docs/start.js', JAVASCRIPT, SWAGGER_START);
+  serveFile('/docs/swagger-ui-bundle.js', JAVASCRIPT, 'swagger-ui-dist/swagger-ui-bundle.js');
+  serveFile('/docs/swagger-ui.css', 'text/css; charset=utf-8', 'swagger-ui-dist/swagger-ui.css');
+  serveFile('/docs/favicon.png', 'image/png', 'swagger-ui-dist/favicon-32x32.png');
+
+  servePage('/redoc', page(options.title, ['/redoc/redoc.standalone.js', '/redoc/start.js']));
+  serveText('/redoc/start.js', JAVASCRIPT, REDOC_START);
+  serveFile('/redoc/redoc.standalone.js', JAVASCRIPT, 'redoc/bundles/redoc.standalone.js');
+}
+
+function page(title: string, scripts: readonly string[], style?: string): string {
+  const safeTitle = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${safeTitle}</title>
+<link rel="icon" type="image/png" href="/docs/favicon.png">
+${style ? `<link rel="stylesheet" href="${style}">\n` : ''}</head>
+<body>
+<div id="view"></div>
+${scripts.map((script) => `<script src="${script}"></script>`).join('\n')}
+</body>
+</html>
+`;
+}

@@ -1,0 +1,87 @@
+/** What a client sees of a failed call. The only place where REST turns a thrown value into status and body. */
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { type HttpError, isAppError, toHttp, type ValidationIssue } from '../core/errors.ts';
+
+/** Where failures of our own go. pino's loggers fit. */
+export interface ErrorLog {
+  error(details: object, message: string): void;
+}
+
+/** Maps zod's refusal of the procedure's input to the entries of the 422 answer. */
+export type ExplainInput = (error: z.core.$ZodError) => ValidationIssue[];
+
+const BODY_TOO_LARGE = new Set(['FST_ERR_CTP_BODY_TOO_LARGE', 'FST_REQ_FILE_TOO_LARGE']);
+
+/**
+ * Code *and* cause decide: wrong input and wrong output of a procedure both carry a ZodError, but the second is our own bug.
+ * @param explain left out where no input was parsed
+ */
+export function restError(error: unknown, explain?: ExplainInput): HttpError {
+  if (!isTrpcError(error)) return isAppError(error) && !isFastifyError(error) ? toHttp(error) : frameworkError(error);
+  const cause = error.cause;
+  if (error.code === 'BAD_REQUEST' && cause instanceof z.core.$ZodError && explain) {
+    return { status: 422, body: { detail: explain(cause) }, headers: {}, code: 'validation_error' };
+  }
+  if (isAppError(cause)) return toHttp(cause);
+  if (isFastifyError(cause)) return frameworkError(cause);
+  if (error.code === 'INTERNAL_SERVER_ERROR' || cause instanceof z.core.$ZodError) return toHttp(cause);
+  // Thrown as a transport error on purpose (a guard): its text is meant for the client.
+  const status = getHTTPStatusCodeFromError(error as Parameters<typeof getHTTPStatusCodeFromError>[0]);
+  return { status, body: { detail: error.message }, headers: {}, code: error.code.toLowerCase() };
+}
+
+/** Structural, as tRPC itself does it: only the router layer may know the class. */
+function isTrpcError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && error.name === 'TRPCError' && 'code' in error;
+}
+
+function isFastifyError(error: unknown): error is Error & { code: string; statusCode?: number } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
+}
+
+function frameworkError(error: unknown): HttpError {
+  if (!isFastifyError(error)) return toHttp(undefined);
+  const answer = (status: number, detail: string): HttpError => ({
+    status,
+    body: { detail },
+    headers: {},
+    code: error.code.toLowerCase(),
+  });
+  if (BODY_TOO_LARGE.has(error.code)) return answer(413, 'Request body too large');
+  if (error.statusCode === 415 || error.statusCode === 406) return answer(415, 'Unsupported Media Type');
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+    return answer(error.statusCode, 'Bad Request');
+  return toHttp(undefined);
+}
+
+/** Sends the answer and logs it when it is our own failure (500 and above). */
+export function sendError(reply: FastifyReply, log: ErrorLog, operation: string, error: unknown, explain?: ExplainInput): void {
+  let answer: HttpError;
+  try {
+    answer = restError(error, explain);
+  } catch (mapping) {
+    log.error({ err: mapping, operation }, 'error mapping failed');
+    answer = toHttp(mapping);
+  }
+  if (answer.status >= 500)
+    log.error({ err: logged(error), operation, requestId: reply.request.id, status: answer.status }, 'request failed');
+  if (reply.sent) return;
+  reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(errorText(answer.body));
+}
+
+/** The original failure stands under tRPC's wrapper. */
+function logged(error: unknown): unknown {
+  return isTrpcError(error) && error.cause !== undefined ? error.cause : error;
+}
+
+/** `input` of a 422 entry is the client's own value and may be what JSON cannot hold (a deep nest, a bigint): then it is left out. */
+function errorText(body: HttpError['body']): string {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    const detail = Array.isArray(body.detail) ? body.detail.map((issue) => ({ ...issue, input: null })) : 'Internal Server Error';
+    return JSON.stringify({ detail });
+  }
+}

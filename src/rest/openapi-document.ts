@@ -1,0 +1,249 @@
+/** The OpenAPI 3.1 document of the REST facade, made from the same routes that serve it. */
+import { z } from 'zod';
+import { VALIDATION_TYPES } from '../core/validation-messages.ts';
+import { acceptsAbsence, type Schema } from '../core/zod-structure.ts';
+import type { OperationAuth } from '../routers/operation-meta.ts';
+import { exampleOf } from './openapi-examples.ts';
+import { type JsonSchema, type SchemaCollector, schemaCollector } from './openapi-schemas.ts';
+import type { RestRoute } from './route-table.ts';
+import type { WireField } from './wire-plan.ts';
+
+export interface OpenApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+  /** Base addresses; `/` when the document is served by the service itself. */
+  servers?: readonly { url: string; description?: string }[];
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: { title: string; version: string; description?: string };
+  servers: readonly { url: string; description?: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> };
+}
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security: Record<string, string[]>[];
+  parameters?: JsonSchema[];
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
+  responses: Record<string, JsonSchema>;
+  'x-area'?: string;
+  'x-auth'?: string;
+  'x-permissions'?: readonly string[];
+}
+
+const SECURITY: Record<OperationAuth, Record<string, string[]>[]> = {
+  NONE: [],
+  KEY: [{ ApiKeyHeader: [] }, { ApiKeyBearer: [] }],
+  JWT: [{ CabinetJwt: [] }],
+  JWT_ADMIN: [{ CabinetJwt: [] }],
+};
+
+/** Builds the whole document; costs some hundred milliseconds for hundreds of routes, so keep the result. */
+export function buildOpenApiDocument(routes: readonly RestRoute[], info: OpenApiInfo): OpenApiDocument {
+  const { servers = [{ url: '/' }], ...about } = info;
+  const collector = schemaCollector();
+  const document: OpenApiDocument = {
+    openapi: '3.1.0',
+    info: about,
+    servers,
+    tags: [...new Set(routes.map((route) => route.meta.openapi.tags[0]))].map((name) => ({ name })),
+    paths: {},
+    components: { schemas: errorSchemas(), securitySchemes: securitySchemes() },
+  };
+  for (const route of routes) {
+    document.paths[route.path] ??= {};
+    document.paths[route.path]![route.method.toLowerCase()] = operationOf(route, collector);
+  }
+  return collector.finish(document);
+}
+
+function operationOf(route: RestRoute, collector: SchemaCollector): Operation {
+  const { openapi, area, auth, permissions } = route.meta;
+  const request = requestSchemas(route, collector);
+  const operation: Operation = {
+    operationId: route.procedurePath.replaceAll('.', '_'),
+    tags: [...openapi.tags],
+    summary: openapi.summary,
+    security: SECURITY[auth ?? 'NONE'],
+    responses: responsesOf(route, collector),
+  };
+  if (openapi.description !== undefined) operation.description = openapi.description;
+  const parameters = parametersOf(route, request);
+  if (parameters.length > 0) operation.parameters = parameters;
+  const body = bodyOf(route, request, collector);
+  if (body) operation.requestBody = body;
+  if (area) operation['x-area'] = area;
+  if (auth) operation['x-auth'] = auth;
+  if (permissions?.length) operation['x-permissions'] = permissions;
+  return operation;
+}
+
+interface RequestSchemas {
+  /** Input key -> schema as sent. */
+  properties: Record<string, JsonSchema>;
+  required: ReadonlySet<string>;
+}
+
+function requestSchemas(route: RestRoute, collector: SchemaCollector): RequestSchemas {
+  const { fields } = route.plan;
+  if (fields.length === 0) return { properties: {}, required: new Set() };
+  const all = z.object(Object.fromEntries(fields.map((field) => [field.key, field.schema as z.ZodType])));
+  const schema = collector.request(all, route.procedurePath);
+  return {
+    properties: schema.properties as Record<string, JsonSchema>,
+    required: new Set((schema.required as string[] | undefined) ?? []),
+  };
+}
+
+function parametersOf(route: RestRoute, request: RequestSchemas): JsonSchema[] {
+  const parameters = route.plan.fields
+    .filter((field) => field.source !== 'body')
+    .map((field) => ({
+      name: field.name,
+      in: field.source,
+      required: field.source === 'path' || request.required.has(field.key),
+      schema: request.properties[field.key] ?? {},
+    }));
+  const named = parameters.some((parameter) => parameter.in === 'header' && parameter.name === 'idempotency-key');
+  if (!route.meta.idempotent || named) return parameters;
+  return [...parameters, IDEMPOTENCY_KEY];
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes a repeated request safe: the same key with the same body replays the first answer for 24 hours, with another body it is refused (422).',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaCollector): Operation['requestBody'] {
+  const { plan } = route;
+  const fields = plan.fields.filter((field) => field.source === 'body');
+  const first = fields[0];
+  if (plan.body === 'none' || first === undefined) return undefined;
+  if (plan.body === 'multipart') {
+    const fileKey = plan.multipart?.fileKey ?? '';
+    const schema = objectOf(fields, request);
+    (schema.properties as Record<string, JsonSchema>)[fileKey] = { type: 'string', format: 'binary' };
+    const required = fields.some((field) => field.key === fileKey && !acceptsAbsence(field.schema));
+    return { required, content: { 'multipart/form-data': { schema } } };
+  }
+  const schema = plan.body === 'whole' ? (request.properties[first.key] ?? {}) : bodyObject(route, fields, request, collector);
+  const media: { schema: JsonSchema; example?: unknown } = { schema };
+  const example = exampleOf(schema, collector.resolve);
+  if (isAccepted(route, fields, example, request, collector)) media.example = example;
+  return { required: plan.bodyRequired, content: { 'application/json': media } };
+}
+
+/** The input schema itself when the body is all of it, so that its name and its alternatives stay; else the body's share. */
+function bodyObject(
+  route: RestRoute,
+  fields: readonly WireField[],
+  request: RequestSchemas,
+  collector: SchemaCollector,
+): JsonSchema {
+  const [input, ...others] = route.plan.inputs;
+  if (input !== undefined && others.length === 0 && fields.length === route.plan.fields.length) {
+    return collector.request(input, route.procedurePath);
+  }
+  return objectOf(fields, request);
+}
+
+function objectOf(fields: readonly WireField[], request: RequestSchemas): JsonSchema {
+  const required = fields.filter((field) => request.required.has(field.key)).map((field) => field.name);
+  const properties = Object.fromEntries(fields.map((field) => [field.name, request.properties[field.key] ?? {}]));
+  return required.length > 0 ? { type: 'object', properties, required } : { type: 'object', properties };
+}
+
+/** Shown examples must work: the schemas themselves judge them (a pattern or a cross-field rule may refuse a made-up value). */
+function isAccepted(
+  route: RestRoute,
+  bodyFields: readonly WireField[],
+  example: unknown,
+  request: RequestSchemas,
+  collector: SchemaCollector,
+): boolean {
+  const input: Record<string, unknown> = {};
+  for (const field of route.plan.fields) {
+    if (field.source !== 'body') input[field.key] = exampleOf(request.properties[field.key] ?? {}, collector.resolve);
+    else if (route.plan.body === 'whole') input[field.key] = example;
+  }
+  if (route.plan.body === 'fields' && bodyFields.length > 0) Object.assign(input, example);
+  return route.plan.inputs.every((schema: Schema) => {
+    try {
+      return z.safeParse(schema, input).success;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function responsesOf(route: RestRoute, collector: SchemaCollector): Record<string, JsonSchema> {
+  const { auth = 'NONE', wire } = route.meta;
+  const responses: Record<string, JsonSchema> = {};
+  if (wire?.reply === 'redirect') {
+    responses['302'] = { description: 'Redirect', headers: { Location: { schema: { type: 'string', format: 'uri' } } } };
+  } else if (wire?.reply === 'file') {
+    responses['200'] = {
+      description: 'File',
+      content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+    };
+  } else {
+    const schema = route.output ? collector.response(route.output, route.procedurePath) : {};
+    responses['200'] = { description: 'Success', content: { 'application/json': { schema } } };
+  }
+  if (auth !== 'NONE') responses['401'] = failure('Missing or bad credential');
+  if (auth !== 'NONE') responses['403'] = failure('Not allowed');
+  if (route.plan.fields.some((field) => field.source === 'path')) responses['404'] = failure('Not found');
+  if (route.plan.fields.length > 0) responses['422'] = failure('Validation failed', 'HTTPValidationError');
+  return responses;
+}
+
+function failure(description: string, component = 'HTTPError'): JsonSchema {
+  return { description, content: { 'application/json': { schema: { $ref: `#/components/schemas/${component}` } } } };
+}
+
+function errorSchemas(): Record<string, JsonSchema> {
+  const machineReadable = {
+    type: 'object',
+    properties: { code: { type: 'string' }, message: { type: 'string' } },
+    required: ['code', 'message'],
+  };
+  return {
+    HTTPError: { type: 'object', properties: { detail: { anyOf: [{ type: 'string' }, machineReadable] } }, required: ['detail'] },
+    HTTPValidationError: {
+      type: 'object',
+      properties: { detail: { type: 'array', items: { $ref: '#/components/schemas/HTTPValidationIssue' } } },
+      required: ['detail'],
+    },
+    HTTPValidationIssue: {
+      type: 'object',
+      properties: {
+        loc: { type: 'array', items: { type: 'string' } },
+        msg: { type: 'string' },
+        type: { type: 'string', enum: VALIDATION_TYPES },
+        input: {},
+        ctx: { type: 'object' },
+      },
+      required: ['loc', 'msg', 'type'],
+    },
+  };
+}
+
+function securitySchemes(): Record<string, JsonSchema> {
+  return {
+    ApiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    ApiKeyBearer: { type: 'http', scheme: 'bearer', description: 'The API token as a bearer token' },
+    CabinetJwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Access token of the cabinet' },
+  };
+}

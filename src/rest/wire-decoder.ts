@@ -1,0 +1,227 @@
+/**
+ * Gathers the one input value of a procedure from an HTTP request. It reads strings as the schema's types and otherwise leaves
+ * judging to zod, which runs once, inside the procedure. Only when something here is already wrong the schema is asked for the
+ * remaining faults, so that one 422 names them all. Schemas are never changed: both transports share them.
+ */
+import { z } from 'zod';
+import type { ValidationIssue } from '../core/errors.ts';
+import type { UploadedFile } from '../core/http/uploads.ts';
+import { issuesFromZod, type Locate } from '../core/validation-issues.ts';
+import { validationIssue } from '../core/validation-messages.ts';
+import { acceptsAbsence, acceptsNull, type Schema } from '../core/zod-structure.ts';
+import { findJsonFault } from './json-position.ts';
+import { type Coercion, CoercionFailure, coercionFor } from './wire-coercion.ts';
+import type { WireField, WirePlan, WireSource } from './wire-plan.ts';
+
+/** What the decoder needs of a request. */
+export interface WireRequest {
+  params: Readonly<Record<string, string | undefined>>;
+  query: Readonly<Record<string, string | readonly string[] | undefined>>;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body as text; undefined or empty when none was sent. */
+  text: string | undefined;
+  /** Fields and file of a `multipart/form-data` body. */
+  form?: Readonly<Record<string, string | readonly string[] | UploadedFile | undefined>>;
+}
+
+export type Decoded = { ok: true; input: unknown; body: unknown } | { ok: false; issues: ValidationIssue[] };
+
+export interface WireDecoder {
+  /** Never throws. */
+  decode(request: WireRequest): Decoded;
+  /** Maps zod's refusal of a decoded input to the entries of the 422 answer. */
+  explain(error: z.core.$ZodError, decoded: Extract<Decoded, { ok: true }>, request: WireRequest): ValidationIssue[];
+}
+
+interface TextField extends WireField {
+  coerce: Coercion;
+}
+
+type BodyReading = { absent: true } | { absent: false; value: unknown } | { absent: false; issue: ValidationIssue };
+
+const SOURCE_ORDER: Record<string, number> = { path: 0, query: 1, header: 2, cookie: 3, body: 4 };
+
+export function compileDecoder(plan: WirePlan): WireDecoder {
+  const fields = plan.fields;
+  const isText = (field: WireField): boolean =>
+    field.source !== 'body' || (plan.body === 'multipart' && field.key !== plan.multipart?.fileKey);
+  const textFields: TextField[] = fields.filter(isText).map((field) => ({ ...field, coerce: coercionFor(field.schema) }));
+  const bodyKeys = fields.filter((field) => field.source === 'body').map((field) => field.key);
+  const otherKeys = new Set(fields.filter((field) => field.source !== 'body').map((field) => field.key));
+  const whole = plan.body === 'whole' ? fields.find((field) => field.source === 'body') : undefined;
+  const wholeTakesAbsence = whole !== undefined && acceptsAbsence(whole.schema);
+  const wholeTakesNull = whole !== undefined && acceptsNull(whole.schema);
+  const locate = locator(fields, whole?.key);
+  const none: Decoded = { ok: true, input: undefined, body: undefined };
+
+  function decode(request: WireRequest): Decoded {
+    if (plan.inputs.length === 0) return none;
+    const input: Record<string, unknown> = {};
+    let issues: ValidationIssue[] | undefined;
+    for (const field of textFields) {
+      const raw = sourceOf(request, field.source)[field.name];
+      if (raw === undefined) continue;
+      const value = isWireText(raw) ? field.coerce(raw) : raw;
+      if (!(value instanceof CoercionFailure)) {
+        input[field.key] = value;
+        continue;
+      }
+      input[field.key] = raw;
+      issues ??= [];
+      for (const { type, input: given, ctx, index } of value.faults) {
+        const loc = index === undefined ? [field.source, field.name] : [field.source, field.name, String(index)];
+        issues.push(validationIssue(type, loc, given, ctx));
+      }
+    }
+    const body = decodeBody(request, input);
+    if (body.issue !== undefined) issues = [...(issues ?? []), body.issue];
+    if (issues === undefined) return { ok: true, input, body: body.value };
+    return { ok: false, issues: withRemaining(issues, body.issue !== undefined, input, body.value, request) };
+  }
+
+  /** Puts the body's part into `input`. */
+  function decodeBody(request: WireRequest, input: Record<string, unknown>): { value?: unknown; issue?: ValidationIssue } {
+    if (plan.body === 'none') return {};
+    if (plan.body === 'multipart') {
+      const file = request.form?.[plan.multipart?.fileKey ?? ''];
+      if (file !== undefined && plan.multipart) input[plan.multipart.fileKey] = file;
+      return { value: request.form ?? {} };
+    }
+    const reading = readJson(request.text);
+    if ('issue' in reading) return { issue: reading.issue };
+    if (whole !== undefined) return wholeBody(reading, input, whole.key);
+    if (reading.absent || reading.value === null) {
+      return plan.bodyRequired ? { issue: validationIssue('missing', ['body'], null) } : { value: {} };
+    }
+    const value = reading.value;
+    if (typeof value !== 'object' || Array.isArray(value)) return { issue: validationIssue('dict_type', ['body'], value) };
+    for (const key of bodyKeys) if (Object.hasOwn(value, key)) input[key] = (value as Record<string, unknown>)[key];
+    if (plan.passUnknown) passUnknown(value as Record<string, unknown>, input);
+    return { value };
+  }
+
+  function wholeBody(reading: BodyReading & { issue?: never }, input: Record<string, unknown>, key: string) {
+    if (!reading.absent && (reading.value !== null || wholeTakesNull)) {
+      input[key] = reading.value;
+      return { value: reading.value };
+    }
+    if (wholeTakesAbsence) return { value: undefined };
+    if (!wholeTakesNull) return { issue: validationIssue('missing', ['body'], null) };
+    input[key] = null;
+    return { value: null };
+  }
+
+  function passUnknown(body: Record<string, unknown>, input: Record<string, unknown>): void {
+    for (const key of Object.keys(body)) {
+      // A body must not speak for a path or query key, nor reach the prototype.
+      if (key !== '__proto__' && !otherKeys.has(key)) input[key] = body[key];
+    }
+  }
+
+  /** Adds what the schema still has against the keys that could be read. */
+  function withRemaining(
+    found: ValidationIssue[],
+    isBodyBad: boolean,
+    input: unknown,
+    body: unknown,
+    request: WireRequest,
+  ): ValidationIssue[] {
+    const known = new Set(found.map((issue) => `${issue.loc[0]}:${issue.loc[1]}`));
+    const more = allIssues(plan.inputs, input, locate).filter(
+      (issue) => !known.has(`${issue.loc[0]}:${issue.loc[1]}`) && !(isBodyBad && issue.loc[0] === 'body'),
+    );
+    return ordered([...found, ...withWireInputs(more, body, request)]);
+  }
+
+  /** The client sees what it sent, not what became of it here. */
+  function withWireInputs(issues: ValidationIssue[], body: unknown, request: WireRequest): ValidationIssue[] {
+    return issues.map((issue) => {
+      const [source, name, index] = issue.loc;
+      if (source === undefined || name === undefined) return issue;
+      if (issue.type === 'missing' && index === undefined)
+        return { ...issue, input: source === 'body' && plan.body !== 'multipart' ? body : null };
+      if (source === 'body') return issue;
+      const raw = sourceOf(request, source as WireSource)[name];
+      if (raw === undefined) return issue;
+      if (index === undefined) return { ...issue, input: raw };
+      return { ...issue, input: Array.isArray(raw) ? raw[Number(index)] : raw };
+    });
+  }
+
+  return {
+    decode,
+    explain: (error, decoded, request) => {
+      // With several input schemas the procedure stops at the first that refuses; the client should learn everything at once.
+      const issues =
+        plan.inputs.length > 1
+          ? allIssues(plan.inputs, decoded.input, locate)
+          : issuesFromZod(error, decoded.input, locate, plan.inputs[0]);
+      return ordered(withWireInputs(issues, decoded.body, request));
+    },
+  };
+}
+
+function isWireText(raw: string | readonly string[] | UploadedFile): raw is string | readonly string[] {
+  return typeof raw === 'string' || Array.isArray(raw);
+}
+
+function sourceOf(
+  request: WireRequest,
+  source: WireSource,
+): Readonly<Record<string, string | readonly string[] | UploadedFile | undefined>> {
+  switch (source) {
+    case 'path':
+      return request.params;
+    case 'query':
+      return request.query;
+    case 'header':
+      return request.headers;
+    case 'body':
+      return request.form ?? {};
+  }
+}
+
+function readJson(text: string | undefined): BodyReading {
+  if (text === undefined || text === '') return { absent: true };
+  try {
+    return { absent: false, value: JSON.parse(text) };
+  } catch {
+    const { position, error } = findJsonFault(text);
+    return { absent: false, issue: validationIssue('json_invalid', ['body', String(position)], {}, { error }) };
+  }
+}
+
+function locator(fields: readonly WireField[], wholeKey: string | undefined): Locate {
+  const prefixes = new Map(fields.map((field) => [field.key, field.key === wholeKey ? ['body'] : [field.source, field.name]]));
+  const top = fields.some((field) => field.source === 'body') || fields.length === 0 ? 'body' : fields[0]!.source;
+  return (path) => {
+    const [first, ...rest] = path.map(String);
+    if (first === undefined) return [top];
+    return [...(prefixes.get(first) ?? ['body', first]), ...rest];
+  };
+}
+
+function allIssues(schemas: readonly Schema[], input: unknown, locate: Locate): ValidationIssue[] {
+  const seen = new Set<string>();
+  return schemas
+    .flatMap((schema) => {
+      const error = refusalOf(schema, input);
+      return error ? issuesFromZod(error, input, locate, schema) : [];
+    })
+    .filter((issue) => {
+      const key = `${issue.type} ${issue.loc.join('/')} ${issue.msg}`;
+      return seen.has(key) ? false : Boolean(seen.add(key));
+    });
+}
+
+function refusalOf(schema: Schema, input: unknown): z.core.$ZodError | undefined {
+  try {
+    return z.safeParse(schema, input).error;
+  } catch {
+    return undefined; // a check of the schema's own threw or is asynchronous: there is nothing more to report
+  }
+}
+
+function ordered(issues: ValidationIssue[]): ValidationIssue[] {
+  return issues.sort((a, b) => (SOURCE_ORDER[a.loc[0] ?? ''] ?? 9) - (SOURCE_ORDER[b.loc[0] ?? ''] ?? 9));
+}

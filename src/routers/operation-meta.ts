@@ -1,0 +1,46 @@
+/** Facts of one operation beside its schemas; REST routes, guards' contract test and the OpenAPI document are made from them. */
+
+export type OperationArea = 'web' | 'cabinet' | 'admin';
+
+/** Who may call: nobody in particular, an API token, a signed-in user, an administrator with permissions. Equals the contract's `x-auth`. */
+export type OperationAuth = 'NONE' | 'KEY' | 'JWT' | 'JWT_ADMIN';
+
+/** How the one input object of a procedure is spread over an HTTP request, where the default does not fit. */
+export interface WireHints {
+  /**
+   * Default: path parameters from the path; for GET and DELETE every other key from the query, else from the JSON body.
+   * `query` names keys of a POST, PUT or PATCH that come from the query; `body` names keys of a DELETE that come from the body.
+   */
+  query?: readonly string[];
+  body?: readonly string[];
+  /** The whole JSON body is the value of this one key (bodies that are arrays, free maps or nullable). */
+  wholeBodyKey?: string;
+  /** Path parameter name in the URL template -> input key, where a body field has the same name. */
+  pathKeys?: Readonly<Record<string, string>>;
+  /** Header name (lower case) -> input key. */
+  headers?: Readonly<Record<string, string>>;
+  /** The JSON body may be absent although its fields are separate keys of the input; each of them must then be optional. */
+  bodyOptional?: boolean;
+  /** The body is `multipart/form-data`: one file (an `UploadedFile`) under `fileKey`, the other body keys are form fields. */
+  multipart?: { fileKey: string /** Largest file in bytes; a larger one is 413. */; maxBytes: number };
+  /** `json` (default), or the handler answers a `FileReply` / `RedirectReply` that REST turns into a download or a 302. */
+  reply?: 'json' | 'file' | 'redirect';
+}
+
+export interface OperationMeta {
+  openapi?: {
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    /** Contract path with `{name}` parameters. */
+    path: `/${string}`;
+    /** Exactly one tag: the contract's group name. */
+    tags: [string];
+    summary: string;
+    description?: string;
+  };
+  area?: OperationArea;
+  auth?: OperationAuth;
+  permissions?: readonly string[];
+  wire?: WireHints;
+  /** The endpoint honours an `Idempotency-Key` header (spec 00, Consistency): shown in the document. */
+  idempotent?: boolean;
+}
