@@ -1,0 +1,132 @@
+/** Messenger and mail as the domain sees them (spec 05 sections 9.3, 11.1 and 15; Stars: spec 03 section 2.5). */
+
+/**
+ * `blocked`: the user blocked the bot or is deactivated. `rejected`: the messenger refuses this request as it is.
+ * `rate_limited` and `unavailable` may be tried again; an answer that is no answer of the messenger counts as `unavailable`.
+ */
+export type MessengerFailure =
+  | { kind: 'blocked' }
+  | { kind: 'chat_not_found' }
+  | { kind: 'rate_limited'; retryAfterSeconds: number }
+  | { kind: 'rejected' }
+  | { kind: 'unavailable' }
+  | { kind: 'not_configured' };
+
+export class MessengerError extends Error {
+  readonly failure: MessengerFailure;
+
+  constructor(failure: MessengerFailure, message: string, options: { cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'MessengerError';
+    this.failure = failure;
+  }
+}
+
+/** One button under a message: a link, a mini-app, or data that comes back as a `callback` update (1 to 64 bytes). */
+export type MessengerButton = { text: string } & ({ url: string } | { webAppUrl: string } | { callbackData: string });
+
+export interface StarsInvoice {
+  /** 1 to 32 characters; longer is cut. */
+  title: string;
+  /** 1 to 255 characters; longer is cut. */
+  description: string;
+  /** Handed back at pre-checkout and with the payment; 1 to 128 bytes. */
+  payload: string;
+  /** Whole stars, at least 1. */
+  stars: number;
+}
+
+export type ChatMemberStatus = 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked';
+
+export interface ChatMember {
+  status: ChatMemberStatus;
+  /** Is the user in the chat now? A restricted user may be in or out. */
+  isMember: boolean;
+}
+
+/** An incoming messenger update in neutral words. `updateId` is unique per bot: the key against processing twice. */
+export type MessengerUpdate = { updateId: number } & (
+  | { kind: 'pre_checkout'; queryId: string; payerMessengerId: number; payload: string; amountStars: number }
+  | { kind: 'stars_paid'; chargeId: string; payerMessengerId: number; payload: string; stars: number }
+  | { kind: 'stars_refunded'; chargeId: string; payerMessengerId: number; payload: string; stars: number }
+  | { kind: 'callback'; queryId: string; fromMessengerId: number; chatId: number | null; messageId: number | null; data: string }
+  | { kind: 'message'; chatId: number; messageId: number; from: MessengerSender; text: string; startParameter: string | null }
+  | { kind: 'membership'; chatId: number; memberMessengerId: number; member: ChatMember }
+  | { kind: 'ignored' }
+);
+
+export interface MessengerSender {
+  messengerId: number;
+  username: string | null;
+  firstName: string;
+  lastName: string | null;
+  /** IETF tag as the messenger names it, for example `ru`. */
+  languageCode: string | null;
+}
+
+export interface MessengerWebhookRequest {
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  rawBody: Buffer;
+}
+
+export type MessengerWebhookVerdict =
+  | { accepted: true; update: MessengerUpdate; reply: { status: number; body: string } }
+  | { accepted: false; reply: { status: number; body: string } };
+
+/** Every call @throws MessengerError. */
+export interface MessengerPort {
+  isConfigured(): boolean;
+  /**
+   * @param chatId messenger id of a user, or of a group or channel (negative)
+   * @param html text in the messenger's HTML; every foreign value in it must have been escaped (`htmlText`)
+   * @param buttons rows of buttons
+   */
+  sendMessage(chatId: number, html: string, buttons?: readonly (readonly MessengerButton[])[]): Promise<{ messageId: number }>;
+  deleteMessage(chatId: number, messageId: number): Promise<void>;
+  /** Link that opens a Stars invoice (currency `XTR`). */
+  createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
+  /** Must be answered within 10 s of the query. `errorText` is shown to the payer when not ok. */
+  answerPreCheckout(queryId: string, ok: boolean, errorText?: string): Promise<void>;
+  answerCallback(queryId: string, text?: string): Promise<void>;
+  getChatMember(chatId: number | string, messengerId: number): Promise<ChatMember>;
+  getMe(): Promise<{ messengerId: number; username: string; firstName: string }>;
+  /** Tells the messenger where to post updates; the secret comes back in a header of each. */
+  setWebhook(url: string): Promise<void>;
+  /** Judges a request on the messenger webhook: constant-time secret check, then parsing. No secret configured = closed. */
+  receiveUpdate(request: MessengerWebhookRequest): MessengerWebhookVerdict;
+}
+
+export type MailFailure = 'unavailable' | 'rejected' | 'not_configured';
+
+export class MailError extends Error {
+  readonly failure: MailFailure;
+
+  constructor(failure: MailFailure, message: string, options: { cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'MailError';
+    this.failure = failure;
+  }
+}
+
+export interface Mail {
+  to: string;
+  subject: string;
+  html: string;
+  text: string;
+}
+
+export interface MailPort {
+  isConfigured(): boolean;
+  /** Resolves when the server took the mail. @throws MailError: `rejected` = never again as it is, `unavailable` = try later */
+  send(mail: Mail): Promise<void>;
+  /** Ends pooled connections at shut-down. */
+  close(): void;
+}
+
+declare module '../../core/app.ts' {
+  interface Ports {
+    messenger: MessengerPort;
+    mail: MailPort;
+  }
+}

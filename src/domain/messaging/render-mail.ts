@@ -1,0 +1,102 @@
+import { escapeHtml, fill, htmlText, type TextKey, type TextParams, text } from './texts.ts';
+
+/** Mails with a built-in template in `locales` (spec 05 section 11). */
+export const MAIL_TYPES = [
+  'email_verification',
+  'password_reset',
+  'email_change_code',
+  'email_changed',
+  'balance_topup',
+  'subscription_activated',
+  'subscription_renewed',
+  'subscription_expiring',
+  'subscription_expired',
+] as const;
+
+export type MailType = (typeof MAIL_TYPES)[number];
+
+/** An administrator's own wording for one type and language (spec 05 section 11.2). */
+export interface MailOverride {
+  subject: string;
+  bodyHtml: string;
+}
+
+export interface MailFrame {
+  /** `SMTP_FROM_NAME`. */
+  serviceName: string;
+  /** `CABINET_URL`; a button to it is added where the mail has no link of its own. */
+  cabinetUrl: string | null;
+}
+
+export interface RenderedMail {
+  subject: string;
+  html: string;
+  text: string;
+}
+
+/** Mails that carry a link or code of their own and get no cabinet button. */
+const WITHOUT_BUTTON: ReadonlySet<MailType> = new Set(['email_verification', 'password_reset', 'email_change_code']);
+
+/**
+ * Subject, HTML and plain text of a mail. Values are escaped in HTML and lose line breaks in the subject.
+ * @param override replaces subject and body when there is an active one
+ */
+export function renderMail(
+  language: string | null | undefined,
+  type: MailType,
+  params: TextParams,
+  frame: MailFrame,
+  override: MailOverride | null = null,
+): RenderedMail {
+  const subjectLine = (pattern: string) => fill(pattern, params, (value) => oneLine(String(value)));
+  if (override) {
+    const body = fill(override.bodyHtml, params, (value) => escapeHtml(String(value)));
+    const html = wrapOverride(language, body, frame);
+    return { subject: oneLine(subjectLine(override.subject)), html, text: plainText(body) };
+  }
+  const key = (part: string) => `mail.${type}_${part}` as TextKey;
+  const body = htmlText(language, key('html'), params) + (WITHOUT_BUTTON.has(type) ? '' : cabinetButton(language, frame));
+  return {
+    subject: oneLine(subjectLine(text(language, key('subject')))),
+    html: wrap(language, body, frame),
+    text: text(language, 'mail.base_text', { content: text(language, key('text'), params), service_name: frame.serviceName }),
+  };
+}
+
+function cabinetButton(language: string | null | undefined, { cabinetUrl }: MailFrame): string {
+  if (!cabinetUrl) return '';
+  return htmlText(language, 'mail.button_html', { button_url: cabinetUrl, button_label: text(language, 'mail.cabinet_button') });
+}
+
+/** The base page around a body that is HTML already. */
+function wrap(language: string | null | undefined, body: string, { serviceName }: MailFrame): string {
+  return fill(text(language, 'mail.base_html'), { content: body, service_name: escapeHtml(serviceName) }, String);
+}
+
+/** How an override is framed: a whole page as it is, a styled body in a bare page, anything else in the base page. */
+function wrapOverride(language: string | null | undefined, body: string, frame: MailFrame): string {
+  if (/^\s*<(!doctype|html)\b/i.test(body)) return body;
+  if (/<style\b|background/i.test(body))
+    return `<!doctype html>\n<html><head><meta charset="utf-8"></head><body>${body}</body></html>`;
+  return wrap(language, body, frame);
+}
+
+/** The words of an HTML body, links kept, for readers without HTML. */
+function plainText(html: string): string {
+  return html
+    .replace(/<(style|script|head)\b[\s\S]*?<\/\1>/gi, '')
+    .replace(/<a\b[^>]*\bhref="([^"]*)"[^>]*>([\s\S]*?)<\/a>/gi, '$2 ($1)')
+    .replace(/<br\s*\/?>|<\/(p|div|h\d|li|tr)>/gi, '\n')
+    .replace(/<[^>]+>/g, '')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function oneLine(value: string): string {
+  return value.replace(/[\r\n]+/g, ' ').trim();
+}

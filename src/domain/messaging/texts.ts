@@ -1,0 +1,57 @@
+import enErrors from '../../../locales/en/errors.json' with { type: 'json' };
+import enMail from '../../../locales/en/mail.json' with { type: 'json' };
+import enMessages from '../../../locales/en/messages.json' with { type: 'json' };
+import enPayments from '../../../locales/en/payments.json' with { type: 'json' };
+import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
+import ruMail from '../../../locales/ru/mail.json' with { type: 'json' };
+import ruMessages from '../../../locales/ru/messages.json' with { type: 'json' };
+import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
+
+/** All user-facing texts by language (spec 00, Texts). Russian leads: its keys are the keys. */
+const TEXTS = {
+  ru: { errors: ruErrors, mail: ruMail, messages: ruMessages, payments: ruPayments },
+  en: { errors: enErrors, mail: enMail, messages: enMessages, payments: enPayments },
+} as const;
+
+export type Language = keyof typeof TEXTS;
+
+type Files = (typeof TEXTS)['ru'];
+
+/** `{file}.{key}`, for example `messages.topup_received`. */
+export type TextKey = { [F in keyof Files]: `${F}.${keyof Files[F] & string}` }[keyof Files];
+
+export type TextParams = Readonly<Record<string, string | number>>;
+
+/** The language texts are shown in: `en` for English in any spelling of the tag, else `ru`. */
+export function knownLanguage(language: string | null | undefined): Language {
+  return language?.toLowerCase().split(/[-_]/)[0] === 'en' ? 'en' : 'ru';
+}
+
+/** A text with `{name}` placeholders filled as they are: for JSON answers and plain-text mail. Unknown placeholders stay visible. */
+export function text(language: string | null | undefined, key: TextKey, params: TextParams = {}): string {
+  return fill(template(language, key), params, String);
+}
+
+/** The same for a text that is HTML (messenger messages, mail bodies): every value is escaped. */
+export function htmlText(language: string | null | undefined, key: TextKey, params: TextParams = {}): string {
+  return fill(template(language, key), params, (value) => escapeHtml(String(value)));
+}
+
+/** Escapes for element content and quoted attributes, in HTML as in the messenger's subset of it. */
+export function escapeHtml(value: string): string {
+  return value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;').replace(/'/g, '&#39;');
+}
+
+/** Fills `{name}` placeholders in one pass, so that a value's own braces are never filled again. */
+export function fill(pattern: string, params: TextParams, write: (value: string | number) => string): string {
+  return pattern.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    return value === undefined ? placeholder : write(value);
+  });
+}
+
+function template(language: string | null | undefined, key: TextKey): string {
+  const [file, name] = key.split('.') as [keyof Files, string];
+  const texts: Readonly<Record<string, string>> = TEXTS[knownLanguage(language)][file];
+  return texts[name] ?? key;
+}

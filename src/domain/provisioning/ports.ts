@@ -1,0 +1,280 @@
+/**
+ * The VPN panel as the domain sees it, in neutral words (spec 06 section 9). The adapter in `integrations/vpnpanel` alone knows
+ * the panel's wire names. Every method throws `PanelError` when the panel gave no usable answer; "no such object" is never an
+ * error but `null`, `false` or an empty list, so that a caller unlinks a user on a definite absence only (spec 06 section 9, H21).
+ */
+
+declare module '../../core/app.ts' {
+  interface Ports {
+    panel: VpnPanelPort;
+  }
+}
+
+/**
+ * `not_configured`: URL or key is missing, nothing was sent. `unavailable`: no answer, 429, 5xx or an answer that is not the
+ * panel's; worth a retry. `rejected`: the panel understood and refused; the same call will be refused again.
+ */
+export type PanelErrorKind = 'unavailable' | 'rejected' | 'not_configured';
+
+export class PanelError extends Error {
+  readonly kind: PanelErrorKind;
+  /** The panel's own code, e.g. `A019` (username taken), when it sent one. */
+  readonly errorCode: string | null;
+  /** HTTP status of the answer; null when there was none. */
+  readonly status: number | null;
+
+  /** @param message safe to show: never a host, a path or a key */
+  constructor(
+    kind: PanelErrorKind,
+    message: string,
+    options: { errorCode?: string | null; status?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'PanelError';
+    this.kind = kind;
+    this.errorCode = options.errorCode ?? null;
+    this.status = options.status ?? null;
+  }
+}
+
+/** Recognises a `PanelError` by shape, also one from a second copy of this module. */
+export function isPanelError(error: unknown): error is PanelError {
+  return error instanceof Error && error.name === 'PanelError' && 'kind' in error;
+}
+
+/** `LIMITED` = traffic limit reached, `EXPIRED` = past `expireAt`; both are set by the panel itself. */
+export type PanelUserStatus = 'ACTIVE' | 'DISABLED' | 'LIMITED' | 'EXPIRED';
+
+/** When the panel sets used traffic back to zero. */
+export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH';
+
+export interface PanelSquadRef {
+  uuid: string;
+  name: string;
+}
+
+export interface PanelUser {
+  /** Handle of the user in every other call and in `users.vpnpanel_uuid`. */
+  uuid: string;
+  shortUuid: string;
+  username: string;
+  status: PanelUserStatus;
+  expireAt: Date;
+  /** Bytes; 0 = unlimited. */
+  trafficLimitBytes: number;
+  trafficResetStrategy: TrafficResetStrategy;
+  /** Bytes since the last reset. */
+  usedTrafficBytes: number;
+  lifetimeUsedTrafficBytes: number;
+  onlineAt: Date | null;
+  firstConnectedAt: Date | null;
+  lastConnectedNodeUuid: string | null;
+  subscriptionUrl: string;
+  /** Encrypted form of `subscriptionUrl` for clients that hide it; null when the panel gives none. Always null in `listUsers`. */
+  cryptoLink: string | null;
+  messengerId: number | null;
+  email: string | null;
+  /** Highest number of devices; null = the panel's own default. */
+  deviceLimit: number | null;
+  squads: PanelSquadRef[];
+  externalSquadUuid: string | null;
+  tag: string | null;
+  description: string | null;
+  /** Credentials that the panel keeps for the user; stored with the user for support. */
+  vlessUuid: string | null;
+  trojanPassword: string | null;
+  ssPassword: string | null;
+}
+
+/** Fields common to creation and change; a field left out is not sent. */
+export interface PanelUserFields {
+  expireAt?: Date;
+  /** Bytes; 0 = unlimited. */
+  trafficLimitBytes?: number;
+  trafficResetStrategy?: TrafficResetStrategy;
+  messengerId?: number;
+  email?: string;
+  deviceLimit?: number;
+  description?: string;
+  tag?: string;
+  /** Uuids of internal squads; the list replaces the old one. */
+  squadUuids?: string[];
+  /** A stale uuid does not fail the call: it is repeated once without this field. */
+  externalSquadUuid?: string;
+}
+
+export interface PanelUserDraft extends PanelUserFields {
+  username: string;
+  status: PanelUserStatus;
+  expireAt: Date;
+}
+
+export interface PanelUserPatch extends Omit<PanelUserFields, 'externalSquadUuid'> {
+  uuid: string;
+  /** As on creation; null takes the user out of the external squad. */
+  externalSquadUuid?: string | null;
+  /** The panel takes only these two; the others are its own findings. */
+  status?: 'ACTIVE' | 'DISABLED';
+}
+
+export interface Page {
+  /** Offset of the first row. */
+  start: number;
+  /** Rows wanted, 1..1000. */
+  size: number;
+}
+
+export interface PanelInbound {
+  uuid: string;
+  profileUuid: string;
+  tag: string;
+  type: string;
+  network: string | null;
+  security: string | null;
+  port: number | null;
+  rawInbound: unknown;
+}
+
+export interface PanelInternalSquad {
+  uuid: string;
+  name: string;
+  membersCount: number;
+  inboundsCount: number;
+  inbounds: PanelInbound[];
+}
+
+export interface PanelExternalSquad {
+  uuid: string;
+  name: string;
+  membersCount: number;
+}
+
+export interface PanelSquadNode {
+  uuid: string;
+  nodeName: string;
+  countryCode: string;
+}
+
+export interface PanelDevice {
+  userUuid: string;
+  hwid: string;
+  platform: string | null;
+  osVersion: string | null;
+  deviceModel: string | null;
+  userAgent: string | null;
+  createdAt: Date | null;
+  updatedAt: Date | null;
+}
+
+export interface PanelNode {
+  uuid: string;
+  name: string;
+  address: string;
+  countryCode: string | null;
+  isConnected: boolean;
+  isDisabled: boolean;
+  usersOnline: number;
+  trafficUsedBytes: number | null;
+  trafficLimitBytes: number | null;
+  lastStatusChange: Date | null;
+  lastStatusMessage: string | null;
+  /** Seconds. */
+  coreUptime: number | null;
+  isTrafficTrackingActive: boolean;
+  trafficResetDay: number | null;
+  notifyPercent: number | null;
+  consumptionMultiplier: number;
+  cpuCount: number | null;
+  cpuModel: string | null;
+  totalRamBytes: number | null;
+  createdAt: Date | null;
+  updatedAt: Date | null;
+  providerUuid: string | null;
+}
+
+export interface PanelSystemStats {
+  cpuCores: number;
+  memoryTotalBytes: number;
+  memoryUsedBytes: number;
+  memoryFreeBytes: number;
+  uptimeSeconds: number;
+  totalUsers: number;
+  usersByStatus: Record<string, number>;
+  onlineNow: number;
+  onlineLastDay: number;
+  onlineLastWeek: number;
+  neverOnline: number;
+  nodesOnline: number;
+  /** The panel's object as it came, for the status endpoint's `system_info`. */
+  raw: Record<string, unknown>;
+}
+
+export interface PanelSubscriptionInfo {
+  links: string[];
+  ssConfLinks: Record<string, string>;
+  subscriptionUrl: string;
+}
+
+export interface VpnPanelPort {
+  /** Why no call can be made (names the missing setting), or null when configured. Reads the settings of this moment. */
+  configurationError(): string | null;
+  /** Resolves when the panel answers an authorised read. */
+  ping(): Promise<void>;
+
+  findByUuid(uuid: string): Promise<PanelUser | null>;
+  /** Of several users of one messenger id: the latest `expireAt`, then `ACTIVE` (spec 06 section 10). */
+  findByMessengerId(messengerId: number): Promise<PanelUser | null>;
+  findByEmail(email: string): Promise<PanelUser | null>;
+  findByUsername(username: string): Promise<PanelUser | null>;
+  /** Never sent twice: after an `unavailable` the caller looks the user up before it tries again. */
+  createUser(draft: PanelUserDraft): Promise<PanelUser>;
+  /** @returns null when the panel has no such user */
+  updateUser(patch: PanelUserPatch): Promise<PanelUser | null>;
+  /** @returns false when the user was already absent */
+  deleteUser(uuid: string): Promise<boolean>;
+  /** Also succeeds on an enabled user. A PATCH may leave a user `LIMITED`, this lifts it (spec 02 section 4). */
+  enableUser(uuid: string): Promise<PanelUser | null>;
+  /** Also succeeds on a disabled user. */
+  disableUser(uuid: string): Promise<PanelUser | null>;
+  resetTraffic(uuid: string): Promise<PanelUser | null>;
+  /** Gives the user new links, or, with `onlyPasswords`, new passwords behind the same links. */
+  revokeUser(uuid: string, options?: { shortUuid?: string; onlyPasswords?: boolean }): Promise<PanelUser | null>;
+  /** One page in the panel's own stable order. `total` counts all users; crypto links are not filled. */
+  listUsers(page: Page): Promise<{ users: PanelUser[]; total: number }>;
+  /** Nodes that the user's squads open. */
+  listUserNodes(uuid: string): Promise<PanelSquadNode[]>;
+  /** Links behind a subscription's short uuid; null when unknown. */
+  getSubscriptionInfo(shortUuid: string): Promise<PanelSubscriptionInfo | null>;
+
+  listDevices(userUuid: string): Promise<PanelDevice[]>;
+  listAllDevices(page: Page): Promise<{ devices: PanelDevice[]; total: number }>;
+  /** Also succeeds when the device is already gone. */
+  deleteDevice(userUuid: string, hwid: string): Promise<void>;
+  /** Removes the user's devices one by one; a success when fewer than half failed. @throws PanelError otherwise */
+  resetDevices(userUuid: string): Promise<{ deleted: number; failed: number }>;
+
+  /** Encrypted form of a subscription link; null when the panel cannot or the call failed. Never throws. */
+  encryptLink(link: string): Promise<string | null>;
+
+  listInternalSquads(): Promise<PanelInternalSquad[]>;
+  getInternalSquad(uuid: string): Promise<PanelInternalSquad | null>;
+  createInternalSquad(input: { name: string; inboundUuids: string[] }): Promise<PanelInternalSquad>;
+  updateInternalSquad(input: { uuid: string; name?: string; inboundUuids?: string[] }): Promise<PanelInternalSquad | null>;
+  deleteInternalSquad(uuid: string): Promise<boolean>;
+  listInternalSquadNodes(uuid: string): Promise<PanelSquadNode[]>;
+  /** Puts every user of the panel into the squad; the panel works on it after it answered. */
+  addAllUsersToSquad(uuid: string): Promise<boolean>;
+  removeAllUsersFromSquad(uuid: string): Promise<boolean>;
+  listExternalSquads(): Promise<PanelExternalSquad[]>;
+  listInbounds(): Promise<PanelInbound[]>;
+
+  listNodes(): Promise<PanelNode[]>;
+  getNode(uuid: string): Promise<PanelNode | null>;
+  enableNode(uuid: string): Promise<PanelNode | null>;
+  disableNode(uuid: string): Promise<PanelNode | null>;
+  /** @returns false when there is no such node */
+  restartNode(uuid: string): Promise<boolean>;
+  restartAllNodes(): Promise<void>;
+
+  getSystemStats(): Promise<PanelSystemStats>;
+}

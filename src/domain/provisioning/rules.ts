@@ -1,0 +1,126 @@
+/** Pure rules of what the service tells the VPN panel about a user and a subscription (spec 02 section 4, spec 06 section 9). */
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
+import type { PanelUser, TrafficResetStrategy } from './ports.ts';
+
+/** What of a user the panel's name and description may show. */
+export interface PanelNamedUser {
+  id: number;
+  messengerId: number | bigint | null;
+  username: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  email: string | null;
+}
+
+const USERNAME_MAX = 36;
+/** The panel refuses shorter names. */
+const USERNAME_MIN = 3;
+const EMAIL_PREFIX_LENGTH = 10;
+const BYTES_PER_GB = 1024 ** 3;
+const RESET_STRATEGIES: readonly TrafficResetStrategy[] = ['NO_RESET', 'DAY', 'WEEK', 'MONTH'];
+
+/** Text that tells users apart: messenger id, else `email_{first 10 of the local part}_{id}`, else `id_{id}`. */
+export function panelIdentifier(user: PanelNamedUser): string {
+  if (user.messengerId !== null) return String(user.messengerId);
+  const local = user.email?.split('@')[0]?.slice(0, EMAIL_PREFIX_LENGTH);
+  return local ? `email_${local}_${user.id}` : `id_${user.id}`;
+}
+
+/**
+ * Panel username from `VPNPANEL_USER_USERNAME_TEMPLATE`: characters outside `[0-9A-Za-z_-]` become `_`, runs of `_` are joined,
+ * at most 36 characters. What is left of an unusable template falls back to `user_{identifier}`.
+ */
+export function panelUsername(template: string, user: PanelNamedUser): string {
+  const name = cleanUsername(fillTemplate(template, user));
+  const isUsable = name.length >= USERNAME_MIN && /[0-9A-Za-z]/.test(name);
+  return isUsable ? name : cleanUsername(`user_${panelIdentifier(user)}`);
+}
+
+function cleanUsername(text: string): string {
+  return text
+    .replace(/[^0-9A-Za-z_-]/g, '_')
+    .replace(/_{2,}/g, '_')
+    .slice(0, USERNAME_MAX);
+}
+
+/** Panel description from `VPNPANEL_USER_DESCRIPTION_TEMPLATE`: a bare `@` and `()` are removed, blanks collapsed. */
+export function panelDescription(template: string, user: PanelNamedUser): string {
+  return fillTemplate(template, user)
+    .replace(/@{2,}/g, '@')
+    .replace(/(^|[\s(])@(?![\p{L}\p{N}_])/gu, '$1')
+    .replace(/\(\s*\)/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Unknown placeholders give nothing: a template from the settings must never break a sale. */
+function fillTemplate(template: string, user: PanelNamedUser): string {
+  const identifier = panelIdentifier(user);
+  const handle = user.username?.replace(/^@+/, '') ?? '';
+  const values: Record<string, string> = {
+    full_name: [user.firstName, user.lastName].filter(Boolean).join(' ') || handle,
+    username: handle === '' ? '' : `@${handle}`,
+    username_clean: handle,
+    messenger_id: identifier,
+    identifier,
+    email: user.email ?? '',
+    user_id: String(user.id),
+  };
+  return template.replace(/\{(\w+)\}/g, (_placeholder, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? '') : '',
+  );
+}
+
+/** @returns the device limit to send, or null when the field is left out (spec 02 section 4.4) */
+export function deviceLimitFor(
+  subscription: { deviceLimit: number },
+  settings: { devicesSelectionEnabled: boolean; devicesSelectionDisabledAmount: number | null },
+): number | null {
+  const fixed = settings.devicesSelectionDisabledAmount ?? 0;
+  if (!settings.devicesSelectionEnabled && fixed > 0) return fixed;
+  return subscription.deviceLimit > 0 ? subscription.deviceLimit : null;
+}
+
+/**
+ * Status and end to send in an update (spec 02 section 4.3): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
+ * with an end not before one minute from now, because the panel refuses an end in the past.
+ */
+export function panelStateFor(
+  subscription: { status: string; endDate: Date },
+  now: Date,
+): { status: 'ACTIVE' | 'DISABLED'; expireAt: Date } {
+  const isLive = (subscription.status === 'active' || subscription.status === 'trial') && subscription.endDate > now;
+  if (isLive) return { status: 'ACTIVE', expireAt: subscription.endDate };
+  const soonest = addMs(now, MINUTE_MS);
+  return { status: 'DISABLED', expireAt: new Date(Math.max(subscription.endDate.getTime(), soonest.getTime())) };
+}
+
+/** Bytes for the panel; 0 GB = unlimited = 0 bytes. */
+export function trafficLimitBytesFor(trafficLimitGb: number): number {
+  return Math.max(0, Math.trunc(trafficLimitGb)) * BYTES_PER_GB;
+}
+
+/** The tariff's reset mode, else `DEFAULT_TRAFFIC_RESET_STRATEGY`; an unknown word is `NO_RESET` (spec 02 section 4.2). */
+export function resetStrategyFor(tariffMode: string | null | undefined, defaultStrategy: string): TrafficResetStrategy {
+  const wanted = (tariffMode || defaultStrategy).trim().toUpperCase();
+  return RESET_STRATEGIES.find((strategy) => strategy === wanted) ?? 'NO_RESET';
+}
+
+/** Tag of a trial or paid subscription; null = leave it out. The panel takes `A-Z0-9_`, at most 16 characters. */
+export function panelTagFor(
+  subscription: { isTrial: boolean },
+  settings: { trialUserTag: string | null; paidSubscriptionUserTag: string | null },
+): string | null {
+  const tag = (subscription.isTrial ? settings.trialUserTag : settings.paidSubscriptionUserTag)?.trim().toUpperCase() ?? '';
+  return /^[A-Z0-9_]{1,16}$/.test(tag) ? tag : null;
+}
+
+/**
+ * May a stored link to a panel user be kept? Only a definite absence or a user bound to another messenger id unlinks; a panel
+ * that gave no answer throws before this rule is asked (spec 06 section 9).
+ */
+export function isLinkageValid(found: Pick<PanelUser, 'messengerId'> | null, messengerId: number | bigint | null): boolean {
+  if (found === null) return false;
+  if (messengerId === null || found.messengerId === null) return true;
+  return String(found.messengerId) === String(messengerId);
+}

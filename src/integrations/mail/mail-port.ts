@@ -1,0 +1,52 @@
+import { type HttpClient, OutboundError } from '../../core/http/http-client.ts';
+import { type Mail, MailError, type MailPort } from '../../domain/messaging/ports.ts';
+import type { MailConnection, SandboxMailConnection } from './connection.ts';
+import { SmtpSender } from './smtp-transport.ts';
+
+export interface MailOptions {
+  /** Used for the sandbox's mail box only. */
+  http: HttpClient;
+  /** Read on every mail; null = nothing configured. */
+  connection: () => MailConnection | null;
+}
+
+/** Mail over SMTP, or into the sandbox's mail box: whichever the connection names (spec 05 section 11.1). */
+export function createMailPort({ http, connection }: MailOptions): MailPort {
+  const smtp = new SmtpSender();
+  return {
+    isConfigured: () => connection() !== null,
+    send: async (mail) => {
+      const current = connection();
+      if (!current) throw new MailError('not_configured', 'Mail is not configured');
+      const clean: Mail = { ...mail, to: oneLine(mail.to), subject: oneLine(mail.subject) };
+      if (!/^[^\s@<>,;]+@[^\s@<>,;]+$/.test(clean.to)) throw new MailError('rejected', 'The address is no single e-mail address');
+      const from = { fromEmail: oneLine(current.fromEmail), fromName: oneLine(current.fromName) };
+      if (current.kind === 'smtp') await smtp.send({ ...current, ...from }, clean);
+      else await sendToSandbox(http, { ...current, ...from }, clean);
+    },
+    close: () => smtp.close(),
+  };
+}
+
+/** Header injection: no value that reaches a header line may hold a line break. */
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ').trim();
+}
+
+async function sendToSandbox(http: HttpClient, connection: SandboxMailConnection, mail: Mail): Promise<void> {
+  try {
+    const response = await http.request({
+      method: 'POST',
+      url: `${connection.baseUrl}/messages`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...mail, from: `${connection.fromName} <${connection.fromEmail}>` }),
+      idempotent: false,
+    });
+    if (response.status !== 200) {
+      throw new MailError(response.status >= 500 ? 'unavailable' : 'rejected', `The mail box answered ${response.status}`);
+    }
+  } catch (error) {
+    if (error instanceof OutboundError) throw new MailError('unavailable', 'The mail box did not answer', { cause: error });
+    throw error;
+  }
+}

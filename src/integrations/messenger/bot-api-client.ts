@@ -1,0 +1,114 @@
+import type { ApiMethods, Opts } from '@grammyjs/types';
+import { type HttpClient, OutboundError } from '../../core/http/http-client.ts';
+import { MessengerError, type MessengerFailure } from '../../domain/messaging/ports.ts';
+import { PaceExceeded, SendPacer } from './send-pacer.ts';
+
+export interface BotApiConnection {
+  /** `https://api.telegram.org`, or the sandbox's address; no slash at the end. */
+  baseUrl: string;
+  /** `BOT_TOKEN`. */
+  token: string;
+  /** Comes back with every update; 1 to 256 of `A-Z a-z 0-9 _ -`. Null closes the webhook. */
+  webhookSecret: string | null;
+}
+
+export const BOT_API_BASE_URL = 'https://api.telegram.org';
+
+/** A 429 that asks for a short wait is tried again here; anything longer is the caller's job queue's business. */
+const MAX_TRIES = 3;
+
+type Method = keyof ApiMethods<never>;
+type Result<M extends Method> = ReturnType<ApiMethods<never>[M]>;
+
+interface Answer {
+  ok?: boolean;
+  result?: unknown;
+  description?: string;
+  parameters?: { retry_after?: number };
+}
+
+/** One Bot API client for the whole process: pacing, 429 and error classes in one place (spec 05 sections 3.5 and 15). */
+export class BotApiClient {
+  readonly #http: HttpClient;
+  readonly #connection: () => BotApiConnection | null;
+  readonly #pacer: SendPacer;
+
+  /** @param options.http must be built with `retries: 0`: a 429 has to reach the pacer, and a send is never repeated blindly */
+  constructor(options: { http: HttpClient; connection: () => BotApiConnection | null; pacer?: SendPacer }) {
+    this.#http = options.http;
+    this.#connection = options.connection;
+    this.#pacer = options.pacer ?? new SendPacer();
+  }
+
+  /** A call that puts a message into a chat: waits for its turn. @throws MessengerError */
+  async send<M extends Method>(method: M, chatId: number, payload: Opts<never>[M]): Promise<Result<M>> {
+    return this.#perform(method, payload, () => this.#pacer.takeTurn(chatId));
+  }
+
+  /** Any other call: waits only while a 429 holds. @throws MessengerError */
+  async call<M extends Method>(method: M, payload: Opts<never>[M]): Promise<Result<M>> {
+    return this.#perform(method, payload, () => this.#pacer.waitForPause());
+  }
+
+  async #perform<M extends Method>(method: M, payload: Opts<never>[M], turn: () => Promise<void>): Promise<Result<M>> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await turn();
+        return (await this.#post(method, payload)) as Result<M>;
+      } catch (error) {
+        if (error instanceof PaceExceeded) {
+          throw new MessengerError({ kind: 'rate_limited', retryAfterSeconds: error.retryAfterSeconds }, error.message);
+        }
+        const limited = error instanceof MessengerError && error.failure.kind === 'rate_limited';
+        if (!limited || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  async #post(method: string, payload: unknown): Promise<unknown> {
+    const connection = this.#connection();
+    if (!connection) throw new MessengerError({ kind: 'not_configured' }, 'The messenger is not configured');
+    const response = await this.#http
+      .request({
+        method: 'POST',
+        url: `${connection.baseUrl}/bot${connection.token}/${method}`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(payload),
+        idempotent: false,
+      })
+      .catch((error: unknown) => {
+        // No cause is kept: the URL in it holds the bot's token.
+        if (error instanceof OutboundError)
+          throw new MessengerError({ kind: 'unavailable' }, `No answer to ${method}: ${error.failure}`);
+        throw error;
+      });
+
+    const answer = parseAnswer(response.text);
+    if (response.status === 200 && answer?.ok === true) return answer.result;
+    const failure = classify(response.status, answer, response.headers['retry-after']);
+    if (failure.kind === 'rate_limited') this.#pacer.pause(failure.retryAfterSeconds);
+    throw new MessengerError(failure, `${method} was answered ${response.status}: ${answer?.description ?? 'no description'}`);
+  }
+}
+
+function parseAnswer(text: string): Answer | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Error classes of spec 05 section 3.5. */
+function classify(status: number, answer: Answer | null, retryAfterHeader: string | undefined): MessengerFailure {
+  const description = (answer?.description ?? '').toLowerCase();
+  if (status === 429) {
+    const seconds = Number(answer?.parameters?.retry_after ?? retryAfterHeader);
+    return { kind: 'rate_limited', retryAfterSeconds: Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : 1 };
+  }
+  if (/chat not found|user not found|participant_id_invalid/.test(description)) return { kind: 'chat_not_found' };
+  if (status === 403 || /bot was blocked|user is deactivated/.test(description)) return { kind: 'blocked' };
+  if (!answer || status >= 500 || status < 400) return { kind: 'unavailable' };
+  return { kind: 'rejected' };
+}

@@ -1,0 +1,109 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { InlineKeyboardButton } from '@grammyjs/types';
+import type { HttpClient } from '../../core/http/http-client.ts';
+import type {
+  MessengerButton,
+  MessengerPort,
+  MessengerWebhookRequest,
+  MessengerWebhookVerdict,
+} from '../../domain/messaging/ports.ts';
+import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
+import type { SendPacer } from './send-pacer.ts';
+import { chatMember, parseUpdate } from './updates.ts';
+
+const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
+/** Kinds of update the webhook asks for; `chat_member` comes only when named. */
+const ALLOWED_UPDATES = ['message', 'callback_query', 'pre_checkout_query', 'chat_member', 'my_chat_member'] as const;
+const MAX_TITLE = 32;
+const MAX_DESCRIPTION = 255;
+
+export interface MessengerOptions {
+  /** Built with `retries: 0`, see `BotApiClient`. */
+  http: HttpClient;
+  /** Read on every call; null while no bot token is set. */
+  connection: () => BotApiConnection | null;
+  pacer?: SendPacer;
+}
+
+/** The messenger over the Bot API (spec 05 section 15). */
+export function createMessengerPort(options: MessengerOptions): MessengerPort {
+  const { connection } = options;
+  const client = new BotApiClient(options);
+
+  return {
+    isConfigured: () => connection() !== null,
+    sendMessage: async (chatId, html, buttons = []) => {
+      const message = await client.send('sendMessage', chatId, {
+        chat_id: chatId,
+        text: html,
+        parse_mode: 'HTML',
+        link_preview_options: { is_disabled: true },
+        ...(buttons.length > 0 ? { reply_markup: { inline_keyboard: buttons.map((row) => row.map(wireButton)) } } : {}),
+      });
+      return { messageId: message.message_id };
+    },
+    deleteMessage: async (chatId, messageId) => {
+      await client.call('deleteMessage', { chat_id: chatId, message_id: messageId });
+    },
+    createStarsInvoiceLink: async ({ title, description, payload, stars }) =>
+      client.call('createInvoiceLink', {
+        title: title.slice(0, MAX_TITLE),
+        description: description.slice(0, MAX_DESCRIPTION),
+        payload,
+        provider_token: '',
+        currency: 'XTR',
+        prices: [{ label: title.slice(0, MAX_TITLE), amount: stars }],
+      }),
+    answerPreCheckout: async (queryId, ok, errorText) => {
+      await client.call(
+        'answerPreCheckoutQuery',
+        ok
+          ? { pre_checkout_query_id: queryId, ok: true }
+          : { pre_checkout_query_id: queryId, ok: false, error_message: errorText ?? '—' },
+      );
+    },
+    answerCallback: async (queryId, text) => {
+      await client.call('answerCallbackQuery', { callback_query_id: queryId, ...(text === undefined ? {} : { text }) });
+    },
+    getChatMember: async (chatId, messengerId) =>
+      chatMember(await client.call('getChatMember', { chat_id: chatId, user_id: messengerId })),
+    getMe: async () => {
+      const me = await client.call('getMe', {});
+      return { messengerId: me.id, username: me.username, firstName: me.first_name };
+    },
+    setWebhook: async (url) => {
+      const secret = connection()?.webhookSecret;
+      await client.call('setWebhook', {
+        url,
+        allowed_updates: [...ALLOWED_UPDATES],
+        ...(secret ? { secret_token: secret } : {}),
+      });
+    },
+    receiveUpdate: (request) => judgeUpdate(request, connection()?.webhookSecret ?? null),
+  };
+}
+
+function wireButton(button: MessengerButton): InlineKeyboardButton {
+  if ('url' in button) return { text: button.text, url: button.url };
+  if ('webAppUrl' in button) return { text: button.text, web_app: { url: button.webAppUrl } };
+  return { text: button.text, callback_data: button.callbackData };
+}
+
+/** No secret = closed (spec 00): without it anybody could post payments. */
+function judgeUpdate(request: MessengerWebhookRequest, secret: string | null): MessengerWebhookVerdict {
+  if (!secret) return refused(404, { detail: 'Not Found' });
+  if (!equal(request.headers[SECRET_HEADER] ?? '', secret)) return refused(401, { status: 'error', reason: 'invalid_secret' });
+  const update = parseUpdate(request.rawBody.toString('utf8'));
+  if (!update) return refused(400, { status: 'error', reason: 'invalid_json' });
+  return { accepted: true, update, reply: { status: 200, body: JSON.stringify({ status: 'ok' }) } };
+}
+
+function refused(status: number, body: unknown): MessengerWebhookVerdict {
+  return { accepted: false, reply: { status, body: JSON.stringify(body) } };
+}
+
+function equal(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,155 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type HttpClient, type HttpRequest, OutboundError } from '../../../core/http/http-client.ts';
+import {
+  type CallbackReply,
+  type CallbackVerdict,
+  type PaymentOutcome,
+  type PaymentProvider,
+  type ProviderCallback,
+  ProviderError,
+} from '../../../domain/payments/ports.ts';
+
+const METHOD = 'sandbox';
+const SIGNATURE_HEADER = 'x-sandbox-signature';
+const OUTCOMES: Readonly<Record<string, PaymentOutcome>> = {
+  pending: 'pending',
+  paid: 'paid',
+  failed: 'failed',
+  refunded: 'failed',
+};
+
+export interface SandboxPaymentConnection {
+  /** Address of the sandbox provider on loopback, no slash at the end. */
+  baseUrl: string;
+  /** Shared with the sandbox: bearer token of our calls and key of its signatures. */
+  secret: string;
+  webhookPath: string;
+}
+
+interface WireInvoice {
+  id: string;
+  order_id: string;
+  status: string;
+  amount_kopeks: number;
+  currency: string;
+  pay_url: string;
+  paid_at: string | null;
+  expires_at: string | null;
+}
+
+/** The fake provider of the sandbox, spoken to over real HTTP like any other; configured only while the sandbox is on (spec 00). */
+export function createSandboxProvider(options: {
+  http: HttpClient;
+  connection: () => SandboxPaymentConnection | null;
+}): PaymentProvider {
+  const { http, connection } = options;
+  const required = (): SandboxPaymentConnection => {
+    const current = connection();
+    if (!current) throw new ProviderError(METHOD, 'not_configured', 'The sandbox is off');
+    return current;
+  };
+
+  return {
+    method: METHOD,
+    initialStatus: 'pending',
+    pendingStatuses: ['pending'],
+    canFetchStatus: true,
+    isConfigured: () => connection() !== null,
+    webhookPath: () => connection()?.webhookPath ?? '/sandbox-payment-webhook',
+    createInvoice: async (request) => {
+      const current = required();
+      const invoice = await callInvoice(http, current, {
+        method: 'POST',
+        url: `${current.baseUrl}/invoices`,
+        body: JSON.stringify({
+          order_id: request.orderId,
+          amount_kopeks: request.amountKopeks,
+          currency: 'RUB',
+          description: request.description,
+          option: request.option ?? null,
+          return_url: request.returnUrl,
+          metadata: request.metadata,
+        }),
+        // The sandbox gives the same invoice for the same order id, so a repeat is harmless.
+        idempotent: true,
+      });
+      const expiresAt = invoice.expires_at ? new Date(invoice.expires_at) : null;
+      return { externalId: invoice.id, paymentUrl: invoice.pay_url, status: invoice.status, expiresAt, raw: invoice };
+    },
+    fetchStatus: async (externalId) => {
+      const current = required();
+      const url = `${current.baseUrl}/invoices/${encodeURIComponent(externalId)}`;
+      const invoice = await callInvoice(http, current, { method: 'GET', url });
+      return {
+        externalId: invoice.id,
+        status: invoice.status,
+        outcome: OUTCOMES[invoice.status] ?? 'pending',
+        amountKopeks: invoice.amount_kopeks,
+        currency: invoice.currency,
+        orderId: invoice.order_id,
+        paidAt: invoice.status === 'paid' && invoice.paid_at ? new Date(invoice.paid_at) : null,
+        raw: invoice,
+      };
+    },
+    receiveCallback: async (callback) => judge(callback, connection()),
+  };
+}
+
+async function callInvoice(http: HttpClient, connection: SandboxPaymentConnection, request: HttpRequest): Promise<WireInvoice> {
+  try {
+    const response = await http.request({
+      ...request,
+      headers: { authorization: `Bearer ${connection.secret}`, 'content-type': 'application/json' },
+    });
+    if (response.status !== 200) {
+      const failure = response.status >= 500 || response.status === 429 ? 'unavailable' : 'rejected';
+      throw new ProviderError(METHOD, failure, `The sandbox provider answered ${response.status}`);
+    }
+    return JSON.parse(response.text) as WireInvoice;
+  } catch (error) {
+    if (error instanceof OutboundError || error instanceof SyntaxError) {
+      throw new ProviderError(METHOD, 'unavailable', 'The sandbox provider did not answer', { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The signature is mandatory and covers the bytes as received (H1, H17), compared in constant time (H18). */
+function judge(callback: ProviderCallback, connection: SandboxPaymentConnection | null): CallbackVerdict {
+  if (callback.method === 'GET') {
+    return refused(200, { status: 'ok', service: 'sandbox_webhook', enabled: connection !== null });
+  }
+  if (!connection) return refused(503, { status: 'error', reason: 'service_not_configured' });
+  const signature = callback.headers[SIGNATURE_HEADER];
+  if (!signature) return refused(401, { status: 'error', reason: 'missing_signature' });
+  const expected = createHmac('sha256', connection.secret).update(callback.rawBody).digest('hex');
+  if (!equal(signature, expected)) return refused(401, { status: 'error', reason: 'invalid_signature' });
+
+  const event = parseEvent(callback.rawBody.toString('utf8'));
+  if (!event) return refused(400, { status: 'error', reason: 'invalid_json' });
+  return { accepted: true, externalId: event.invoiceId, eventKey: event.id, reply: reply(200, { status: 'ok' }) };
+}
+
+function equal(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function parseEvent(text: string): { id: string; invoiceId: string } | null {
+  try {
+    const body = JSON.parse(text) as { event_id?: unknown; invoice?: { id?: unknown } };
+    if (typeof body.event_id !== 'string' || typeof body.invoice?.id !== 'string') return null;
+    return { id: body.event_id, invoiceId: body.invoice.id };
+  } catch {
+    return null;
+  }
+}
+
+function reply(status: number, body: unknown): CallbackReply {
+  return { status, contentType: 'application/json', body: JSON.stringify(body) };
+}
+
+function refused(status: number, body: unknown): CallbackVerdict {
+  return { accepted: false, reply: reply(status, body) };
+}

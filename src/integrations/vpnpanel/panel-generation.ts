@@ -1,0 +1,70 @@
+import { isPanelError, PanelError } from '../../domain/provisioning/ports.ts';
+import { isRecord, type PanelTransport, panelPath } from './panel-transport.ts';
+
+/**
+ * Two generations of the panel's interface are in use. Up to version 2 a user is addressed by uuid and found by messenger id and
+ * e-mail directly (spec 06 section 9). From version 3 on users have only a number, found through the filtered list, and the
+ * panel no longer encrypts links. `@remnawave/backend-contract` describes the latter.
+ */
+export type PanelGeneration = 'uuid' | 'number';
+
+const KEPT_MS = 10 * 60_000;
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Version 8 (free layout) uuids whose last group is the number: the domain keeps one kind of handle for both generations. */
+const NUMBER_PREFIX = '00000000-0000-8000-8000-';
+const LARGEST_NUMBER = 2 ** 48 - 1;
+
+export function isUuid(text: string): boolean {
+  return UUID_PATTERN.test(text);
+}
+
+/** Handle of a user whom the panel knows by number only. Webhook handlers use it too. @throws RangeError for no such number */
+export function uuidFromPanelNumber(id: number): string {
+  if (!Number.isSafeInteger(id) || id < 1 || id > LARGEST_NUMBER) throw new RangeError('not a panel user number');
+  return NUMBER_PREFIX + id.toString(16).padStart(12, '0');
+}
+
+/** The reverse; null for a uuid that an older panel gave: such a user is not known to a newer one. */
+export function panelNumberFromUuid(uuid: string): number | null {
+  if (!uuid.toLowerCase().startsWith(NUMBER_PREFIX)) return null;
+  const id = Number.parseInt(uuid.slice(NUMBER_PREFIX.length), 16);
+  return id > 0 ? id : null;
+}
+
+/** Keeps an unchecked string out of paths and bodies. @throws PanelError `rejected` */
+export function requireUuid(uuid: string): string {
+  if (!isUuid(uuid)) throw new PanelError('rejected', 'VPN panel call refused: not a uuid');
+  return uuid;
+}
+
+/**
+ * Learns the generation from the panel's version, once per address and ten minutes, so that an update of the panel is noticed
+ * without a restart. A panel that does not tell its version is of the older generation.
+ */
+export function createGenerationCache(transport: PanelTransport, monotonicMs: () => number): () => Promise<PanelGeneration> {
+  let known: { baseUrl: string; until: number; generation: Promise<PanelGeneration> } | null = null;
+  return () => {
+    const baseUrl = transport.baseUrl();
+    if (known && known.baseUrl === baseUrl && known.until > monotonicMs()) return known.generation;
+    const entry = { baseUrl, until: monotonicMs() + KEPT_MS, generation: askGeneration(transport) };
+    known = entry;
+    entry.generation.catch(() => {
+      if (known === entry) known = null;
+    });
+    return entry.generation;
+  };
+}
+
+async function askGeneration(transport: PanelTransport): Promise<PanelGeneration> {
+  try {
+    const answer = await transport.call({ method: 'GET', path: panelPath('system', 'metadata'), idempotent: true });
+    const version = answer.found && isRecord(answer.value) ? answer.value.version : null;
+    const major = typeof version === 'string' ? Number.parseInt(version.replace(/^v/i, ''), 10) : Number.NaN;
+    return major >= 3 ? 'number' : 'uuid';
+  } catch (error) {
+    // No answer or wrong credentials say nothing about the generation: the call itself would fail in the same way.
+    const isUnknownPath = isPanelError(error) && (error.status === 404 || error.status === 405 || error.status === 400);
+    if (isUnknownPath) return 'uuid';
+    throw error;
+  }
+}

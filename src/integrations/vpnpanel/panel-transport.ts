@@ -1,0 +1,133 @@
+import type { HttpClient, HttpResponse } from '../../core/http/http-client.ts';
+import { PanelError } from '../../domain/provisioning/ports.ts';
+import { connectionError, connectionHeaders, type PanelConnection } from './panel-connection.ts';
+
+/** Answer of a call: the unwrapped `response`, or absent for a 404 that the panel itself gave. */
+export type PanelAnswer = { found: true; value: unknown } | { found: false };
+
+export interface PanelCall {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Path below the base URL; build it with `panelPath` so that foreign text is encoded. */
+  path: string;
+  query?: Record<string, string | number>;
+  body?: unknown;
+  /** May the HTTP client send the call again on a transport error? */
+  idempotent: boolean;
+}
+
+export interface PanelTransport {
+  /** @throws PanelError `not_configured`, `unavailable` or `rejected`; its message names no host */
+  call(call: PanelCall): Promise<PanelAnswer>;
+  /** Base URL of this moment, the key of anything cached about the panel. */
+  baseUrl(): string;
+}
+
+/** Joins path segments, each encoded (hazard 14 of spec 06 section 17). */
+export function panelPath(...segments: (string | number)[]): string {
+  return `/api/${segments.map((segment) => encodeSegment(String(segment))).join('/')}`;
+}
+
+/** `.` and `..` survive percent-encoding and would climb the path, so they are refused. */
+function encodeSegment(segment: string): string {
+  if (segment === '' || segment === '.' || segment === '..') {
+    throw new PanelError('rejected', 'VPN panel call refused: empty or relative path segment');
+  }
+  return encodeURIComponent(segment);
+}
+
+export function createPanelTransport(deps: { http: HttpClient; connection: () => PanelConnection }): PanelTransport {
+  const baseUrl = () => (deps.connection().baseUrl ?? '').trim().replace(/\/+$/, '');
+  return {
+    baseUrl,
+    async call(call) {
+      const connection = deps.connection();
+      const missing = connectionError(connection);
+      if (missing) throw new PanelError('not_configured', missing);
+      const base = (connection.baseUrl ?? '').trim().replace(/\/+$/, '');
+      if (!URL.canParse(base)) throw new PanelError('not_configured', 'VPNPANEL_API_URL is not a URL');
+      const query = call.query ? `?${new URLSearchParams(textsOf(call.query))}` : '';
+      return readAnswer(
+        await send(deps.http, {
+          method: call.method,
+          url: `${base}${call.path}${query}`,
+          headers: connectionHeaders(connection),
+          idempotent: call.idempotent,
+          ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        }),
+      );
+    },
+  };
+}
+
+/** A list or a system call has no "absent": the address is wrong. */
+export function mustBeFound(answer: PanelAnswer): unknown {
+  if (answer.found) return answer.value;
+  throw new PanelError('unavailable', 'VPN panel answered with status 404', { status: 404 });
+}
+
+async function send(http: HttpClient, request: Parameters<HttpClient['request']>[0]): Promise<HttpResponse> {
+  try {
+    return await http.request(request);
+  } catch (cause) {
+    throw new PanelError('unavailable', 'VPN panel did not answer', { cause });
+  }
+}
+
+function readAnswer(response: HttpResponse): PanelAnswer {
+  const { status } = response;
+  const body = parseJson(response.text);
+  if (status >= 200 && status < 300) {
+    if (response.text.trim() === '') return { found: true, value: null };
+    if (!isRecord(body) || !('response' in body)) {
+      throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read', { status });
+    }
+    return { found: true, value: body.response };
+  }
+  if (status === 404 && isPanelAbsence(response.text, body)) return { found: false };
+  throw refusal(status, body);
+}
+
+/**
+ * A 404 means "no such object" only when it comes from the panel's own handlers. A proxy's HTML page or the framework's
+ * "Cannot GET /x" is a wrong address, and must not make anybody believe that all users are gone.
+ */
+function isPanelAbsence(text: string, body: unknown): boolean {
+  if (text.trim() === '') return true;
+  if (!isRecord(body)) return false;
+  return !(typeof body.message === 'string' && /^Cannot [A-Z]+ \//.test(body.message) && !('errorCode' in body));
+}
+
+function refusal(status: number, body: unknown): PanelError {
+  const errorCode = isRecord(body) && typeof body.errorCode === 'string' ? body.errorCode : null;
+  const isTemporary = status >= 500 || status === 429 || status === 408 || status === 404 || (status >= 300 && status < 400);
+  return new PanelError(isTemporary ? 'unavailable' : 'rejected', refusalText(status, body, errorCode), { errorCode, status });
+}
+
+/** The panel's own sentence when it is short and names no address; otherwise the status alone. */
+function refusalText(status: number, body: unknown, errorCode: string | null): string {
+  const fallback = `VPN panel answered with status ${status}`;
+  if (status === 401 || status === 403) return 'VPN panel refused the credentials';
+  if (!isRecord(body) || typeof body.message !== 'string') return fallback;
+  const message = body.message.trim();
+  const namesAddress = /:\/\/|\d+\.\d+\.\d+\.\d+|[/\\]|:\d{2,5}\b|ECONN|ENOTFOUND|getaddrinfo|[a-z0-9-]+\.[a-z]{2,}/i.test(
+    message,
+  );
+  if (message === '' || message.length > 200 || namesAddress) return fallback;
+  return errorCode ? `VPN panel: ${message} (${errorCode})` : `VPN panel: ${message}`;
+}
+
+function textsOf(query: Record<string, string | number>): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

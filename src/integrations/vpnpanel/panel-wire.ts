@@ -1,0 +1,338 @@
+/**
+ * The only place with the panel's own field names: neutral port types to request bodies and back. Request types come from
+ * `@remnawave/backend-contract`; answers are read leniently, because two generations and many minor versions are in use and a
+ * new or missing side field must not cut the service off from the panel.
+ */
+import type { CreateUserCommand, UpdateUserCommand } from '@remnawave/backend-contract';
+import { z } from 'zod';
+import type {
+  PanelDevice,
+  PanelExternalSquad,
+  PanelInbound,
+  PanelInternalSquad,
+  PanelNode,
+  PanelSquadNode,
+  PanelSubscriptionInfo,
+  PanelSystemStats,
+  PanelUser,
+  PanelUserDraft,
+  PanelUserFields,
+  PanelUserPatch,
+} from '../../domain/provisioning/ports.ts';
+import { PanelError } from '../../domain/provisioning/ports.ts';
+import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
+
+/** Codes of the panel that change what a call means. */
+export const PANEL_ERROR_CODES = {
+  userAlreadyDisabled: 'A029',
+  userAlreadyEnabled: 'A030',
+  /** "Update user error": what a stale external squad looks like. */
+  updateUser: 'A039',
+} as const;
+
+/** On the wire dates are ISO texts; the contract's types show them after its own parsing. */
+type OnWire<T> = { [K in keyof T]: Date extends T[K] ? string : T[K] };
+type WireCreateUser = OnWire<CreateUserCommand.RequestBody>;
+type WireUserFields = Omit<OnWire<UpdateUserCommand.RequestBody>, 'id' | 'username' | 'status'>;
+
+function toWireFields(fields: PanelUserFields): WireUserFields {
+  return {
+    ...(fields.expireAt === undefined ? {} : { expireAt: fields.expireAt.toISOString() }),
+    ...(fields.trafficLimitBytes === undefined ? {} : { trafficLimitBytes: fields.trafficLimitBytes }),
+    ...(fields.trafficResetStrategy === undefined ? {} : { trafficLimitStrategy: fields.trafficResetStrategy }),
+    ...(fields.messengerId === undefined ? {} : { telegramId: fields.messengerId }),
+    ...(fields.email === undefined ? {} : { email: fields.email }),
+    ...(fields.deviceLimit === undefined ? {} : { hwidDeviceLimit: fields.deviceLimit }),
+    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...(fields.tag === undefined ? {} : { tag: fields.tag }),
+    ...(fields.squadUuids === undefined ? {} : { activeInternalSquads: fields.squadUuids }),
+    ...(fields.externalSquadUuid === undefined ? {} : { externalSquadUuid: fields.externalSquadUuid }),
+  };
+}
+
+export function toWireCreate(draft: PanelUserDraft): WireCreateUser {
+  const { description, hwidDeviceLimit, ...rest } = toWireFields(draft);
+  return {
+    ...rest,
+    ...(description == null ? {} : { description }),
+    ...(hwidDeviceLimit == null ? {} : { hwidDeviceLimit }),
+    username: draft.username,
+    status: draft.status,
+    expireAt: draft.expireAt.toISOString(),
+  };
+}
+
+/** @param address `{uuid}` or `{id}`, by the panel's generation */
+export function toWirePatch(patch: PanelUserPatch, address: Record<string, string | number>): Record<string, unknown> {
+  const { externalSquadUuid, ...fields } = patch;
+  return {
+    ...address,
+    ...(patch.status === undefined ? {} : { status: patch.status }),
+    ...toWireFields(fields),
+    ...(externalSquadUuid === undefined ? {} : { externalSquadUuid }),
+  };
+}
+
+const text = z.string();
+const count = z.number().catch(0);
+const optionalNumber = z.number().nullable().catch(null);
+const optionalText = z.string().nullable().catch(null);
+const date = z.string().transform((value, context) => {
+  const parsed = new Date(value);
+  if (Number.isNaN(parsed.getTime())) {
+    context.addIssue({ code: 'custom', message: 'not a date' });
+    return z.NEVER;
+  }
+  return parsed;
+});
+const optionalDate = date.nullable().catch(null);
+
+const wireUser = z.object({
+  uuid: text.optional().catch(undefined),
+  id: z.number().optional().catch(undefined),
+  shortUuid: text,
+  username: text,
+  // An unknown status counts as ACTIVE (spec 06 section 9).
+  status: z.enum(['ACTIVE', 'DISABLED', 'LIMITED', 'EXPIRED']).catch('ACTIVE'),
+  expireAt: date,
+  trafficLimitBytes: count,
+  trafficLimitStrategy: z.enum(['NO_RESET', 'DAY', 'WEEK', 'MONTH']).catch('NO_RESET'),
+  userTraffic: z
+    .object({
+      usedTrafficBytes: count,
+      lifetimeUsedTrafficBytes: count,
+      onlineAt: optionalDate,
+      firstConnectedAt: optionalDate,
+      lastConnectedNodeUuid: optionalText,
+    })
+    .catch({
+      usedTrafficBytes: 0,
+      lifetimeUsedTrafficBytes: 0,
+      onlineAt: null,
+      firstConnectedAt: null,
+      lastConnectedNodeUuid: null,
+    }),
+  subscriptionUrl: text.catch(''),
+  happ: z.object({ cryptoLink: optionalText }).nullish().catch(null),
+  telegramId: z.coerce.number().int().positive().nullable().catch(null),
+  email: optionalText,
+  hwidDeviceLimit: optionalNumber,
+  activeInternalSquads: z.array(z.object({ uuid: text, name: text.catch('') })).catch([]),
+  externalSquadUuid: optionalText,
+  tag: optionalText,
+  description: optionalText,
+  vlessUuid: optionalText,
+  trojanPassword: optionalText,
+  ssPassword: optionalText,
+});
+
+/** Runs a lenient schema. @throws PanelError `unavailable`: the answer lacks what makes it one */
+function read<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read', { cause: result.error });
+}
+
+export function fromWireUser(value: unknown): PanelUser {
+  const user = read(wireUser, value);
+  return {
+    uuid: userHandle(user.uuid, user.id),
+    shortUuid: user.shortUuid,
+    username: user.username,
+    status: user.status,
+    expireAt: user.expireAt,
+    trafficLimitBytes: user.trafficLimitBytes,
+    trafficResetStrategy: user.trafficLimitStrategy,
+    ...user.userTraffic,
+    subscriptionUrl: user.subscriptionUrl,
+    cryptoLink: user.happ?.cryptoLink || null,
+    messengerId: user.telegramId,
+    email: user.email,
+    deviceLimit: user.hwidDeviceLimit,
+    squads: user.activeInternalSquads,
+    externalSquadUuid: user.externalSquadUuid,
+    tag: user.tag,
+    description: user.description,
+    vlessUuid: user.vlessUuid,
+    trojanPassword: user.trojanPassword,
+    ssPassword: user.ssPassword,
+  };
+}
+
+function userHandle(uuid: string | undefined, id: number | undefined): string {
+  if (uuid !== undefined && isUuid(uuid)) return uuid;
+  if (id !== undefined && Number.isSafeInteger(id) && id > 0) return uuidFromPanelNumber(id);
+  throw new PanelError('unavailable', 'VPN panel sent a user without an id');
+}
+
+/** One user, a list, or the `{users}` of a filtered list: what the look-ups by messenger id and e-mail answer. */
+export function fromWireUsers(value: unknown): PanelUser[] {
+  if (Array.isArray(value)) return value.map(fromWireUser);
+  const wrapped = z.object({ users: z.array(z.unknown()) }).safeParse(value);
+  return wrapped.success ? wrapped.data.users.map(fromWireUser) : [fromWireUser(value)];
+}
+
+export function fromWireUserPage(value: unknown): { users: PanelUser[]; total: number } {
+  const page = read(z.object({ users: z.array(z.unknown()), total: z.number() }), value);
+  return { users: page.users.map(fromWireUser), total: page.total };
+}
+
+const wireDevice = z.object({
+  hwid: text,
+  userUuid: text.optional().catch(undefined),
+  userId: z.number().optional().catch(undefined),
+  platform: optionalText,
+  osVersion: optionalText,
+  deviceModel: optionalText,
+  userAgent: optionalText,
+  createdAt: optionalDate,
+  updatedAt: optionalDate,
+});
+
+export function fromWireDevices(value: unknown): { devices: PanelDevice[]; total: number } {
+  const page = read(z.object({ devices: z.array(wireDevice), total: z.number() }), value);
+  const devices = page.devices.map(({ userUuid, userId, ...rest }) => ({ ...rest, userUuid: userHandle(userUuid, userId) }));
+  return { devices, total: page.total };
+}
+
+const wireInbound = z.object({
+  uuid: text,
+  profileUuid: text.catch(''),
+  tag: text.catch(''),
+  type: text.catch(''),
+  network: optionalText,
+  security: optionalText,
+  port: optionalNumber,
+  rawInbound: z.unknown().transform((raw) => raw ?? null),
+});
+
+const wireInternalSquad = z.object({
+  uuid: text,
+  name: text,
+  info: z.object({ membersCount: count, inboundsCount: count }).catch({ membersCount: 0, inboundsCount: 0 }),
+  inbounds: z.array(wireInbound).catch([]),
+});
+
+export function fromWireInternalSquad(value: unknown): PanelInternalSquad {
+  const { info, ...squad } = read(wireInternalSquad, value);
+  return { ...squad, ...info };
+}
+
+/** No `.catch` for the list itself: an unreadable list must not look like "no squads". */
+export function fromWireInternalSquads(value: unknown): PanelInternalSquad[] {
+  return read(z.object({ internalSquads: z.array(z.unknown()) }), value).internalSquads.map(fromWireInternalSquad);
+}
+
+const wireExternalSquad = z.object({
+  uuid: text,
+  name: text,
+  info: z.object({ membersCount: count }).catch({ membersCount: 0 }),
+});
+
+export function fromWireExternalSquads(value: unknown): PanelExternalSquad[] {
+  const { externalSquads } = read(z.object({ externalSquads: z.array(wireExternalSquad) }), value);
+  return externalSquads.map(({ info, ...squad }) => ({ ...squad, ...info }));
+}
+
+export function fromWireInbounds(value: unknown): PanelInbound[] {
+  return read(z.object({ inbounds: z.array(wireInbound) }), value).inbounds;
+}
+
+const wireSquadNode = z.object({ uuid: text, nodeName: text, countryCode: text.catch('') });
+
+export function fromWireSquadNodes(value: unknown): PanelSquadNode[] {
+  const either = z.object({ activeNodes: z.array(wireSquadNode).optional(), accessibleNodes: z.array(wireSquadNode).optional() });
+  const nodes = read(either, value);
+  return nodes.activeNodes ?? nodes.accessibleNodes ?? [];
+}
+
+const wireNode = z.object({
+  uuid: text,
+  name: text,
+  address: text.catch(''),
+  countryCode: optionalText,
+  isConnected: z.boolean().catch(false),
+  isDisabled: z.boolean().catch(false),
+  usersOnline: count,
+  trafficUsedBytes: optionalNumber,
+  trafficLimitBytes: optionalNumber,
+  lastStatusChange: optionalDate,
+  lastStatusMessage: optionalText,
+  // Older panels send text ("12345"), newer ones a number of seconds.
+  xrayUptime: z.coerce.number().nullable().catch(null),
+  isTrafficTrackingActive: z.boolean().catch(false),
+  trafficResetDay: optionalNumber,
+  notifyPercent: optionalNumber,
+  consumptionMultiplier: z.number().catch(1),
+  cpuCount: optionalNumber,
+  cpuModel: optionalText,
+  system: z
+    .object({ info: z.object({ cpus: z.number(), cpuModel: text, memoryTotal: z.number() }) })
+    .nullish()
+    .catch(null),
+  createdAt: optionalDate,
+  updatedAt: optionalDate,
+  providerUuid: optionalText,
+});
+
+export function fromWireNode(value: unknown): PanelNode {
+  const { system, xrayUptime, cpuCount, cpuModel, ...node } = read(wireNode, value);
+  return {
+    ...node,
+    coreUptime: xrayUptime,
+    cpuCount: system?.info.cpus ?? cpuCount,
+    cpuModel: system?.info.cpuModel ?? cpuModel,
+    totalRamBytes: system?.info.memoryTotal ?? null,
+  };
+}
+
+export function fromWireNodes(value: unknown): PanelNode[] {
+  return read(z.array(z.unknown()), value).map(fromWireNode);
+}
+
+const wireStats = z.object({
+  cpu: z.object({ cores: count }).catch({ cores: 0 }),
+  memory: z.object({ total: count, used: count, free: count }).catch({ total: 0, used: 0, free: 0 }),
+  uptime: count,
+  users: z.object({ totalUsers: count, statusCounts: z.record(text, z.number()).catch({}) }),
+  onlineStats: z
+    .object({ onlineNow: count, lastDay: count, lastWeek: count, neverOnline: count })
+    .catch({ onlineNow: 0, lastDay: 0, lastWeek: 0, neverOnline: 0 }),
+  nodes: z.object({ totalOnline: count }).catch({ totalOnline: 0 }),
+});
+
+export function fromWireStats(value: unknown): PanelSystemStats {
+  const stats = read(wireStats, value);
+  return {
+    cpuCores: stats.cpu.cores,
+    memoryTotalBytes: stats.memory.total,
+    memoryUsedBytes: stats.memory.used,
+    memoryFreeBytes: stats.memory.free,
+    uptimeSeconds: Math.floor(stats.uptime),
+    totalUsers: stats.users.totalUsers,
+    usersByStatus: stats.users.statusCounts,
+    onlineNow: stats.onlineStats.onlineNow,
+    onlineLastDay: stats.onlineStats.lastDay,
+    onlineLastWeek: stats.onlineStats.lastWeek,
+    neverOnline: stats.onlineStats.neverOnline,
+    nodesOnline: stats.nodes.totalOnline,
+    raw: read(z.record(text, z.unknown()), value),
+  };
+}
+
+export function fromWireSubscriptionInfo(value: unknown): PanelSubscriptionInfo | null {
+  const info = read(
+    z.object({
+      isFound: z.boolean().catch(true),
+      links: z.array(text).catch([]),
+      ssConfLinks: z.record(text, text).catch({}),
+      subscriptionUrl: text.catch(''),
+    }),
+    value,
+  );
+  return info.isFound ? { links: info.links, ssConfLinks: info.ssConfLinks, subscriptionUrl: info.subscriptionUrl } : null;
+}
+
+export function fromWireEncryptedLink(value: unknown): string | null {
+  return read(z.object({ encryptedLink: text }), value).encryptedLink || null;
+}

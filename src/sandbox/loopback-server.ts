@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as the fake servers see it: read in full. */
+export interface LoopbackRequest {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  /** Names in lower case; repeated headers joined by a comma. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+export interface LoopbackReply {
+  status: number;
+  contentType: string;
+  body: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface LoopbackServer {
+  /** `http://127.0.0.1:{port}` */
+  url: string;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1_048_576;
+
+export function jsonReply(status: number, value: unknown): LoopbackReply {
+  return { status, contentType: 'application/json', body: JSON.stringify(value) };
+}
+
+/** The body as a JSON object, or null when it is none. */
+export function jsonObject(body: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Serves `handle` on loopback only. @param port 0 = any free port */
+export function startLoopbackServer(
+  handle: (request: LoopbackRequest) => Promise<LoopbackReply>,
+  port = 0,
+): Promise<LoopbackServer> {
+  const server = createServer(async (incoming, outgoing) => {
+    try {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of incoming as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > MAX_BODY_BYTES) {
+          outgoing.writeHead(413, { connection: 'close' }).end();
+          return;
+        }
+        chunks.push(chunk);
+      }
+      const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
+      const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value ?? '')]));
+      const body = Buffer.concat(chunks).toString('utf8');
+      const reply = await handle({
+        method: incoming.method ?? 'GET',
+        path: url.pathname,
+        query: url.searchParams,
+        headers,
+        body,
+      });
+      outgoing.writeHead(reply.status, { 'content-type': reply.contentType, ...reply.headers }).end(reply.body);
+    } catch {
+      if (!outgoing.headersSent) outgoing.writeHead(500, { 'content-type': 'application/json' });
+      outgoing.end('{"error":"sandbox server failed"}');
+    }
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address() as AddressInfo;
+      resolve({
+        url: `http://127.0.0.1:${address.port}`,
+        close: () =>
+          new Promise((done) => {
+            server.close(() => done());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { StoredState } from '../stored-state.ts';
+import { MAX_MESSAGES, type MessengerState, type SandboxMessage } from './messenger-state.ts';
+
+/** A refusal in the Bot API's words. */
+export class BotApiRefusal extends Error {
+  readonly status: number;
+  readonly retryAfter: number | null;
+
+  constructor(status: number, description: string, retryAfter: number | null = null) {
+    super(description);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+export interface MethodContext {
+  state: StoredState<MessengerState>;
+  bot: { id: number; username: string; first_name: string };
+  now: () => Date;
+  baseUrl: () => string;
+  /** Tells whoever waits for this pre-checkout answer; false when nobody does. */
+  answerPreCheckout: (queryId: string, ok: boolean) => boolean;
+}
+
+type Payload = Record<string, unknown>;
+export type BotApiMethod = (context: MethodContext, payload: Payload) => Promise<unknown>;
+
+/** The methods the service uses, as the real Bot API answers them. */
+export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
+  getMe: async ({ bot }) => ({ ...bot, is_bot: true, can_join_groups: true, has_main_web_app: true }),
+  sendMessage,
+  deleteMessage: async ({ state }, payload) =>
+    state.update((current) => {
+      const before = current.messages.length;
+      current.messages = current.messages.filter(({ messageId }) => messageId !== payload.message_id);
+      if (current.messages.length === before) throw new BotApiRefusal(400, 'Bad Request: message to delete not found');
+      return true;
+    }),
+  createInvoiceLink,
+  answerPreCheckoutQuery: async ({ answerPreCheckout }, payload) => {
+    if (!answerPreCheckout(String(payload.pre_checkout_query_id), payload.ok === true)) {
+      throw new BotApiRefusal(400, 'Bad Request: query is too old and response timeout expired or query ID is invalid');
+    }
+    return true;
+  },
+  answerCallbackQuery: async () => true,
+  getChatMember,
+  setWebhook: async ({ state }, payload) => {
+    const url = String(payload.url ?? '');
+    const secret = typeof payload.secret_token === 'string' ? payload.secret_token : null;
+    await state.update((current) => {
+      current.webhook = url === '' ? null : { url, secret };
+    });
+    return true;
+  },
+};
+
+async function sendMessage({ state, now }: MethodContext, payload: Payload): Promise<unknown> {
+  const chatId = Number(payload.chat_id);
+  const text = String(payload.text ?? '');
+  if (text === '') throw new BotApiRefusal(400, 'Bad Request: message text is empty');
+  if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message is too long');
+  const markup = payload.reply_markup as { inline_keyboard?: SandboxMessage['buttons'] } | undefined;
+  const sentAt = now();
+  const messageId = await state.update((current) => {
+    if (!Number.isSafeInteger(chatId) || current.unknown.includes(chatId))
+      throw new BotApiRefusal(400, 'Bad Request: chat not found');
+    if (current.blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
+    const id = current.nextId++;
+    const message = { messageId: id, chatId, text, buttons: markup?.inline_keyboard ?? [], sentAt: sentAt.toISOString() };
+    current.messages = [...current.messages, message].slice(-MAX_MESSAGES);
+    return id;
+  });
+  return {
+    message_id: messageId,
+    date: Math.floor(sentAt.getTime() / 1_000),
+    chat: { id: chatId, type: chatId < 0 ? 'supergroup' : 'private', first_name: 'Sandbox' },
+    text,
+  };
+}
+
+async function createInvoiceLink({ state, baseUrl }: MethodContext, payload: Payload): Promise<unknown> {
+  const { title, description, payload: invoicePayload, currency, prices } = payload;
+  const stars = Array.isArray(prices) && prices.length === 1 ? Number((prices[0] as { amount?: unknown }).amount) : Number.NaN;
+  if (currency !== 'XTR') throw new BotApiRefusal(400, 'Bad Request: CURRENCY_INVALID');
+  if (!Number.isSafeInteger(stars) || stars < 1) throw new BotApiRefusal(400, 'Bad Request: STARS_INVOICE_INVALID');
+  checkLength(title, 32, 'INVOICE_TITLE_INVALID');
+  checkLength(description, 255, 'INVOICE_DESCRIPTION_INVALID');
+  checkLength(invoicePayload, 128, 'INVOICE_PAYLOAD_INVALID');
+  const link = `${baseUrl()}/invoice/${randomBytes(12).toString('base64url')}`;
+  await state.update(({ invoices }) => {
+    invoices.push({
+      link,
+      title: String(title),
+      description: String(description),
+      payload: String(invoicePayload),
+      stars,
+      status: 'pending',
+      chargeId: null,
+    });
+  });
+  return link;
+}
+
+function checkLength(value: unknown, max: number, problem: string): void {
+  const bytes = typeof value === 'string' ? Buffer.byteLength(value) : 0;
+  const characters = typeof value === 'string' ? value.length : 0;
+  const size = problem === 'INVOICE_PAYLOAD_INVALID' ? bytes : characters;
+  if (size < 1 || size > max) throw new BotApiRefusal(400, `Bad Request: ${problem}`);
+}
+
+async function getChatMember({ state }: MethodContext, payload: Payload): Promise<unknown> {
+  const chatId = String(payload.chat_id);
+  const userId = Number(payload.user_id);
+  const { memberships, unknown } = await state.read();
+  if (unknown.includes(Number(chatId))) throw new BotApiRefusal(400, 'Bad Request: chat not found');
+  const known = memberships.find((entry) => entry.chatId === chatId && entry.userId === userId);
+  return { status: known?.status ?? 'member', user: { id: userId, is_bot: false, first_name: 'Sandbox' } };
+}

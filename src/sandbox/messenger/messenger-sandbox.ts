@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HttpClient } from '../../core/http/http-client.ts';
+import {
+  jsonObject,
+  jsonReply,
+  type LoopbackReply,
+  type LoopbackRequest,
+  type LoopbackServer,
+  startLoopbackServer,
+} from '../loopback-server.ts';
+import type { SandboxStore } from '../store.ts';
+import { StoredState } from '../stored-state.ts';
+import { BOT_API_METHODS, BotApiRefusal, type MethodContext } from './bot-api-methods.ts';
+import { type SandboxMessengerUser, signInitData } from './init-data.ts';
+import { emptyMessengerState, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
+
+const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
+/** The real messenger gives a bot ten seconds for the pre-checkout answer. */
+const PRE_CHECKOUT_MS = 10_000;
+
+export interface MessengerSandboxOptions {
+  store: SandboxStore;
+  /** Posts updates to the webhook. */
+  http: HttpClient;
+  botToken: string;
+  botUsername: string;
+  /** The service clock. */
+  now: () => Date;
+  /** Where updates go until `setWebhook` is called. */
+  defaultWebhook?: () => { url: string; secret: string } | null;
+  port?: number;
+}
+
+export interface MessengerSandbox {
+  server: LoopbackServer;
+  /** Answers 429 with so many seconds to the next calls; each use takes one away. */
+  knobs: { rateLimits: number[] };
+  /** Newest first. */
+  messages(): Promise<SandboxMessage[]>;
+  /** Newest first. */
+  starsInvoices(): Promise<SandboxStarsInvoice[]>;
+  /** Pays a Stars invoice as this user: pre-checkout, then the payment. @returns the invoice afterwards, null if unknown */
+  payStars(linkOrPayload: string, payer: SandboxMessengerUser): Promise<SandboxStarsInvoice | null>;
+  /** Posts an update of any kind (without its id) to the webhook. @returns the service's status; 0 = no answer or no webhook */
+  postUpdate(update: Record<string, unknown>): Promise<number>;
+  /** Mini-app identity data of a made-up user, signed now. */
+  initData(user: SandboxMessengerUser, startParameter?: string): string;
+  setBlocked(messengerId: number, blocked: boolean): Promise<void>;
+  setUnknown(chatId: number): Promise<void>;
+  setMembership(chatId: string, userId: number, status: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A fake Bot API on loopback (spec 00, SANDBOX): `/bot{token}/{method}`. */
+export async function startMessengerSandbox(options: MessengerSandboxOptions): Promise<MessengerSandbox> {
+  const state = new StoredState<MessengerState>(options.store, 'messenger', emptyMessengerState);
+  const preCheckouts = new Map<string, (ok: boolean) => void>();
+  const knobs = { rateLimits: [] as number[] };
+  const context: MethodContext = {
+    state,
+    bot: { id: 1_000_001, username: options.botUsername, first_name: 'Sandbox bot' },
+    now: options.now,
+    baseUrl: () => server.url,
+    answerPreCheckout: (queryId, ok) => {
+      const waiting = preCheckouts.get(queryId);
+      waiting?.(ok);
+      return waiting !== undefined;
+    },
+  };
+
+  const postUpdate = async (update: Record<string, unknown>): Promise<number> => {
+    const webhook = (await state.read()).webhook ?? options.defaultWebhook?.() ?? null;
+    if (!webhook) return 0;
+    const updateId = await state.update((current) => current.nextId++);
+    try {
+      const response = await options.http.request({
+        method: 'POST',
+        url: webhook.url,
+        headers: { 'content-type': 'application/json', ...(webhook.secret ? { [SECRET_HEADER]: webhook.secret } : {}) },
+        body: JSON.stringify({ update_id: updateId, ...update }),
+        idempotent: false,
+      });
+      return response.status;
+    } catch {
+      return 0;
+    }
+  };
+
+  /** Asks the service whether the payer may pay; no answer in time is a no. */
+  const preCheckout = async (invoice: SandboxStarsInvoice, payer: SandboxMessengerUser): Promise<boolean> => {
+    const id = randomBytes(8).toString('hex');
+    const stop = new AbortController();
+    const answer = new Promise<boolean>((resolve) => preCheckouts.set(id, resolve));
+    const tooLate = delay(PRE_CHECKOUT_MS, false, { signal: stop.signal, ref: false }).catch(() => false);
+    const query = { id, from: wireUser(payer), currency: 'XTR', total_amount: invoice.stars, invoice_payload: invoice.payload };
+    const refused = postUpdate({ pre_checkout_query: query }).then((status) => (status === 200 ? answer : false));
+    const ok = await Promise.race([answer, refused, tooLate]);
+    stop.abort();
+    preCheckouts.delete(id);
+    return ok;
+  };
+
+  const payStars = async (linkOrPayload: string, payer: SandboxMessengerUser): Promise<SandboxStarsInvoice | null> => {
+    const matches = (invoice: SandboxStarsInvoice) => invoice.link === linkOrPayload || invoice.payload === linkOrPayload;
+    const asked = (await state.read()).invoices.find(matches);
+    if (!asked) return null;
+    const ok = await preCheckout(asked, payer);
+    // An invoice link may be paid again: every payment is a charge of its own.
+    const chargeId = `sandbox_${randomBytes(12).toString('hex')}`;
+    const invoice = await state.update(({ invoices }) => {
+      const current = invoices.find(matches);
+      if (!current) return null;
+      if (ok) Object.assign(current, { status: 'paid', chargeId });
+      else if (current.status === 'pending') current.status = 'refused';
+      return { ...current };
+    });
+    if (invoice && ok) {
+      await postUpdate({ message: paymentMessage(invoice, payer, chargeId, options.now()) });
+    }
+    return invoice;
+  };
+
+  const answer = async (method: string, request: LoopbackRequest): Promise<LoopbackReply> => {
+    const perform = Object.hasOwn(BOT_API_METHODS, method) ? BOT_API_METHODS[method] : undefined;
+    try {
+      if (!perform) throw new BotApiRefusal(404, 'Not Found');
+      const retryAfter = knobs.rateLimits.shift();
+      if (retryAfter !== undefined) {
+        throw new BotApiRefusal(429, `Too Many Requests: retry after ${retryAfter}`, retryAfter);
+      }
+      const payload = jsonObject(request.body) ?? Object.fromEntries(request.query);
+      return jsonReply(200, { ok: true, result: await perform(context, payload) });
+    } catch (error) {
+      if (!(error instanceof BotApiRefusal)) throw error;
+      const parameters = error.retryAfter === null ? {} : { parameters: { retry_after: error.retryAfter } };
+      return jsonReply(error.status, { ok: false, error_code: error.status, description: error.message, ...parameters });
+    }
+  };
+
+  const server = await startLoopbackServer(async (request) => {
+    const match = /^\/bot([^/]+)\/(\w+)$/.exec(request.path);
+    if (!match) return jsonReply(404, { ok: false, error_code: 404, description: 'Not Found' });
+    if (decodeURIComponent(match[1] ?? '') !== options.botToken) {
+      return jsonReply(401, { ok: false, error_code: 401, description: 'Unauthorized' });
+    }
+    return answer(match[2] ?? '', request);
+  }, options.port);
+
+  return {
+    server,
+    knobs,
+    messages: async () => (await state.read()).messages.toReversed(),
+    starsInvoices: async () => (await state.read()).invoices.toReversed(),
+    payStars,
+    postUpdate,
+    initData: (user, startParameter) => signInitData(options.botToken, user, options.now(), startParameter),
+    setBlocked: (messengerId, blocked) =>
+      state.update((current) => {
+        current.blocked = current.blocked.filter((id) => id !== messengerId);
+        if (blocked) current.blocked.push(messengerId);
+      }),
+    setUnknown: (chatId) => state.update((current) => void current.unknown.push(chatId)),
+    setMembership: (chatId, userId, status) =>
+      state.update((current) => {
+        current.memberships = current.memberships.filter((entry) => entry.chatId !== chatId || entry.userId !== userId);
+        current.memberships.push({ chatId, userId, status });
+      }),
+    close: () => server.close(),
+  };
+}
+
+function wireUser(user: SandboxMessengerUser): Record<string, unknown> {
+  return { ...user, is_bot: false };
+}
+
+function paymentMessage(
+  invoice: SandboxStarsInvoice,
+  payer: SandboxMessengerUser,
+  chargeId: string,
+  now: Date,
+): Record<string, unknown> {
+  return {
+    message_id: Math.floor(now.getTime() / 1_000) % 2_000_000_000,
+    date: Math.floor(now.getTime() / 1_000),
+    chat: { id: payer.id, type: 'private', first_name: payer.first_name },
+    from: wireUser(payer),
+    successful_payment: {
+      currency: 'XTR',
+      total_amount: invoice.stars,
+      invoice_payload: invoice.payload,
+      telegram_payment_charge_id: chargeId,
+      provider_payment_charge_id: '',
+    },
+  };
+}

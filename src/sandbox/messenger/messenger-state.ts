@@ -1,0 +1,40 @@
+export interface SandboxMessage {
+  messageId: number;
+  chatId: number;
+  text: string;
+  /** Rows of buttons as they came over the wire. */
+  buttons: { text: string; url?: string; callback_data?: string; web_app?: { url: string } }[][];
+  /** ISO 8601, UTC. */
+  sentAt: string;
+}
+
+export interface SandboxStarsInvoice {
+  link: string;
+  title: string;
+  description: string;
+  payload: string;
+  stars: number;
+  status: 'pending' | 'paid' | 'refused';
+  /** Set once paid. */
+  chargeId: string | null;
+}
+
+export interface MessengerState {
+  nextId: number;
+  messages: SandboxMessage[];
+  invoices: SandboxStarsInvoice[];
+  webhook: { url: string; secret: string | null } | null;
+  /** Users who blocked the bot. */
+  blocked: number[];
+  /** Chats the messenger does not know. */
+  unknown: number[];
+  /** Channel or group, member, status; a user without an entry is a member. */
+  memberships: { chatId: string; userId: number; status: string }[];
+}
+
+export function emptyMessengerState(): MessengerState {
+  return { nextId: 1, messages: [], invoices: [], webhook: null, blocked: [], unknown: [], memberships: [] };
+}
+
+/** Messages kept; older ones are dropped. */
+export const MAX_MESSAGES = 500;

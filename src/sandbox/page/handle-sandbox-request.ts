@@ -1,0 +1,127 @@
+import { PAGE_HTML } from './page-html.ts';
+import { PAGE_SCRIPT } from './page-script.ts';
+import { PAGE_STYLE } from './page-style.ts';
+import type { SandboxView } from './sandbox-view.ts';
+
+export interface SandboxRequest {
+  method: string;
+  /** Path below the host, for example `/sandbox/api/state`. */
+  path: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  body: string;
+}
+
+export interface SandboxReply {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Furthest the clock may be moved in one step: 30 days. */
+const MAX_ADVANCE_MS = 30 * 24 * 60 * 60 * 1_000;
+const MAX_DUPLICATES = 100;
+/** A header no foreign page can set without asking first, so that none can press the buttons. */
+const GUARD_HEADER = 'x-sandbox-page';
+
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+const ASSETS: Readonly<Record<string, { type: string; body: string }>> = {
+  '/sandbox': { type: 'text/html; charset=utf-8', body: PAGE_HTML },
+  '/sandbox/page.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE },
+  '/sandbox/page.js': { type: 'text/javascript; charset=utf-8', body: PAGE_SCRIPT },
+};
+
+/** The sandbox page and its small JSON interface under `/sandbox`; to be mounted only while the sandbox is on. */
+export async function handleSandboxRequest(view: SandboxView, request: SandboxRequest): Promise<SandboxReply> {
+  const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path;
+  const asset = Object.hasOwn(ASSETS, path) ? ASSETS[path] : undefined;
+  if (asset) return request.method === 'GET' ? reply(200, asset.type, asset.body) : notAllowed('GET');
+  if (path === '/sandbox/api/state') return request.method === 'GET' ? json(200, await readState(view)) : notAllowed('GET');
+
+  const step = /^\/sandbox\/api\/payments\/([^/]+)\/(pay|fail|refund)$/.exec(path);
+  const clock = path === '/sandbox/api/clock';
+  const delivery = path === '/sandbox/api/payments/delivery';
+  const flush = path === '/sandbox/api/payments/flush';
+  if (!step && !clock && !delivery && !flush) return json(404, { detail: 'Not Found' });
+  if (request.method !== 'POST') return notAllowed('POST');
+  if (request.headers[GUARD_HEADER] !== '1') return json(403, { detail: 'Only the sandbox page may do this' });
+  if (delivery) return setDelivery(view, request.body);
+  if (flush) {
+    await view.payments.flush();
+    return json(200, { success: true });
+  }
+  return step ? takeStep(view, step[1] ?? '', step[2] as 'pay' | 'fail' | 'refund') : advanceClock(view, request.body);
+}
+
+async function readState(view: SandboxView): Promise<unknown> {
+  const [mail, messages, users, squads, invoices] = await Promise.all([
+    view.mail.list(),
+    view.messenger.list(),
+    view.panel.users(),
+    view.panel.squads(),
+    view.payments.list(),
+  ]);
+  return { now: view.clock.now().toISOString(), mail, messages, users, squads, invoices };
+}
+
+async function takeStep(view: SandboxView, encodedId: string, step: 'pay' | 'fail' | 'refund'): Promise<SandboxReply> {
+  let id: string;
+  try {
+    id = decodeURIComponent(encodedId);
+  } catch {
+    return json(404, { detail: 'Not Found' });
+  }
+  const done = await view.payments[step](id);
+  return done ? json(200, { success: true }) : json(409, { detail: 'The invoice does not allow this step' });
+}
+
+/** Real providers deliver twice and out of order; this makes the fake one do so. */
+function setDelivery(view: SandboxView, body: string): SandboxReply {
+  const wanted = parsed(body) as { duplicates?: unknown; hold?: unknown } | null;
+  const { duplicates = 0, hold = false } = wanted ?? {};
+  if (!Number.isSafeInteger(duplicates) || (duplicates as number) < 0 || (duplicates as number) > MAX_DUPLICATES || typeof hold !== 'boolean') {
+    return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, hold a boolean` });
+  }
+  view.payments.setDelivery({ duplicates: duplicates as number, hold });
+  return json(200, { success: true });
+}
+
+async function advanceClock(view: SandboxView, body: string): Promise<SandboxReply> {
+  const ms = advanceOf(body);
+  if (ms === null) return json(422, { detail: `advance_ms must be a whole number from 1 to ${MAX_ADVANCE_MS}` });
+  await view.clock.advance(ms);
+  return json(200, { success: true, now: view.clock.now().toISOString() });
+}
+
+function advanceOf(body: string): number | null {
+  const ms = (parsed(body) as { advance_ms?: unknown } | null)?.advance_ms;
+  return typeof ms === 'number' && Number.isSafeInteger(ms) && ms >= 1 && ms <= MAX_ADVANCE_MS ? ms : null;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+function json(status: number, value: unknown): SandboxReply {
+  return reply(status, 'application/json', JSON.stringify(value));
+}
+
+function notAllowed(allow: string): SandboxReply {
+  const answer = json(405, { detail: 'Method Not Allowed' });
+  return { ...answer, headers: { ...answer.headers, allow } };
+}
+
+function reply(status: number, contentType: string, body: string): SandboxReply {
+  return { status, headers: { ...SECURITY_HEADERS, 'content-type': contentType }, body };
+}

@@ -1,0 +1,34 @@
+/** The page's frame; `page-script.ts` fills the lists. */
+export const PAGE_HTML = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sandbox</title>
+<link rel="stylesheet" href="/sandbox/page.css">
+<script src="/sandbox/page.js" defer></script>
+</head>
+<body>
+<header>
+  <div><h1>Sandbox</h1><p>Nothing here reaches the outside: no real money, mail, messages or VPN.</p></div>
+  <section class="clock" aria-label="Service clock">
+    <time id="now">…</time>
+    <div>
+      <button type="button" data-advance="3600000">+1 h</button>
+      <button type="button" data-advance="86400000">+1 day</button>
+      <button type="button" data-advance="2592000000">+30 days</button>
+    </div>
+  </section>
+</header>
+<p id="problem" role="alert" hidden></p>
+<main>
+  <section class="wide"><h2>Invoices <span id="invoices-count"></span></h2><div id="invoices"></div></section>
+  <section><h2>Mail box <span id="mail-count"></span></h2><div id="mail"></div></section>
+  <section><h2>Messenger <span id="messages-count"></span></h2><div id="messages"></div></section>
+  <section class="wide"><h2>Panel users <span id="users-count"></span></h2><div id="users"></div></section>
+  <section class="wide"><h2>Squads <span id="squads-count"></span></h2><div id="squads"></div></section>
+</main>
+<noscript>This page needs scripts.</noscript>
+</body>
+</html>
+`;

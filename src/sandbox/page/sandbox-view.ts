@@ -1,0 +1,60 @@
+/** What the sandbox page shows and does; implemented where the sandbox servers are started. Money in whole kopeks, times in UTC. */
+
+export interface ViewMail {
+  id: number | string;
+  to: string;
+  subject: string;
+  text: string;
+  sentAt: string;
+}
+
+export interface ViewMessage {
+  chatId: number;
+  text: string;
+  sentAt: string;
+  buttons?: readonly (readonly { text: string; url?: string }[])[];
+}
+
+export interface ViewPanelUser {
+  uuid: string;
+  username: string;
+  status: string;
+  expireAt: string | null;
+  trafficLimitBytes: number;
+  subscriptionUrl: string | null;
+}
+
+export interface ViewSquad {
+  uuid: string;
+  name: string;
+  members: number;
+}
+
+export interface ViewInvoice {
+  id: string;
+  method: string;
+  status: string;
+  amountKopeks: number;
+  description: string;
+  payUrl: string | null;
+  createdAt: string;
+}
+
+/** Lists are newest first. */
+export interface SandboxView {
+  mail: { list(): Promise<readonly ViewMail[]> };
+  messenger: { list(): Promise<readonly ViewMessage[]> };
+  panel: { users(): Promise<readonly ViewPanelUser[]>; squads(): Promise<readonly ViewSquad[]> };
+  payments: {
+    list(): Promise<readonly ViewInvoice[]>;
+    /** Each step answers whether the invoice allowed it. */
+    pay(id: string): Promise<boolean>;
+    fail(id: string): Promise<boolean>;
+    refund(id: string): Promise<boolean>;
+    /** How callbacks are delivered from now on: further copies of each, and held back until `flush`. */
+    setDelivery(delivery: { duplicates: number; hold: boolean }): void;
+    /** Delivers what is held, newest first. */
+    flush(): Promise<void>;
+  };
+  clock: { now(): Date; advance(ms: number): Promise<void> };
+}

@@ -1,0 +1,127 @@
+import type { CreateUserCommand } from '@remnawave/backend-contract';
+
+export type UserStatus = NonNullable<CreateUserCommand.RequestBody['status']>;
+export type ResetStrategy = NonNullable<CreateUserCommand.RequestBody['trafficLimitStrategy']>;
+
+/** `uuid`: interface of version 2 (users by uuid, encrypted links). `number`: version 3 (users by number only). */
+export type Generation = 'uuid' | 'number';
+
+export interface StoredDevice {
+  hwid: string;
+  platform: string | null;
+  osVersion: string | null;
+  deviceModel: string | null;
+  userAgent: string | null;
+  requestIp: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** A panel user as it is kept; names as on the panel's wire, dates as ISO text. */
+export interface StoredUser {
+  id: number;
+  uuid: string;
+  shortUuid: string;
+  username: string;
+  status: UserStatus;
+  trafficLimitBytes: number;
+  trafficLimitStrategy: ResetStrategy;
+  expireAt: string;
+  telegramId: number | null;
+  email: string | null;
+  description: string | null;
+  tag: string | null;
+  hwidDeviceLimit: number | null;
+  externalSquadUuid: string | null;
+  trojanPassword: string;
+  vlessUuid: string;
+  ssPassword: string;
+  subRevokedAt: string | null;
+  lastTrafficResetAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  usedTrafficBytes: number;
+  lifetimeUsedTrafficBytes: number;
+  onlineAt: string | null;
+  firstConnectedAt: string | null;
+  squadUuids: string[];
+  devices: StoredDevice[];
+}
+
+export interface StoredSquad {
+  uuid: string;
+  name: string;
+  viewPosition: number;
+  inboundUuids: string[];
+}
+
+export interface StoredNode {
+  uuid: string;
+  id: number;
+  name: string;
+  address: string;
+  countryCode: string;
+  inboundUuid: string;
+  isDisabled: boolean;
+  changedAt: string | null;
+}
+
+export interface StoredInbound {
+  uuid: string;
+  tag: string;
+  port: number;
+}
+
+/** Everything but the users; small, so it is one value in the store. */
+export interface StoredMeta {
+  nextId: number;
+  /** Port of the last start, tried first at the next one so that links handed out stay valid. */
+  port: number;
+  startedAt: string;
+  /** Numbers of the user shards that hold anything. */
+  shards: number[];
+  internalSquads: StoredSquad[];
+  externalSquads: { uuid: string; name: string; viewPosition: number }[];
+  nodes: StoredNode[];
+  inbounds: StoredInbound[];
+}
+
+export const CONFIG_PROFILE_UUID = 'c0f16000-0000-4000-8000-000000000001';
+
+const PLACES = [
+  { name: 'Netherlands', countryCode: 'NL', digit: 1 },
+  { name: 'Germany', countryCode: 'DE', digit: 2 },
+  { name: 'Finland', countryCode: 'FI', digit: 3 },
+] as const;
+
+/** What a panel looks like at its first start: three places with a squad, a node and an inbound each, and one external squad. */
+export function seedMeta(now: Date): StoredMeta {
+  return {
+    nextId: 1,
+    port: 0,
+    startedAt: now.toISOString(),
+    shards: [],
+    internalSquads: PLACES.map(({ name, digit }) => ({
+      uuid: `5a11ad00-0000-4000-8000-00000000000${digit}`,
+      name,
+      viewPosition: digit,
+      inboundUuids: [`1b0a4d00-0000-4000-8000-00000000000${digit}`],
+    })),
+    externalSquads: [{ uuid: 'e87e4a00-0000-4000-8000-000000000001', name: 'Partners', viewPosition: 1 }],
+    nodes: PLACES.map(({ name, countryCode, digit }) => ({
+      uuid: `40de0000-0000-4000-8000-00000000000${digit}`,
+      id: digit,
+      name: `${name} 1`,
+      address: `${countryCode.toLowerCase()}1.sandbox.invalid`,
+      countryCode,
+      inboundUuid: `1b0a4d00-0000-4000-8000-00000000000${digit}`,
+      isDisabled: false,
+      changedAt: null,
+    })),
+    inbounds: PLACES.map(({ countryCode, digit }) => ({
+      uuid: `1b0a4d00-0000-4000-8000-00000000000${digit}`,
+      tag: `VLESS_${countryCode}`,
+      port: 443,
+    })),
+  };
+}

@@ -1,0 +1,42 @@
+/** Trouble on demand, for tests and for trying out how the service behaves while the panel is down. */
+export interface PanelFaults {
+  /** Waits before the call is handled. */
+  delayMs?: number;
+  /** Only every n-th call has trouble; without it every call. Counts from the moment of `set`. */
+  failEvery?: number;
+  /** Answers this status without any effect. */
+  status?: number;
+  /** Does what was asked, then cuts the connection without an answer. */
+  timeoutAfterEffect?: boolean;
+  /** Does what was asked, then answers text that is no JSON. */
+  malformed?: boolean;
+  /** Only calls whose path contains this text. */
+  path?: string;
+  /** Only calls of this method. */
+  method?: string;
+}
+
+export interface FaultSwitch {
+  /** Replaces the faults; `{}` ends all trouble. */
+  set(faults: PanelFaults): void;
+  /** The faults that hit this call. */
+  next(method: string, path: string): PanelFaults;
+}
+
+export function createFaultSwitch(): FaultSwitch {
+  let current: PanelFaults = {};
+  let calls = 0;
+  return {
+    set(faults) {
+      current = faults;
+      calls = 0;
+    },
+    next(method, path) {
+      if (current.path !== undefined && !path.includes(current.path)) return {};
+      if (current.method !== undefined && current.method !== method) return {};
+      calls += 1;
+      if (current.failEvery !== undefined && calls % current.failEvery !== 0) return { delayMs: current.delayMs };
+      return current;
+    },
+  };
+}

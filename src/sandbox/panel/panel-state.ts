@@ -1,0 +1,140 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Random } from '../../core/random.ts';
+import { type StoredDevice, type StoredMeta, type StoredUser, seedMeta } from './panel-data.ts';
+import { createWriteBehind, type SandboxStore } from './sandbox-store.ts';
+
+const META_KEY = 'panel/meta';
+const SHARD_COUNT = 64;
+const SHARD_PREFIX = 'panel/users/';
+
+/** The fake panel's memory: users with their indexes, squads, nodes; every change is marked for saving. */
+export interface PanelState {
+  readonly meta: StoredMeta;
+  readonly clock: Clock;
+  readonly random: Random;
+  users(): IterableIterator<StoredUser>;
+  userCount(): number;
+  byId(id: number): StoredUser | undefined;
+  byUuid(uuid: string): StoredUser | undefined;
+  byShortUuid(shortUuid: string): StoredUser | undefined;
+  byUsername(username: string): StoredUser | undefined;
+  byTelegramId(telegramId: number): StoredUser[];
+  byEmail(email: string): StoredUser[];
+  insert(user: StoredUser): void;
+  /** Applies changed fields and keeps the indexes right. */
+  update(user: StoredUser, changes: Partial<StoredUser>): void;
+  remove(user: StoredUser): void;
+  addDevice(user: StoredUser, device: StoredDevice): void;
+  removeDevice(user: StoredUser, hwid: string): boolean;
+  touchMeta(): void;
+  flush(): Promise<void>;
+}
+
+/** Loads what the store holds, or seeds a new panel. */
+export async function openPanelState(deps: { state: SandboxStore; clock: Clock; random: Random }): Promise<PanelState> {
+  const { state: store, clock, random } = deps;
+  const meta = ((await store.load(META_KEY)) as StoredMeta | undefined) ?? seedMeta(clock.now());
+  const users = new Map<number, StoredUser>();
+  const shards = new Map<number, Set<number>>();
+  const uuids = new Map<string, number>();
+  const shortUuids = new Map<string, number>();
+  const usernames = new Map<string, number>();
+  const telegramIds = new Map<number, Set<number>>();
+  const emails = new Map<string, Set<number>>();
+
+  const pending = createWriteBehind(store, (key) => {
+    if (key === META_KEY) return meta;
+    const ids = shards.get(Number(key.slice(SHARD_PREFIX.length))) ?? new Set<number>();
+    return [...ids].map((id) => users.get(id));
+  });
+
+  const many = <K>(index: Map<K, Set<number>>, key: K) => {
+    const found = index.get(key);
+    return found ? [...found].map((id) => users.get(id)).filter((user) => user !== undefined) : [];
+  };
+  const one = <K>(index: Map<K, number>, key: K) => {
+    const id = index.get(key);
+    return id === undefined ? undefined : users.get(id);
+  };
+
+  function link(user: StoredUser): void {
+    uuids.set(user.uuid, user.id);
+    shortUuids.set(user.shortUuid, user.id);
+    usernames.set(user.username, user.id);
+    if (user.telegramId !== null) addTo(telegramIds, user.telegramId, user.id);
+    if (user.email !== null) addTo(emails, user.email.toLowerCase(), user.id);
+  }
+
+  function unlink(user: StoredUser): void {
+    uuids.delete(user.uuid);
+    shortUuids.delete(user.shortUuid);
+    usernames.delete(user.username);
+    if (user.telegramId !== null) telegramIds.get(user.telegramId)?.delete(user.id);
+    if (user.email !== null) emails.get(user.email.toLowerCase())?.delete(user.id);
+  }
+
+  function hold(user: StoredUser): void {
+    users.set(user.id, user);
+    addTo(shards, user.id % SHARD_COUNT, user.id);
+    link(user);
+  }
+
+  const touch = (user: StoredUser) => pending.touch(`${SHARD_PREFIX}${user.id % SHARD_COUNT}`);
+
+  const loaded = await Promise.all(meta.shards.map((shard) => store.load(`${SHARD_PREFIX}${shard}`)));
+  const stored = loaded.flatMap((rows) => (rows as StoredUser[] | undefined) ?? []).sort((a, b) => a.id - b.id);
+  for (const user of stored) hold(user);
+  // A crash between two writes may leave the counter behind the rows.
+  meta.nextId = Math.max(meta.nextId, (stored.at(-1)?.id ?? 0) + 1);
+
+  return {
+    meta,
+    clock,
+    random,
+    users: () => users.values(),
+    userCount: () => users.size,
+    byId: (id) => users.get(id),
+    byUuid: (uuid) => one(uuids, uuid.toLowerCase()),
+    byShortUuid: (shortUuid) => one(shortUuids, shortUuid),
+    byUsername: (username) => one(usernames, username),
+    byTelegramId: (telegramId) => many(telegramIds, telegramId),
+    byEmail: (email) => many(emails, email.toLowerCase()),
+    insert(user) {
+      hold(user);
+      const shard = user.id % SHARD_COUNT;
+      if (!meta.shards.includes(shard)) meta.shards.push(shard);
+      pending.touch(META_KEY);
+      touch(user);
+    },
+    update(user, changes) {
+      unlink(user);
+      Object.assign(user, changes, { updatedAt: clock.now().toISOString() });
+      link(user);
+      touch(user);
+    },
+    remove(user) {
+      unlink(user);
+      users.delete(user.id);
+      shards.get(user.id % SHARD_COUNT)?.delete(user.id);
+      touch(user);
+    },
+    addDevice(user, device) {
+      user.devices = [...user.devices.filter((known) => known.hwid !== device.hwid), device];
+      touch(user);
+    },
+    removeDevice(user, hwid) {
+      const before = user.devices.length;
+      user.devices = user.devices.filter((device) => device.hwid !== hwid);
+      touch(user);
+      return user.devices.length < before;
+    },
+    touchMeta: () => pending.touch(META_KEY),
+    flush: () => pending.flush(),
+  };
+}
+
+function addTo<K>(index: Map<K, Set<number>>, key: K, id: number): void {
+  const ids = index.get(key);
+  if (ids) ids.add(id);
+  else index.set(key, new Set([id]));
+}

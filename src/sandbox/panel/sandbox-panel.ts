@@ -1,0 +1,251 @@
+/** A stand-in for a real VPN panel: an HTTP server on loopback that checks and answers by the panel's own contract. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ERRORS } from '@remnawave/backend-contract';
+import type { Clock } from '../../core/clock.ts';
+import { type Random, systemRandom } from '../../core/random.ts';
+import { deviceRoutes } from './device-routes.ts';
+import { infraRoutes } from './infra-routes.ts';
+import type { AnswerContext } from './panel-answers.ts';
+import type { Generation } from './panel-data.ts';
+import { createFaultSwitch, type FaultSwitch, type PanelFaults } from './panel-faults.ts';
+import { BodyRefusal, checked, PanelRefusal, type PanelRoute } from './panel-route.ts';
+import { openPanelState, type PanelState } from './panel-state.ts';
+import { createPanelView, type PanelView } from './panel-view.ts';
+import { findRoute } from './route-match.ts';
+import type { SandboxStore } from './sandbox-store.ts';
+import { subscriptionBody } from './subscription-links.ts';
+import { userRoutes } from './user-routes.ts';
+
+const HOST = '127.0.0.1';
+const BODY_LIMIT = 1024 * 1024;
+const CALLS_KEPT = 1000;
+const HWID_PATTERN = /^[a-zA-Z0-9=-]{10,64}$/;
+
+export interface SandboxPanelOptions {
+  /** Where users and squads survive a restart. */
+  state: SandboxStore;
+  /** Decides what is expired; the sandbox page moves it forward. */
+  clock: Clock;
+  /** Fixed port. Default: the port of the last start if it is free, else any. */
+  port?: number;
+  /** Key that calls must carry. Default: a new random one. */
+  apiKey?: string;
+  /** Which of the panel's interfaces to speak. Default `uuid`, the one that spec 06 section 9 describes. */
+  generation?: Generation;
+  random?: Random;
+}
+
+export interface SandboxPanel extends PanelView {
+  /** `http://127.0.0.1:<port>`, the value for `VPNPANEL_API_URL`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly faults: Pick<FaultSwitch, 'set'>;
+  /** The latest calls, oldest first, at most 1000. */
+  calls(): { method: string; path: string; status: number }[];
+  /** What is served, for the conformity test. */
+  readonly routes: readonly PanelRoute[];
+  /** Writes what is not yet saved. */
+  flush(): Promise<void>;
+  /** Stops the server and writes what is not yet saved. */
+  close(): Promise<void>;
+}
+
+/** @throws when the given port is taken */
+export async function startSandboxPanel(options: SandboxPanelOptions): Promise<SandboxPanel> {
+  const random = options.random ?? systemRandom;
+  const state = await openPanelState({ state: options.state, clock: options.clock, random });
+  const generation = options.generation ?? 'uuid';
+  const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');
+  const routes = [...userRoutes, ...deviceRoutes, ...infraRoutes].filter((route) => !route.only || route.only === generation);
+  const faults = createFaultSwitch();
+  const calls: { method: string; path: string; status: number }[] = [];
+  const context: AnswerContext = { state, generation, baseUrl: '' };
+
+  const server = createServer((request, response) => {
+    handle({ request, response, context, routes, apiKey, faults }).then(
+      (status) => {
+        calls.push({ method: request.method ?? '', path: request.url ?? '', status });
+        if (calls.length > CALLS_KEPT) calls.shift();
+      },
+      () =>
+        response.headersSent ? response.destroy() : sendError(response, 500, request.url ?? '', ERRORS.INTERNAL_SERVER_ERROR),
+    );
+  });
+  const port = await listen(server, options.port, state.meta.port);
+  context.baseUrl = `http://${HOST}:${port}`;
+  if (state.meta.port !== port) {
+    state.meta.port = port;
+    state.touchMeta();
+  }
+
+  return {
+    url: context.baseUrl,
+    apiKey,
+    faults,
+    routes,
+    calls: () => [...calls],
+    ...createPanelView(context),
+    flush: () => state.flush(),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await state.flush();
+    },
+  };
+}
+
+async function listen(server: Server, wanted: number | undefined, last: number): Promise<number> {
+  try {
+    return await listenOn(server, wanted ?? last);
+  } catch (error) {
+    if (wanted !== undefined || last === 0) throw error;
+    return listenOn(server, 0);
+  }
+}
+
+function listenOn(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, HOST, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  context: AnswerContext;
+  routes: PanelRoute[];
+  apiKey: string;
+  faults: FaultSwitch;
+}
+
+/** @returns the status that was answered; 0 when the connection was cut */
+async function handle(exchange: Exchange): Promise<number> {
+  const { request, response, faults } = exchange;
+  const method = request.method ?? 'GET';
+  const url = new URL(request.url ?? '/', `http://${HOST}`);
+  const body = await readBody(request);
+  const subscription = /^\/(?:api\/)?sub\/([\w-]+)$/.exec(url.pathname);
+  if (method === 'GET' && subscription) return answerSubscription(exchange, subscription[1] ?? '');
+  const fault = faults.next(method, url.pathname);
+  if (fault.delayMs !== undefined && fault.delayMs > 0) await wait(fault.delayMs);
+  if (fault.status !== undefined) return sendError(response, fault.status, url.pathname, ERRORS.INTERNAL_SERVER_ERROR);
+  const answer = route(exchange, method, url, body);
+  return sendAnswer(response, answer, fault);
+}
+
+type Answer = { status: number; body: unknown };
+
+function route(exchange: Exchange, method: string, url: URL, text: string): Answer {
+  const { request, context, routes, apiKey } = exchange;
+  const path = url.pathname;
+  const isAuthorised = request.headers.authorization === `Bearer ${apiKey}` || request.headers['x-api-key'] === apiKey;
+  const isOpen = path.startsWith('/api/sub/');
+  if (!isAuthorised && !isOpen) return errorAnswer(ERRORS.UNAUTHORIZED, path);
+  const match = findRoute(routes, method, path);
+  if (!match) return { status: 404, body: { message: `Cannot ${method} ${path}`, error: 'Not Found', statusCode: 404 } };
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  try {
+    const base = { context, params: match.params, query: url.searchParams, headers, path };
+    const sent = parseBody(text);
+    const adapted = match.route.adapt ? match.route.adapt(sent, base) : sent;
+    const body = match.route.body ? checked(match.route.body, adapted) : adapted;
+    const answer = match.route.handle({ ...base, body });
+    if (!('response' in answer)) return { status: answer.status, body: undefined };
+    return { status: answer.status ?? 200, body: { response: answer.response } };
+  } catch (error) {
+    if (error instanceof PanelRefusal) return errorAnswer(error.entry, path);
+    if (error instanceof BodyRefusal) {
+      return { status: 400, body: { statusCode: 400, message: 'Validation failed', errors: error.issues } };
+    }
+    throw error;
+  }
+}
+
+function parseBody(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BodyRefusal([{ code: 'custom', path: [], message: 'Invalid JSON' }]);
+  }
+}
+
+function errorAnswer(entry: PanelRefusal['entry'], path: string): Answer {
+  const body = { timestamp: new Date().toISOString(), path, message: entry.message, errorCode: entry.code };
+  return { status: entry.httpCode, body };
+}
+
+function sendError(response: ServerResponse, status: number, path: string, entry: PanelRefusal['entry']): number {
+  const headers = status === 429 ? { 'retry-after': '1' } : {};
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
+  response.end(JSON.stringify(errorAnswer(entry, path).body));
+  return status;
+}
+
+function sendAnswer(response: ServerResponse, answer: Answer, fault: PanelFaults): number {
+  if (fault.timeoutAfterEffect) {
+    response.destroy();
+    return 0;
+  }
+  const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
+  const sent = fault.malformed ? '{"response": {"uuid": "cut of' : text;
+  response.writeHead(answer.status, sent === '' ? {} : { 'content-type': 'application/json; charset=utf-8' });
+  response.end(sent);
+  return answer.status;
+}
+
+/** The subscription as a client application fetches it; the application's device is counted when it names itself. */
+function answerSubscription({ request, response, context }: Exchange, shortUuid: string): number {
+  const { state } = context;
+  const user = state.byShortUuid(shortUuid);
+  const hwid = request.headers['x-hwid'];
+  const isNewDevice =
+    typeof hwid === 'string' && HWID_PATTERN.test(hwid) && !user?.devices.some((device) => device.hwid === hwid);
+  const isFull = user !== undefined && user.hwidDeviceLimit !== null && user.devices.length >= user.hwidDeviceLimit;
+  if (!user || (isNewDevice && isFull)) {
+    response.writeHead(404, user ? { 'x-hwid-max-devices-reached': 'true' } : {}).end();
+    return 404;
+  }
+  if (isNewDevice) rememberDevice(state, user, hwid, request.headers);
+  const { headers, body } = subscriptionBody(state, user);
+  response.writeHead(200, headers).end(body);
+  return 200;
+}
+
+function rememberDevice(
+  state: PanelState,
+  user: Parameters<PanelState['addDevice']>[0],
+  hwid: string,
+  headers: IncomingMessage['headers'],
+): void {
+  const text = (name: string) => (typeof headers[name] === 'string' ? headers[name] : null);
+  const now = state.clock.now().toISOString();
+  state.addDevice(user, {
+    hwid,
+    platform: text('x-device-os'),
+    osVersion: text('x-ver-os'),
+    deviceModel: text('x-device-model'),
+    userAgent: text('user-agent'),
+    requestIp: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > BODY_LIMIT) throw new Error('body too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

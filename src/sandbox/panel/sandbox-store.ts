@@ -1,0 +1,76 @@
+/** Where the fake panel keeps its state between starts; the server passes one that writes to the database. */
+export interface SandboxStore {
+  /** The value saved last under the key, or undefined. */
+  load(key: string): Promise<unknown>;
+  /** Replaces the value; it is plain JSON. */
+  save(key: string, value: unknown): Promise<void>;
+}
+
+/** A store that forgets at the end of the process. */
+export function createMemoryStore(): SandboxStore {
+  const values = new Map<string, string>();
+  return {
+    load: async (key) => {
+      const text = values.get(key);
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    save: async (key, value) => {
+      values.set(key, JSON.stringify(value));
+    },
+  };
+}
+
+export interface WriteBehind {
+  /** Marks a key as changed; its value is taken when it is written. */
+  touch(key: string): void;
+  /** Writes what is marked and waits for it. @throws what the store threw last */
+  flush(): Promise<void>;
+}
+
+/**
+ * Saves changed keys shortly after the change, several changes in one write. One write per key at a time, so that an older
+ * value never overtakes a newer one.
+ */
+export function createWriteBehind(store: SandboxStore, currentValue: (key: string) => unknown, delayMs = 50): WriteBehind {
+  const dirty = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let failure: unknown;
+
+  async function drain(): Promise<void> {
+    while (dirty.size > 0) {
+      const keys = [...dirty];
+      dirty.clear();
+      try {
+        for (const key of keys) await store.save(key, currentValue(key));
+        failure = undefined;
+      } catch (error) {
+        // Kept for the next change or flush: a fake outside system must not bring the process down.
+        failure = error;
+        for (const key of keys) dirty.add(key);
+        return;
+      }
+    }
+  }
+
+  function start(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    running ??= drain().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  return {
+    touch(key) {
+      dirty.add(key);
+      timer ??= setTimeout(start, delayMs).unref();
+    },
+    async flush() {
+      await start();
+      if (dirty.size > 0) await start();
+      if (failure !== undefined) throw failure;
+    },
+  };
+}

@@ -1,0 +1,335 @@
+import {
+  CreateUserCommand,
+  DisableUserCommand,
+  EnableUserCommand,
+  ERRORS,
+  GetUserAccessibleNodesCommand,
+  GetUserByIdCommand,
+  GetUserByShortUuidCommand,
+  GetUserByUsernameCommand,
+  GetUsersCommand,
+  GetUsersStreamCommand,
+  ResetUserTrafficCommand,
+  ResolveUserCommand,
+  RevokeUserSubscriptionCommand,
+  UpdateUserCommand,
+} from '@remnawave/backend-contract';
+import { accessibleNodes, userAnswer } from './panel-answers.ts';
+import type { StoredUser } from './panel-data.ts';
+import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
+import type { PanelState } from './panel-state.ts';
+import { currentStatus, newPassword, newShortUuid, newUuid } from './user-rules.ts';
+
+/** The user that `:user` names: a uuid in the older generation, a number in the newer. @throws PanelRefusal A063 */
+export function userOf({ context, params }: Pick<RouteRequest, 'context' | 'params'>): StoredUser {
+  const name = params.user ?? '';
+  const found = context.generation === 'uuid' ? context.state.byUuid(name) : context.state.byId(Number(name));
+  if (!found) throw new PanelRefusal(ERRORS.GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND);
+  return found;
+}
+
+const oneUser = (request: RouteRequest, user: StoredUser) => ({ response: userAnswer(request.context, user) });
+
+/** The list of a look-up in the older generation; an empty one is its 404. */
+function userList(request: RouteRequest, users: StoredUser[]) {
+  if (users.length === 0) throw new PanelRefusal(ERRORS.USERS_NOT_FOUND);
+  return { response: users.map((user) => userAnswer(request.context, user)) };
+}
+
+export const userRoutes: PanelRoute[] = [
+  {
+    method: 'POST',
+    path: '/api/users',
+    body: CreateUserCommand.RequestBodySchema,
+    answer: CreateUserCommand.ResponseSchema,
+    handle: (request) => ({ ...oneUser(request, createUser(request)), status: 201 }),
+  },
+  {
+    method: 'PATCH',
+    path: '/api/users',
+    answer: UpdateUserCommand.ResponseSchema,
+    // Checked in `patchUser`: the contract compares the end with the machine's clock, the sandbox has its own.
+    handle: (request) => oneUser(request, patchUser(request)),
+  },
+  {
+    method: 'GET',
+    path: '/api/users',
+    query: GetUsersCommand.RequestQuerySchema,
+    answer: GetUsersCommand.ResponseSchema,
+    handle(request) {
+      const { start, size } = checked(GetUsersCommand.RequestQuerySchema, Object.fromEntries(request.query)) as {
+        start: number;
+        size: number;
+      };
+      const { state } = request.context;
+      const users = [...state.users()].slice(start, start + size);
+      return { response: { users: users.map((user) => userAnswer(request.context, user)), total: state.userCount() } };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/users/stream',
+    only: 'number',
+    query: GetUsersStreamCommand.RequestQuerySchema,
+    answer: GetUsersStreamCommand.ResponseSchema,
+    handle: streamUsers,
+  },
+  {
+    method: 'POST',
+    path: '/api/users/resolve',
+    only: 'number',
+    body: ResolveUserCommand.RequestBodySchema,
+    answer: ResolveUserCommand.ResponseSchema,
+    handle({ context: { state }, body }) {
+      const { id, shortUuid, username } = body as ResolveUserCommand.RequestBody;
+      const user = id !== undefined ? state.byId(id) : (state.byShortUuid(shortUuid ?? '') ?? state.byUsername(username ?? ''));
+      if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
+      return { response: { id: user.id, username: user.username, shortUuid: user.shortUuid } };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/users/by-username/:username',
+    answer: GetUserByUsernameCommand.ResponseSchema,
+    handle(request) {
+      const user = request.context.state.byUsername(request.params.username ?? '');
+      if (!user) throw new PanelRefusal(ERRORS.GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND);
+      return oneUser(request, user);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/users/by-short-uuid/:shortUuid',
+    answer: GetUserByShortUuidCommand.ResponseSchema,
+    handle(request) {
+      const user = request.context.state.byShortUuid(request.params.shortUuid ?? '');
+      if (!user) throw new PanelRefusal(ERRORS.GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND);
+      return oneUser(request, user);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/users/by-telegram-id/:telegramId',
+    only: 'uuid',
+    handle: (request) => userList(request, request.context.state.byTelegramId(Number(request.params.telegramId))),
+  },
+  {
+    method: 'GET',
+    path: '/api/users/by-email/:email',
+    only: 'uuid',
+    handle: (request) => userList(request, request.context.state.byEmail(request.params.email ?? '')),
+  },
+  {
+    method: 'GET',
+    path: '/api/users/:user',
+    answer: GetUserByIdCommand.ResponseSchema,
+    handle: (request) => oneUser(request, userOf(request)),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/users/:user',
+    handle(request) {
+      request.context.state.remove(userOf(request));
+      return request.context.generation === 'uuid' ? { response: { isDeleted: true } } : { status: 204 };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/users/:user/accessible-nodes',
+    answer: GetUserAccessibleNodesCommand.ResponseSchema,
+    handle(request) {
+      const user = userOf(request);
+      const activeNodes = accessibleNodes(request.context.state, user.squadUuids);
+      const uuid = request.context.generation === 'uuid' ? { userUuid: user.uuid } : {};
+      return { response: { ...uuid, userId: user.id, activeNodes } };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/users/:user/actions/enable',
+    answer: EnableUserCommand.ResponseSchema,
+    handle(request) {
+      const user = userOf(request);
+      const { state } = request.context;
+      if (currentStatus(user, state.clock.now()) === 'ACTIVE') throw new PanelRefusal(ERRORS.USER_ALREADY_ENABLED);
+      state.update(user, { status: 'ACTIVE' });
+      return oneUser(request, user);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/users/:user/actions/disable',
+    answer: DisableUserCommand.ResponseSchema,
+    handle(request) {
+      const user = userOf(request);
+      if (user.status === 'DISABLED') throw new PanelRefusal(ERRORS.USER_ALREADY_DISABLED);
+      request.context.state.update(user, { status: 'DISABLED' });
+      return oneUser(request, user);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/users/:user/actions/reset-traffic',
+    answer: ResetUserTrafficCommand.ResponseSchema,
+    handle(request) {
+      const user = userOf(request);
+      const status = user.status === 'LIMITED' ? 'ACTIVE' : user.status;
+      const lastTrafficResetAt = request.context.state.clock.now().toISOString();
+      request.context.state.update(user, { usedTrafficBytes: 0, lastTrafficResetAt, status });
+      return oneUser(request, user);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/users/:user/actions/revoke',
+    body: RevokeUserSubscriptionCommand.RequestBodySchema,
+    answer: RevokeUserSubscriptionCommand.ResponseSchema,
+    handle(request) {
+      const user = userOf(request);
+      const { state } = request.context;
+      const { revokeOnlyPasswords, shortUuid } = request.body as RevokeUserSubscriptionCommand.RequestBody;
+      if (shortUuid !== undefined && state.byShortUuid(shortUuid)) throw new PanelRefusal(ERRORS.USER_SHORT_UUID_ALREADY_EXISTS);
+      state.update(user, {
+        ...(revokeOnlyPasswords ? {} : { shortUuid: shortUuid ?? newShortUuid(state.random) }),
+        vlessUuid: newUuid(state.random),
+        trojanPassword: newPassword(state.random),
+        ssPassword: newPassword(state.random),
+        subRevokedAt: state.clock.now().toISOString(),
+      });
+      return oneUser(request, user);
+    },
+  },
+];
+
+function createUser(request: RouteRequest): StoredUser {
+  const { state } = request.context;
+  const body = request.body as CreateUserCommand.RequestBody;
+  if (state.byUsername(body.username)) throw new PanelRefusal(ERRORS.USER_USERNAME_ALREADY_EXISTS);
+  if (body.shortUuid && state.byShortUuid(body.shortUuid)) throw new PanelRefusal(ERRORS.USER_SHORT_UUID_ALREADY_EXISTS);
+  checkSquads(state, body);
+  const now = state.clock.now().toISOString();
+  const user: StoredUser = {
+    id: state.meta.nextId++,
+    uuid: newUuid(state.random),
+    shortUuid: body.shortUuid ?? newShortUuid(state.random),
+    username: body.username,
+    status: body.status ?? 'ACTIVE',
+    trafficLimitBytes: body.trafficLimitBytes ?? 0,
+    trafficLimitStrategy: body.trafficLimitStrategy ?? 'NO_RESET',
+    expireAt: body.expireAt.toISOString(),
+    telegramId: body.telegramId ?? null,
+    email: body.email ?? null,
+    description: body.description ?? null,
+    tag: body.tag ?? null,
+    hwidDeviceLimit: body.hwidDeviceLimit ?? null,
+    externalSquadUuid: body.externalSquadUuid ?? null,
+    trojanPassword: body.trojanPassword ?? newPassword(state.random),
+    vlessUuid: body.vlessUuid ?? newUuid(state.random),
+    ssPassword: body.ssPassword ?? newPassword(state.random),
+    subRevokedAt: null,
+    lastTrafficResetAt: body.lastTrafficResetAt?.toISOString() ?? null,
+    createdAt: body.createdAt?.toISOString() ?? now,
+    updatedAt: now,
+    usedTrafficBytes: 0,
+    lifetimeUsedTrafficBytes: 0,
+    onlineAt: null,
+    firstConnectedAt: null,
+    squadUuids: [...new Set(body.activeInternalSquads ?? [])],
+    devices: [],
+  };
+  state.insert(user);
+  return user;
+}
+
+/**
+ * A change ends `EXPIRED` by a later end and `DISABLED` by status `ACTIVE`, but never `LIMITED`: a real panel may keep that
+ * until it is told to enable the user or to reset the traffic, and the service must cope (spec 02 section 4).
+ */
+function patchUser(request: RouteRequest): StoredUser {
+  const { state } = request.context;
+  const body = checkedPatch(request);
+  const user = body.id !== undefined ? state.byId(body.id) : state.byUsername(body.username ?? '');
+  if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
+  checkSquads(state, body);
+  const status = currentStatus(user, state.clock.now());
+  const isRevived = status === 'EXPIRED' && body.expireAt !== undefined && body.status !== 'DISABLED';
+  const wanted = isRevived ? 'ACTIVE' : (body.status ?? status);
+  state.update(user, {
+    status: status === 'LIMITED' && wanted === 'ACTIVE' ? 'LIMITED' : wanted,
+    ...defined({
+      trafficLimitBytes: body.trafficLimitBytes,
+      trafficLimitStrategy: body.trafficLimitStrategy,
+      expireAt: body.expireAt?.toISOString(),
+      telegramId: body.telegramId,
+      email: body.email,
+      description: body.description,
+      tag: body.tag,
+      hwidDeviceLimit: body.hwidDeviceLimit,
+      externalSquadUuid: body.externalSquadUuid,
+      squadUuids: body.activeInternalSquads && [...new Set(body.activeInternalSquads)],
+    }),
+  });
+  return user;
+}
+
+/** Puts a uuid's number in its place and compares the end with the sandbox's clock, then asks the contract's schema. */
+function checkedPatch({ context, body }: RouteRequest): UpdateUserCommand.RequestBody {
+  const raw: Record<string, unknown> = { ...(body as object) };
+  if (context.generation === 'uuid' && typeof raw.uuid === 'string') {
+    const user = context.state.byUuid(raw.uuid);
+    if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
+    raw.id = user.id;
+  } else if (context.generation === 'uuid') {
+    delete raw.id;
+  }
+  const { expireAt, ...rest } = raw;
+  const parsed = checked(UpdateUserCommand.RequestBodySchema, rest) as UpdateUserCommand.RequestBody;
+  if (expireAt === undefined) return parsed;
+  const end = checked(CreateUserCommand.RequestBodySchema.shape.expireAt, expireAt) as Date;
+  if (end > context.state.clock.now()) return { ...parsed, expireAt: end };
+  // Past by both clocks as a rule; the contract words the refusal.
+  checked(UpdateUserCommand.RequestBodySchema, { ...rest, expireAt: '2000-01-01T00:00:00.000Z' });
+  return parsed;
+}
+
+function defined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> };
+}
+
+/** Unknown squads break the call as they break a real panel's foreign key: with a general error. */
+function checkSquads(state: PanelState, body: { activeInternalSquads?: string[]; externalSquadUuid?: string | null }): void {
+  const { internalSquads, externalSquads } = state.meta;
+  const isKnown = (uuid: string) => internalSquads.some((squad) => squad.uuid === uuid);
+  const external = body.externalSquadUuid;
+  const isExternalKnown = external == null || externalSquads.some((squad) => squad.uuid === external);
+  if (!isExternalKnown || !(body.activeInternalSquads ?? []).every(isKnown)) throw new PanelRefusal(ERRORS.UPDATE_USER_ERROR);
+}
+
+function streamUsers(request: RouteRequest) {
+  const { context, query } = request;
+  const filter = checked(
+    GetUsersStreamCommand.RequestQuerySchema,
+    Object.fromEntries(query),
+  ) as GetUsersStreamCommand.RequestQuery;
+  const { state } = context;
+  const now = state.clock.now();
+  let candidates: Iterable<StoredUser> = state.users();
+  if (filter.telegramId !== undefined) candidates = state.byTelegramId(filter.telegramId);
+  else if (filter.email !== undefined) candidates = state.byEmail(filter.email);
+  const found: StoredUser[] = [];
+  let hasMore = false;
+  for (const user of candidates) {
+    if (user.id <= (filter.cursor ?? 0)) continue;
+    if (filter.email !== undefined && user.email?.toLowerCase() !== filter.email.toLowerCase()) continue;
+    if (filter.status !== undefined && currentStatus(user, now) !== filter.status) continue;
+    if (filter.trafficLimitStrategy !== undefined && user.trafficLimitStrategy !== filter.trafficLimitStrategy) continue;
+    if (filter.tag !== undefined && user.tag !== filter.tag) continue;
+    if (filter.externalSquadUuid !== undefined && user.externalSquadUuid !== filter.externalSquadUuid) continue;
+    hasMore = found.length === filter.size;
+    if (hasMore) break;
+    found.push(user);
+  }
+  const nextCursor = hasMore ? String(found.at(-1)?.id) : null;
+  return { response: { users: found.map((user) => userAnswer(context, user)), nextCursor, hasMore } };
+}

@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HttpClient } from '../../core/http/http-client.ts';
+
+/** One callback ready to be posted. */
+export interface OutgoingCallback {
+  url: string;
+  body: string;
+}
+
+/** Faults of delivery to try the service with. */
+export interface CallbackKnobs {
+  /** Further copies of each callback. */
+  duplicates: number;
+  /** Wait before each callback, real milliseconds. */
+  delayMs: number;
+  /** Hold callbacks back and deliver them newest first with `flush`. */
+  hold: boolean;
+}
+
+/** Waits between tries while the service does not answer 2xx. */
+const RETRY_WAITS_MS = [200, 1_000, 3_000, 10_000];
+
+/** Delivers callbacks as providers do: at least once, in no sure order, tried again until acknowledged. */
+export class CallbackSender {
+  readonly knobs: CallbackKnobs = { duplicates: 0, delayMs: 0, hold: false };
+  readonly #http: HttpClient;
+  readonly #secret: string;
+  readonly #held: OutgoingCallback[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(http: HttpClient, secret: string) {
+    this.#http = http;
+    this.#secret = secret;
+  }
+
+  send(callback: OutgoingCallback): void {
+    if (this.knobs.hold) this.#held.push(callback);
+    else this.#start(callback);
+  }
+
+  /** Delivers what is held, newest first and one by one. */
+  async flush(): Promise<void> {
+    for (let callback = this.#held.pop(); callback; callback = this.#held.pop()) await this.#deliver(callback);
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Drops waits and retries. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.idle();
+  }
+
+  #start(callback: OutgoingCallback): void {
+    const run = this.#deliver(callback).finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  async #deliver(callback: OutgoingCallback): Promise<void> {
+    const { duplicates, delayMs } = this.knobs;
+    for (let copy = 0; copy <= duplicates; copy++) {
+      if (!(await this.#wait(delayMs))) return;
+      await this.#deliverOnce(callback);
+    }
+  }
+
+  async #deliverOnce(callback: OutgoingCallback): Promise<void> {
+    for (let tries = 0; !(await this.#post(callback)); tries++) {
+      const wait = RETRY_WAITS_MS[tries];
+      if (wait === undefined || !(await this.#wait(wait))) return;
+    }
+  }
+
+  async #post(callback: OutgoingCallback): Promise<boolean> {
+    const signature = createHmac('sha256', this.#secret).update(callback.body).digest('hex');
+    try {
+      const response = await this.#http.request({
+        method: 'POST',
+        url: callback.url,
+        headers: { 'content-type': 'application/json', 'x-sandbox-signature': signature },
+        body: callback.body,
+        idempotent: false,
+      });
+      return response.status >= 200 && response.status < 300;
+    } catch {
+      return false;
+    }
+  }
+
+  /** @returns false when stopped */
+  async #wait(ms: number): Promise<boolean> {
+    if (this.#stop.signal.aborted) return false;
+    if (ms === 0) return true;
+    return delay(ms, true, { signal: this.#stop.signal, ref: false }).catch(() => false);
+  }
+}

@@ -1,0 +1,37 @@
+import { createHttpClient } from '../../src/core/http/outbound.ts';
+import {
+  type LoopbackReply,
+  type LoopbackRequest,
+  type LoopbackServer,
+  startLoopbackServer,
+} from '../../src/sandbox/loopback-server.ts';
+import type { SandboxStore } from '../../src/sandbox/store.ts';
+
+/** The service's real client without retries and breaker, so that a test sees each call once. */
+export function onceHttp(system = 'test') {
+  return createHttpClient({ system, retries: 0, breakerThreshold: 0 });
+}
+
+/** Keeps JSON, not references: what a database-backed store would give back. */
+export function memoryStore(): SandboxStore {
+  const values = new Map<string, string>();
+  return {
+    load: async (key) => JSON.parse(values.get(key) ?? 'null'),
+    save: async (key, value) => void values.set(key, JSON.stringify(value)),
+  };
+}
+
+export interface Recorder {
+  server: LoopbackServer;
+  requests: LoopbackRequest[];
+}
+
+/** A loopback server that notes each request and answers as told. */
+export async function startRecorder(answer: (request: LoopbackRequest, count: number) => LoopbackReply): Promise<Recorder> {
+  const requests: LoopbackRequest[] = [];
+  const server = await startLoopbackServer(async (request) => {
+    requests.push(request);
+    return answer(request, requests.length);
+  });
+  return { server, requests };
+}

@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
+import { createSandboxProvider } from '../../../src/integrations/payments/sandbox/sandbox-provider.ts';
+import type { LoopbackReply, LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
+import { startPaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
+import { memoryStore, onceHttp, startRecorder } from '../../support/loopback-http.ts';
+
+const SECRET = 'sandbox-secret';
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+const OK: LoopbackReply = { status: 200, contentType: 'application/json', body: '{}' };
+
+async function setup(answer: (request: LoopbackRequest, count: number) => LoopbackReply = () => OK) {
+  const receiver = await startRecorder(answer);
+  const store = memoryStore();
+  const options = {
+    store,
+    http: onceHttp(),
+    secret: SECRET,
+    shopId: 'shop',
+    now: () => new Date('2026-03-01T10:00:00.000Z'),
+    callbackUrls: () => ({ sandbox: `${receiver.server.url}/hook`, yookassa: `${receiver.server.url}/yookassa` }),
+  };
+  const sandbox = await startPaymentSandbox(options);
+  open.push(receiver.server, sandbox);
+  const connection = { baseUrl: sandbox.server.url, secret: SECRET, webhookPath: '/hook' };
+  const provider = createSandboxProvider({ http: onceHttp(), connection: () => connection });
+  return { receiver, sandbox, provider, connection, options };
+}
+
+const invoice = (orderId: string, change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
+  paymentId: 1,
+  orderId,
+  amountKopeks: 50_000,
+  description: 'Top-up <b>',
+  returnUrl: 'https://cabinet.example/result',
+  metadata: { user_id: 1 },
+  ...change,
+});
+
+const asCallback = (request: LoopbackRequest): ProviderCallback => ({
+  method: request.method,
+  headers: request.headers,
+  rawBody: Buffer.from(request.body),
+  query: {},
+  ip: '127.0.0.1',
+});
+
+describe('sandbox provider', () => {
+  it('goes the whole way: invoice, hosted page, payment, signed callback, confirmed state', async () => {
+    const { provider, sandbox, receiver } = await setup();
+    const created = await provider.createInvoice(invoice('order-1'));
+    expect(created).toMatchObject({ status: 'pending', expiresAt: new Date('2026-03-02T10:00:00.000Z') });
+
+    const page = await onceHttp().request({ method: 'GET', url: created.paymentUrl });
+    expect(page.text).toContain('500.00 RUB');
+    expect(page.text).toContain('Top-up &#60;b&#62;');
+    const pressed = await onceHttp().request({ method: 'POST', url: `${created.paymentUrl}/pay` });
+    expect(pressed.status).toBe(303);
+
+    await sandbox.idle();
+    expect(receiver.requests).toHaveLength(1);
+    const verdict = await provider.receiveCallback(asCallback(receiver.requests[0] as LoopbackRequest));
+    expect(verdict).toMatchObject({ accepted: true, externalId: created.externalId, eventKey: `${created.externalId}:paid` });
+    expect(await provider.fetchStatus(created.externalId)).toMatchObject({
+      outcome: 'paid',
+      amountKopeks: 50_000,
+      currency: 'RUB',
+      orderId: 'order-1',
+      paidAt: new Date('2026-03-01T10:00:00.000Z'),
+    });
+  });
+
+  it('H1/H17/H18: takes no callback without the signature over exactly these bytes', async () => {
+    const { provider, sandbox, receiver } = await setup();
+    const { externalId } = await provider.createInvoice(invoice('order-1'));
+    await sandbox.act(externalId, 'pay');
+    await sandbox.idle();
+    const genuine = asCallback(receiver.requests[0] as LoopbackRequest);
+    const reason = async (change: Partial<ProviderCallback>) => {
+      const verdict = await provider.receiveCallback({ ...genuine, ...change });
+      return [verdict.accepted, verdict.reply.status, JSON.parse(verdict.reply.body).reason];
+    };
+    expect(await reason({})).toEqual([true, 200, undefined]);
+    expect(await reason({ headers: {} })).toEqual([false, 401, 'missing_signature']);
+    expect(await reason({ headers: { 'x-sandbox-signature': 'ab' } })).toEqual([false, 401, 'invalid_signature']);
+    expect(await reason({ rawBody: Buffer.concat([genuine.rawBody, Buffer.from(' ')]) })).toEqual([
+      false,
+      401,
+      'invalid_signature',
+    ]);
+    const nonsense = Buffer.from('null');
+    const signed = createHmac('sha256', SECRET).update(nonsense).digest('hex');
+    expect(await reason({ rawBody: nonsense, headers: { 'x-sandbox-signature': signed } })).toEqual([false, 400, 'invalid_json']);
+  });
+
+  it('takes each step once and from the right state only, told once per step', async () => {
+    const { provider, sandbox, receiver } = await setup();
+    const { externalId } = await provider.createInvoice(invoice('order-1'));
+    const paid = await Promise.all([1, 2, 3, 4].map(() => sandbox.act(externalId, 'pay')));
+    expect(paid.filter((result) => result !== null)).toHaveLength(1);
+    expect(await sandbox.act(externalId, 'fail')).toBeNull();
+    expect(await sandbox.act(externalId, 'refund')).toMatchObject({ status: 'refunded' });
+    expect(await sandbox.act('unknown', 'pay')).toBeNull();
+    await sandbox.idle();
+    expect(receiver.requests.map((request) => JSON.parse(request.body).event).sort()).toEqual([
+      'invoice.paid',
+      'invoice.refunded',
+    ]);
+    expect(await provider.fetchStatus(externalId)).toMatchObject({ status: 'refunded', outcome: 'failed' });
+  });
+
+  it('duplicates and reorders callbacks when told to; the event key stays the same', async () => {
+    const { provider, sandbox, receiver } = await setup();
+    sandbox.knobs.duplicates = 2;
+    sandbox.knobs.hold = true;
+    const first = await provider.createInvoice(invoice('order-1'));
+    const second = await provider.createInvoice(invoice('order-2'));
+    await sandbox.act(first.externalId, 'pay');
+    await sandbox.act(second.externalId, 'pay');
+    expect(receiver.requests).toHaveLength(0);
+    await sandbox.flush();
+    const verdicts = await Promise.all(receiver.requests.map((request) => provider.receiveCallback(asCallback(request))));
+    const keys = verdicts.map((verdict) => (verdict.accepted ? verdict.eventKey : 'refused'));
+    expect(keys).toEqual([...Array(3).fill(`${second.externalId}:paid`), ...Array(3).fill(`${first.externalId}:paid`)]);
+  });
+
+  it('tries again until the service acknowledges', async () => {
+    const { provider, sandbox, receiver } = await setup((_request, count) => (count === 1 ? { ...OK, status: 500 } : OK));
+    const { externalId } = await provider.createInvoice(invoice('order-1'));
+    await sandbox.act(externalId, 'pay');
+    await sandbox.idle();
+    expect(receiver.requests).toHaveLength(2);
+    expect(receiver.requests[1]?.body).toBe(receiver.requests[0]?.body);
+  });
+
+  it('makes one invoice per order id, keeps it over a restart, refuses a wrong secret', async () => {
+    const { provider, sandbox, connection, options } = await setup();
+    const [a, b] = await Promise.all([provider.createInvoice(invoice('order-1')), provider.createInvoice(invoice('order-1'))]);
+    expect(a.externalId).toBe(b.externalId);
+    await sandbox.close();
+    await expect(provider.fetchStatus(a.externalId)).rejects.toMatchObject({ failure: 'unavailable' });
+
+    const again = await startPaymentSandbox(options);
+    open.push(again);
+    connection.baseUrl = again.server.url;
+    expect(await provider.fetchStatus(a.externalId)).toMatchObject({ externalId: a.externalId, outcome: 'pending' });
+    connection.secret = 'wrong';
+    await expect(provider.fetchStatus(a.externalId)).rejects.toMatchObject({ failure: 'rejected' });
+  });
+
+  it('is closed while the sandbox is off', async () => {
+    const provider = createSandboxProvider({ http: onceHttp(), connection: () => null });
+    expect(provider.isConfigured()).toBe(false);
+    await expect(provider.createInvoice(invoice('o'))).rejects.toMatchObject({ failure: 'not_configured' });
+    const verdict = await provider.receiveCallback({
+      method: 'POST',
+      headers: {},
+      rawBody: Buffer.from('{}'),
+      query: {},
+      ip: '127.0.0.1',
+    });
+    expect(verdict).toMatchObject({ accepted: false, reply: { status: 503 } });
+  });
+});

@@ -1,0 +1,238 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpClient } from '../../../src/core/http/outbound.ts';
+import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
+import type { YookassaConnection } from '../../../src/integrations/payments/yookassa/connection.ts';
+import { kopeksFromText, rublesText } from '../../../src/integrations/payments/yookassa/payment-wire.ts';
+import { createYookassaProvider } from '../../../src/integrations/payments/yookassa/yookassa-provider.ts';
+import { type PaymentSandbox, startPaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
+import { memoryStore, onceHttp, type Recorder, startRecorder } from '../../support/loopback-http.ts';
+
+const SECRET = 'live_secret';
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+async function setup(change: Partial<YookassaConnection> = {}) {
+  const receiver = await startRecorder(() => ({ status: 200, contentType: 'application/json', body: '{}' }));
+  const sandbox = await startPaymentSandbox({
+    store: memoryStore(),
+    http: onceHttp(),
+    secret: SECRET,
+    shopId: '1234',
+    now: () => NOW,
+    callbackUrls: () => ({ sandbox: `${receiver.server.url}/sandbox`, yookassa: `${receiver.server.url}/yookassa` }),
+  });
+  open.push(receiver.server, sandbox);
+  const connection: YookassaConnection = {
+    enabled: true,
+    baseUrl: `${sandbox.server.url}/v3`,
+    shopId: '1234',
+    secretKey: SECRET,
+    returnUrl: null,
+    receiptEmail: 'receipts@shop.example',
+    vatCode: 1,
+    paymentMode: 'full_payment',
+    paymentSubject: 'service',
+    saveCard: false,
+    minKopeks: 5_000,
+    maxKopeks: 1_000_000,
+    webhookPath: '/yookassa-webhook',
+    trustedProxyNetworks: [],
+    allowedNetworks: ['127.0.0.0/8'],
+    ...change,
+  };
+  const provider = createYookassaProvider({
+    http: createHttpClient({ system: 'yookassa', retries: 0 }),
+    connection: () => connection,
+  });
+  return { provider, sandbox, receiver, connection };
+}
+
+const invoice = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
+  paymentId: 7,
+  orderId: 'yk_2f6f0f3c9d1b4c7f8a11',
+  amountKopeks: 12_345,
+  description: 'Service - top-up',
+  returnUrl: 'https://cabinet.example/balance/top-up/result?method=yookassa',
+  metadata: { user_id: 5, user_username: null, type: 'balance_topup' },
+  ...change,
+});
+
+/** The notification as the sandbox posted it, turned into what the HTTP layer hands to the adapter. */
+async function lastCallback({ receiver, sandbox }: { receiver: Recorder; sandbox: PaymentSandbox }): Promise<ProviderCallback> {
+  await sandbox.idle();
+  const request = receiver.requests.at(-1);
+  if (!request) throw new Error('no callback came');
+  return callback(request.body);
+}
+
+const callback = (body: string, change: Partial<ProviderCallback> = {}): ProviderCallback => ({
+  method: 'POST',
+  headers: {},
+  rawBody: Buffer.from(body),
+  query: {},
+  ip: '127.0.0.1',
+  ...change,
+});
+
+describe('YooKassa adapter against the v3 wire', () => {
+  it('creates, is told of the payment, and confirms it by asking', async () => {
+    const context = await setup();
+    const { provider, sandbox } = context;
+    const created = await provider.createInvoice(invoice());
+    expect(created).toMatchObject({ status: 'pending', expiresAt: null });
+    expect(created.paymentUrl).toBe(`${sandbox.server.url}/pay/${created.externalId}`);
+    expect(await provider.fetchStatus(created.externalId)).toMatchObject({
+      outcome: 'pending',
+      amountKopeks: 12_345,
+      currency: 'RUB',
+      orderId: invoice().orderId,
+      paidAt: null,
+    });
+
+    await sandbox.act(created.externalId, 'pay');
+    const verdict = await provider.receiveCallback(await lastCallback(context));
+    expect(verdict).toMatchObject({
+      accepted: true,
+      externalId: created.externalId,
+      eventKey: `payment.succeeded:${created.externalId}`,
+      reply: { status: 200, body: '{"status":"ok"}' },
+    });
+    expect(await provider.fetchStatus(created.externalId)).toMatchObject({ status: 'succeeded', outcome: 'paid', paidAt: NOW });
+  });
+
+  it('makes one payment for one order id, however often it is created', async () => {
+    const { provider, sandbox } = await setup();
+    const first = await provider.createInvoice(invoice());
+    const second = await provider.createInvoice(invoice());
+    expect(second.externalId).toBe(first.externalId);
+    expect(await sandbox.list()).toHaveLength(1);
+  });
+
+  it('sends amount, receipt, metadata without nulls and the option', async () => {
+    const seen = await startRecorder(() => ({ status: 500, contentType: 'application/json', body: '{}' }));
+    open.push(seen.server);
+    const { provider } = await setup({ baseUrl: seen.server.url, saveCard: true });
+    await expect(provider.createInvoice(invoice({ option: 'sbp', payerEmail: 'payer@example.org' }))).rejects.toMatchObject({
+      failure: 'unavailable',
+    });
+    await expect(provider.createInvoice(invoice({ option: 'card' }))).rejects.toMatchObject({ failure: 'unavailable' });
+    const [sbp, card] = seen.requests.map((request) => JSON.parse(request.body));
+    expect(seen.requests[0]?.headers).toMatchObject({
+      'idempotence-key': invoice().orderId,
+      authorization: `Basic ${Buffer.from(`1234:${SECRET}`).toString('base64')}`,
+    });
+    expect(sbp).toMatchObject({
+      amount: { value: '123.45', currency: 'RUB' },
+      capture: true,
+      metadata: { order_id: invoice().orderId, user_id: '5', type: 'balance_topup' },
+      payment_method_data: { type: 'sbp' },
+      receipt: {
+        customer: { email: 'payer@example.org' },
+        items: [{ quantity: '1.00', amount: { value: '123.45', currency: 'RUB' }, vat_code: 1, payment_mode: 'full_payment' }],
+      },
+    });
+    expect(Object.keys(sbp.metadata)).not.toContain('user_username');
+    expect(sbp.save_payment_method).toBeUndefined();
+    expect(card.save_payment_method).toBe(true);
+    expect(card.receipt.customer.email).toBe('receipts@shop.example');
+  });
+
+  it.each([
+    ['no receipt contact', { receiptEmail: null }, {}],
+    ['below the minimum', {}, { amountKopeks: 4_999 }],
+    ['above the maximum', {}, { amountKopeks: 1_000_001 }],
+    ['no return URL', {}, { returnUrl: null }],
+    ['wrong secret', { secretKey: 'other' }, {}],
+  ])('rejects: %s', async (_name, connection, request) => {
+    const { provider, sandbox } = await setup(connection);
+    await expect(provider.createInvoice(invoice(request))).rejects.toMatchObject({ name: 'ProviderError', failure: 'rejected' });
+    expect(await sandbox.list()).toHaveLength(0);
+  });
+
+  it('is not configured without shop or secret, and its POST is closed', async () => {
+    const { provider } = await setup({ secretKey: '' });
+    expect(provider.isConfigured()).toBe(false);
+    await expect(provider.fetchStatus('x')).rejects.toMatchObject({ failure: 'not_configured' });
+    expect(await provider.receiveCallback(callback('{}'))).toMatchObject({ accepted: false, reply: { status: 503 } });
+    const info = await provider.receiveCallback(callback('', { method: 'GET' }));
+    expect(JSON.parse(info.reply.body)).toEqual({ status: 'ok', service: 'yookassa_webhook', enabled: false });
+  });
+
+  it('H9: a forged success is only a hint; asking shows the payment still pending', async () => {
+    const { provider } = await setup();
+    const { externalId } = await provider.createInvoice(invoice());
+    const forged = {
+      event: 'payment.succeeded',
+      object: { id: externalId, status: 'succeeded', paid: true, amount: { value: '1.00' } },
+    };
+    expect(await provider.receiveCallback(callback(JSON.stringify(forged)))).toMatchObject({ accepted: true, externalId });
+    expect(await provider.fetchStatus(externalId)).toMatchObject({ outcome: 'pending', amountKopeks: 12_345 });
+    await expect(provider.fetchStatus('unknown-payment')).rejects.toMatchObject({ failure: 'rejected' });
+  });
+
+  it('H9: no answer and nonsense instead of a payment confirm nothing', async () => {
+    const broken = await startRecorder((_request, count) => ({
+      status: count === 1 ? 503 : 200,
+      contentType: 'application/json',
+      body: count === 2 ? '{' : '{"id":"other","status":"succeeded","paid":true,"amount":{"value":"1.00","currency":"RUB"}}',
+    }));
+    open.push(broken.server);
+    const { provider } = await setup({ baseUrl: broken.server.url });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(provider.fetchStatus('mine')).rejects.toMatchObject({ failure: 'unavailable' });
+    }
+  });
+
+  it('counts a payment given back in full as failed, a canceled one too', async () => {
+    const { provider, sandbox } = await setup();
+    const first = await provider.createInvoice(invoice());
+    await sandbox.act(first.externalId, 'pay');
+    await sandbox.act(first.externalId, 'refund');
+    expect(await provider.fetchStatus(first.externalId)).toMatchObject({ outcome: 'failed', paidAt: null });
+    const second = await provider.createInvoice(invoice({ orderId: 'yk_other' }));
+    await sandbox.act(second.externalId, 'fail');
+    expect(await provider.fetchStatus(second.externalId)).toMatchObject({ status: 'canceled', outcome: 'failed' });
+  });
+
+  it.each([
+    ['forbidden source', '{}', { ip: '8.8.8.8' }, 403, { reason: 'forbidden_ip' }],
+    ['unreadable source', '{}', { ip: '?' }, 403, { reason: 'unknown_ip' }],
+    ['empty', ' ', {}, 400, { reason: 'empty_body' }],
+    ['no JSON', '{', {}, 400, { reason: 'invalid_json' }],
+    ['a list', '[]', {}, 400, { reason: 'invalid_json' }],
+    ['no event', '{"object":{"id":"a"}}', {}, 400, { reason: 'missing_event' }],
+    [
+      'id with a path in it',
+      '{"event":"payment.succeeded","object":{"id":"../refunds"}}',
+      {},
+      400,
+      { reason: 'missing_payment_id' },
+    ],
+    ['other event', '{"event":"refund.succeeded","object":{"id":"a"}}', {}, 200, { status: 'ok', ignored: 'refund.succeeded' }],
+    ['OPTIONS', '', { method: 'OPTIONS' }, 200, { status: 'ok' }],
+    ['DELETE', '', { method: 'DELETE' }, 405, { detail: 'Method Not Allowed' }],
+  ])('callback: %s', async (_name, body, change, status, expected) => {
+    const { provider } = await setup();
+    const verdict = await provider.receiveCallback(callback(body, change));
+    expect(verdict.accepted).toBe(false);
+    expect(verdict.reply.status).toBe(status);
+    expect(JSON.parse(verdict.reply.body)).toMatchObject(expected);
+  });
+
+  it.each([
+    [1, '0.01'],
+    [100, '1.00'],
+    [12_345, '123.45'],
+    [1_000_009, '10000.09'],
+  ])('writes and reads %i kopeks as %s', (kopeks, rubles) => {
+    expect(rublesText(kopeks)).toBe(rubles);
+    expect(kopeksFromText(rubles)).toBe(kopeks);
+  });
+
+  it.each(['', '-1.00', '1.001', '1e2', '1,00', 'NaN'])('reads no amount from %j', (value) => {
+    expect(kopeksFromText(value)).toBeNull();
+  });
+});
