@@ -1,0 +1,54 @@
+import { ValidationError, type ValidationIssue } from '../../../core/errors.ts';
+import type { TrafficResetMode } from '../types.ts';
+
+/** The largest number that a column holds. */
+const MAX_INTEGER = 2_147_483_647;
+
+const RESET_MODES: readonly TrafficResetMode[] = ['DAY', 'WEEK', 'MONTH', 'NO_RESET'];
+
+/** A request field whose bounds the contract leaves open but the database does not. */
+export interface BoundField {
+  name: string;
+  value: string | number | null | undefined;
+  /** Of a text. */
+  maxLength?: number;
+  /** Of a text; blanks at the ends do not count. */
+  minLength?: number;
+  /** Of a number. */
+  min?: number;
+}
+
+/** @throws ValidationError 422 that names every field out of bounds, as the schema layer would (spec 00, HTTP) */
+export function checkBounds(fields: readonly BoundField[]): void {
+  const issues = fields.map(issueOf).filter((issue) => issue !== null);
+  if (issues.length > 0) throw new ValidationError(issues);
+}
+
+function issueOf({ name, value, maxLength, minLength, min }: BoundField): ValidationIssue | null {
+  const issue = (type: string, msg: string, ctx: Record<string, unknown>) => ({ loc: ['body', name], type, msg, input: value, ctx });
+  if (typeof value === 'number') {
+    if (min !== undefined && value < min) {
+      return issue('greater_than_equal', `Input should be greater than or equal to ${min}`, { ge: min });
+    }
+    return Math.abs(value) > MAX_INTEGER
+      ? issue('less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
+      : null;
+  }
+  if (typeof value !== 'string') return null;
+  if (minLength !== undefined && value.trim().length < minLength) {
+    return issue('string_too_short', `String should have at least ${minLength} character`, { min_length: minLength });
+  }
+  return maxLength !== undefined && value.length > maxLength
+    ? issue('string_too_long', `String should have at most ${maxLength} characters`, { max_length: maxLength })
+    : null;
+}
+
+/** @throws ValidationError 422 for a word that the panel does not know */
+export function checkResetMode(value: string | null | undefined): TrafficResetMode | null | undefined {
+  if (value === null || value === undefined) return value;
+  const mode = RESET_MODES.find((known) => known === value.trim().toUpperCase());
+  if (mode) return mode;
+  const expected = "'DAY', 'WEEK', 'MONTH' or 'NO_RESET'";
+  const msg = `Input should be ${expected}`;
+  throw new ValidationError([{ loc: ['body', 'traffic_reset_mode'], type: 'literal_error', msg, input: value, ctx: { expected } }]);
+}

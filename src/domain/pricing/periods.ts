@@ -1,0 +1,63 @@
+import { DAY_MS } from '../../core/clock.ts';
+
+/** The shortest time an add-on is charged for, and the length of a pricing month, in days. */
+export const MONTH_DAYS = 30;
+/** The least a prorated purchase costs, kopeks. */
+export const MIN_ADDON_PRICE_KOPEKS = 100;
+
+/**
+ * Months charged for a period of `days`: days / 30 rounded with ties to even, at least 1 (45 -> 2, 75 -> 2, 105 -> 4).
+ * Spec 02 section 2.1.
+ */
+export function monthsOf(days: number): number {
+  const whole = Math.floor(days / MONTH_DAYS);
+  const twiceRest = 2 * (days - whole * MONTH_DAYS);
+  const roundsUp = twiceRest > MONTH_DAYS || (twiceRest === MONTH_DAYS && whole % 2 !== 0);
+  return Math.max(1, whole + (roundsUp ? 1 : 0));
+}
+
+/** Months as displayed: whole months, at least 1. Never used for a price. */
+export function displayMonthsOf(days: number): number {
+  return Math.max(1, Math.floor(days / MONTH_DAYS));
+}
+
+/** Whole days (UTC moments, 24 h each) from `now` to `endDate`, at least 0. */
+export function wholeDaysLeft(endDate: Date, now: Date): number {
+  return Math.max(0, Math.floor((endDate.getTime() - now.getTime()) / DAY_MS));
+}
+
+/**
+ * Price of something sold per 30 days for the rest of a paid period; never less than one full month, and at least
+ * 100 kopeks unless it is free.
+ * @param monthlyKopeks kopeks per 30 days
+ * @returns kopeks, and the days charged for (30 or more). Spec 02 section 2.1.
+ */
+export function prorate(monthlyKopeks: number, endDate: Date, now: Date): { priceKopeks: number; days: number } {
+  const days = Math.max(MONTH_DAYS, wholeDaysLeft(endDate, now));
+  if (monthlyKopeks <= 0) return { priceKopeks: 0, days };
+  return { priceKopeks: Math.max(MIN_ADDON_PRICE_KOPEKS, floorDivide(monthlyKopeks * days, MONTH_DAYS)), days };
+}
+
+/** Integer division toward minus infinity of two safe integers. */
+export function floorDivide(dividend: number, divisor: number): number {
+  const remainder = dividend % divisor;
+  const isBelow = remainder !== 0 && remainder < 0 !== divisor < 0;
+  return (dividend - remainder) / divisor - (isBelow ? 1 : 0);
+}
+
+/** The key of a days-to-value map nearest to `days`; on a tie the shorter one; null for an empty map. */
+export function nearestPeriod(byDays: Record<number, unknown>, days: number): number | null {
+  let best: number | null = null;
+  for (const period of periodKeys(byDays)) {
+    if (best === null || Math.abs(period - days) < Math.abs(best - days)) best = period;
+  }
+  return best;
+}
+
+/** The keys of a days-to-value map, ascending. */
+export function periodKeys(byDays: Record<number, unknown>): number[] {
+  return Object.keys(byDays)
+    .map(Number)
+    .filter((days) => Number.isInteger(days) && days > 0)
+    .sort((a, b) => a - b);
+}

@@ -1,0 +1,139 @@
+import { DAY_MS } from '../../core/clock.ts';
+import type { Tariff } from '../catalog/types.ts';
+import { groupPercent, offerPercent, stackedPrice } from './discounts.ts';
+import { MONTH_DAYS, nearestPeriod, wholeDaysLeft } from './periods.ts';
+import { shortestPeriod } from './tariff-price.ts';
+import type { PricedUser, PricingSettings } from './types.ts';
+
+/** What happens to the end date: `keep` it, or a new period of so many days is bought. */
+export type SwitchKind = 'periodic_to_daily' | 'daily_to_periodic' | 'daily_to_daily' | 'periodic_to_periodic';
+
+/** What a switch to another tariff costs; kopeks. */
+export interface TariffSwitchQuote {
+  kind: SwitchKind;
+  /** Whole days left on the current tariff. */
+  remainingDays: number;
+  /** Before any discount. */
+  rawKopeks: number;
+  groupDiscountPercent: number;
+  offerDiscountPercent: number;
+  /** raw - final. */
+  discountKopeks: number;
+  /** round((raw - final) * 100 / raw); 0 for a free switch. */
+  effectiveDiscountPercent: number;
+  /** What is charged. */
+  finalKopeks: number;
+  isUpgrade: boolean;
+  /** Days bought by the switch; 0 = the end date stays. */
+  newPeriodDays: number;
+}
+
+export interface TariffSwitchInput {
+  current: Tariff;
+  next: Tariff;
+  endDate: Date;
+  user: PricedUser;
+  settings: PricingSettings;
+  now: Date;
+}
+
+interface RawSwitch {
+  kind: SwitchKind;
+  rawKopeks: number;
+  /** Period for the group's period percentage. */
+  discountPeriodDays: number;
+  newPeriodDays: number;
+}
+
+/**
+ * Cost of a switch (spec 02 section 2.4): the difference of the daily rates for the days left, or the first day or period of
+ * the new tariff when one of the two is daily. Daily to daily is free and moves no date (hazard H10). While time is left, at
+ * least one day's difference is charged, so that the last hours of a cheap tariff do not buy a dear one (hazard H30).
+ */
+export function quoteTariffSwitch(input: TariffSwitchInput): TariffSwitchQuote {
+  const remainingDays = wholeDaysLeft(input.endDate, input.now);
+  const raw = rawSwitch(input, remainingDays);
+  const groupDiscountPercent = groupPercent(input.user.primaryPromoGroup, 'period', raw.discountPeriodDays, input.settings);
+  const offerDiscountPercent = offerPercent(input.user, input.now);
+  const finalKopeks = stackedPrice(raw.rawKopeks, groupDiscountPercent, offerDiscountPercent);
+  const discountKopeks = raw.rawKopeks - finalKopeks;
+  return {
+    kind: raw.kind,
+    remainingDays,
+    rawKopeks: raw.rawKopeks,
+    groupDiscountPercent,
+    offerDiscountPercent,
+    discountKopeks,
+    effectiveDiscountPercent: raw.rawKopeks > 0 ? Math.round((discountKopeks * 100) / raw.rawKopeks) : 0,
+    finalKopeks,
+    isUpgrade: raw.kind === 'periodic_to_periodic' ? raw.rawKopeks > 0 : finalKopeks > 0,
+    newPeriodDays: raw.newPeriodDays,
+  };
+}
+
+/**
+ * Devices after a switch: the new tariff's number, within its own cap or else the service-wide one. Devices bought for the
+ * old tariff are lost (spec 02 section 2.4).
+ */
+export function deviceLimitAfterSwitch(
+  next: { deviceLimit: number | null; maxDeviceLimit: number | null },
+  settings: Pick<PricingSettings, 'maxDevicesLimit'>,
+): number {
+  const cap = next.maxDeviceLimit ?? settings.maxDevicesLimit;
+  const limit = next.deviceLimit ?? 1;
+  return cap > 0 ? Math.min(limit, cap) : limit;
+}
+
+function rawSwitch(input: TariffSwitchInput, remainingDays: number): RawSwitch {
+  const { current, next } = input;
+  if (next.isDaily && current.isDaily) {
+    return { kind: 'daily_to_daily', rawKopeks: 0, discountPeriodDays: 1, newPeriodDays: 1 };
+  }
+  if (next.isDaily) {
+    return {
+      kind: 'periodic_to_daily',
+      rawKopeks: Math.max(0, next.dailyPriceKopeks),
+      discountPeriodDays: remainingDays > 0 ? remainingDays : MONTH_DAYS,
+      newPeriodDays: 1,
+    };
+  }
+  if (current.isDaily) {
+    const period = shortestPeriod(next) ?? MONTH_DAYS;
+    return {
+      kind: 'daily_to_periodic',
+      rawKopeks: next.periodPrices[period] ?? 0,
+      discountPeriodDays: period,
+      newPeriodDays: period,
+    };
+  }
+  const chargedDays = chargedDaysLeft(input, remainingDays);
+  return {
+    kind: 'periodic_to_periodic',
+    rawKopeks: rateDifference(rateOf(current, chargedDays), rateOf(next, chargedDays), chargedDays),
+    discountPeriodDays: nearestPeriod(current.periodPrices, chargedDays) ?? MONTH_DAYS,
+    newPeriodDays: 0,
+  };
+}
+
+/** Under one day counts as one day; no time left counts as none. */
+function chargedDaysLeft(input: TariffSwitchInput, remainingDays: number): number {
+  const msLeft = input.endDate.getTime() - input.now.getTime();
+  return msLeft > 0 && msLeft < DAY_MS ? 1 : remainingDays;
+}
+
+/** Price and length of the period nearest to the days left; nothing for nothing when the tariff has no periods. */
+function rateOf(tariff: Tariff, days: number): { priceKopeks: number; days: number } {
+  const period = nearestPeriod(tariff.periodPrices, days);
+  return period === null ? { priceKopeks: 0, days: 1 } : { priceKopeks: tariff.periodPrices[period] ?? 0, days: period };
+}
+
+/** max(0, floor((Pn * Dc - Pc * Dn) * remaining / (Dn * Dc))); the products may pass 2^53, hence whole big numbers. */
+function rateDifference(
+  current: { priceKopeks: number; days: number },
+  next: { priceKopeks: number; days: number },
+  remainingDays: number,
+): number {
+  const perDay = BigInt(next.priceKopeks) * BigInt(current.days) - BigInt(current.priceKopeks) * BigInt(next.days);
+  if (perDay <= 0n || remainingDays <= 0) return 0;
+  return Number((perDay * BigInt(remainingDays)) / (BigInt(next.days) * BigInt(current.days)));
+}

@@ -1,0 +1,152 @@
+import { addDays } from '../../../core/clock.ts';
+import { isTrafficFixed } from '../../pricing/classic-price.ts';
+import type { PricingSettings } from '../../pricing/types.ts';
+import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
+import { isPast, isStopped } from './status.ts';
+
+/** What an extension gives; anything left out stays as it is. */
+export interface ExtendInput {
+  /** May be negative: days are taken back. */
+  days: number;
+  /** The tariff it is extended with. */
+  tariff?: { id: number; isDaily: boolean };
+  /** The new own traffic limit, GB; 0 = unlimited. */
+  trafficGb?: number;
+  deviceLimit?: number;
+  squads?: readonly string[];
+  /** Money was paid for it: a trial becomes paid (hazard H8), a pending order becomes active. */
+  isPaid: boolean;
+}
+
+export interface ExtendContext {
+  now: Date;
+  settings: Pick<SubscriptionSettings, 'trialAddRemainingDaysToPaid' | 'resetTrafficOnPayment' | 'resetTrafficOnTariffSwitch'>;
+  pricing: Pick<PricingSettings, 'trafficSelectionMode' | 'fixedTrafficLimitGb'>;
+  /** Whether the current tariff is a daily one; false for a classic subscription. */
+  isCurrentTariffDaily: boolean;
+}
+
+export interface ExtendResult {
+  /** Only what changes. */
+  changes: SubscriptionChanges;
+  /** The rows of traffic purchases must go. */
+  dropsPurchases: boolean;
+  isTariffChange: boolean;
+  /** It had ended or was stopped before. */
+  wasExpired: boolean;
+  /** Money turned a trial into a paid subscription: one conversion row is due (hazard H8). */
+  isTrialConversion: boolean;
+  previousEndDate: Date;
+}
+
+/**
+ * An extension as changed fields (spec 02 section 3.1). The sent notifications of the subscription are to be deleted with
+ * every extension, and the provisioning state to be set by the caller.
+ */
+export function extendSubscription(subscription: Subscription, input: ExtendInput, context: ExtendContext): ExtendResult {
+  const isTariffChange = input.tariff !== undefined && input.tariff.id !== subscription.tariffId;
+  const wasExpired = isStopped(subscription.status) || isPast(subscription, context.now);
+  const endsTrial = isTrialOver(subscription, input);
+  const traffic = trafficChanges(subscription, input, context, isTariffChange, wasExpired);
+  const changes: SubscriptionChanges = {
+    ...dateChanges(subscription, input, context, isTariffChange || endsTrial),
+    ...statusChange(subscription, input),
+    ...(input.tariff !== undefined ? { tariffId: input.tariff.id } : {}),
+    ...(endsTrial ? { isTrial: false } : {}),
+    ...traffic.changes,
+    ...(input.deviceLimit !== undefined ? { deviceLimit: input.deviceLimit } : {}),
+    ...squadChange(subscription, input),
+    ...dailyChanges(input, context, isTariffChange),
+  };
+  return {
+    changes,
+    dropsPurchases: traffic.dropsPurchases,
+    isTariffChange,
+    wasExpired,
+    isTrialConversion: endsTrial && input.isPaid,
+    previousEndDate: subscription.endDate,
+  };
+}
+
+/** A tariff always ends a trial; so does money for more days. */
+function isTrialOver(subscription: Subscription, input: ExtendInput): boolean {
+  return subscription.isTrial && (input.tariff !== undefined || (input.isPaid && input.days > 0));
+}
+
+/**
+ * @param startsAnew another tariff, or the first paid period after a trial: it starts now, and what is left of the old time is
+ * added once (of a trial only when the setting says so, hazard H8)
+ */
+function dateChanges(
+  subscription: Subscription,
+  input: ExtendInput,
+  context: ExtendContext,
+  startsAnew: boolean,
+): SubscriptionChanges {
+  const { now } = context;
+  if (input.days < 0) return { endDate: addDays(subscription.endDate, input.days) };
+  if (input.days === 0) return {};
+  if (isPaidOrder(subscription, input)) return { startDate: now, endDate: addDays(now, input.days) };
+  if (startsAnew) {
+    const leftMs = Math.max(0, subscription.endDate.getTime() - now.getTime());
+    const keepsLeft = !subscription.isTrial || context.settings.trialAddRemainingDaysToPaid;
+    const from = keepsLeft ? new Date(now.getTime() + leftMs) : now;
+    return { startDate: now, endDate: addDays(from, input.days) };
+  }
+  return { endDate: addDays(isPast(subscription, now) ? now : subscription.endDate, input.days) };
+}
+
+/** The dates of an order that was never paid are worth nothing, hence it starts like a new subscription. */
+function isPaidOrder(subscription: Subscription, input: ExtendInput): boolean {
+  return subscription.status === 'pending' && input.isPaid && input.days > 0;
+}
+
+function statusChange(subscription: Subscription, input: ExtendInput): SubscriptionChanges {
+  if (input.days <= 0) return {};
+  const isRevived = isStopped(subscription.status) || subscription.status === 'trial' || isPaidOrder(subscription, input);
+  return isRevived ? { status: 'active' } : {};
+}
+
+function trafficChanges(
+  subscription: Subscription,
+  input: ExtendInput,
+  context: ExtendContext,
+  isTariffChange: boolean,
+  wasExpired: boolean,
+): { changes: SubscriptionChanges; dropsPurchases: boolean } {
+  const dropped: SubscriptionChanges = { purchasedTrafficGb: 0, trafficResetAt: null };
+  if (input.trafficGb !== undefined) {
+    const resetsUsed = !isTariffChange || context.settings.resetTrafficOnTariffSwitch;
+    const used: SubscriptionChanges = resetsUsed ? { trafficUsedGb: 0 } : {};
+    if (isTariffChange || wasExpired) {
+      return { changes: { ...used, trafficLimitGb: input.trafficGb, ...dropped }, dropsPurchases: true };
+    }
+    // 0 means unlimited: adding the purchased GB to it would make a limit of them.
+    const trafficLimitGb = input.trafficGb === 0 ? 0 : input.trafficGb + subscription.purchasedTrafficGb;
+    return { changes: { ...used, trafficLimitGb }, dropsPurchases: false };
+  }
+  const isClassic = subscription.tariffId === null && input.tariff === undefined;
+  const resetsOnPayment = context.settings.resetTrafficOnPayment;
+  const isFixed = isClassic && input.days > 0 && isTrafficFixed(context.pricing);
+  const dropsPurchases = isFixed || (resetsOnPayment && (isClassic || wasExpired));
+  return {
+    changes: {
+      ...(resetsOnPayment ? { trafficUsedGb: 0 } : {}),
+      ...(dropsPurchases ? dropped : {}),
+      ...(isFixed ? { trafficLimitGb: context.pricing.fixedTrafficLimitGb } : {}),
+    },
+    dropsPurchases,
+  };
+}
+
+function squadChange(subscription: Subscription, input: ExtendInput): SubscriptionChanges {
+  if (input.squads === undefined) return {};
+  if (input.squads.length === 0 && subscription.connectedSquads.length > 0) return {};
+  return { connectedSquads: [...input.squads] };
+}
+
+/** Both into and out of a daily tariff the daily fields start empty; the purchase that pays the first day stamps it. */
+function dailyChanges(input: ExtendInput, context: ExtendContext, isTariffChange: boolean): SubscriptionChanges {
+  const touchesDaily = isTariffChange && (input.tariff?.isDaily === true || context.isCurrentTariffDaily);
+  return touchesDaily ? { isDailyPaused: false, lastDailyChargeAt: null } : {};
+}

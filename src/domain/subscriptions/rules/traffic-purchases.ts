@@ -1,0 +1,90 @@
+import { addDays, DAY_MS } from '../../../core/clock.ts';
+import { MONTH_DAYS } from '../../pricing/periods.ts';
+import type { Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
+
+type Expiring = Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'>;
+
+/** What the live purchases of a subscription add up to; GB and the earliest end. */
+export interface PurchaseTotals {
+  purchasedTrafficGb: number;
+  trafficResetAt: Date | null;
+}
+
+/** Sum and earliest end of the purchases that have not run out. */
+export function sumPurchases(purchases: readonly Expiring[], now: Date): PurchaseTotals {
+  const live = livePurchases(purchases, now);
+  return {
+    purchasedTrafficGb: live.reduce((sum, purchase) => sum + purchase.trafficGb, 0),
+    trafficResetAt: live[0]?.expiresAt ?? null,
+  };
+}
+
+/** The purchases that have not run out, the one that ends first in front. */
+export function livePurchases<T extends Pick<TrafficPurchase, 'expiresAt'>>(purchases: readonly T[], now: Date): T[] {
+  return purchases
+    .filter((purchase) => purchase.expiresAt.getTime() > now.getTime())
+    .sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+}
+
+/**
+ * Adds a traffic package (spec 02 section 3.3): a purchase row for 30 days, a higher limit, and the aggregates of the live
+ * purchases. On an unlimited subscription there is nothing to add to: nothing changes (hazard H25), the caller refuses.
+ * @param purchases all purchases before this one
+ */
+export function addTraffic(
+  subscription: Pick<Subscription, 'trafficLimitGb' | 'purchasedTrafficGb'>,
+  purchases: readonly Expiring[],
+  gb: number,
+  now: Date,
+): { purchase: Expiring & { createdAt: Date }; changes: SubscriptionChanges } | null {
+  if (subscription.trafficLimitGb === 0 || gb <= 0) return null;
+  const purchase = { trafficGb: gb, expiresAt: addDays(now, MONTH_DAYS), createdAt: now };
+  const { trafficResetAt } = sumPurchases([...purchases, purchase], now);
+  return {
+    purchase,
+    changes: {
+      trafficLimitGb: subscription.trafficLimitGb + gb,
+      purchasedTrafficGb: subscription.purchasedTrafficGb + gb,
+      trafficResetAt,
+    },
+  };
+}
+
+/**
+ * Takes the purchases that ran out off the limit (spec 02 section 13, daily service 3): never below the limit without
+ * purchases, never below 0 purchased.
+ * @returns null when none has run out
+ */
+export function expireTraffic<T extends Expiring>(
+  subscription: Pick<Subscription, 'trafficLimitGb' | 'purchasedTrafficGb'>,
+  purchases: readonly T[],
+  now: Date,
+): { expired: T[]; changes: SubscriptionChanges } | null {
+  const expired = purchases.filter((purchase) => purchase.expiresAt.getTime() <= now.getTime());
+  if (expired.length === 0) return null;
+  const expiredGb = expired.reduce((sum, purchase) => sum + purchase.trafficGb, 0);
+  const ownGb = Math.max(0, subscription.trafficLimitGb - subscription.purchasedTrafficGb);
+  const isUnlimited = subscription.trafficLimitGb === 0;
+  return {
+    expired,
+    changes: {
+      trafficLimitGb: isUnlimited ? 0 : Math.max(ownGb, subscription.trafficLimitGb - expiredGb),
+      purchasedTrafficGb: Math.max(0, subscription.purchasedTrafficGb - expiredGb),
+      trafficResetAt: sumPurchases(purchases, now).trafficResetAt,
+    },
+  };
+}
+
+/** A live purchase as it is shown: whole days left, and how much of its time has gone by in percent with one decimal. */
+export function purchaseProgress(
+  purchase: Pick<TrafficPurchase, 'expiresAt' | 'createdAt'>,
+  now: Date,
+): { daysRemaining: number; progressPercent: number } {
+  const totalMs = purchase.expiresAt.getTime() - purchase.createdAt.getTime();
+  const leftMs = Math.max(0, purchase.expiresAt.getTime() - now.getTime());
+  const elapsedMs = Math.min(totalMs, Math.max(0, now.getTime() - purchase.createdAt.getTime()));
+  return {
+    daysRemaining: Math.floor(leftMs / DAY_MS),
+    progressPercent: totalMs > 0 ? Math.round((elapsedMs * 1000) / totalMs) / 10 : 100,
+  };
+}

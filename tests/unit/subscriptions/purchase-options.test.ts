@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest';
+import type { Tariff } from '../../../src/domain/catalog/types.ts';
+import { quoteClassic } from '../../../src/domain/pricing/classic-price.ts';
+import { quoteTariff } from '../../../src/domain/pricing/tariff-price.ts';
+import { classicOptions } from '../../../src/domain/subscriptions/classic-options.ts';
+import { type PurchaseOptionsInput, tariffOptions, type WireObject } from '../../../src/domain/subscriptions/purchase-options.ts';
+import { aBuyer, aGroup, aTariff, pricingSettings } from '../pricing/samples.ts';
+import { aSquad, aSubscription, inDays, NOW } from './samples.ts';
+
+const group = aGroup({ id: 3, name: 'Gold', periodDiscounts: { 30: 10, 1: 10 }, deviceDiscountPercent: 20 });
+
+function inputOf(fields: Partial<PurchaseOptionsInput> = {}): PurchaseOptionsInput {
+  return {
+    subscription: null,
+    user: { ...aBuyer(), balanceKopeks: 12_345, language: 'en' },
+    squads: [aSquad('a'), aSquad('b')],
+    settings: pricingSettings(),
+    now: NOW,
+    ...fields,
+  };
+}
+
+function buyer(offer = 0) {
+  return { ...aBuyer(group, offer), balanceKopeks: 0, language: 'en' };
+}
+
+function tariffsOf(tariffs: Tariff[], fields: Partial<PurchaseOptionsInput> = {}) {
+  return tariffOptions({ ...inputOf(fields), tariffs }).tariffs as (WireObject & { periods: WireObject[] })[];
+}
+
+describe('tariff options', () => {
+  it('tell the state of the user', () => {
+    const subscription = aSubscription({ tariffId: 1, endDate: inDays(-1) });
+    expect(tariffOptions({ ...inputOf({ subscription }), tariffs: [] })).toEqual({
+      sales_mode: 'tariffs',
+      tariffs: [],
+      current_tariff_id: 1,
+      balance_kopeks: 12_345,
+      balance_label: '123 ₽',
+      subscription_status: 'expired',
+      subscription_is_expired: true,
+      has_subscription: true,
+    });
+    expect(tariffOptions({ ...inputOf(), tariffs: [] })).toMatchObject({
+      current_tariff_id: null,
+      subscription_status: null,
+      subscription_is_expired: false,
+      has_subscription: false,
+    });
+  });
+
+  it('hold only what the user may buy (H19)', () => {
+    const tariffs = [
+      aTariff({ id: 1 }),
+      aTariff({ id: 2, isActive: false }),
+      aTariff({ id: 3, allowedPromoGroupIds: [3] }),
+      aTariff({ id: 4, allowedPromoGroupIds: [4] }),
+    ];
+    expect(tariffsOf(tariffs).map((tariff) => tariff.id)).toEqual([1]);
+    expect(tariffsOf(tariffs, { user: buyer() }).map((tariff) => tariff.id)).toEqual([1, 3]);
+  });
+
+  it('show a plain tariff', () => {
+    const [tariff] = tariffsOf([aTariff({ periodPrices: { 90: 80_000, 30: 30_000 }, trafficLimitGb: 0 })]);
+    expect(tariff).toMatchObject({
+      traffic_limit_label: 'Unlimited',
+      is_unlimited_traffic: true,
+      device_limit: 1,
+      extra_devices_count: 0,
+      device_price_kopeks: 0,
+      servers_count: 2,
+      servers: [
+        { uuid: 'a', name: 'Server a' },
+        { uuid: 'b', name: 'Server b' },
+      ],
+      is_current: false,
+      is_available: true,
+    });
+    expect(tariff?.periods).toEqual([
+      {
+        days: 30,
+        months: 1,
+        label: '1 month',
+        price_kopeks: 30_000,
+        price_label: '300 ₽',
+        price_per_month_kopeks: 30_000,
+        price_per_month_label: '300 ₽',
+      },
+      {
+        days: 90,
+        months: 3,
+        label: '3 months',
+        price_kopeks: 80_000,
+        price_label: '800 ₽',
+        price_per_month_kopeks: 26_666,
+        price_per_month_label: '267 ₽',
+      },
+    ]);
+    expect(tariff).not.toHaveProperty('promo_group_name');
+    expect(tariff).not.toHaveProperty('original_device_price_kopeks');
+  });
+
+  it('charge what they list, with the offer, extra devices and real months (H5)', () => {
+    const tariff = aTariff({
+      id: 1,
+      periodPrices: { 30: 33_333, 45: 50_000, 90: 80_000 },
+      devicePriceKopeks: 5000,
+      deviceLimit: 1,
+    });
+    const subscription = aSubscription({ tariffId: 1, deviceLimit: 3 });
+    const user = buyer(15);
+    const [option] = tariffsOf([tariff], { subscription, user });
+    expect(option?.periods).toHaveLength(3);
+    for (const period of option?.periods ?? []) {
+      const quote = quoteTariff({
+        tariff,
+        periodDays: period.days as number,
+        deviceLimit: 3,
+        customTrafficGb: null,
+        user,
+        settings: pricingSettings(),
+        now: NOW,
+      });
+      expect(quote).toMatchObject({ finalKopeks: period.price_kopeks, originalTotalKopeks: period.original_price_kopeks });
+      expect((period.base_tariff_price_kopeks as number) + (period.extra_devices_cost_kopeks as number)).toBe(
+        period.price_kopeks,
+      );
+    }
+    expect(option).toMatchObject({
+      is_current: true,
+      device_limit: 3,
+      base_device_limit: 1,
+      extra_devices_count: 2,
+      promo_group_name: 'Gold',
+      device_price_kopeks: 4000,
+      original_device_price_kopeks: 5000,
+      device_discount_percent: 20,
+    });
+  });
+
+  it('show the percent of the group without an offer, and both stacked with one', () => {
+    const [plain] = tariffsOf([aTariff({ periodPrices: { 30: 33_333 } })], { user: buyer() });
+    expect(plain?.periods[0]).toMatchObject({ discount_percent: 10, discount_label: '-10%', discount_amount_kopeks: 3333 });
+    const [offered] = tariffsOf([aTariff()], { user: buyer(20) });
+    expect(offered?.periods[0]).toMatchObject({ discount_percent: 28, price_kopeks: 21_600 });
+  });
+
+  it('show the day price of daily and custom tariffs', () => {
+    const [daily] = tariffsOf([aTariff({ isDaily: true, dailyPriceKopeks: 2000, periodPrices: { 30: 1 } })], { user: buyer(20) });
+    expect(daily).toMatchObject({
+      periods: [],
+      is_daily: true,
+      daily_price_kopeks: 1440,
+      original_daily_price_kopeks: 2000,
+      daily_discount_percent: 28,
+    });
+    const [custom] = tariffsOf([aTariff({ customDaysEnabled: true, pricePerDayKopeks: 1000 })], { user: buyer() });
+    expect(custom).toMatchObject({
+      price_per_day_kopeks: 900,
+      original_price_per_day_kopeks: 1000,
+      custom_days_discount_percent: 10,
+    });
+  });
+
+  it('name at most 5 servers but count them all', () => {
+    const squads = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uuid) => aSquad(uuid));
+    const [tariff] = tariffsOf([aTariff()], { squads });
+    expect(tariff?.servers_count).toBe(7);
+    expect(tariff?.servers).toHaveLength(5);
+  });
+});
+
+type ClassicPeriod = WireObject & {
+  traffic: { options: WireObject[] };
+  servers: { options: WireObject[] };
+  devices: WireObject;
+};
+
+describe('classic options', () => {
+  const settings = pricingSettings({ salesMode: 'classic' });
+  const optionsOf = (fields: Partial<PurchaseOptionsInput> = {}) => classicOptions(inputOf({ settings, ...fields }));
+  const periodsOf = (fields: Partial<PurchaseOptionsInput> = {}) => optionsOf(fields).periods as ClassicPeriod[];
+
+  it('repeat the default period on top, in both spellings', () => {
+    const options = optionsOf();
+    const month = periodsOf().find((period) => period.period_days === 30);
+    expect(options).toMatchObject({
+      currency: 'RUB',
+      balance_kopeks: 12_345,
+      balanceKopeks: 12_345,
+      balanceLabel: '123 ₽',
+      subscription_id: null,
+      summary: null,
+      sales_mode: 'classic',
+    });
+    expect(options.traffic).toEqual(month?.traffic);
+    expect(options.servers).toEqual(month?.servers);
+    expect(options.devices).toEqual(month?.devices);
+    expect(options.selection).toEqual({
+      period_id: 'days:30',
+      periodId: 'days:30',
+      period_days: 30,
+      periodDays: 30,
+      traffic_value: 100,
+      trafficValue: 100,
+      servers: ['a'],
+      countries: ['a'],
+      server_uuids: ['a'],
+      serverUuids: ['a'],
+      devices: 1,
+      device_limit: 1,
+      deviceLimit: 1,
+    });
+  });
+
+  it('list every period at the price of the base', () => {
+    const periods = periodsOf();
+    expect(periods.map((period) => [period.id, period.price_kopeks, period.months, period.per_month_price_kopeks])).toEqual([
+      ['days:14', 50_000, 1, 50_000],
+      ['days:30', 99_000, 1, 99_000],
+      ['days:60', 189_000, 2, 94_500],
+      ['days:90', 269_000, 3, 89_666],
+      ['days:180', 499_000, 6, 83_166],
+      ['days:360', 899_000, 12, 74_916],
+    ]);
+    expect(periods[0]).not.toHaveProperty('discount_percent');
+  });
+
+  it('add up to the charge without discounts (H5, H3)', () => {
+    const month = periodsOf().find((period) => period.period_days === 30);
+    const unlimited = month?.traffic.options.find((option) => option.value === 0);
+    const charged = quoteClassic({
+      periodDays: 30,
+      trafficLimitGb: 0,
+      purchasedTrafficGb: 0,
+      squadUuids: ['a', 'b'],
+      servers: [aSquad('a'), aSquad('b')],
+      deviceLimit: 3,
+      user: aBuyer(),
+      settings,
+      now: NOW,
+    });
+    const listed =
+      (month?.price_kopeks as number) +
+      (unlimited?.price_kopeks as number) +
+      2 * (month?.servers.options[0]?.price_kopeks as number) +
+      2 * (month?.devices.price_per_device_kopeks as number);
+    expect(unlimited).toMatchObject({ label: 'Unlimited', price_kopeks: 20_000 });
+    expect(listed).toBe(charged.finalKopeks);
+  });
+
+  it('carry the group and the offer on every price', () => {
+    const month = periodsOf({ user: buyer(20) }).find((period) => period.period_days === 30);
+    expect(month).toMatchObject({ price_kopeks: 71_280, original_price_kopeks: 99_000, discount_percent: 28 });
+    expect(month?.devices).toMatchObject({
+      price_per_device_kopeks: 3200,
+      price_per_device_original_kopeks: 5000,
+      discount_percent: 36,
+    });
+    expect(month?.servers.options[0]).toMatchObject({ price_kopeks: 800, original_price_kopeks: 1000, discount_percent: 20 });
+  });
+
+  it('take the limits of a paid subscription for defaults, not those of a trial', () => {
+    const held = { connectedSquads: ['b'], trafficLimitGb: 50, deviceLimit: 4 };
+    expect(optionsOf({ subscription: aSubscription(held) }).selection).toMatchObject({
+      servers: ['b'],
+      traffic_value: 50,
+      devices: 4,
+    });
+    expect(optionsOf({ subscription: aSubscription({ ...held, isTrial: true }) }).selection).toMatchObject({
+      servers: ['a'],
+      traffic_value: 100,
+      devices: 1,
+    });
+  });
+
+  it('offer the available servers of the group, and the connected ones', () => {
+    const squads = [
+      aSquad('a', { isAvailable: false }),
+      aSquad('b', { isAvailable: false }),
+      aSquad('c', { allowedPromoGroupIds: [9] }),
+      aSquad('d', { maxUsers: 1, currentUsers: 1 }),
+      aSquad('e'),
+    ];
+    const [period] = periodsOf({ squads, subscription: aSubscription({ connectedSquads: ['b'] }) });
+    expect(period?.servers.options.map((option) => [option.uuid, option.is_available])).toEqual([
+      ['b', false],
+      ['d', false],
+      ['e', true],
+    ]);
+    expect(period?.servers).toMatchObject({ min: 1, max: 3, default: ['b'], selected: ['b'] });
+    expect(periodsOf({ squads: [] })[0]?.servers).toMatchObject({ options: [], min: 0, max: 0, default: [] });
+  });
+
+  it.each(['fixed', 'fixed_with_topup'])('offer no choice of traffic in mode %s', (trafficSelectionMode) => {
+    const fixed = pricingSettings({ salesMode: 'classic', trafficSelectionMode, fixedTrafficLimitGb: 70 });
+    expect(periodsOf({ settings: fixed })[0]?.traffic).toEqual({ selectable: false, mode: trafficSelectionMode, default: 70 });
+  });
+
+  it('bound the devices by the cap, or 10 above the default', () => {
+    const devicesOf = (maxDevicesLimit: number, defaultDeviceLimit = 1) =>
+      periodsOf({ settings: pricingSettings({ maxDevicesLimit, defaultDeviceLimit }) })[0]?.devices;
+    expect(devicesOf(5)).toMatchObject({ min: 1, max: 5 });
+    expect(devicesOf(2, 3)).toMatchObject({ min: 3, max: 3, default: 3 });
+    expect(devicesOf(0, 3)).toMatchObject({ min: 3, max: 13 });
+  });
+});
