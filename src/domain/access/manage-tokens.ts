@@ -1,0 +1,102 @@
+import type { Actor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
+import { countTokens, deleteToken, insertToken, listTokens, setTokenActive, upsertActiveToken } from './repo.ts';
+import { newTokenText, tokenCacheKey, tokenHash, visiblePrefix } from './rules.ts';
+import type { ApiToken } from './types.ts';
+
+export interface TokenRequest {
+  name: string;
+  description: string | null;
+  expiresAt: Date | null;
+}
+
+/** All API tokens, inactive ones too, newest first (spec 01 section 9). */
+export function listApiTokens(app: App): Promise<ApiToken[]> {
+  return listTokens(app.db);
+}
+
+/**
+ * Makes an API token. Its text is in this answer and nowhere else.
+ * @throws ValidationError 422 for an empty name or a past expiry
+ */
+export async function createApiToken(app: App, actor: Actor, request: TokenRequest): Promise<ApiToken & { token: string }> {
+  const name = request.name.trim();
+  const now = app.clock.now();
+  if (name === '') throw invalid('name', 'Name must not be empty', request.name);
+  if (request.expiresAt && request.expiresAt <= now)
+    throw invalid('expires_at', 'Expiry must lie in the future', request.expiresAt);
+  const text = newTokenText(app.random);
+  const token = await insertToken(app.db, {
+    name,
+    description: request.description,
+    hash: currentHash(app, text),
+    prefix: visiblePrefix(text),
+    expiresAt: request.expiresAt,
+    createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
+    now,
+  });
+  return { ...token, token: text };
+}
+
+/** Switches a token on or off; on every instance with the commit. Idempotent. @throws AppError 404 'Token not found' */
+export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number, isActive: boolean): Promise<ApiToken> {
+  return inTransaction(app, async (t) => {
+    const changed = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
+    if (!changed) throw tokenNotFound();
+    const { hash, ...token } = changed;
+    await t.cache.forget(t.db, [tokenCacheKey(hash)]);
+    return token;
+  });
+}
+
+/** @throws AppError 404 'Token not found' */
+export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const hash = await deleteToken(t.db, tokenId);
+    if (hash === null) throw tokenNotFound();
+    await t.cache.forget(t.db, [tokenCacheKey(hash)]);
+  });
+}
+
+/** The operator's own token (`WEB_API_DEFAULT_TOKEN`) exists and is active after this; null when none is set (spec 01 section 9). */
+export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
+  const text = app.settings.get('WEB_API_DEFAULT_TOKEN');
+  if (!text) return null;
+  const hash = currentHash(app, text);
+  const token = await upsertActiveToken(app.db, {
+    name: app.settings.get('WEB_API_DEFAULT_TOKEN_NAME'),
+    description: null,
+    hash,
+    prefix: text.slice(0, 8),
+    expiresAt: null,
+    createdBy: 'migration',
+    now: app.clock.now(),
+  });
+  await app.cache.forget(app.db, [tokenCacheKey(hash)]);
+  return token;
+}
+
+/** The token of a first start: made when the installation has none at all. @returns its text, once */
+export async function ensureFirstToken(app: App): Promise<string | null> {
+  if ((await countTokens(app.db)) > 0) return null;
+  const made = await createApiToken(
+    app,
+    { kind: 'system', name: 'first start' },
+    { name: 'First token', description: null, expiresAt: null },
+  );
+  return made.token;
+}
+
+function currentHash(app: App, text: string): string {
+  return tokenHash(text, app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM'), app.settings.get('WEB_API_TOKEN_HMAC_SECRET'));
+}
+
+function tokenNotFound() {
+  return refuse('token_not_found', 404, 'Token not found');
+}
+
+function invalid(field: string, msg: string, input: unknown): ValidationError {
+  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg, input }]);
+}

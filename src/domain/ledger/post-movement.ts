@@ -1,0 +1,57 @@
+import type { App } from '../../core/app.ts';
+import type { CounterAccount, Movement, Posting } from './types.ts';
+
+interface PostingRow {
+  outcome: Posting['outcome'];
+  transaction_id: number | null;
+  balance_kopeks: number | null;
+}
+
+const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transaction(
+  $1::int, $2, $3::bigint, $4, $5, $6, $7, $8, $9::timestamptz, $10::timestamptz, $11::boolean, $12, $13)`;
+
+/**
+ * Posts one movement: transactions row, two ledger entries that sum to zero, the wallet's cached balance and the event, in one
+ * SQL statement (spec 00, Ledger). Locks the user row, so call it before locking anything else of the user.
+ * @returns what happened; refusals are values here, because each caller has its own words for them
+ */
+export async function postMovement(app: App, movement: Movement): Promise<Posting> {
+  const instead = movement.paidThroughProvider ? `provider:${movement.paidThroughProvider}` : null;
+  const [row] = await app.db.sql<PostingRow>(POST, [
+    movement.userId,
+    movement.type,
+    movement.amountKopeks,
+    movement.counter.kind,
+    accountKey(movement.counter),
+    movement.paymentMethod,
+    movement.externalId ?? null,
+    movement.description,
+    app.clock.now(),
+    movement.createdAt ?? null,
+    movement.isInternal ?? false,
+    instead === null ? null : 'provider_clearing',
+    instead,
+  ]);
+  switch (row?.outcome) {
+    case 'posted':
+    case 'duplicate':
+      return { outcome: row.outcome, transactionId: row.transaction_id!, balanceKopeks: row.balance_kopeks! };
+    case 'insufficient':
+      return { outcome: 'insufficient', balanceKopeks: row.balance_kopeks! };
+    default:
+      return { outcome: 'no_user' };
+  }
+}
+
+function accountKey(account: CounterAccount): string {
+  switch (account.kind) {
+    case 'provider_clearing':
+      return `provider:${account.provider}`;
+    case 'sales_revenue':
+      return `sales:${account.product}`;
+    case 'bonus_expense':
+      return `bonus:${account.bonus}`;
+    default:
+      return account.kind;
+  }
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { type Actor, actorKey } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
+
+/** How a repeat is recognised: the client's `Idempotency-Key`, the operation and everything the client asked for. */
+export interface OnceKey {
+  /** Null = the client sent none: the operation simply runs. */
+  key: string | null;
+  operation: string;
+  input: unknown;
+}
+
+interface KeyRow {
+  operation: string;
+  body_hash: string;
+  response: unknown;
+}
+
+const MAX_KEY_LENGTH = 255;
+
+/**
+ * Runs a money operation once per (actor, key) for 24 h (spec 00, Consistency). The key row is written in the operation's own
+ * transaction: a second caller waits on it, then gets the first answer; after a refusal the row is gone with the rollback and
+ * the key may be used again. Answers must survive JSON unchanged (plain objects, texts, numbers).
+ * @throws ValidationError 422 when the key was used with another body or for another operation, or is too long
+ */
+export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: App) => Promise<T>): Promise<T> {
+  const { key, operation } = once;
+  if (key === null) return inTransaction(app, fn);
+  checkKey(key);
+  const who = actorKey(actor);
+  const hash = bodyHash(once);
+  return inTransaction(app, async (t) => {
+    const [mine] = await t.db.sql<{ key: string }>(
+      `INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ($1, $2, $3, $4, $5::timestamptz)
+       ON CONFLICT (actor, key) DO NOTHING RETURNING key`,
+      [who, key, operation, hash, t.clock.now()],
+    );
+    if (!mine) return (await replay<T>(t, who, once, hash)).response;
+    const response = await fn(t);
+    await t.db.sql('UPDATE idempotency_keys SET response = $3::jsonb WHERE actor = $1 AND key = $2 RETURNING key', [
+      who,
+      key,
+      JSON.stringify({ value: response }),
+    ]);
+    return response;
+  });
+}
+
+/**
+ * The same promise for an operation that must call an outside system between two transactions: `prepare` commits the intent
+ * with the key, `finish` runs outside of any transaction and gives the answer, which is then stored. A repeat that comes while
+ * the first is still under way is refused with 409 and may be sent again.
+ */
+export async function runOnceAround<P, T>(
+  app: App,
+  actor: Actor,
+  once: OnceKey,
+  prepare: (t: App) => Promise<P>,
+  finish: (prepared: P) => Promise<T>,
+): Promise<T> {
+  const { key } = once;
+  if (key === null) return finish(await inTransaction(app, prepare));
+  checkKey(key);
+  const who = actorKey(actor);
+  const hash = bodyHash(once);
+  const prepared = await inTransaction<{ first: P } | { answer: T }>(app, async (t) => {
+    const [mine] = await t.db.sql<{ key: string }>(
+      `INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ($1, $2, $3, $4, $5::timestamptz)
+       ON CONFLICT (actor, key) DO NOTHING RETURNING key`,
+      [who, key, once.operation, hash, t.clock.now()],
+    );
+    if (mine) return { first: await prepare(t) };
+    return { answer: (await replay<T>(t, who, once, hash)).response };
+  });
+  if ('answer' in prepared) return prepared.answer;
+  try {
+    const answer = await finish(prepared.first);
+    await app.db.sql('UPDATE idempotency_keys SET response = $3::jsonb WHERE actor = $1 AND key = $2 RETURNING key', [
+      who,
+      key,
+      JSON.stringify({ value: answer }),
+    ]);
+    return answer;
+  } catch (error) {
+    await app.db.sql('DELETE FROM idempotency_keys WHERE actor = $1 AND key = $2 AND response IS NULL RETURNING key', [who, key]);
+    throw error;
+  }
+}
+
+async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Promise<{ response: T }> {
+  const [row] = await t.db.sql<KeyRow>('SELECT operation, body_hash, response FROM idempotency_keys WHERE actor = $1 AND key = $2', [
+    who,
+    once.key,
+  ]);
+  if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
+  if (row.operation !== once.operation || row.body_hash !== hash) {
+    throw keyProblem(once.key, 'Idempotency-Key was already used with another request');
+  }
+  if (row.response === null) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
+  return { response: (row.response as { value: T }).value };
+}
+
+function checkKey(key: string): void {
+  if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw keyProblem(key, `Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
+}
+
+function keyProblem(key: string | null, msg: string): ValidationError {
+  return new ValidationError([{ loc: ['header', 'idempotency-key'], type: 'value_error', msg, input: key }]);
+}
+
+function bodyHash(once: OnceKey): string {
+  return createHash('sha256').update(`${once.operation}\n${canonicalJson(once.input)}`).digest('hex');
+}
+
+/** JSON with sorted keys, so that two spellings of one body are the same body. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value instanceof Date) return JSON.stringify(value);
+  if (value !== null && typeof value === 'object') {
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    return `{${entries
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`)
+      .join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** Scalars and shapes that more than one tag group uses. */
+
+/** A moment in an answer: a `Date` that JSON writes as ISO 8601 with `Z`. */
+export const Moment = z.date();
+
+/** A moment in a request: ISO 8601; without a zone it is UTC (spec 00). Turn it into a `Date` with `utcDate`. */
+export const MomentInput = z.iso.datetime({ offset: true, local: true });
+
+/** Parses what `MomentInput` accepted; a text without zone is UTC. */
+export function utcDate(text: string): Date {
+  return new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
+}
+
+/** The body of an endpoint whose contract response is empty (spec 00, Success status). */
+export const SuccessResponse = z.object({ success: z.literal(true) }).meta({ id: 'SuccessResponse' });
+
+/** A body that the contract leaves free-form. */
+export const FreeForm = z.record(z.string(), z.unknown());

@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const jobCount = async (marker: string) =>
+  (await t.app.db.sql<{ n: number }>("SELECT count(*)::int AS n FROM jobs.job WHERE data->>'marker' = $1", [marker]))[0]!.n;
+
+describe('inTransaction', () => {
+  test('a job and an event of a committed transaction stand, those of a rolled-back one do not', async () => {
+    const user = await aUser(t.app);
+    const work = (marker: string, fail: boolean) =>
+      inTransaction(t.app, async (tx) => {
+        await tx.jobs.send('core.purge' as never, { marker } as never);
+        await tx.events.emit('test.event' as never, { marker } as never, { audience: 'feed', userId: user.id });
+        if (fail) throw new Error('after the effects');
+      });
+    await work('kept', false);
+    await expect(work('lost', true)).rejects.toThrow('after the effects');
+    expect(await jobCount('kept')).toBe(1);
+    expect(await jobCount('lost')).toBe(0);
+    const events = await t.app.db.sql<{ marker: string }>("SELECT payload->>'marker' AS marker FROM domain_events WHERE type = 'test.event'");
+    expect(events.map((event) => event.marker)).toEqual(['kept']);
+  });
+
+  test('a nested call joins: its work falls with the outer transaction', async () => {
+    const user = await aUser(t.app);
+    await expect(
+      inTransaction(t.app, async (outer) => {
+        await inTransaction(outer, (inner) => inner.db.sql("UPDATE users SET first_name = 'changed' WHERE id = $1::int RETURNING id", [user.id]));
+        throw new Error('outer');
+      }),
+    ).rejects.toThrow('outer');
+    const [row] = await t.app.db.sql<{ first_name: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
+    expect(row!.first_name).not.toBe('changed');
+  });
+
+  test('the root database refuses queries from inside a transaction instead of hanging', async () => {
+    await expect(inTransaction(t.app, () => t.app.db.sql('SELECT 1 AS one'))).rejects.toThrow('inside a transaction');
+    await expect(inTransaction(t.app, () => inTransaction(t.app, async () => 1))).rejects.toThrow('inside a transaction');
+  });
+
+  test('values come back alike from the root and from a transaction', async () => {
+    const query = "SELECT 5::bigint AS big, 1.50::numeric AS dec, '{\"a\":[1]}'::jsonb AS json, $1::timestamptz AS at, $2::int[] AS list, $3::text AS nothing";
+    const values = [new Date('2026-01-02T03:04:05.678Z'), [1, 2], null];
+    const expected = { big: 5, json: { a: [1] }, at: values[0], list: [1, 2], nothing: null };
+    const [root] = await t.app.db.sql<Record<string, unknown>>(query, values);
+    const [inside] = await inTransaction(t.app, (tx) => tx.db.sql<Record<string, unknown>>(query, values));
+    expect(root).toMatchObject(expected);
+    expect(inside).toMatchObject(expected);
+    expect(Number(inside!.dec)).toBe(1.5);
+    expect(Number(root!.dec)).toBe(1.5);
+  });
+
+  test('jobs with a singleton key wait at most once', async () => {
+    for (let i = 0; i < 3; i++) await t.app.jobs.send('core.purge' as never, { marker: 'single' } as never, { singletonKey: 'one' });
+    expect(await jobCount('single')).toBe(1);
+  });
+});

@@ -1,0 +1,67 @@
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../../src/core/app.ts';
+import { createHttpServer } from '../../src/composition/http-server.ts';
+import { createMetrics } from '../../src/core/metrics.ts';
+import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+
+export interface ApiReply {
+  status: number;
+  // Bodies are checked by the tests that read them.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer and asserts on it
+  body: any;
+  headers: Record<string, string | string[] | number | undefined>;
+  text: string;
+}
+
+export interface ApiRequest {
+  query?: Record<string, string | number | boolean | readonly (string | number)[]>;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface ApiClient {
+  get(path: string, request?: ApiRequest): Promise<ApiReply>;
+  post(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
+  put(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
+  patch(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
+  delete(path: string, request?: ApiRequest): Promise<ApiReply>;
+  /** The same client with further headers. */
+  with(headers: Record<string, string>): ApiClient;
+}
+
+/** The REST doors of an app, in this process, without a socket. */
+export async function testServer(app: App): Promise<FastifyInstance> {
+  const { fastify } = await createHttpServer({ app, metrics: createMetrics(), version: '0.0.0-test', callbackRoute: () => null });
+  await fastify.ready();
+  return fastify;
+}
+
+export function clientOf(server: FastifyInstance, headers: Record<string, string> = {}): ApiClient {
+  const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body: unknown, request: ApiRequest = {}) => {
+    const reply = await server.inject({
+      method,
+      url: path,
+      query: Object.fromEntries(
+        Object.entries(request.query ?? {}).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
+      ) as Record<string, string | string[]>,
+      headers: { ...headers, ...request.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const isJson = String(reply.headers['content-type'] ?? '').includes('json');
+    return { status: reply.statusCode, body: isJson ? reply.json() : undefined, headers: reply.headers, text: reply.body };
+  };
+  return {
+    get: (path, request) => send('GET', path, undefined, request),
+    post: (path, body, request) => send('POST', path, body, request),
+    put: (path, body, request) => send('PUT', path, body, request),
+    patch: (path, body, request) => send('PATCH', path, body, request),
+    delete: (path, request) => send('DELETE', path, request?.body, request),
+    with: (more) => clientOf(server, { ...headers, ...more }),
+  };
+}
+
+/** A client with a new API token. */
+export async function tokenClient(app: App, server: FastifyInstance, name = 'test'): Promise<ApiClient & { token: string; tokenId: number }> {
+  const made = await createApiToken(app, { kind: 'system', name: 'test' }, { name, description: null, expiresAt: null });
+  return { ...clientOf(server, { 'x-api-key': made.token }), token: made.token, tokenId: made.id };
+}

@@ -1,0 +1,81 @@
+import type { App, Ports } from '../../src/core/app.ts';
+import { DatabaseSharedCache } from '../../src/core/cache/shared-cache.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { Database } from '../../src/core/db/database.ts';
+import { loadEnv } from '../../src/core/env.ts';
+import { sqlEventRecorder } from '../../src/core/events/sql-event-recorder.ts';
+import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
+import { createLogger } from '../../src/core/log.ts';
+import { systemRandom } from '../../src/core/random.ts';
+import { createSettingsStore } from '../../src/domain/settings/settings-store.ts';
+import { sandboxPorts, TEST_BOT_TOKEN } from './test-sandbox.ts';
+import { workerDatabase } from './worker-database.ts';
+
+/** A clock that stands still until a test moves it; it starts at the real time, so that rows of other tests are not in its future. */
+export class TestClock implements Clock {
+  #now = new Date();
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  set(moment: Date): void {
+    this.#now = moment;
+  }
+
+  advance(ms: number): void {
+    this.#now = new Date(this.#now.getTime() + ms);
+  }
+}
+
+export interface TestApp {
+  app: App;
+  clock: TestClock;
+  database: Database;
+  /** Real adapters on the worker's sandbox servers (`workerSandbox`). */
+  ports: Ports;
+  cache: DatabaseSharedCache;
+}
+
+/** Settings that tests start from; the environment of the test process plays no part. */
+const TEST_ENVIRONMENT = {
+  NODE_ENV: 'test',
+  BOT_TOKEN: TEST_BOT_TOKEN,
+  BOT_USERNAME: 'test_bot',
+  CABINET_JWT_SECRET: 'tests-only-0123456789abcdef0123456789abcdef',
+  CABINET_URL: 'https://cabinet.example.com',
+};
+
+export interface TestAppOptions {
+  /** Setting and environment values of this app, e.g. `{ SALES_MODE: 'classic' }`. */
+  environment?: Record<string, string>;
+  /** Another database than the worker's, see `freshDatabase`. */
+  database?: Database;
+  clock?: TestClock;
+}
+
+/** An `App` on the worker's database with a test clock and the sandbox's fakes behind real adapters. */
+export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = options.database ?? (await workerDatabase());
+  const environment = { ...TEST_ENVIRONMENT, ...options.environment };
+  const env = loadEnv(environment);
+  const log = createLogger({ level: 'silent', format: 'json' });
+  const clock = options.clock ?? new TestClock();
+  const cache = new DatabaseSharedCache();
+  await cache.start(database);
+  const settings = createSettingsStore({ environment: env.raw, log });
+  const ports = await sandboxPorts({ env, settings, clock, log });
+  const app: App = {
+    env,
+    clock,
+    random: systemRandom,
+    log,
+    db: database.db,
+    jobs: sqlJobSender(database.db.sql, clock),
+    events: sqlEventRecorder(database.db.sql, clock),
+    settings,
+    cache,
+    ports,
+  };
+  return { app, clock, database, ports, cache };
+}

@@ -1,0 +1,100 @@
+import type { Ports, SettingsReader } from '../../src/core/app.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { connectOutsideSystems } from '../../src/composition/outside-systems.ts';
+import type { SandboxServers } from '../../src/composition/sandbox-host.ts';
+import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
+import { createHttpClient } from '../../src/core/http/outbound.ts';
+import type { Env } from '../../src/core/env.ts';
+import type { Logger } from '../../src/core/log.ts';
+import { createMetrics } from '../../src/core/metrics.ts';
+import { startMailSandbox } from '../../src/sandbox/mail/mail-sandbox.ts';
+import { startMessengerSandbox } from '../../src/sandbox/messenger/messenger-sandbox.ts';
+import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
+import { startPaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
+import type { SandboxStore } from '../../src/sandbox/store.ts';
+
+/** The fake outside systems of one worker, and the clock that the test running now has given them. */
+export interface TestSandbox {
+  servers: SandboxServers;
+  secrets: SandboxSecrets;
+  clock: { current: Clock };
+  /** Where the fake provider and messenger post to; set by tests that listen on a port. */
+  callbacks: { url: string | null };
+}
+
+declare global {
+  var testSandbox: Promise<TestSandbox> | undefined;
+}
+
+/** The same token as the settings of `testApp`, so that identity data signed by the fake messenger is genuine. */
+export const TEST_BOT_TOKEN = '1234567890:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+
+const secrets: SandboxSecrets = {
+  panelApiKey: 'test-panel-key',
+  botToken: TEST_BOT_TOKEN,
+  webhookSecret: 'test-webhook-secret',
+  paymentSecret: 'test-payment-secret',
+};
+
+/** Starts the fakes once a worker: real HTTP servers on loopback, reached through the real adapters. */
+export function workerSandbox(): Promise<TestSandbox> {
+  globalThis.testSandbox ??= startAll();
+  return globalThis.testSandbox;
+}
+
+async function startAll(): Promise<TestSandbox> {
+  const clock = { current: { now: () => new Date() } as Clock };
+  const callbacks = { url: null as string | null };
+  const values = new Map<string, unknown>();
+  const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
+  const now = () => clock.current.now();
+  const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 5_000 });
+  const base = () => callbacks.url ?? 'http://127.0.0.1:9';
+  const [panel, payments, messenger, mail] = await Promise.all([
+    startSandboxPanel({ state: store, clock: { now }, apiKey: secrets.panelApiKey }),
+    startPaymentSandbox({
+      store,
+      http,
+      secret: secrets.paymentSecret,
+      shopId: 'sandbox',
+      now,
+      callbackUrls: () => ({ sandbox: `${base()}/sandbox-payment-webhook`, yookassa: `${base()}/yookassa-webhook` }),
+    }),
+    startMessengerSandbox({
+      store,
+      http,
+      botToken: secrets.botToken,
+      botUsername: 'test_bot',
+      now,
+      defaultWebhook: () => ({ url: `${base()}/messenger-webhook`, secret: secrets.webhookSecret }),
+    }),
+    startMailSandbox({ store, now }),
+  ]);
+  return { servers: { panel, payments, messenger, mail }, secrets, clock, callbacks };
+}
+
+/** The domain's ports on the worker's fakes. */
+export async function sandboxPorts(parts: { env: Env; settings: SettingsReader; clock: Clock; log: Logger }): Promise<Ports> {
+  const sandbox = await workerSandbox();
+  sandbox.clock.current = parts.clock;
+  const { panel, payments, messenger, mail } = sandbox.servers;
+  const addresses = {
+    instance: 'test',
+    panelUrl: panel.url,
+    paymentsUrl: payments.server.url,
+    messengerUrl: messenger.server.url,
+    mailUrl: mail.server.url,
+    serviceUrl: sandbox.callbacks.url ?? '',
+  };
+  return connectOutsideSystems({
+    ...parts,
+    metrics: createMetrics(),
+    sandbox: { host: { addresses: () => addresses }, secrets, isFake: () => true },
+    instance: {
+      version: () => '0.0.0-test',
+      sandboxKinds: () => ['vpnpanel', 'payments', 'messenger', 'mail'],
+      poolCounters: () => ({ size: 20, inUse: 5, waiting: 0 }),
+      isReady: () => true,
+    },
+  });
+}
