@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable } from './db/db-errors.ts';
+import { isDatabaseUnavailable, isUnstorableText } from './db/db-errors.ts';
 
 /**
  * Typed refusals. Domain code throws `AppError` (through `refuse`); one mapper (`toHttp`) feeds REST, tRPC and the sockets,
@@ -78,6 +78,10 @@ export function toHttp(error: unknown): HttpError {
   }
   if (isAppError(error)) {
     return { status: error.status, body: { detail: error.detail }, headers: error.headers, code: error.code };
+  }
+  if (isUnstorableText(error)) {
+    const issue = { loc: ['body'], type: 'value_error', msg: 'Text must not hold the NUL character', input: null };
+    return { status: 422, body: { detail: [issue] }, headers: {}, code: 'validation_error' };
   }
   if (isDatabaseUnavailable(error)) {
     return { status: 503, body: { detail: UNAVAILABLE }, headers: {}, code: 'database_unavailable' };

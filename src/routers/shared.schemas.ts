@@ -18,3 +18,15 @@ export const SuccessResponse = z.object({ success: z.literal(true) }).meta({ id:
 
 /** A body that the contract leaves free-form. */
 export const FreeForm = z.record(z.string(), z.unknown());
+
+/** A promo group as users and servers show it. */
+export const PromoGroupSummary = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    server_discount_percent: z.int(),
+    traffic_discount_percent: z.int(),
+    device_discount_percent: z.int(),
+    apply_discounts_to_addons: z.boolean(),
+  })
+  .meta({ id: 'PromoGroupSummary' });

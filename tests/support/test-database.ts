@@ -113,6 +113,13 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   };
 }
 
+/** An empty database on the server, for tests that start the service itself: it migrates. */
+export async function emptyDatabaseOnServer(): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `subscription_test_${process.pid}_${process.hrtime.bigint()}`;
+  await onServer(`CREATE DATABASE ${name}`);
+  return { url: urlOf(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
 async function onServer(sql: string): Promise<void> {
   const admin = new pg.Client({ connectionString: serverUrl! });
   await admin.connect();

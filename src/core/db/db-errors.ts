@@ -46,6 +46,12 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503' || (error as DriverError | null)?.code === 'P2003';
 }
 
+/** The database holds every text but one with U+0000; such a text can only be a client's mistake. */
+export function isUnstorableText(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '22021' || state === '22P05';
+}
+
 /** The database cannot be reached or does not answer; the request may be tried later (503, spec 06 section 0). */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const failure = error as DriverError | null;

@@ -6,6 +6,7 @@ import { openPrisma } from './open-prisma.ts';
 import { applyMigrations, readMigrations } from './migrate.ts';
 import { runOutsideTransaction } from './root-guard.ts';
 import { poolSqlRunner } from './sql-runner.ts';
+import { statementNamer } from './statement-names.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -36,12 +37,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await pool.end();
     throw new Error(`PostgreSQL 15 or later is needed; the server is ${Math.floor(version / 10_000)}`);
   }
-  const { disconnect, ...prisma } = openPrisma(new PrismaPg(pool, { disposeExternalPool: false }));
+  const nameOf = statementNamer();
+  const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
+  const { disconnect, ...prisma } = openPrisma(adapter);
   const listeners = new Listeners(options);
 
   return {
     kind: 'postgres',
-    db: { ...prisma, sql: poolSqlRunner(pool) },
+    db: { ...prisma, sql: poolSqlRunner(pool, nameOf) },
     jobDatabase: {
       executeSql: async (text, values) => {
         const result = await pool.query(text, values);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { PGlite } from '@electric-sql/pglite';
 import type { Pool } from 'pg';
 import pg from 'pg';
@@ -19,20 +18,8 @@ const serverTypes = {
   }) as typeof pg.types.getTypeParser,
 };
 
-/** Names of prepared statements; bounded, so that generated SQL cannot fill the server's memory. */
-const MAX_NAMED_STATEMENTS = 500;
-
-/** Plain SQL on a pool, as named prepared statements. */
-export function poolSqlRunner(pool: Pool): SqlRunner {
-  const names = new Map<string, string>();
-  const nameOf = (text: string): string | undefined => {
-    const known = names.get(text);
-    if (known !== undefined) return known;
-    if (names.size >= MAX_NAMED_STATEMENTS) return undefined;
-    const name = `s_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;
-    names.set(text, name);
-    return name;
-  };
+/** Plain SQL on a pool, as prepared statements with these names. */
+export function poolSqlRunner(pool: Pool, nameOf: (text: string) => string): SqlRunner {
   return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     refuseInsideTransaction('sql');
     const result = await pool.query({ name: nameOf(text), text, values: values as unknown[], types: serverTypes });

@@ -37,6 +37,8 @@ export const QUEUES = {
   'messenger.send': { ...usual, retryLimit: 8, retryDelaySeconds: 5, concurrency: 4 },
   /** Marks past subscriptions expired (spec 02 section 13). */
   'subscriptions.expire': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
+  /** Counts transactions by day, for the totals of lists. */
+  'ledger.count': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
   'ledger.check': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
   /** Deletes rows past their keep: idempotency keys, rate windows, short-lived entries, events, deliveries, dead sessions. */
   'core.purge': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },

@@ -60,7 +60,7 @@ export class JobRunner {
       const { concurrency } = QUEUES[queue];
       await this.#boss.work<object>(
         queue,
-        { pollingIntervalSeconds: POLL_SECONDS, localConcurrency: concurrency, batchSize: 1 },
+        { pollingIntervalSeconds: POLL_SECONDS, localConcurrency: concurrency, batchSize: 1, burstWhenBatchFull: true },
         async ([job]) => {
           if (!job) return;
           const run = handler as (job: RunningJob<object>) => Promise<void>;

@@ -40,7 +40,7 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
     );
     if (!mine) return (await replay<T>(t, who, once, hash)).response;
     const response = await fn(t);
-    await t.db.sql('UPDATE idempotency_keys SET response = $3::jsonb WHERE actor = $1 AND key = $2 RETURNING key', [
+    await t.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', [
       who,
       key,
       JSON.stringify({ value: response }),
@@ -78,7 +78,7 @@ export async function runOnceAround<P, T>(
   if ('answer' in prepared) return prepared.answer;
   try {
     const answer = await finish(prepared.first);
-    await app.db.sql('UPDATE idempotency_keys SET response = $3::jsonb WHERE actor = $1 AND key = $2 RETURNING key', [
+    await app.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', [
       who,
       key,
       JSON.stringify({ value: answer }),
@@ -91,20 +91,22 @@ export async function runOnceAround<P, T>(
 }
 
 async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Promise<{ response: T }> {
-  const [row] = await t.db.sql<KeyRow>('SELECT operation, body_hash, response FROM idempotency_keys WHERE actor = $1 AND key = $2', [
-    who,
-    once.key,
-  ]);
+  const [row] = await t.db.sql<KeyRow>(
+    'SELECT operation, body_hash, response FROM idempotency_keys WHERE actor = $1 AND key = $2',
+    [who, once.key],
+  );
   if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
   if (row.operation !== once.operation || row.body_hash !== hash) {
     throw keyProblem(once.key, 'Idempotency-Key was already used with another request');
   }
-  if (row.response === null) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
+  if (row.response === null)
+    throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
   return { response: (row.response as { value: T }).value };
 }
 
 function checkKey(key: string): void {
-  if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw keyProblem(key, `Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
+  if (key.length === 0 || key.length > MAX_KEY_LENGTH)
+    throw keyProblem(key, `Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
 }
 
 function keyProblem(key: string | null, msg: string): ValidationError {
@@ -112,7 +114,9 @@ function keyProblem(key: string | null, msg: string): ValidationError {
 }
 
 function bodyHash(once: OnceKey): string {
-  return createHash('sha256').update(`${once.operation}\n${canonicalJson(once.input)}`).digest('hex');
+  return createHash('sha256')
+    .update(`${once.operation}\n${canonicalJson(once.input)}`)
+    .digest('hex');
 }
 
 /** JSON with sorted keys, so that two spellings of one body are the same body. */

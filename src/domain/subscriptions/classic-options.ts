@@ -1,4 +1,5 @@
 import { formatPrice } from '../../core/money.ts';
+import { isFull, squadVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { ServerSquad } from '../catalog/types.ts';
 import { isTrafficFixed, packagePrice, quoteClassic } from '../pricing/classic-price.ts';
 import { type DiscountCategory, groupPercent, offerPercent, stackedPercent, stackedPrice } from '../pricing/discounts.ts';
@@ -6,7 +7,6 @@ import { periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import type { PurchaseOptionsInput, WireObject } from './purchase-options.ts';
-import { isFull, squadVisibleTo } from '../catalog/rules/tariff-access.ts';
 
 /** How many devices above the default may be picked when there is no cap. */
 const UNCAPPED_EXTRA_DEVICES = 10;

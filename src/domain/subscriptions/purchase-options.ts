@@ -1,4 +1,5 @@
 import { formatPrice } from '../../core/money.ts';
+import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { ServerSquad, Tariff } from '../catalog/types.ts';
 import { groupPercent, offerPercent, stackedPercent, stackedPrice } from '../pricing/discounts.ts';
 import { discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
@@ -6,8 +7,6 @@ import { displayMonthsOf, periodKeys } from '../pricing/periods.ts';
 import { purchaseDeviceLimit, quoteTariff } from '../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../pricing/types.ts';
 import { actualStatus } from './rules/status.ts';
-import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
-import { dailyPrice } from './rules/view.ts';
 import type { Subscription } from './types.ts';
 
 const LISTED_SERVERS = 5;
@@ -152,13 +151,20 @@ function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSe
     : price;
 }
 
+/** The price a day is sold at, devices bought for the current daily tariff included, as the purchase charges it (hazard H5). */
 function dailyPriceFields(tariff: Tariff, input: PurchaseOptionsInput): WireObject {
-  const { user, settings, now } = input;
-  const shown = dailyPrice(tariff, user, settings, now);
-  if (shown === null) return { daily_price_kopeks: tariff.dailyPriceKopeks };
+  const { subscription, user, settings, now } = input;
+  if (!tariff.isDaily) return { daily_price_kopeks: tariff.dailyPriceKopeks };
+  const deviceLimit = purchaseDeviceLimit(tariff, subscription);
+  const quote = quoteTariff({ tariff, periodDays: 1, deviceLimit, customTrafficGb: null, user, settings, now });
+  if (quote.kind === 'refusal') return { daily_price_kopeks: tariff.dailyPriceKopeks };
   const percent = stackedPercent(groupPercent(user.primaryPromoGroup, 'period', 1, settings), offerPercent(user, now));
-  if (percent === 0) return { daily_price_kopeks: shown };
-  return { daily_price_kopeks: shown, original_daily_price_kopeks: tariff.dailyPriceKopeks, daily_discount_percent: percent };
+  if (percent === 0) return { daily_price_kopeks: quote.finalKopeks };
+  return {
+    daily_price_kopeks: quote.finalKopeks,
+    original_daily_price_kopeks: quote.originalTotalKopeks,
+    daily_discount_percent: percent,
+  };
 }
 
 function dayPriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): WireObject {

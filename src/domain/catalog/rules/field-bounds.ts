@@ -25,7 +25,13 @@ export function checkBounds(fields: readonly BoundField[]): void {
 }
 
 function issueOf({ name, value, maxLength, minLength, min }: BoundField): ValidationIssue | null {
-  const issue = (type: string, msg: string, ctx: Record<string, unknown>) => ({ loc: ['body', name], type, msg, input: value, ctx });
+  const issue = (type: string, msg: string, ctx: Record<string, unknown>) => ({
+    loc: ['body', name],
+    type,
+    msg,
+    input: value,
+    ctx,
+  });
   if (typeof value === 'number') {
     if (min !== undefined && value < min) {
       return issue('greater_than_equal', `Input should be greater than or equal to ${min}`, { ge: min });
@@ -50,5 +56,7 @@ export function checkResetMode(value: string | null | undefined): TrafficResetMo
   if (mode) return mode;
   const expected = "'DAY', 'WEEK', 'MONTH' or 'NO_RESET'";
   const msg = `Input should be ${expected}`;
-  throw new ValidationError([{ loc: ['body', 'traffic_reset_mode'], type: 'literal_error', msg, input: value, ctx: { expected } }]);
+  throw new ValidationError([
+    { loc: ['body', 'traffic_reset_mode'], type: 'literal_error', msg, input: value, ctx: { expected } },
+  ]);
 }

@@ -1,4 +1,5 @@
 import { addDays } from '../../../core/clock.ts';
+import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad, Tariff } from '../../catalog/types.ts';
 import { purchaseDeviceLimit } from '../../pricing/tariff-price.ts';
 import { deviceLimitAfterSwitch, type SwitchKind } from '../../pricing/tariff-switch.ts';
@@ -6,7 +7,6 @@ import type { PricingSettings } from '../../pricing/types.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { type ExtendContext, type ExtendResult, extendSubscription } from './extend.ts';
 import { isPast } from './status.ts';
-import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
 
 export interface PurchaseInput {
   tariff: Tariff;

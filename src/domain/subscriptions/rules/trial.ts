@@ -1,8 +1,8 @@
 import { addDays } from '../../../core/clock.ts';
+import { isFull } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad, Tariff } from '../../catalog/types.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';
-import { isFull } from '../../catalog/rules/tariff-access.ts';
 
 /** Why a user may not take a trial. */
 export type TrialRefusal = 'account_type' | 'trial_disabled' | 'active_subscription' | 'trial_used';

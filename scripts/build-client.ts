@@ -1,0 +1,191 @@
+/**
+ * Builds `packages/client/dist`: one module without dependencies, and one declaration without a path into `src` or the name of a
+ * server package. `npm pack` in that folder then gives the tarball (scripts/pack-client.ts proves it).
+ */
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { countProcedures, filterProcedures, type GroupNode, printGroup, readArea } from './client-declarations.ts';
+
+const root = join(import.meta.dirname, '..');
+const packageFolder = join(root, 'packages', 'client');
+const sourceFolder = join(packageFolder, 'src');
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+
+/** Facts about procedures that types do not tell. */
+interface Facts {
+  /** Honour an `Idempotency-Key`. */
+  idempotent: string[];
+  /** Need no credential. */
+  open: string[];
+  /** Uploads, downloads and redirects, which only HTTP itself can carry. */
+  httpOnly: string[];
+  /** Summary by path. */
+  summaries: ReadonlyMap<string, string>;
+}
+
+interface Meta {
+  auth?: string;
+  openapi?: { summary: string };
+  idempotent?: boolean;
+  wire?: { multipart?: unknown; reply?: string };
+}
+
+async function readFacts(): Promise<Facts> {
+  const address = pathToFileURL(join(root, 'src', 'routers', 'root.ts')).href;
+  const { appRouter } = (await import(address)) as {
+    appRouter: { _def: { procedures: Record<string, { _def: { meta?: Meta } }> } };
+  };
+  const entries = Object.entries(appRouter._def.procedures).map(([path, procedure]) => ({
+    path,
+    meta: procedure._def.meta ?? {},
+  }));
+  const paths = (test: (meta: Meta) => boolean) =>
+    entries
+      .filter(({ meta }) => test(meta))
+      .map(({ path }) => path)
+      .sort();
+  const isShipped = (path: string) => path.startsWith('cabinet.') || path.startsWith('web.');
+  return {
+    idempotent: paths((meta) => meta.idempotent === true).filter(isShipped),
+    open: paths((meta) => meta.auth === 'NONE').filter(isShipped),
+    httpOnly: paths(({ wire }) => wire?.multipart !== undefined || (wire?.reply ?? 'json') !== 'json'),
+    summaries: new Map(entries.map(({ path, meta }) => [path, meta.openapi?.summary ?? ''])),
+  };
+}
+
+/** Declarations of the router and of the client's modules. Types are not checked here; `npm run check:types` does that. */
+async function emitDeclarations(folder: string): Promise<void> {
+  const config = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: {
+      ...{
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        noCheck: true,
+        incremental: false,
+        tsBuildInfoFile: null,
+      },
+      ...{ rootDir: root, outDir: join(folder, 'out'), typeRoots: [join(root, 'node_modules', '@types')] },
+    },
+    include: [],
+    files: [join(root, 'src', 'routers', 'root.ts'), join(sourceFolder, 'client.ts')],
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  const result = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
+  if (result.status !== 0) throw new Error(`The declarations could not be emitted:\n${result.stdout}${result.stderr}`);
+}
+
+/** Joins the declarations of the client's modules into one and puts the written-out procedures in place of the router. */
+async function bundleDeclarations(out: string, facts: Facts, cabinet: GroupNode, open: GroupNode): Promise<string> {
+  const describe = (path: string) => facts.summaries.get(path) || null;
+  const parts: string[] = [];
+  const seen = new Set<string>();
+  const add = async (file: string): Promise<void> => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const text = await readFile(join(out, 'packages', 'client', 'src', file), 'utf8');
+    if (file === 'procedures.d.ts') {
+      await add('procedure-types.d.ts');
+      parts.push(
+        `/** What a signed-in user may call, and how one signs in: group, then procedure. */\ninterface CabinetProcedures ${printGroup(cabinet, 'cabinet', describe)}\n`,
+      );
+      parts.push(
+        `/** Procedures outside the cabinet that need no credential. */\ninterface PublicProcedures ${printGroup(open, 'web', describe)}\n`,
+      );
+      return;
+    }
+    for (const [, target] of text.matchAll(/^(?:import|export) [^;]*?from ['"]\.\/([\w-]+)\.ts['"];$/gm))
+      await add(`${target}.d.ts`);
+    const ownText = text.replace(/^(?:import|export) [^;]*?from ['"][^'"]+['"];\n/gm, '').replace(/^export \{\};\n/gm, '');
+    // `ProceduresOf` works on routers; its result is what ships.
+    parts.push(file === 'procedure-types.d.ts' ? ownText.replace(/\/\*\* What JSON makes[\s\S]*$/, '') : ownText);
+  };
+  await add('client.d.ts');
+  const entry = await readFile(join(sourceFolder, 'client.ts'), 'utf8');
+  const names = [...entry.matchAll(/^export (type )?\{([^}]*)\} from/gm)].flatMap(([, isType, list]) =>
+    list!
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
+      .map((name) => (isType ? `type ${name}` : name)),
+  );
+  const body = parts
+    .join('\n')
+    .replace(/^export (?=declare|interface|type|class)/gm, '')
+    .replace(/^declare const PROCEDURE_FACTS.*\n/m, '');
+  return `${body.replace(/\n{3,}/g, '\n\n').trim()}\n\nexport { createCabinetClient, ${names.join(', ')} };\n`;
+}
+
+/** Built on its own it must be complete: every name known, nothing imported. */
+async function proveDeclaration(folder: string, file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const foreign = /^\s*(?:import|export)\b[^;]*\bfrom\b|\bimport\(|\brequire\(|\/\/\/ <reference/m.exec(text);
+  if (foreign) throw new Error(`The declaration names another module: ${text.slice(foreign.index, foreign.index + 120)}`);
+  await cp(file, join(folder, 'client.d.ts'));
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    target: 'es2023',
+    lib: ['es2023', 'dom'],
+    types: [],
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.d.ts'] }));
+  const result = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
+  if (result.status !== 0) throw new Error(`The bundled declaration is not complete:\n${result.stdout}`);
+}
+
+async function bundleModule(facts: Facts): Promise<void> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [join(sourceFolder, 'client.ts')],
+    outfile: join(packageFolder, 'dist', 'client.js'),
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['import'],
+    target: 'es2022',
+    minifySyntax: true,
+    define: {
+      PROCEDURE_FACTS: JSON.stringify({ idempotent: facts.idempotent, open: facts.open }),
+      'process.env.NODE_ENV': '"production"',
+    },
+    logLevel: 'warning',
+  });
+  // Where each part came from on the building machine is nobody's business.
+  const text = outputFiles[0]!.text.replace(/^\/\/ (?:node_modules|packages|<define)\S*\n/gm, '');
+  await mkdir(join(packageFolder, 'dist'), { recursive: true });
+  await writeFile(
+    join(packageFolder, 'dist', 'client.js'),
+    `/*! Contains parts of tRPC (MIT, see trpc-license.txt). */\n${text}`,
+  );
+}
+
+const startedAt = performance.now();
+const folder = await mkdtemp(join(tmpdir(), 'client-build-'));
+try {
+  const facts = await readFacts();
+  await rm(join(packageFolder, 'dist'), { recursive: true, force: true });
+  await emitDeclarations(folder);
+  const declaration = await readFile(join(folder, 'out', 'src', 'routers', 'root.d.ts'), 'utf8');
+  const callable = (path: string) => !facts.httpOnly.includes(path);
+  const cabinet = filterProcedures(readArea(declaration, 'cabinet'), callable, 'cabinet');
+  const open = filterProcedures(readArea(declaration, 'web'), (path) => callable(path) && facts.open.includes(path), 'web');
+  await bundleModule(facts);
+  const target = join(packageFolder, 'dist', 'client.d.ts');
+  await writeFile(target, await bundleDeclarations(join(folder, 'out'), facts, cabinet, open));
+  await proveDeclaration(folder, target);
+  await cp(join(root, 'node_modules', '@trpc', 'client', 'LICENSE'), join(packageFolder, 'dist', 'trpc-license.txt'));
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const count = `${countProcedures(cabinet)} cabinet and ${countProcedures(open)} open procedures`;
+  console.log(`${basename(packageFolder)}: ${count}, ${facts.idempotent.length} with an idempotency key, in ${seconds} s`);
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

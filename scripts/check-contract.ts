@@ -1,0 +1,51 @@
+/**
+ * Holds the served document against the published contract, for every tag group that is complete.
+ *   npm run check:contract            needs ../shared/contract; says so and passes where it is not there (a lone clone)
+ *   node scripts/check-contract.ts --write FILE    writes the document only
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildOpenApiDocument } from '../src/rest/openapi-document.ts';
+import { buildRouteTable } from '../src/rest/route-table.ts';
+import { appRouter } from '../src/routers/root.ts';
+
+/** Groups whose every operation is served; a difference in one of them is a failure. */
+const COMPLETE_TAGS = [
+  ...['health', 'auth', 'users', 'webhooks', 'notifications', 'transactions', 'subscriptions', 'servers'],
+  ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Balance'],
+];
+
+const document = JSON.stringify(buildOpenApiDocument(buildRouteTable(appRouter), { title: 'Subscription Service', version: '0' }));
+const writeTo = process.argv[process.argv.indexOf('--write') + 1];
+if (process.argv.includes('--write') && writeTo) {
+  await writeFile(writeTo, document);
+  process.exit(0);
+}
+const diff = join(import.meta.dirname, '..', '..', 'shared', 'contract', 'diff.mjs');
+if (!existsSync(diff)) {
+  console.log('Left out: the contract is not beside this checkout.');
+  process.exit(0);
+}
+const folder = await mkdtemp(join(tmpdir(), 'contract-'));
+const file = join(folder, 'openapi.json');
+await writeFile(file, document);
+const differences: string[] = [];
+for (const tag of COMPLETE_TAGS) {
+  const { stdout } = spawnSync(process.execPath, [diff, file, '--tag', tag], { encoding: 'utf8' });
+  const lines = stdout.trim().split('\n').slice(0, -1);
+  differences.push(...lines.map((line) => `[${tag}] ${line}`));
+}
+// What is served of the other groups must not differ either; what is missing there is not served yet.
+const all = spawnSync(process.execPath, [diff, file, '--all'], { encoding: 'utf8' }).stdout.trim().split('\n');
+const served = all.filter((line) => line.startsWith('[') && !line.endsWith(': endpoint missing') && !COMPLETE_TAGS.some((tag) => line.startsWith(`[${tag}]`)));
+differences.push(...served);
+await rm(folder, { recursive: true });
+console.log(all.at(-1));
+if (differences.length > 0) {
+  console.error(`${differences.join('\n')}\n\n${differences.length} differences from the contract.`);
+  process.exit(1);
+}
+console.log(`The contract holds for ${COMPLETE_TAGS.length} complete groups, and for every operation served of the others.`);

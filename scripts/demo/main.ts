@@ -1,0 +1,43 @@
+/** npm run demo: starts the service on a new embedded database (or DATABASE_URL), goes the whole way, proves the ledger, stops. */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runDemo } from './run-demo.ts';
+import { startServiceProcess } from './service-process.ts';
+
+const databaseUrl = process.env.DATABASE_URL;
+const dataDir = await mkdtemp(join(tmpdir(), 'subscription-demo-'));
+const environment: Record<string, string> = databaseUrl ? { DATABASE_URL: databaseUrl } : {};
+const service = await startServiceProcess({ dataDir, environment });
+console.log(`Service at ${service.url} after ${(service.startMs / 1000).toFixed(1)} s, on ${databaseUrl ? 'PostgreSQL' : 'a new embedded database'}\n`);
+let failed = false;
+try {
+  const apiToken = service.apiToken ?? process.env.DEMO_API_TOKEN;
+  if (!apiToken) throw new Error('This database already has API tokens: give one of them in DEMO_API_TOKEN');
+  let number = 0;
+  await runDemo({
+    url: service.url,
+    apiToken,
+    onStep: (name, ms, detail) => {
+      number += 1;
+      console.log(`${String(number).padStart(2)}. ${name.padEnd(58)} ${String(Math.round(ms)).padStart(6)} ms   ${detail}`);
+    },
+  });
+} catch (error) {
+  failed = true;
+  console.error(`\nFAILED: ${(error as Error).message}\n\n${service.log.slice(-20).join('\n')}`);
+} finally {
+  await service.stop();
+}
+if (!failed) {
+  const check = spawnSync(process.execPath, [join(import.meta.dirname, '..', '..', 'dist', 'cli.js'), 'ledger', 'check'], {
+    encoding: 'utf8',
+    env: { ...process.env, ...environment, DATA_DIR: dataDir, LOG_LEVEL: 'error' },
+  });
+  console.log(`\nledger check: ${check.stdout.trim() || check.stderr.trim()}`);
+  failed = check.status !== 0;
+}
+await rm(dataDir, { recursive: true, force: true });
+console.log(failed ? '\nThe demo failed.' : '\nEverything holds.');
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,134 @@
+/**
+ * Packs `packages/client` and proves the tarball: only the listed files, no dependency, no path into the server, and programs in
+ * browsers' and in Node's terms that type-check against it alone. `node scripts/pack-client.ts [folder]` leaves the tarball there.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const packageFolder = join(root, 'packages', 'client');
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const ALLOWED = ['dist/client.d.ts', 'dist/client.js', 'dist/trpc-license.txt', 'package.json'];
+/** Names that would betray server code or a server dependency. */
+const FOREIGN = /@prisma|fastify|pg-boss|PrismaClient|@trpc\/server|\/src\/|node_modules|from ['"](?!\.)/;
+
+export interface PackedClient {
+  /** Path of the tarball. */
+  tarball: string;
+  packedBytes: number;
+  declarationBytes: number;
+  moduleBytes: number;
+}
+
+/** Packs what `scripts/build-client.ts` built. @throws Error when the tarball holds what it must not */
+export async function packClient(folder: string): Promise<PackedClient> {
+  await mkdir(folder, { recursive: true });
+  const [report] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], packageFolder)) as [
+    { filename: string; size: number; files: { path: string; size: number }[] },
+  ];
+  const paths = report.files.map(({ path }) => path).sort();
+  if (paths.join() !== ALLOWED.join()) throw new Error(`The tarball holds other files: ${paths.join(', ')}`);
+  const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as Record<string, unknown>;
+  for (const key of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
+    if (manifest[key] !== undefined) throw new Error(`The package has ${key}`);
+  }
+  for (const file of ['client.js', 'client.d.ts']) {
+    const found = FOREIGN.exec(await readFile(join(packageFolder, 'dist', file), 'utf8'));
+    if (found) throw new Error(`${file} names ${found[0]}`);
+  }
+  const sizeOf = (path: string) => report.files.find((file) => file.path === path)?.size ?? 0;
+  return {
+    tarball: resolve(folder, report.filename),
+    packedBytes: report.size,
+    declarationBytes: sizeOf('dist/client.d.ts'),
+    moduleBytes: sizeOf('dist/client.js'),
+  };
+}
+
+/** Unpacks the tarball as an installed package of the project in `folder`. */
+export async function installTarball(tarball: string, folder: string): Promise<void> {
+  const target = join(folder, 'node_modules', '@subscription-service', 'client');
+  await mkdir(target, { recursive: true });
+  run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'], folder);
+}
+
+/** Makes packages of this project visible to a project elsewhere. */
+export async function lendPackages(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const link = join(folder, 'node_modules', name);
+    await mkdir(join(link, '..'), { recursive: true });
+    await symlink(join(root, 'node_modules', name), link, 'dir');
+  }
+}
+
+/** Type-checks a project. @returns milliseconds @throws Error with what the compiler says */
+export function checkTypes(folder: string): number {
+  const startedAt = performance.now();
+  run(process.execPath, [compiler, '-p', folder], folder);
+  return Math.round(performance.now() - startedAt);
+}
+
+function run(command: string, args: string[], cwd: string): string {
+  const result = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (result.status !== 0) throw new Error(`${command} ${args[0]} failed:\n${result.stdout}${result.stderr}`);
+  return result.stdout;
+}
+
+const CONSUMER = `import { CabinetError, createCabinetClient, createFeedClient } from '@subscription-service/client';
+
+const client = createCabinetClient({ baseUrl: 'http://127.0.0.1:1' });
+export async function use(): Promise<string> {
+  const signIn = await client.api.auth.email.login.mutate({ email: 'a@b.example', password: 'secret' });
+  await client.session.start(signIn);
+  const me = await client.api.auth.me.query();
+  const createdAt: string = me.created_at;
+  // @ts-expect-error a wrong input type must be refused
+  await client.api.auth.email.login.mutate({ email: 5, password: 'secret' });
+  // @ts-expect-error an unknown procedure must be refused
+  await client.api.auth.nothing.query();
+  // @ts-expect-error a field that the answer does not have must be refused
+  me.unknown_field;
+  client.live.onEvent('balance.topup', (event) => event.new_balance_kopeks.toFixed());
+  // @ts-expect-error an unknown event must be refused
+  client.live.onEvent('balance.stolen', () => undefined);
+  createFeedClient({ baseUrl: '', apiKey: '' }).onEvent('payment.completed', ({ payload }) => payload.amount_kopeks.toFixed());
+  try {
+    return createdAt;
+  } catch (error) {
+    return error instanceof CabinetError ? error.fieldErrors.map(({ path }) => path).join() : '';
+  }
+}
+`;
+
+/** A program that knows nothing but the tarball, in both worlds. @returns milliseconds of each check */
+export async function checkConsumers(tarball: string): Promise<{ browserMs: number; nodeMs: number }> {
+  const folder = await mkdtemp(join(tmpdir(), 'client-consumer-'));
+  try {
+    await installTarball(tarball, folder);
+    await lendPackages(folder, ['@types/node', 'undici-types']);
+    await writeFile(join(folder, 'consumer.ts'), CONSUMER);
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    const check = async (change: object): Promise<number> => {
+      const compilerOptions = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2023', ...change };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+      return checkTypes(folder);
+    };
+    return {
+      browserMs: await check({ module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom'], types: [] }),
+      nodeMs: await check({ module: 'nodenext', lib: ['es2023'], types: ['node'], skipLibCheck: true }),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  const kept = process.argv[2];
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'client-pack-')));
+  const packed = await packClient(folder);
+  const times = await checkConsumers(packed.tarball);
+  console.log({ ...packed, ...times, files: (await readdir(folder)).filter((name) => name.endsWith('.tgz')) });
+  if (!kept) await rm(folder, { recursive: true, force: true });
+}

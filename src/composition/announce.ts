@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { App } from '../core/app.ts';
+import type { Sandbox } from './sandbox.ts';
+import { describeOffset } from './sandbox-store.ts';
+
+export interface Announcement {
+  app: App;
+  url: string;
+  version: string;
+  migrated: readonly string[];
+  /** Text of the token made by the first start; shown here and never again. */
+  firstToken: string | null;
+  sandbox: Sandbox | null;
+  startedAt: number;
+  databaseKind: 'embedded' | 'postgres';
+}
+
+/** Tells a newcomer where everything is. Plain text for people beside the log's lines for programs. */
+export async function announce(facts: Announcement): Promise<void> {
+  const { app, url, sandbox, firstToken, databaseKind } = facts;
+  const { env, log } = app;
+  const ms = Math.round(performance.now() - facts.startedAt);
+  log.info({ url, version: facts.version, database: databaseKind, migrated: facts.migrated.length, ms }, 'ready');
+  const fakes = sandbox?.kinds() ?? [];
+  if (fakes.length > 0) log.warn({ fakes }, 'SANDBOX: these systems are fakes; nothing here reaches a real one');
+  const moved = sandbox && describeOffset(sandbox.clock);
+  if (moved) log.warn(moved);
+  // The console is for the person who typed `npm start`; a production log holds no token.
+  if (env.nodeEnv === 'test') return;
+  const lines = [
+    '',
+    `  Subscription Service ${facts.version} is ready after ${(ms / 1000).toFixed(1)} s`,
+    `  Address             ${url}`,
+    ...(env.isDocsEnabled ? [`  API documentation   ${url}/docs`] : []),
+    ...(fakes.length > 0 ? [`  Sandbox             ${url}/sandbox   (fake ${fakes.join(', ')})`] : []),
+    ...(firstToken === null ? [] : [`  First API token     ${firstToken}   (shown once; send it as X-API-Key)`]),
+    '  Administrator       npm run cli -- admin create you@example.com',
+    ...(databaseKind === 'embedded' ? ['  Use PostgreSQL      DATABASE_URL=postgresql://user:password@host:5432/database npm start'] : []),
+    '',
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** The sandbox also leaves the first token in `DATA_DIR/api-token`, readable by its owner alone. */
+export async function keepToken(dataDir: string, token: string): Promise<void> {
+  await writeFile(join(dataDir, 'api-token'), `${token}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../core/app.ts';
+import { METHODS } from '../domain/payments/method-defaults.ts';
+import { isMethodConfigured } from '../domain/payments/method-settings.ts';
+import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
+import { receiveProviderCallback } from '../domain/payments/receive-callback.ts';
+import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Read by the CORS plugin: false leaves a route to itself. */
+    cors?: false;
+  }
+}
+
+/** Where callbacks live inside; no client can ask for it by this name, only a provider's own path leads here. */
+const INTERNAL_PREFIX = '/~callbacks/';
+const NOWHERE = '/~nowhere';
+const MESSENGER_ROUTE = '/messenger-webhook';
+/** Largest callback in bytes. */
+const BODY_LIMIT = 1024 * 1024;
+
+type Headers = Record<string, string | undefined>;
+
+/**
+ * Finds the internal URL of a callback by the path that a provider or the messenger calls. Paths are settings and are read on each
+ * call, so that a route is there as soon as its provider is, without a new start (spec 00, Outside effects).
+ */
+export function callbackRoute(app: App): (path: string) => string | null {
+  return (path) => {
+    if (path.startsWith(INTERNAL_PREFIX)) return NOWHERE;
+    const bare = path.length > 1 && path.endsWith('/') ? path.replace(/\/+$/, '') : path;
+    for (const provider of app.ports.payments.all()) {
+      if (provider.webhookPath() === bare) return `${INTERNAL_PREFIX}${provider.method}`;
+    }
+    return bare !== '/' && bare === app.settings.get('WEBHOOK_PATH') ? MESSENGER_ROUTE : null;
+  };
+}
+
+/** Routes that outside systems call. Bodies reach the adapters as the bytes received: signatures are made over these (spec 03 H17). */
+export async function registerCallbackRoutes(server: FastifyInstance, app: App): Promise<void> {
+  server.get('/health/payment-webhooks', () => describeCallbacks(app));
+  await server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
+    // Providers' OPTIONS are answered by their adapters (spec 03 section 2.6), not by the pages' CORS rules.
+    const options = { bodyLimit: BODY_LIMIT, config: { cors: false as const } };
+    scope.all<{ Params: { method: string } }>(`${INTERNAL_PREFIX}:method`, options, async (request, reply) => {
+      const answer = await receiveProviderCallback(app, request.params.method, callbackOf(request));
+      return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
+    });
+    scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT }, async (request, reply) => {
+      const { headers, rawBody } = callbackOf(request);
+      const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
+      if (verdict.accepted) await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'));
+      return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
+    });
+  });
+}
+
+function sendReply(reply: FastifyReply, answer: CallbackReply): FastifyReply {
+  return reply
+    .code(answer.status)
+    .headers(answer.headers ?? {})
+    .header('content-type', answer.contentType)
+    .send(answer.body);
+}
+
+function callbackOf(request: FastifyRequest): ProviderCallback {
+  const headers: Headers = {};
+  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  // The rewritten URL has lost its query; the one that was asked for has it.
+  const query = Object.fromEntries(new URLSearchParams(request.originalUrl.split('?').slice(1).join('?')));
+  const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return { method: request.method, headers, rawBody, query, ip: request.socket.remoteAddress ?? '' };
+}
+
+/** Which providers would take callbacks now (spec 03 section 2.6). */
+function describeCallbacks(app: App): Record<string, string | boolean> {
+  const flags = METHODS.filter((method) => method.hasCallbacks).map((method) => [
+    `${method.id}_enabled`,
+    isMethodConfigured(app, method),
+  ]);
+  return { status: 'ok', ...Object.fromEntries(flags) };
+}

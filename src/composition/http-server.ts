@@ -1,0 +1,145 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import type { App } from '../core/app.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { registerCors } from '../rest/cors.ts';
+import { registerRest } from '../rest/dispatcher.ts';
+import { registerDocsPages } from '../rest/docs-pages.ts';
+import { buildOpenApiDocument } from '../rest/openapi-document.ts';
+import { contextFactory, requestIdOf } from '../rest/request-context.ts';
+import type { RestRoute } from '../rest/route-table.ts';
+import { registerSecurityHeaders } from '../rest/security-headers.ts';
+import { restServerOptions } from '../rest/server-options.ts';
+import { type AppRouter, appRouter } from '../routers/root.ts';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_BATCH_SIZE = 20;
+
+export interface HttpServer {
+  readonly fastify: FastifyInstance;
+  readonly routes: readonly RestRoute[];
+}
+
+export interface HttpServerOptions {
+  app: App;
+  metrics: Metrics;
+  version: string;
+  /** Finds the internal URL of a provider's callback by the path that the provider calls; null for every other path. */
+  callbackRoute: (path: string) => string | null;
+  /** Further routes: callbacks, sandbox page. */
+  extend?: (server: FastifyInstance) => Promise<void>;
+}
+
+/** Builds the HTTP server with all doors but the sockets; does not listen yet. */
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { app, metrics } = options;
+  const server = fastify({
+    ...restServerOptions,
+    logger: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: 65_000,
+    genReqId: (request) => requestIdOf(request.headers),
+    rewriteUrl: (request) => {
+      const url = request.url ?? '/';
+      return options.callbackRoute(url.split('?', 1)[0]!) ?? url;
+    },
+  });
+  const createContext = contextFactory(app);
+  logAndMeasure(server, app, metrics);
+  registerSecurityHeaders(server);
+  await registerCors(server, {
+    webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
+    cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
+  });
+  closeDisabledAreas(server, app);
+  const routes = await registerRest(server, { router: appRouter, createContext, log: app.log });
+  await server.register(fastifyTRPCPlugin, {
+    prefix: '/trpc',
+    trpcOptions: {
+      router: appRouter,
+      createContext: ({ req }: { req: FastifyRequest }) => createContext(req),
+      maxBatchSize: MAX_BATCH_SIZE,
+      onError: ({ error, path }) => {
+        if (error.code === 'INTERNAL_SERVER_ERROR') app.log.error({ err: error.cause ?? error, operation: path }, 'an operation failed');
+      },
+    } satisfies FastifyTRPCPluginOptions<AppRouter>['trpcOptions'],
+  });
+  const info = { title: 'Subscription Service', version: options.version };
+  registerDocsPages(server, {
+    isEnabled: () => app.env.isDocsEnabled,
+    title: info.title,
+    document: () => buildOpenApiDocument(routes, info),
+  });
+  server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
+  await options.extend?.(server);
+  return { fastify: server, routes };
+}
+
+function listOf(text: string | null): string[] {
+  return (text ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '');
+}
+
+/** One log line and one observation a request. The URL is never logged: queries carry credentials; the route template is enough. */
+function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): void {
+  type Measured = FastifyRequest & { startedAt?: number; observed?: ReturnType<Metrics['startHttpRequest']>; seen?: { actor: string } };
+  server.addHook('onRequest', (request, reply, done) => {
+    const measured = request as Measured;
+    measured.startedAt = performance.now();
+    measured.observed = metrics.startHttpRequest();
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const measured = request as Measured;
+    const route = request.routeOptions.url ?? 'unknown';
+    measured.observed?.({ route, method: request.method, status: reply.statusCode });
+    const line = {
+      requestId: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round((performance.now() - (measured.startedAt ?? 0)) * 10) / 10,
+      actor: (measured.seen?.actor ?? 'anonymous').split(':', 1)[0],
+    };
+    if (reply.statusCode >= 500) app.log.error(line, 'request');
+    else app.log.info(line, 'request');
+    done();
+  });
+}
+
+/** `WEB_API_ENABLED` and `CABINET_ENABLED` close their areas; health stays (spec 06 section 0). */
+function closeDisabledAreas(server: FastifyInstance, app: App): void {
+  const { isWebApiEnabled, isCabinetEnabled } = app.env;
+  if (isWebApiEnabled && isCabinetEnabled) return;
+  server.addHook('onRequest', (request, reply, done) => {
+    const url = request.routeOptions.url ?? '';
+    const isCabinet = url.startsWith('/cabinet') || url.startsWith('/trpc');
+    const isOpen = isCabinet ? isCabinetEnabled : isWebApiEnabled || !isWebApiPath(url);
+    if (isOpen) done();
+    else reply.code(404).send({ detail: 'Not Found' });
+  });
+}
+
+/** Doors that stay open with the Web API off. */
+function isWebApiPath(url: string): boolean {
+  return !/^\/(?:health$|livez|readyz|metrics$|docs|redoc|doc$|openapi\.json|sandbox|~callbacks|miniapp)/.test(url) && url !== '';
+}
+
+async function sendMetrics(request: FastifyRequest, reply: FastifyReply, app: App, metrics: Metrics): Promise<string | object> {
+  const token = app.env.metricsToken;
+  const isAllowed = token === null ? isLoopback(request.socket.remoteAddress) : hasBearer(request.headers.authorization, token);
+  if (!isAllowed) return reply.code(token === null ? 403 : 401).send({ detail: token === null ? 'Forbidden' : 'Unauthorized' });
+  reply.header('content-type', metrics.contentType);
+  return metrics.render();
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && ipaddr.process(address).range() === 'loopback';
+}
+
+function hasBearer(header: string | undefined, token: string): boolean {
+  const [given, wanted] = [Buffer.from(header ?? ''), Buffer.from(`Bearer ${token}`)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

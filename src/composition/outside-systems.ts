@@ -1,0 +1,141 @@
+import type { Ports, SettingsReader } from '../core/app.ts';
+import type { Clock } from '../core/clock.ts';
+import { createHttpClient } from '../core/http/outbound.ts';
+import type { Env } from '../core/env.ts';
+import type { Logger } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { MessengerPort } from '../domain/messaging/ports.ts';
+import type { PaymentProvider } from '../domain/payments/ports.ts';
+import { starsForKopeks } from '../domain/payments/stars-rate.ts';
+import type { MailConnection } from '../integrations/mail/connection.ts';
+import { createMailPort } from '../integrations/mail/mail-port.ts';
+import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
+import { createMessengerIdentityPort } from '../integrations/messenger/identity-port.ts';
+import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
+import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
+import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
+import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.ts';
+import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
+import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
+import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
+import { SANDBOX_CALLBACK_PATH, type SandboxHost } from './sandbox-host.ts';
+import type { SandboxKind } from './sandbox-kinds.ts';
+import type { SandboxSecrets } from './sandbox-store.ts';
+
+export interface OutsideOptions {
+  env: Env;
+  settings: SettingsReader;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** Null while no fake may run. */
+  sandbox: { host: Pick<SandboxHost, 'addresses'>; secrets: SandboxSecrets; isFake: (kind: SandboxKind) => boolean } | null;
+  instance: Ports['instance'];
+}
+
+/** Connects the domain's ports to their adapters. Connections are read on every call, because settings change at run time. */
+export function connectOutsideSystems(options: OutsideOptions): Ports {
+  const { env, settings, log, metrics, sandbox } = options;
+  const deps = { log, metrics };
+  const fakeAddresses = (kind: SandboxKind) => (sandbox?.isFake(kind) ? sandbox.host.addresses() : null);
+
+  const panel = createVpnPanelAdapter({
+    http: createHttpClient({ system: 'vpnpanel', connectTimeoutMs: 10_000, totalTimeoutMs: 60_000, retries: 3 }, deps),
+    connection: () => {
+      const fake = fakeAddresses('vpnpanel');
+      return {
+        baseUrl: fake ? fake.panelUrl : settings.get('VPNPANEL_API_URL'),
+        apiKey: fake ? sandbox!.secrets.panelApiKey : settings.get('VPNPANEL_API_KEY'),
+        authType: fake ? 'api_key' : settings.get('VPNPANEL_AUTH_TYPE'),
+        username: settings.get('VPNPANEL_USERNAME'),
+        password: settings.get('VPNPANEL_PASSWORD'),
+        caddyToken: settings.get('VPNPANEL_CADDY_TOKEN'),
+        secretKey: settings.get('VPNPANEL_SECRET_KEY'),
+      };
+    },
+    log,
+  });
+
+  const messenger = createMessengerPort({
+    http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
+    connection: (): BotApiConnection | null => {
+      const fake = fakeAddresses('messenger');
+      if (fake) return { baseUrl: fake.messengerUrl, token: sandbox!.secrets.botToken, webhookSecret: sandbox!.secrets.webhookSecret };
+      const token = settings.get('BOT_TOKEN');
+      if (!token) return null;
+      return { baseUrl: BOT_API_BASE_URL, token, webhookSecret: settings.get('WEBHOOK_SECRET_TOKEN') };
+    },
+  });
+
+  const mail = createMailPort({
+    http: createHttpClient({ system: 'mail', totalTimeoutMs: 30_000, retries: 0 }, deps),
+    connection: (): MailConnection | null => {
+      const fake = fakeAddresses('mail');
+      const fromName = settings.get('SMTP_FROM_NAME');
+      if (fake) return { kind: 'sandbox', baseUrl: fake.mailUrl, fromEmail: 'service@sandbox.local', fromName };
+      const [host, fromEmail] = [settings.get('SMTP_HOST'), settings.get('SMTP_FROM_EMAIL') ?? settings.get('SMTP_USER')];
+      if (!host || !fromEmail) return null;
+      return {
+        kind: 'smtp',
+        host,
+        port: settings.get('SMTP_PORT'),
+        user: settings.get('SMTP_USER'),
+        password: settings.get('SMTP_PASSWORD'),
+        fromEmail,
+        fromName,
+        useTls: settings.get('SMTP_USE_TLS'),
+      };
+    },
+  });
+
+  const providers = paymentProviders(options, messenger);
+  return {
+    panel,
+    messenger,
+    mail,
+    payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
+    webhooks: createWebhookTransport({ allowedPrivateHosts: env.webhookAllowedPrivateHosts }, deps),
+    messengerIdentity: createMessengerIdentityPort({
+      clock: options.clock,
+      botToken: () => (sandbox?.isFake('messenger') ? sandbox.secrets.botToken : settings.get('BOT_TOKEN')),
+    }),
+    instance: options.instance,
+  };
+}
+
+function paymentProviders({ settings, log, metrics, sandbox }: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
+  const deps = { log, metrics };
+  const listOf = (text: string) => text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  const yookassa = createYookassaProvider({
+    http: createHttpClient({ system: 'yookassa', totalTimeoutMs: 30_000 }, deps),
+    connection: () => ({
+      enabled: settings.get('YOOKASSA_ENABLED'),
+      baseUrl: YOOKASSA_BASE_URL,
+      shopId: settings.get('YOOKASSA_SHOP_ID') ?? '',
+      secretKey: settings.get('YOOKASSA_SECRET_KEY') ?? '',
+      returnUrl: settings.get('YOOKASSA_RETURN_URL'),
+      receiptEmail: settings.get('YOOKASSA_DEFAULT_RECEIPT_EMAIL'),
+      vatCode: settings.get('YOOKASSA_VAT_CODE'),
+      paymentMode: settings.get('YOOKASSA_PAYMENT_MODE'),
+      paymentSubject: settings.get('YOOKASSA_PAYMENT_SUBJECT'),
+      saveCard: settings.get('YOOKASSA_RECURRENT_ENABLED') && settings.get('YOOKASSA_RECURRENT_REQUIRED'),
+      minKopeks: settings.get('YOOKASSA_MIN_AMOUNT_KOPEKS'),
+      maxKopeks: settings.get('YOOKASSA_MAX_AMOUNT_KOPEKS'),
+      webhookPath: settings.get('YOOKASSA_WEBHOOK_PATH'),
+      trustedProxyNetworks: listOf(settings.get('YOOKASSA_TRUSTED_PROXY_NETWORKS')),
+    }),
+  });
+  const stars = createStarsProvider({
+    messenger,
+    connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
+    starsFor: (kopeks) => starsForKopeks(kopeks, settings.get('MESSENGER_STARS_RATE_RUB')),
+  });
+  const fake = createSandboxProvider({
+    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: 30_000 }, deps),
+    connection: () => {
+      const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
+      return addresses && { baseUrl: addresses.paymentsUrl, secret: sandbox!.secrets.paymentSecret, webhookPath: SANDBOX_CALLBACK_PATH };
+    },
+  });
+  return [fake, stars, yookassa];
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import { createHttpClient } from '../core/http/outbound.ts';
+import type { Logger } from '../core/log.ts';
+import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
+import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
+import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
+import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
+import type { SandboxSecrets } from './sandbox-store.ts';
+import { databaseSandboxStore } from './sandbox-store.ts';
+
+/** Addresses of the fake systems; the instance that hosts them publishes these in the database. */
+export interface SandboxAddresses {
+  instance: string;
+  panelUrl: string;
+  paymentsUrl: string;
+  messengerUrl: string;
+  mailUrl: string;
+  /** The hosting instance's own door, for its sandbox page. */
+  serviceUrl: string;
+}
+
+export interface SandboxServers {
+  panel: SandboxPanel;
+  payments: PaymentSandbox;
+  messenger: MessengerSandbox;
+  mail: MailSandbox;
+}
+
+export const SANDBOX_BOT_USERNAME = 'sandbox_bot';
+export const SANDBOX_CALLBACK_PATH = '/sandbox-payment-webhook';
+/** The discard port: every connection is refused. */
+const NOWHERE = 'http://127.0.0.1:9';
+const BETWEEN_HOSTS: SandboxAddresses = {
+  instance: '',
+  panelUrl: NOWHERE,
+  paymentsUrl: NOWHERE,
+  messengerUrl: NOWHERE,
+  mailUrl: NOWHERE,
+  serviceUrl: '',
+};
+const LEASE_MS = 5_000;
+const BEAT_MS = 1_500;
+
+export interface SandboxHostOptions {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  secrets: SandboxSecrets;
+  /** Path of the messenger's webhook on our server. */
+  messengerWebhookPath: string;
+}
+
+/**
+ * Runs the fake systems on one instance of the installation: whoever holds the lease row serves them on loopback, the others
+ * use its addresses. When the host dies, another takes over with the state that was saved.
+ */
+export class SandboxHost {
+  readonly #options: SandboxHostOptions;
+  readonly #instance = randomUUID();
+  #serviceUrl = '';
+  #servers: SandboxServers | null = null;
+  #addresses: SandboxAddresses = BETWEEN_HOSTS;
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: SandboxHostOptions) {
+    this.#options = options;
+  }
+
+  /** Where the fakes can be reached now; for the moment between two hosts a place where nothing answers, like a system that is down. */
+  addresses(): SandboxAddresses {
+    return this.#addresses;
+  }
+
+  /** The servers, when this instance is the host. */
+  servers(): SandboxServers | null {
+    return this.#servers;
+  }
+
+  /** @param serviceUrl this instance's own address on loopback, where callbacks go */
+  async start(serviceUrl: string): Promise<void> {
+    this.#serviceUrl = serviceUrl;
+    await this.#beat();
+    const again = () => {
+      this.#timer = setTimeout(() => {
+        this.#beat()
+          .catch((error: unknown) => this.#options.log.warn({ err: error }, 'the sandbox lease could not be renewed'))
+          .finally(() => {
+            if (!this.#closed) again();
+          });
+      }, BEAT_MS);
+      this.#timer.unref();
+    };
+    again();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    const servers = this.#servers;
+    this.#servers = null;
+    if (!servers) return;
+    await Promise.all([servers.panel.close(), servers.payments.close(), servers.messenger.close(), servers.mail.close()]);
+    await this.#options.database.db.sql("DELETE FROM service_state WHERE key = 'sandbox_host' AND value->>'instance' = $1 RETURNING key", [
+      this.#instance,
+    ]);
+  }
+
+  async #beat(): Promise<void> {
+    if (await this.#holdLease()) {
+      if (!this.#servers) {
+        this.#servers = await this.#startServers();
+        this.#addresses = this.#ownAddresses(this.#servers);
+        await this.#holdLease();
+      }
+      return;
+    }
+    const [row] = await this.#options.database.db.sql<{ value: SandboxAddresses }>("SELECT value FROM service_state WHERE key = 'sandbox_host'");
+    this.#addresses = row?.value.panelUrl ? row.value : BETWEEN_HOSTS;
+  }
+
+  /** Takes or renews the lease and publishes the addresses. */
+  async #holdLease(): Promise<boolean> {
+    const value = JSON.stringify(this.#servers ? this.#addresses : { instance: this.#instance });
+    const rows = await this.#options.database.db.sql(
+      `INSERT INTO service_state (key, value, updated_at) VALUES ('sandbox_host', $1::jsonb, now())
+       ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now()
+       WHERE service_state.value->>'instance' = $2 OR service_state.updated_at < now() - $3::int * interval '1 millisecond'
+       RETURNING key`,
+      [value, this.#instance, LEASE_MS],
+    );
+    return rows.length > 0;
+  }
+
+  #ownAddresses(servers: SandboxServers): SandboxAddresses {
+    return {
+      instance: this.#instance,
+      panelUrl: servers.panel.url,
+      paymentsUrl: servers.payments.server.url,
+      messengerUrl: servers.messenger.server.url,
+      mailUrl: servers.mail.server.url,
+      serviceUrl: this.#serviceUrl,
+    };
+  }
+
+  async #startServers(): Promise<SandboxServers> {
+    const { database, clock, log, secrets, messengerWebhookPath } = this.#options;
+    const store = databaseSandboxStore(database);
+    const now = () => clock.now();
+    const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
+    const [panel, payments, messenger, mail] = await Promise.all([
+      startSandboxPanel({ state: store, clock, apiKey: secrets.panelApiKey }),
+      startPaymentSandbox({
+        store,
+        http,
+        secret: secrets.paymentSecret,
+        shopId: 'sandbox',
+        now,
+        callbackUrls: () => ({
+          sandbox: `${this.#serviceUrl}${SANDBOX_CALLBACK_PATH}`,
+          yookassa: `${this.#serviceUrl}/yookassa-webhook`,
+        }),
+      }),
+      startMessengerSandbox({
+        store,
+        http,
+        botToken: secrets.botToken,
+        botUsername: SANDBOX_BOT_USERNAME,
+        now,
+        defaultWebhook: () => ({ url: `${this.#serviceUrl}${messengerWebhookPath}`, secret: secrets.webhookSecret }),
+      }),
+      startMailSandbox({ store, now }),
+    ]);
+    return { panel, payments, messenger, mail };
+  }
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../core/clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import type { Random } from '../core/random.ts';
+import { initState, readState, writeState } from '../core/service-state.ts';
+import type { SandboxStore } from '../sandbox/store.ts';
+
+const CLOCK_CHANNEL = 'sandbox_clock';
+const CLOCK_KEY = 'sandbox_clock';
+
+/** Keeps what the fake servers must remember in `service_state`, so that a restart or another instance finds it. */
+export function databaseSandboxStore(database: Database): SandboxStore {
+  return {
+    load: (key) => readState(database.db, `sandbox:${key}`),
+    save: (key, value) => writeState(database.db, `sandbox:${key}`, value),
+  };
+}
+
+/** Keys of the fake systems, made once for the installation. */
+export interface SandboxSecrets {
+  panelApiKey: string;
+  botToken: string;
+  webhookSecret: string;
+  paymentSecret: string;
+}
+
+export async function sandboxSecrets(database: Database, random: Random): Promise<SandboxSecrets> {
+  const text = (bytes: number) => random.bytes(bytes).toString('base64url');
+  const fresh: SandboxSecrets = {
+    panelApiKey: text(24),
+    // The shape of a real bot token, so that everything that checks or hides one treats it alike.
+    botToken: `1000001:${text(27).slice(0, 35)}`,
+    webhookSecret: text(24),
+    paymentSecret: text(24),
+  };
+  return initState(database.db, 'sandbox:secrets', fresh);
+}
+
+/** Service time of the sandbox: real time plus what the page has moved it forward, the same on every instance. */
+export class SandboxClock implements Clock {
+  readonly #database: Database;
+  #offsetMs = 0;
+  #stop: (() => Promise<void>) | null = null;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async start(): Promise<void> {
+    const read = () => void this.#read().catch(() => undefined);
+    this.#stop = await this.#database.listen(CLOCK_CHANNEL, read, read);
+    await this.#read();
+  }
+
+  async stop(): Promise<void> {
+    await this.#stop?.();
+  }
+
+  now(): Date {
+    return new Date(Date.now() + this.#offsetMs);
+  }
+
+  /**
+   * Moves service time forward; what waits in the job queue comes that much nearer.
+   * @param ms above zero, whole minutes or more are usual
+   */
+  async advance(ms: number): Promise<void> {
+    const step = Math.max(0, Math.round(ms));
+    await this.#database.db.sql(
+      `WITH moved AS (
+         INSERT INTO service_state (key, value) VALUES ($1, jsonb_build_object('offsetMs', $2::bigint))
+         ON CONFLICT (key) DO UPDATE SET value = jsonb_build_object('offsetMs', (service_state.value->>'offsetMs')::bigint + $2::bigint), updated_at = now()
+         RETURNING key),
+       jobs AS (
+         UPDATE jobs.job SET start_after = start_after - $2::bigint * interval '1 millisecond'
+         WHERE state IN ('created', 'retry') AND start_after > now() RETURNING id)
+       SELECT (SELECT count(*) FROM moved)::int AS moved, (SELECT count(*) FROM jobs)::int AS jobs, pg_notify($3, '')::text AS told`,
+      [CLOCK_KEY, step, CLOCK_CHANNEL],
+    );
+    await this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const [row] = await this.#database.db.sql<{ offset: number }>("SELECT (value->>'offsetMs')::bigint AS offset FROM service_state WHERE key = $1", [
+      CLOCK_KEY,
+    ]);
+    this.#offsetMs = row?.offset ?? 0;
+  }
+}
+
+/** A moved clock is worth a word in the log. */
+export function describeOffset(clock: Clock): string | null {
+  const minutes = Math.round((clock.now().getTime() - Date.now()) / MINUTE_MS);
+  return minutes < 1 ? null : `the sandbox clock is ${minutes} minutes ahead`;
+}

@@ -1,0 +1,46 @@
+import type { SettingsReader } from '../core/app.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import type { Env } from '../core/env.ts';
+import type { Logger } from '../core/log.ts';
+import { systemRandom } from '../core/random.ts';
+import { SandboxHost } from './sandbox-host.ts';
+import { fakeKinds, type SandboxKind } from './sandbox-kinds.ts';
+import { SandboxClock, type SandboxSecrets, sandboxSecrets } from './sandbox-store.ts';
+
+/** The fakes of this installation (spec 00, SANDBOX): who hosts them, their keys, and the clock they share. */
+export interface Sandbox {
+  readonly host: SandboxHost;
+  readonly clock: SandboxClock;
+  readonly secrets: SandboxSecrets;
+  kinds(): SandboxKind[];
+  isFake(kind: SandboxKind): boolean;
+  close(): Promise<void>;
+}
+
+/** @returns null when no fake may ever run here (production, SANDBOX=off, or everything real) */
+export async function createSandbox(options: { env: Env; settings: SettingsReader; database: Database; log: Logger }): Promise<Sandbox | null> {
+  const { env, settings, database, log } = options;
+  if (fakeKinds(env, settings).length === 0) return null;
+  const clock = new SandboxClock(database);
+  await clock.start();
+  const secrets = await sandboxSecrets(database, systemRandom);
+  const host = new SandboxHost({ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook' });
+  const kinds = () => fakeKinds(env, settings);
+  return {
+    host,
+    clock,
+    secrets,
+    kinds,
+    isFake: (kind) => kinds().includes(kind),
+    close: async () => {
+      await host.close();
+      await clock.stop();
+    },
+  };
+}
+
+/** The service's clock: the sandbox's while there is one. */
+export function clockOf(sandbox: Sandbox | null, real: Clock): Clock {
+  return sandbox?.clock ?? real;
+}

@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import type { App, Ports } from '../core/app.ts';
+import { DatabaseSharedCache } from '../core/cache/shared-cache.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
+import { openEmbedded } from '../core/db/open-embedded.ts';
+import { openPostgres } from '../core/db/open-postgres.ts';
+import { type Env, EnvError } from '../core/env.ts';
+import { EventBus } from '../core/events/event-bus.ts';
+import { sqlEventRecorder } from '../core/events/sql-event-recorder.ts';
+import { JobRunner } from '../core/jobs/job-runner.ts';
+import { sqlJobSender } from '../core/jobs/sql-job-sender.ts';
+import type { Logger } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { systemRandom } from '../core/random.ts';
+import type { Redactor } from '../core/redaction.ts';
+import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
+import { followSettings } from '../domain/settings/follow-changes.ts';
+import { createSettingsStore } from '../domain/settings/settings-store.ts';
+
+/** Root of the package, where `prisma/` and `locales/` lie; the same from `src/` and from the bundle in `dist/`. */
+export const packageRoot = join(import.meta.dirname, '..', import.meta.dirname.endsWith('composition') ? '..' : '');
+
+/** An assembled service without its doors: what the server, the command line and the tests share. */
+export interface Service {
+  readonly app: App;
+  readonly database: Database;
+  readonly bus: EventBus;
+  readonly runner: JobRunner;
+  /** Names of migrations applied by this start. */
+  readonly migrated: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  env: Env;
+  log: Logger;
+  metrics: Metrics;
+  redactor: Redactor;
+  /** Makes the outside systems; called once, before the `App` exists. */
+  ports: (parts: { database: Database; settings: App['settings']; log: Logger; metrics: Metrics }) => Promise<{ ports: Ports; clock: Clock }>;
+}
+
+/** Opens the database `DATABASE_URL` names, else the embedded one in `DATA_DIR`. */
+export function openDatabase(env: Env, log: Logger): Promise<Database> {
+  const migrationsFolder = join(packageRoot, 'prisma', 'migrations');
+  return env.databaseUrl === null
+    ? openEmbedded({ dataDir: env.dataDir, migrationsFolder })
+    : openPostgres({
+        url: env.databaseUrl,
+        poolSize: env.databasePoolSize,
+        statementTimeoutMs: env.databaseStatementTimeoutMs,
+        migrationsFolder,
+        log,
+      });
+}
+
+/** Opens, migrates and assembles. @throws EnvError when settings given by the environment cannot be used */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { env, log, redactor, metrics } = options;
+  const settings = createSettingsStore({ environment: env.raw, log });
+  if (settings.problems.length > 0) throw new EnvError(settings.problems);
+  const database = await openDatabase(env, log);
+  try {
+    const migrated = await database.migrate();
+    const runner = new JobRunner(database, log);
+    await runner.install();
+    const cache = new DatabaseSharedCache();
+    await cache.start(database);
+    const { ports, clock } = await options.ports({ database, settings, log, metrics });
+    const app: App = {
+      env,
+      clock,
+      random: systemRandom,
+      log,
+      db: database.db,
+      jobs: sqlJobSender(database.db.sql, clock),
+      events: sqlEventRecorder(database.db.sql, clock),
+      settings,
+      cache,
+      ports,
+    };
+    const unfollow = await followSettings(app, settings, database.listen);
+    const hideSecrets = () => {
+      for (const key of secretKeys) {
+        const value = settings.get(key);
+        if (typeof value === 'string') redactor.register([value]);
+      }
+    };
+    hideSecrets();
+    settings.onChange(secretKeys, hideSecrets);
+    const bus = new EventBus(database, log);
+    await bus.start();
+    metrics.setPoolSource(() => database.poolCounters());
+    metrics.setQueueLagSource(() => queueLag(database));
+    metrics.setOutboxSource(() => outboxAge(database));
+    return {
+      app,
+      database,
+      bus,
+      runner,
+      migrated,
+      close: async () => {
+        await bus.stop();
+        await unfollow();
+        await cache.stop();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function queueLag(database: Database): Promise<Record<string, number>> {
+  const rows = await database.db.sql<{ name: string; seconds: number }>(
+    `SELECT name, extract(epoch FROM now() - min(start_after))::float8 AS seconds FROM jobs.job
+     WHERE state IN ('created', 'retry') AND start_after < now() GROUP BY name`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.name, row.seconds]));
+}
+
+/** Events are told by NOTIFY at commit; what can wait are webhook deliveries. */
+async function outboxAge(database: Database): Promise<number> {
+  const [row] = await database.db.sql<{ seconds: number }>(
+    `SELECT coalesce(max(extract(epoch FROM now() - next_retry_at)), 0)::float8 AS seconds FROM webhook_deliveries
+     WHERE status = 'pending' AND next_retry_at < now()`,
+  );
+  return row?.seconds ?? 0;
+}

@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { App } from '../core/app.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Env } from '../core/env.ts';
+import type { Logger } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { closePasswordHasher } from '../core/password-hasher.ts';
+import type { Redactor } from '../core/redaction.ts';
+import { jobHandlers } from '../jobs/handlers.ts';
+import { startSchedules } from '../jobs/schedules.ts';
+import { authenticateToken } from '../domain/access/authenticate-token.ts';
+import { authenticateUser } from '../domain/identity/authenticate-user.ts';
+import { attachRealtime } from '../realtime/attach-realtime.ts';
+import { readCabinetStanding } from '../realtime/cabinet-standing.ts';
+import { addressOf } from '../rest/request-context.ts';
+import { announce } from './announce.ts';
+import { callbackRoute, registerCallbackRoutes } from './callback-routes.ts';
+import { createHttpServer } from './http-server.ts';
+import { connectOutsideSystems } from './outside-systems.ts';
+import { clockOf, createSandbox, type Sandbox } from './sandbox.ts';
+import { registerSandboxPage } from './sandbox-page.ts';
+import { seedInstallation, seedLate } from './seed-installation.ts';
+import { createService, packageRoot } from './service.ts';
+
+export interface RunningService {
+  readonly app: App;
+  /** Address on loopback. */
+  readonly url: string;
+  readonly sandbox: Sandbox | null;
+  /** Takes no new work, finishes what runs, tells sockets, hands jobs back, closes the database. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  env: Env;
+  log: Logger;
+  metrics: Metrics;
+  redactor: Redactor;
+}
+
+/** Starts everything: database, jobs, doors, sandbox. Resolves when requests are served. */
+export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
+  const startedAt = performance.now();
+  const version = await readVersion();
+  const state = { isReady: false };
+  let sandbox: Sandbox | null = null;
+  const service = await createService({
+    env,
+    log,
+    metrics,
+    redactor,
+    ports: async ({ database, settings }) => {
+      sandbox = await createSandbox({ env, settings, database, log });
+      if (sandbox) redactor.register(Object.values(sandbox.secrets));
+      const clock = clockOf(sandbox, systemClock);
+      const instance = {
+        version: () => version,
+        sandboxKinds: () => sandbox?.kinds() ?? [],
+        poolCounters: () => database.poolCounters(),
+        isReady: () => state.isReady,
+      };
+      return { clock, ports: connectOutsideSystems({ env, settings, clock, log, metrics, sandbox, instance }) };
+    },
+  });
+  const { app, bus, runner } = service;
+  const fakes = sandbox as Sandbox | null;
+  const firstToken = await seedInstallation(app);
+
+  const { fastify } = await createHttpServer({
+    app,
+    metrics,
+    version,
+    callbackRoute: callbackRoute(app),
+    extend: async (server) => {
+      await registerCallbackRoutes(server, app);
+      if (fakes) registerSandboxPage(server, fakes);
+    },
+  });
+  await fastify.ready();
+  const realtime = await attachRealtime({
+    httpServer: fastify.server,
+    app,
+    bus,
+    listen: service.database.listen,
+    authenticateToken,
+    authenticateUser,
+    readStanding: readCabinetStanding,
+    clientIp: (request) => addressOf(request, env.trustedProxies),
+    metrics,
+  });
+  await fastify.listen({ host: env.host, port: env.port });
+  const address = fastify.server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : env.port}`;
+
+  await fakes?.host.start(url);
+  await runner.work(jobHandlers(app, metrics));
+  const stopSchedules = startSchedules(app);
+  state.isReady = true;
+  await announce({ app, url, version, migrated: service.migrated, firstToken, sandbox: fakes, startedAt, databaseKind: service.database.kind });
+  seedLate(app);
+
+  return {
+    app,
+    url,
+    sandbox: fakes,
+    stop: async () => {
+      state.isReady = false;
+      stopSchedules();
+      await realtime.close();
+      // Answers what is under way; connections that only wait are closed.
+      await fastify.close();
+      await runner.stop(10_000);
+      await fakes?.close();
+      await closePasswordHasher();
+      await service.close();
+      metrics.close();
+    },
+  };
+}
+
+async function readVersion(): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return manifest.version;
+}

@@ -1,0 +1,18 @@
+import type { App } from '../../core/app.ts';
+import { findByUuids, listAll } from './servers/repo.ts';
+import type { ServerSquad } from './types.ts';
+
+/** Every server, unavailable ones too, by (sort order, display name, id); never a page of them (spec 02 H9). */
+export function listSquads(app: App): Promise<ServerSquad[]> {
+  return listAll(app.db, { availableOnly: false });
+}
+
+/** Every available server in the same order, full ones included. */
+export function listAvailableSquads(app: App): Promise<ServerSquad[]> {
+  return listAll(app.db, { availableOnly: true });
+}
+
+/** The servers with these squad uuids; unknown uuids are left out. */
+export function findSquadsByUuid(app: App, uuids: readonly string[]): Promise<ServerSquad[]> {
+  return uuids.length === 0 ? Promise.resolve([]) : findByUuids(app.db, uuids);
+}

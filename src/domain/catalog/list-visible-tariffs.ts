@@ -1,0 +1,12 @@
+import type { App } from '../../core/app.ts';
+import { tariffVisibleTo } from './rules/tariff-access.ts';
+import { listAllTariffs } from './tariffs/repo.ts';
+import type { PromoGroup, Tariff } from './types.ts';
+
+/**
+ * The active tariffs that a user with this primary promo group may see and buy, by (display order, id) (spec 02 sections 1.4, H19).
+ */
+export async function listVisibleTariffs(app: App, primaryPromoGroup: Pick<PromoGroup, 'id'> | null): Promise<Tariff[]> {
+  const tariffs = await listAllTariffs(app.db, { activeOnly: true });
+  return tariffs.filter((tariff) => tariffVisibleTo(tariff, primaryPromoGroup));
+}

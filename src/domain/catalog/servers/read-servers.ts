@@ -1,0 +1,103 @@
+import type { App } from '../../../core/app.ts';
+import { listGroupNames, listGroups } from '../promo-groups/repo.ts';
+import { isFull } from '../rules/tariff-access.ts';
+import type { PromoGroup, ServerSquad } from '../types.ts';
+import { serverNotFound } from './errors.ts';
+import { type DatedServer, findById, listAll, listPage, type ServerFilter } from './repo.ts';
+import {
+  countHolders,
+  listServerUsers,
+  listTariffsUsing,
+  readServerTotals,
+  type ServerTotals,
+  type ServerUser,
+} from './stats-repo.ts';
+
+export type { DatedServer } from './repo.ts';
+export type { ServerTotals, ServerUser } from './stats-repo.ts';
+
+/** A server with the promo groups that may use it, by id. */
+export type ServerWithGroups = DatedServer & { promoGroups: PromoGroup[] };
+
+/** Every server for the administration, by (sort order, display name, id) (spec 02 H16: all of them). */
+export function listServers(app: App, options: { includeUnavailable: boolean }): Promise<DatedServer[]> {
+  return listAll(app.db, { availableOnly: !options.includeUnavailable });
+}
+
+/** A page of servers with their promo groups, and the number of all that match (spec 02 section 8). */
+export async function listServerPage(
+  app: App,
+  filter: ServerFilter,
+  page: { offset: number; limit: number },
+): Promise<{ servers: ServerWithGroups[]; total: number }> {
+  const [{ servers, total }, groups] = await Promise.all([listPage(app.db, filter, page), listGroups(app.db)]);
+  return { servers: servers.map((server) => withGroups(server, groups)), total };
+}
+
+/** @throws AppError 404 'Server not found' */
+export async function readServer(app: App, serverId: number): Promise<ServerWithGroups> {
+  const [server, groups] = await Promise.all([findById(app.db, serverId), listGroups(app.db)]);
+  if (!server) throw serverNotFound();
+  return withGroups(server, groups);
+}
+
+/** All that the form of a server shows. */
+export interface ServerForm {
+  server: DatedServer;
+  /** Every group by name. */
+  promoGroups: { id: number; name: string }[];
+  /** Active and trial subscriptions that hold the squad. */
+  activeSubscriptions: number;
+  tariffsUsing: string[];
+}
+
+/** @throws AppError 404 'Server not found' */
+export async function readServerForm(app: App, serverId: number): Promise<ServerForm> {
+  const server = await findById(app.db, serverId);
+  if (!server) throw serverNotFound();
+  const [promoGroups, holders, tariffsUsing] = await Promise.all([
+    listGroupNames(app.db),
+    countHolders(app.db, server.squadUuid),
+    listTariffsUsing(app.db, server.squadUuid),
+  ]);
+  return { server, promoGroups, activeSubscriptions: holders.active, tariffsUsing };
+}
+
+/** @throws AppError 404 'Server not found' */
+export async function serverStats(
+  app: App,
+  serverId: number,
+): Promise<{ server: DatedServer; active: number; trial: number; usagePercent: number | null }> {
+  const server = await findById(app.db, serverId);
+  if (!server) throw serverNotFound();
+  const holders = await countHolders(app.db, server.squadUuid);
+  const usagePercent = server.maxUsers ? Math.round((server.currentUsers * 1000) / server.maxUsers) / 10 : null;
+  return { server, ...holders, usagePercent };
+}
+
+/** Users of a server by id. @throws AppError 404 'Server not found' */
+export async function listUsersOfServer(
+  app: App,
+  serverId: number,
+  page: { offset: number; limit: number },
+): Promise<{ users: ServerUser[]; total: number }> {
+  const server = await findById(app.db, serverId);
+  if (!server) throw serverNotFound();
+  return listServerUsers(app.db, server, page);
+}
+
+/** Numbers over all servers; revenue in kopeks. */
+export function serverTotals(app: App): Promise<ServerTotals> {
+  return readServerTotals(app.db);
+}
+
+/** Tested in this order (spec 02 section 1.2). */
+export function availabilityStatus(server: ServerSquad): 'unavailable' | 'full' | 'available' {
+  if (!server.isAvailable) return 'unavailable';
+  return isFull(server) ? 'full' : 'available';
+}
+
+function withGroups(server: DatedServer, groups: readonly PromoGroup[]): ServerWithGroups {
+  const promoGroups = groups.filter((group) => server.allowedPromoGroupIds.includes(group.id));
+  return { ...server, promoGroups: promoGroups.sort((a, b) => a.id - b.id) };
+}

@@ -1,0 +1,91 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { findDefaultGroup, lockExistingGroupIds } from '../promo-groups/repo.ts';
+import { type BoundField, checkBounds } from '../rules/field-bounds.ts';
+import { serverNotFound } from './errors.ts';
+import { type DatedServer, findById } from './repo.ts';
+import { insertServer, replaceServerGroups, type ServerValues, updateServerRow } from './write-repo.ts';
+
+export type NewServer = ServerValues & {
+  squadUuid: string;
+  /** null = the default group; unknown ids are left out with a note in the log. */
+  promoGroupIds: readonly number[] | null;
+};
+
+/**
+ * Creates a server by hand (spec 02 section 8).
+ * @throws AppError 400 'Server with this UUID already exists', 400 'Server squad must be linked to at least one promo group';
+ *   ValidationError 422 for texts and numbers that no column holds
+ */
+export async function createServer(app: App, _actor: Actor, request: NewServer): Promise<DatedServer> {
+  const { squadUuid, promoGroupIds, ...values } = request;
+  checkBounds([{ name: 'squadUuid', value: squadUuid, minLength: 1, maxLength: 255 }, ...boundsOf(values)]);
+  return inTransaction(app, async (t) => {
+    const groupIds = await groupsOfNewServer(t, promoGroupIds);
+    if (groupIds.length === 0) {
+      throw refuse('promo_group_required', 400, 'Server squad must be linked to at least one promo group');
+    }
+    const id = await insertServer(t.db, squadUuid.trim(), values, t.clock.now());
+    if (id === null) throw refuse('server_exists', 400, 'Server with this UUID already exists');
+    await replaceServerGroups(t.db, id, groupIds);
+    return (await findById(t.db, id))!;
+  });
+}
+
+/** The names are the Web API's; the administration's schema has bounds of its own for the texts. */
+function boundsOf(values: Partial<ServerValues>): BoundField[] {
+  return [
+    { name: 'displayName', value: values.displayName, minLength: 1, maxLength: 255 },
+    { name: 'originalName', value: values.originalName, maxLength: 255 },
+    { name: 'countryCode', value: values.countryCode, maxLength: 5 },
+    { name: 'priceKopeks', value: values.priceKopeks, min: 0 },
+    { name: 'maxUsers', value: values.maxUsers, min: 0 },
+    { name: 'sortOrder', value: values.sortOrder },
+  ];
+}
+
+async function groupsOfNewServer(t: App, asked: readonly number[] | null): Promise<number[]> {
+  if (asked === null) {
+    const group = await findDefaultGroup(t.db);
+    return group ? [group.id] : [];
+  }
+  const known = await lockExistingGroupIds(t.db, asked);
+  if (known.length < new Set(asked).size) t.log.warn({ asked, known }, 'server: unknown promo groups were left out');
+  return known;
+}
+
+/** Refusals that each interface words in its own way. */
+export interface ServerChangeTexts {
+  noGroups: string;
+  unknownGroups: string;
+}
+
+/** What a request may set; undefined keeps what is stored. */
+export type ServerChanges = Partial<ServerValues> & { promoGroupIds?: readonly number[] };
+
+/**
+ * Changes the given fields of a server; groups replace the old ones.
+ * @throws AppError 404 'Server not found'; 400 for no group at all, or none that exists
+ */
+export async function changeServer(
+  app: App,
+  _actor: Actor,
+  serverId: number,
+  changes: ServerChanges,
+  texts: ServerChangeTexts,
+): Promise<DatedServer> {
+  const { promoGroupIds, ...values } = changes;
+  checkBounds(boundsOf(values));
+  return inTransaction(app, async (t) => {
+    if (!(await updateServerRow(t.db, serverId, values, t.clock.now()))) throw serverNotFound();
+    if (promoGroupIds) {
+      if (promoGroupIds.length === 0) throw refuse('promo_group_required', 400, texts.noGroups);
+      const known = await lockExistingGroupIds(t.db, promoGroupIds);
+      if (known.length === 0) throw refuse('promo_groups_not_found', 400, texts.unknownGroups);
+      await replaceServerGroups(t.db, serverId, known);
+    }
+    return (await findById(t.db, serverId))!;
+  });
+}

@@ -1,0 +1,60 @@
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { applyPanelSquads, type ServerSyncCounts } from './servers/apply-panel-squads.ts';
+import { countAll } from './servers/repo.ts';
+
+/** `no_list`: the panel gave no list or an empty one, and nothing was changed (spec 02 H17). */
+export type ServerSyncOutcome =
+  | ({ outcome: 'synced'; total: number } & ServerSyncCounts)
+  | { outcome: 'not_configured'; reason: string }
+  | { outcome: 'no_list' };
+
+/**
+ * Reads the panel's internal squads and brings the servers in step (spec 06 section 10, spec 02 section 8). The panel is read
+ * before the transaction opens. `total` is the number of squads at the panel.
+ */
+export async function syncServers(app: App): Promise<ServerSyncOutcome> {
+  const { panel } = app.ports;
+  const reason = panel.configurationError();
+  if (reason !== null) return { outcome: 'not_configured', reason };
+  const squads = await panel.listInternalSquads().catch((error: unknown) => {
+    app.log.warn({ err: error }, 'server sync: the panel gave no list of squads');
+    return [];
+  });
+  if (squads.length === 0) return { outcome: 'no_list' };
+  const counts = await applyPanelSquads(app, squads);
+  return { outcome: 'synced', ...counts, total: squads.length };
+}
+
+/**
+ * At start: fills an empty server table; a panel that is absent or down is no error then (spec 02 section 8).
+ * @returns whether this call filled it
+ */
+export async function syncServersOnce(app: App): Promise<boolean> {
+  return (await countAll(app.db)) === 0 && (await syncServers(app)).outcome === 'synced';
+}
+
+/**
+ * The Web API's wording (spec 02 section 8): without a list from the panel nothing changes and all counts are 0.
+ * @throws AppError 503 with the configuration error
+ */
+export async function syncServersOrKeep(app: App): Promise<ServerSyncCounts & { total: number }> {
+  const result = await syncServers(app);
+  if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 503, result.reason);
+  if (result.outcome === 'no_list') return { created: 0, updated: 0, removed: 0, total: 0 };
+  const { outcome: _outcome, ...counts } = result;
+  return counts;
+}
+
+/**
+ * The administration's wording (spec 02 section 9).
+ * @throws AppError 400 'VpnPanel is not configured', 500 'Failed to fetch squads from VpnPanel', 500 'Sync failed: …'
+ */
+export async function syncServersOrRefuse(app: App): Promise<ServerSyncCounts> {
+  const result = await syncServers(app).catch((error: unknown) => {
+    throw refuse('server_sync_failed', 500, 'Sync failed: the servers could not be saved', { cause: error });
+  });
+  if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 400, 'VpnPanel is not configured');
+  if (result.outcome === 'no_list') throw refuse('panel_unavailable', 500, 'Failed to fetch squads from VpnPanel');
+  return result;
+}

@@ -1,0 +1,55 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { tariffNotFound } from './errors.ts';
+import { lockTariffById } from './repo.ts';
+import { countSubscriptionsOf, deleteTariffRow, flipTariffActive, flipTrialFlag, orderTariffs } from './write-repo.ts';
+
+/** Puts tariffs on or off sale. @returns whether it is on sale now @throws AppError 404 'Tariff not found' */
+export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
+  const isActive = await flipTariffActive(app.db, tariffId, app.clock.now());
+  if (isActive === null) throw tariffNotFound();
+  return isActive;
+}
+
+/**
+ * Makes a tariff the one that trials use, or no longer; at most one is (spec 02 section 1.4).
+ * @returns whether it is the trial tariff now @throws AppError 404 'Tariff not found'
+ */
+export function toggleTrialTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
+  return inTransaction(app, async (t) => {
+    const isTrial = await flipTrialFlag(t.db, tariffId, t.clock.now());
+    if (isTrial === null) throw tariffNotFound();
+    return isTrial;
+  });
+}
+
+/** Display order = place in the list; unknown ids are ignored. */
+export async function sortTariffs(app: App, _actor: Actor, tariffIds: readonly number[]): Promise<void> {
+  await inTransaction(app, (t) => orderTariffs(t.db, tariffIds, t.clock.now()));
+}
+
+/**
+ * Deletes a tariff that nobody's running subscription is on: without it a daily one would stop being charged and a renewal cost
+ * another price (spec 02 H18). Ended subscriptions lose it.
+ * @returns how many those were
+ * @throws AppError 404 'Tariff not found', 409 `tariff_in_use`
+ */
+export function deleteTariff(
+  app: App,
+  _actor: Actor,
+  tariffId: number,
+): Promise<{ name: string; affectedSubscriptions: number }> {
+  return inTransaction(app, async (t) => {
+    // Waits for purchases under way, which hold the row; later ones find it gone.
+    const tariff = await lockTariffById(t.db, tariffId);
+    if (!tariff) throw tariffNotFound();
+    const counts = await countSubscriptionsOf(t.db, tariffId, t.clock.now());
+    if (counts.running > 0) {
+      throw refuse('tariff_in_use', 409, `Tariff has ${counts.running} active subscriptions; move them to another tariff first`);
+    }
+    await deleteTariffRow(t.db, tariffId);
+    return { name: tariff.name, affectedSubscriptions: counts.all };
+  });
+}

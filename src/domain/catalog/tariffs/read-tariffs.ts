@@ -1,0 +1,47 @@
+import type { App } from '../../../core/app.ts';
+import { listGroupNames } from '../promo-groups/repo.ts';
+import { listAll } from '../servers/repo.ts';
+import type { ServerSquad, Tariff } from '../types.ts';
+import { tariffNotFound } from './errors.ts';
+import { findTariffById, listAllTariffs } from './repo.ts';
+import { countSubscriptionsByTariff, readTariffStats, type TariffStats } from './stats-repo.ts';
+
+/** Tariffs by (display order, id) with the number of subscriptions each (spec 02 section 10). */
+export async function listTariffs(
+  app: App,
+  options: { includeInactive: boolean },
+): Promise<{ tariff: Tariff; subscriptionsCount: number }[]> {
+  const [tariffs, counts] = await Promise.all([
+    listAllTariffs(app.db, { activeOnly: !options.includeInactive }),
+    countSubscriptionsByTariff(app.db, null),
+  ]);
+  return tariffs.map((tariff) => ({ tariff, subscriptionsCount: counts.get(tariff.id) ?? 0 }));
+}
+
+/** All that the form of a tariff shows: every server and promo group to choose from (spec 02 H16: no page of them). */
+export interface TariffForm {
+  tariff: Tariff;
+  subscriptionsCount: number;
+  servers: ServerSquad[];
+  /** By name. */
+  promoGroups: { id: number; name: string }[];
+}
+
+/** @throws AppError 404 'Tariff not found' */
+export async function readTariffForm(app: App, tariffId: number): Promise<TariffForm> {
+  const tariff = await findTariffById(app.db, tariffId);
+  if (!tariff) throw tariffNotFound();
+  const [servers, promoGroups, counts] = await Promise.all([
+    listAll(app.db, { availableOnly: false }),
+    listGroupNames(app.db),
+    countSubscriptionsByTariff(app.db, tariff.id),
+  ]);
+  return { tariff, servers, promoGroups, subscriptionsCount: counts.get(tariff.id) ?? 0 };
+}
+
+/** Numbers of a tariff; revenue in kopeks is all that the present subscribers ever paid for subscriptions. @throws AppError 404 */
+export async function tariffStats(app: App, tariffId: number): Promise<TariffStats> {
+  const stats = await readTariffStats(app.db, tariffId);
+  if (!stats) throw tariffNotFound();
+  return stats;
+}

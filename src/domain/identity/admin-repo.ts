@@ -1,0 +1,46 @@
+import type { Db } from '../../core/db/db.ts';
+
+export interface AdminCandidate {
+  id: number;
+  status: string;
+  messengerId: number | null;
+  emailVerified: boolean;
+  hasPassword: boolean;
+}
+
+/** Locks the account of this e-mail, so that no sign-in or change of address comes between check and promotion. */
+export async function lockByEmail(db: Db, email: string): Promise<AdminCandidate | null> {
+  const [row] = await db.sql<{
+    id: number;
+    status: string;
+    messenger_id: number | null;
+    email_verified: boolean;
+    has_password: boolean;
+  }>(
+    `SELECT id, status, messenger_id, email_verified, password_hash IS NOT NULL AS has_password FROM users WHERE email = $1 FOR UPDATE`,
+    [email],
+  );
+  if (!row) return null;
+  return {
+    id: row.id,
+    status: row.status,
+    messengerId: row.messenger_id,
+    emailVerified: row.email_verified,
+    hasPassword: row.has_password,
+  };
+}
+
+/**
+ * The operator vouches for the address; links mailed for it before are void.
+ * @param passwordHash null = the password stays
+ */
+export async function vouchForEmail(db: Db, userId: number, passwordHash: string | null, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE users SET email_verified = true, email_verified_at = coalesce(email_verified_at, $3::timestamptz),
+       email_verification_token_hash = NULL, email_verification_expires = NULL,
+       password_hash = coalesce($2, password_hash), password_reset_token_hash = NULL, password_reset_expires = NULL,
+       updated_at = $3::timestamptz
+     WHERE id = $1::int RETURNING id`,
+    [userId, passwordHash, now],
+  );
+}

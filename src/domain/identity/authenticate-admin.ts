@@ -1,0 +1,22 @@
+import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { authorizeAdmin } from '../access/authorize-admin.ts';
+import { authenticateUser, readSessionUser } from './authenticate-user.ts';
+import { userNotFound } from './errors.ts';
+
+/**
+ * The gate of the admin area: the cabinet gate first, then one permission (spec 01 section 4.5).
+ * @param permission `section:action`
+ * @throws AppError what `authenticateUser` throws | 403 'Permission denied: {reason}'
+ */
+export async function authenticateAdmin(
+  app: App,
+  credentials: { bearer: string | null; initData: string | null },
+  permission: string,
+  client: { ip: string | null; userAgent: string | null },
+): Promise<AdminActor> {
+  const { userId } = await authenticateUser(app, credentials);
+  const user = await readSessionUser(app, userId);
+  if (!user) throw userNotFound();
+  return authorizeAdmin(app, user, permission, client.ip);
+}

@@ -1,0 +1,67 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { refuse } from '../../core/errors.ts';
+import { unauthorized, userNotActive } from './errors.ts';
+import { findSessionUser, touchActivity } from './repo.ts';
+import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
+import { userIdOf, verifyToken } from './sessions/sign-tokens.ts';
+import type { SessionUser } from './types.ts';
+
+/** How long a session's user is believed without a query; a change reaches every instance with its commit. */
+const TRUST_MS = 5 * SECOND_MS;
+const ACTIVITY_STEP_MS = 5 * MINUTE_MS;
+
+const userKey = (userId: number) => `user:${userId}`;
+
+/**
+ * The gate of every cabinet request (spec 01 section 4.2, rows in their order).
+ * @throws AppError 401 | 404 'User not found' | 403 'User account is not active'
+ */
+export async function authenticateUser(
+  app: App,
+  credentials: { bearer: string | null; initData: string | null },
+): Promise<UserActor> {
+  if (!credentials.bearer) throw unauthorized('authentication_required', 'Authentication required');
+  const payload = await verifyToken(app, credentials.bearer, 'access');
+  if (!payload) throw unauthorized('access_token_invalid', 'Invalid or expired token');
+  const userId = userIdOf(payload);
+  if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
+  const user = await readSessionUser(app, userId);
+  if (!user) throw refuse('user_not_found', 404, 'User not found');
+  if (user.status !== 'active') throw userNotActive();
+  checkSameMessengerAccount(app, user, credentials.initData);
+  // Rows 7 to 9 (blacklist, maintenance, channels) are judged at this point of the order.
+  noteActivity(app, user);
+  return { kind: 'user', userId };
+}
+
+/** Facts of a session's user, at most 5 seconds old. Not for use inside a transaction. */
+export function readSessionUser(app: App, userId: number): Promise<SessionUser | null> {
+  return app.cache.read(userKey(userId), TRUST_MS, () => findSessionUser(app.db, userId));
+}
+
+/** Call where status, names, e-mail, its verification or the messenger id of a user change, in the same transaction. */
+export async function forgetSessionUser(t: App, userId: number): Promise<void> {
+  await t.cache.forget(t.db, [userKey(userId)]);
+}
+
+/** Row 6: a mini-app that another messenger account opened must not act in this user's session. */
+function checkSameMessengerAccount(app: App, user: SessionUser, initData: string | null): void {
+  if (!initData || user.messengerId === null) return;
+  const identity = app.ports.messengerIdentity.verifyInitData(initData, INIT_DATA_MAX_AGE_SECONDS);
+  if (!identity || identity.messengerId === null) {
+    app.log.info({ userId: user.id }, 'identity data of a request could not be verified');
+    return;
+  }
+  if (identity.messengerId === user.messengerId) return;
+  throw unauthorized('other_messenger_account', 'Session belongs to a different Messenger account. Please restart the app.');
+}
+
+/** Moves `last_activity`, at most every 5 minutes and in the background (spec 01 H22). */
+function noteActivity(app: App, user: SessionUser): void {
+  const now = app.clock.now();
+  if (user.lastActivity && now.getTime() - user.lastActivity.getTime() < ACTIVITY_STEP_MS) return;
+  user.lastActivity = now;
+  touchActivity(app.db, user.id, now).catch((error: unknown) => app.log.warn({ err: error }, 'activity was not noted'));
+}

@@ -1,0 +1,102 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
+import { hexToken } from '../../../core/random.ts';
+import { limitOrRefuse } from '../../../core/rate-limit.ts';
+import { sendMail } from '../../messaging/send-mail.ts';
+import { fullName, secretHash } from '../rules.ts';
+import type { UserRecord } from '../types.ts';
+import type { MailedSecret } from './repo.ts';
+import { cabinetLink, changeCodeHash } from './rules.ts';
+
+/** Links and codes that prove a mail box; the text goes into the mail alone, its hash into the database (spec 01 H11). */
+
+const SECRET_BYTES = 32;
+const SENDS = 3;
+const SENDS_WINDOW_SECONDS = 600;
+
+type Recipient = Pick<UserRecord, 'id' | 'language' | 'firstName' | 'lastName' | 'username' | 'messengerId' | 'email'>;
+
+export interface NewSecret extends MailedSecret {
+  text: string;
+}
+
+/** Refuses the fourth mail of one kind to a user within 10 minutes (spec 01 H9). @throws AppError 429 'Too many requests' */
+export async function limitMails(app: App, userId: number, kind: 'verification' | 'email_change'): Promise<void> {
+  await limitOrRefuse(app, `mail:${kind}:${userId}`, SENDS, SENDS_WINDOW_SECONDS);
+}
+
+/** 64 hex characters that live CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS. */
+export function newVerificationSecret(app: App): NewSecret {
+  return newLinkSecret(app, app.settings.get('CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS'));
+}
+
+/** 64 hex characters that live CABINET_PASSWORD_RESET_EXPIRE_HOURS. */
+export function newResetSecret(app: App): NewSecret {
+  return newLinkSecret(app, app.settings.get('CABINET_PASSWORD_RESET_EXPIRE_HOURS'));
+}
+
+function newLinkSecret(app: App, hours: number): NewSecret {
+  const text = hexToken(app.random, SECRET_BYTES);
+  return { text, hash: secretHash(text), expiresAt: addMs(app.clock.now(), Math.max(1, hours) * HOUR_MS) };
+}
+
+/** Minutes that a change code lives. */
+export function changeCodeMinutes(app: App): number {
+  return Math.max(1, app.settings.get('CABINET_EMAIL_CHANGE_CODE_EXPIRE_MINUTES'));
+}
+
+/** Six digits for one user and one new address. */
+export function newChangeCode(app: App, userId: number, newEmail: string): NewSecret {
+  const text = String(app.random.int(100_000, 1_000_000));
+  return {
+    text,
+    hash: changeCodeHash(userId, newEmail, text),
+    expiresAt: addMs(app.clock.now(), changeCodeMinutes(app) * MINUTE_MS),
+  };
+}
+
+export async function mailVerification(t: App, user: Recipient, to: string, secret: NewSecret): Promise<void> {
+  await sendMail(t, {
+    to,
+    language: user.language,
+    type: 'email_verification',
+    params: {
+      username: fullName({ ...user, email: to }),
+      verification_url: cabinetLink(t.settings.get('CABINET_URL'), 'verify-email', secret.text),
+      expire_hours: Math.max(1, t.settings.get('CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS')),
+    },
+  });
+}
+
+export async function mailReset(t: App, user: Recipient, to: string, secret: NewSecret): Promise<void> {
+  await sendMail(t, {
+    to,
+    language: user.language,
+    type: 'password_reset',
+    params: {
+      username: fullName(user),
+      reset_url: cabinetLink(t.settings.get('CABINET_URL'), 'reset-password', secret.text),
+      expire_hours: Math.max(1, t.settings.get('CABINET_PASSWORD_RESET_EXPIRE_HOURS')),
+    },
+  });
+}
+
+/** @returns false when no mail can be sent */
+export async function mailChangeCode(t: App, user: Recipient, to: string, secret: NewSecret): Promise<boolean> {
+  return sendMail(t, {
+    to,
+    language: user.language,
+    type: 'email_change_code',
+    params: { username: fullName(user), code: secret.text, expire_minutes: changeCodeMinutes(t) },
+  });
+}
+
+/** Tells the address that was the user's until now (spec 01 H9). */
+export async function mailAddressChanged(t: App, user: Recipient, oldEmail: string, newEmail: string): Promise<void> {
+  await sendMail(t, {
+    to: oldEmail,
+    language: user.language,
+    type: 'email_changed',
+    params: { username: fullName(user), new_email: newEmail },
+  });
+}

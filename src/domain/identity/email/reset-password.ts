@@ -1,0 +1,71 @@
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { hashPassword } from '../../../core/password-hasher.ts';
+import { clearLimit, isWithinLimit } from '../../../core/rate-limit.ts';
+import { forgetSessionUser } from '../authenticate-user.ts';
+import { userNotActive } from '../errors.ts';
+import { findByEmail } from '../repo.ts';
+import { normaliseEmail, secretHash } from '../rules.ts';
+import { closeAllSessions } from '../sessions/refresh-session.ts';
+import { mailReset, newResetSecret } from './mail-secrets.ts';
+import { findResetHolder, setResetSecret, spendResetSecret } from './repo.ts';
+import { accountLimitKey } from './sign-in-with-password.ts';
+
+const MAX_EMAIL_LENGTH = 255;
+const SENDS = 3;
+const SENDS_WINDOW_SECONDS = 600;
+
+/**
+ * Asks for a reset link. Whether the account exists is looked at later, by the job, so that every address costs the same here
+ * (spec 01 H10).
+ */
+export async function requestPasswordReset(app: App, email: string): Promise<void> {
+  const address = normaliseEmail(email);
+  if (address.length > MAX_EMAIL_LENGTH) return;
+  await app.jobs.send('identity.password-reset', { email: address });
+}
+
+/**
+ * Mails the link where there is an account that can use it: a verified address, or an unverified one that the account was created
+ * with; completing the reset then proves it (spec 01 section 5.2, H1).
+ */
+export async function mailPasswordReset(app: App, email: string): Promise<void> {
+  const user = await findByEmail(app.db, email);
+  if (user?.status !== 'active' || !app.ports.mail.isConfigured()) return;
+  const isOwnAddress = user.authType === 'email' && user.hasPassword;
+  if (!user.emailVerified && !isOwnAddress) return;
+  if (!(await isWithinLimit(app, `mail:reset:${user.id}`, SENDS, SENDS_WINDOW_SECONDS))) return;
+  await inTransaction(app, async (t) => {
+    const secret = newResetSecret(t);
+    await setResetSecret(t.db, user.id, email, secret, t.clock.now());
+    await mailReset(t, user, email, secret);
+  });
+}
+
+/**
+ * Spends a reset link: sets the password, proves the address, ends every session (spec 01 section 5.2, H8, H11).
+ * @throws AppError 400 'Invalid reset token' | 400 'Reset token has expired' | 403 'User account is not active'
+ */
+export async function resetPassword(app: App, request: { token: string; password: string }): Promise<void> {
+  const hash = secretHash(request.token);
+  const holder = await findResetHolder(app.db, hash);
+  if (!holder) throw invalidToken();
+  if (!holder.expiresAt || holder.expiresAt < app.clock.now()) {
+    throw refuse('reset_token_expired', 400, 'Reset token has expired');
+  }
+  if (holder.status !== 'active') throw userNotActive();
+  const passwordHash = await hashPassword(request.password);
+  const user = await inTransaction(app, async (t) => {
+    const spent = await spendResetSecret(t.db, hash, passwordHash, t.clock.now());
+    if (!spent) throw invalidToken();
+    await closeAllSessions(t, spent.id);
+    await forgetSessionUser(t, spent.id);
+    return spent;
+  });
+  await clearLimit(app, accountLimitKey(user.email));
+}
+
+function invalidToken() {
+  return refuse('reset_token_invalid', 400, 'Invalid reset token');
+}

@@ -1,0 +1,209 @@
+import type { Db } from '../../core/db/db.ts';
+import type { AuthType, SessionUser, UserRecord, UserStatus } from './types.ts';
+
+export interface UserRow {
+  id: number;
+  messenger_id: number | null;
+  auth_type: AuthType;
+  username: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  status: UserStatus;
+  language: string;
+  balance_kopeks: number;
+  referral_code: string;
+  referred_by_id: number | null;
+  email: string | null;
+  email_verified: boolean;
+  has_password: boolean;
+  google_id: string | null;
+  yandex_id: string | null;
+  discord_id: string | null;
+  vk_id: number | null;
+  vpnpanel_uuid: string | null;
+  promo_group_id: number | null;
+  referral_commission_percent: number | null;
+  restriction_topup: boolean;
+  restriction_subscription: boolean;
+  restriction_reason: string | null;
+  partner_status: string;
+  has_had_paid_subscription: boolean;
+  has_made_first_topup: boolean;
+  cabinet_last_login: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  last_activity: Date | null;
+}
+
+/** Columns of a `UserRow`; no secret among them. */
+export const USER_COLUMNS = `id, messenger_id, auth_type, username, first_name, last_name, status, language, balance_kopeks, referral_code,
+  referred_by_id, email, email_verified, password_hash IS NOT NULL AS has_password, google_id, yandex_id, discord_id, vk_id, vpnpanel_uuid,
+  promo_group_id, referral_commission_percent, restriction_topup, restriction_subscription, restriction_reason, partner_status,
+  has_had_paid_subscription, has_made_first_topup, cabinet_last_login, created_at, updated_at, last_activity`;
+
+export function toUser(row: UserRow): UserRecord {
+  return {
+    id: row.id,
+    messengerId: row.messenger_id,
+    authType: row.auth_type,
+    username: row.username,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    status: row.status,
+    language: row.language,
+    balanceKopeks: row.balance_kopeks,
+    referralCode: row.referral_code,
+    referredById: row.referred_by_id,
+    email: row.email,
+    emailVerified: row.email_verified,
+    hasPassword: row.has_password,
+    googleId: row.google_id,
+    yandexId: row.yandex_id,
+    discordId: row.discord_id,
+    vkId: row.vk_id,
+    vpnpanelUuid: row.vpnpanel_uuid,
+    promoGroupId: row.promo_group_id,
+    referralCommissionPercent: row.referral_commission_percent,
+    restrictionTopup: row.restriction_topup,
+    restrictionSubscription: row.restriction_subscription,
+    restrictionReason: row.restriction_reason,
+    partnerStatus: row.partner_status,
+    hasHadPaidSubscription: row.has_had_paid_subscription,
+    hasMadeFirstTopup: row.has_made_first_topup,
+    cabinetLastLogin: row.cabinet_last_login,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    lastActivity: row.last_activity,
+  };
+}
+
+async function findOne(db: Db, condition: string, value: unknown): Promise<UserRecord | null> {
+  const [row] = await db.sql<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition}`, [value]);
+  return row ? toUser(row) : null;
+}
+
+export const findById = (db: Db, id: number) => findOne(db, 'id = $1::int', id);
+export const findByMessengerId = (db: Db, messengerId: number) => findOne(db, 'messenger_id = $1::bigint', messengerId);
+/** @param email in lower case */
+export const findByEmail = (db: Db, email: string) => findOne(db, 'email = $1', email);
+/** Case-sensitive. */
+export const findByReferralCode = (db: Db, code: string) => findOne(db, 'referral_code = $1', code);
+
+export interface UserInsert {
+  authType: AuthType;
+  messengerId: number | null;
+  username: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  email: string | null;
+  emailVerified: boolean;
+  passwordHash: string | null;
+  language: string;
+  referredById: number | null;
+  referralCode: string;
+  promoGroupId: number;
+  assignedBy: string;
+  now: Date;
+}
+
+/** Writes the user and the membership in the primary group. @returns null when a unique key refused the row */
+export async function insertUser(db: Db, user: UserInsert): Promise<UserRecord | null> {
+  const [row] = await db.sql<UserRow>(
+    `WITH made AS (
+       INSERT INTO users (auth_type, messenger_id, username, first_name, last_name, email, email_verified, email_verified_at, password_hash,
+         language, referred_by_id, referral_code, promo_group_id, created_at, updated_at, last_activity)
+       VALUES ($1, $2::bigint, $3, $4, $5, $6, $7::boolean, CASE WHEN $7::boolean THEN $13::timestamptz END, $8, $9, $10::int, $11, $12::int,
+         $13::timestamptz, $13::timestamptz, $13::timestamptz)
+       ON CONFLICT DO NOTHING RETURNING *),
+     membership AS (
+       INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
+       SELECT id, promo_group_id, $14, $13::timestamptz FROM made)
+     SELECT ${USER_COLUMNS} FROM made`,
+    [
+      user.authType,
+      user.messengerId,
+      user.username,
+      user.firstName,
+      user.lastName,
+      user.email,
+      user.emailVerified,
+      user.passwordHash,
+      user.language,
+      user.referredById,
+      user.referralCode,
+      user.promoGroupId,
+      user.now,
+      user.assignedBy,
+    ],
+  );
+  return row ? toUser(row) : null;
+}
+
+export async function findDefaultPromoGroupId(db: Db): Promise<number | null> {
+  const [row] = await db.sql<{ id: number }>('SELECT id FROM promo_groups WHERE is_default');
+  return row?.id ?? null;
+}
+
+/** A default group without discounts; does nothing where there is one by now, or the name is taken. */
+export async function insertDefaultPromoGroup(db: Db, name: string, now: Date): Promise<void> {
+  await db.sql(
+    `INSERT INTO promo_groups (name, is_default, created_at, updated_at) VALUES ($1, true, $2::timestamptz, $2::timestamptz)
+     ON CONFLICT DO NOTHING RETURNING id`,
+    [name, now],
+  );
+}
+
+export async function findSessionUser(db: Db, id: number): Promise<SessionUser | null> {
+  const [row] = await db.sql<UserRow>(
+    'SELECT id, status, messenger_id, username, email, email_verified, last_activity FROM users WHERE id = $1::int',
+    [id],
+  );
+  if (!row) return null;
+  return {
+    id: row.id,
+    status: row.status,
+    messengerId: row.messenger_id,
+    username: row.username,
+    email: row.email,
+    emailVerified: row.email_verified,
+    lastActivity: row.last_activity,
+  };
+}
+
+/** Moves `last_activity` unless it is younger than 5 minutes (spec 01 H22). */
+export async function touchActivity(db: Db, id: number, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE users SET last_activity = $2::timestamptz
+     WHERE id = $1::int AND (last_activity IS NULL OR last_activity < $2::timestamptz - interval '5 minutes') RETURNING id`,
+    [id, now],
+  );
+}
+
+export interface Profile {
+  username: string | null;
+  firstName: string | null;
+  lastName: string | null;
+}
+
+export async function updateProfile(db: Db, id: number, profile: Profile, now: Date): Promise<void> {
+  await db.sql(
+    'UPDATE users SET username = $2, first_name = $3, last_name = $4, updated_at = $5::timestamptz WHERE id = $1::int RETURNING id',
+    [id, profile.username, profile.firstName, profile.lastName, now],
+  );
+}
+
+/** The row a sign-in by password is judged by. */
+export interface PasswordUser {
+  id: number;
+  status: UserStatus;
+  passwordHash: string | null;
+  emailVerified: boolean;
+}
+
+export async function findPasswordUser(db: Db, email: string): Promise<PasswordUser | null> {
+  const [row] = await db.sql<{ id: number; status: UserStatus; password_hash: string | null; email_verified: boolean }>(
+    'SELECT id, status, password_hash, email_verified FROM users WHERE email = $1',
+    [email],
+  );
+  return row ? { id: row.id, status: row.status, passwordHash: row.password_hash, emailVerified: row.email_verified } : null;
+}

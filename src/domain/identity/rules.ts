@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { Random } from '../../core/random.ts';
+import type { UserRecord } from './types.ts';
+
+const REFERRAL_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const MAX_NAME_LENGTH = 255;
+const MAX_LANGUAGE_LENGTH = 5;
+
+/** Makes a name harmless in HTML (spec 01 section 1.1): `<`, `>` and `&` become look-alikes, blanks at the ends go; empty = null. */
+export function cleanName(name: string | null | undefined): string | null {
+  const clean = (name ?? '').replace(/</g, '‹').replace(/>/g, '›').replace(/&/g, '＆').trim();
+  return clean === '' ? null : Array.from(clean).slice(0, MAX_NAME_LENGTH).join('');
+}
+
+/** `ru-RU` and ` RU ` are `ru`; nothing is `ru` (spec 01 section 1.1). */
+export function normaliseLanguage(language: string | null | undefined): string {
+  const short = (language ?? '').trim().toLowerCase().split('-')[0] ?? '';
+  return short === '' ? 'ru' : short.slice(0, MAX_LANGUAGE_LENGTH);
+}
+
+type Named = Pick<UserRecord, 'id' | 'firstName' | 'lastName' | 'username' | 'messengerId' | 'email'>;
+
+/** The name to show: first and last, else username, else `ID{messenger_id}`, else local part of the e-mail, else `User{id}`. */
+export function fullName(user: Named): string {
+  const parts = [user.firstName, user.lastName].filter((part) => part !== null && part !== '');
+  if (parts.length > 0) return parts.join(' ');
+  if (user.username) return user.username;
+  if (user.messengerId !== null) return `ID${user.messengerId}`;
+  return user.email?.split('@')[0] || `User${user.id}`;
+}
+
+type Linked = Pick<UserRecord, 'messengerId' | 'email' | 'hasPassword' | 'googleId' | 'yandexId' | 'discordId' | 'vkId'>;
+
+/** Ways into the account in the order of the interface; an e-mail counts with a password, verified or not (spec 01 section 1.1). */
+export function authMethods(user: Linked): string[] {
+  const methods: [string, boolean][] = [
+    ['messenger', user.messengerId !== null],
+    ['email', user.email !== null && user.hasPassword],
+    ['google', user.googleId !== null],
+    ['yandex', user.yandexId !== null],
+    ['discord', user.discordId !== null],
+    ['vk', user.vkId !== null],
+  ];
+  return methods.filter(([, isLinked]) => isLinked).map(([name]) => name);
+}
+
+/**
+ * Can this e-mail let its owner in right now? What counts when another way in is unlinked (spec 01 H21).
+ * @param verificationEnabled `CABINET_EMAIL_VERIFICATION_ENABLED`
+ */
+export function canSignInByEmail(
+  user: Pick<UserRecord, 'email' | 'hasPassword' | 'emailVerified'>,
+  verificationEnabled: boolean,
+): boolean {
+  return user.email !== null && user.hasPassword && (user.emailVerified || !verificationEnabled);
+}
+
+/** E-mails are stored and looked up in lower case (spec 01 H13). */
+export function normaliseEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+/** `ref` and 8 random letters or digits. */
+export function newReferralCode(random: Random): string {
+  return `ref${Array.from({ length: 8 }, () => REFERRAL_ALPHABET[random.int(0, REFERRAL_ALPHABET.length)]).join('')}`;
+}
+
+/** The code of last resort: `ref` and the last 6 digits of unix time. */
+export function timedReferralCode(now: Date): string {
+  return `ref${String(Math.floor(now.getTime() / 1_000)).slice(-6)}`;
+}
+
+/** How secrets sent to a user (links, codes, refresh tokens) are stored: SHA-256 hex (spec 01 H11). */
+export function secretHash(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Oldest mini-app sign-in that the cabinet believes: clients keep their data for long (spec 01 section 3). */
+export const INIT_DATA_MAX_AGE_SECONDS = 30 * 24 * 3_600;

@@ -1,0 +1,71 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { unauthorized } from '../errors.ts';
+import { findSessionUser } from '../repo.ts';
+import { secretHash } from '../rules.ts';
+import { tokenPair } from './open-session.ts';
+import { findRefreshToken, lockUser, type RefreshTokenState, revokeSessions, rotateRefreshToken } from './repo.ts';
+import { refreshExpiry, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
+import type { TokenPair } from './types.ts';
+
+/** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3). */
+const GRACE_MS = MINUTE_MS;
+
+/**
+ * Exchanges a refresh token for a new pair. A token used again after the grace was stolen or copied: its whole family ends.
+ * @throws AppError 401 with the reason of spec 01 section 5.3
+ */
+export async function refreshSession(app: App, text: string): Promise<TokenPair> {
+  const payload = await verifyToken(app, text, 'refresh');
+  if (!payload) throw unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
+  const userId = userIdOf(payload);
+  if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
+  const oldHash = secretHash(text);
+  const now = app.clock.now();
+  const expiresAt = refreshExpiry(app);
+  const refreshToken = await signRefreshToken(app, userId, expiresAt);
+  const isRotated = await rotateRefreshToken(app.db, {
+    userId,
+    oldHash,
+    newHash: secretHash(refreshToken),
+    expiresAt,
+    now,
+    graceSince: addMs(now, -GRACE_MS),
+  });
+  if (!isRotated) throw await refusal(app, await findRefreshToken(app.db, oldHash), now);
+  const user = await findSessionUser(app.db, userId);
+  return tokenPair(app, { id: userId, messengerId: user?.messengerId ?? null }, refreshToken);
+}
+
+async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
+  if (!token || token.revokedAt) return unauthorized('refresh_token_revoked', 'Refresh token not found or revoked');
+  if (token.rotatedAt && token.rotatedAt < addMs(now, -GRACE_MS)) {
+    await endFamily(app, token);
+    app.log.warn({ userId: token.userId }, 'an old refresh token was used again; the session is ended');
+    return unauthorized('refresh_token_reused', 'Refresh token not found or revoked');
+  }
+  if (token.expiresAt < now) return unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
+  return unauthorized('user_inactive', 'User not found or inactive');
+}
+
+/** Ends the session of this refresh token, on every tab. Silent when there is none. */
+export async function closeSession(app: App, text: string): Promise<void> {
+  const token = await findRefreshToken(app.db, secretHash(text));
+  if (token) await endFamily(app, token);
+}
+
+/** Ends every session of a user: for password changes, block, soft delete and merge, in their transaction (spec 01 H8). */
+export async function closeAllSessions(t: App, userId: number): Promise<void> {
+  await inTransaction(t, async (tx) => {
+    await lockUser(tx.db, userId);
+    await revokeSessions(tx.db, userId, null, tx.clock.now());
+  });
+}
+
+async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Promise<void> {
+  await inTransaction(app, async (t) => {
+    await lockUser(t.db, userId);
+    await revokeSessions(t.db, userId, familyId, t.clock.now());
+  });
+}

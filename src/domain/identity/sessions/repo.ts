@@ -1,0 +1,120 @@
+import type { Db } from '../../../core/db/db.ts';
+
+/** The secret made for an installation without one; made now when there is none. Two first callers get the same one. */
+export async function ensureStoredSecret(db: Db, key: string, candidate: string, now: Date): Promise<string> {
+  await db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, $3::timestamptz) ON CONFLICT (key) DO NOTHING RETURNING key`,
+    [key, JSON.stringify({ secret: candidate }), now],
+  );
+  const [row] = await db.sql<{ value: { secret: string } }>('SELECT value FROM service_state WHERE key = $1', [key]);
+  return row!.value.secret;
+}
+
+export interface SessionInsert {
+  userId: number;
+  tokenHash: string;
+  familyId: string;
+  deviceInfo: string | null;
+  expiresAt: Date;
+  now: Date;
+  /** The hash the password was checked against; the sign-in fails when it has changed since. */
+  passwordHash?: string;
+}
+
+/**
+ * Notes a sign-in and stores its refresh token in one statement, if the user is (still) active and has (still) that password.
+ * It takes the user's row lock, so blocking or a password reset that commits first also keeps this session out.
+ * @returns false when the user may not sign in any more
+ */
+export async function insertSession(db: Db, session: SessionInsert): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    `WITH holder AS (
+       UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
+       WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id)
+     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
+     SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM holder RETURNING id`,
+    [
+      session.userId,
+      session.tokenHash,
+      session.familyId,
+      session.deviceInfo,
+      session.expiresAt,
+      session.now,
+      session.passwordHash ?? null,
+    ],
+  );
+  return rows.length > 0;
+}
+
+export interface Rotation {
+  userId: number;
+  oldHash: string;
+  newHash: string;
+  expiresAt: Date;
+  now: Date;
+  /** A token rotated before this moment is not accepted any more. */
+  graceSince: Date;
+}
+
+/**
+ * Exchanges a refresh token for its successor in one statement. Share-locks the user first, so that it waits for a revocation
+ * under way and then finds the token revoked; a revocation that comes later sees the successor.
+ * @returns false when the token cannot be exchanged; `findRefreshToken` says why
+ */
+export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    `WITH holder AS (
+       SELECT id FROM users WHERE id = $1::int AND status = 'active' FOR SHARE),
+     rotated AS (
+       UPDATE cabinet_refresh_tokens SET rotated_at = coalesce(rotated_at, $5::timestamptz)
+       WHERE token_hash = $2 AND user_id = (SELECT id FROM holder) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
+         AND (rotated_at IS NULL OR rotated_at >= $6::timestamptz)
+       RETURNING user_id, family_id, device_info)
+     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
+     SELECT user_id, $3, family_id, device_info, $4::timestamptz, $5::timestamptz FROM rotated RETURNING id`,
+    [rotation.userId, rotation.oldHash, rotation.newHash, rotation.expiresAt, rotation.now, rotation.graceSince],
+  );
+  return rows.length > 0;
+}
+
+export interface RefreshTokenState {
+  userId: number;
+  familyId: string;
+  expiresAt: Date;
+  rotatedAt: Date | null;
+  revokedAt: Date | null;
+}
+
+export async function findRefreshToken(db: Db, tokenHash: string): Promise<RefreshTokenState | null> {
+  const [row] = await db.sql<{
+    user_id: number;
+    family_id: string;
+    expires_at: Date;
+    rotated_at: Date | null;
+    revoked_at: Date | null;
+  }>('SELECT user_id, family_id, expires_at, rotated_at, revoked_at FROM cabinet_refresh_tokens WHERE token_hash = $1', [
+    tokenHash,
+  ]);
+  if (!row) return null;
+  return {
+    userId: row.user_id,
+    familyId: row.family_id,
+    expiresAt: row.expires_at,
+    rotatedAt: row.rotated_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+/** Waits for refreshes of this user that are under way and holds off later ones. */
+export async function lockUser(db: Db, userId: number): Promise<void> {
+  await db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [userId]);
+}
+
+/** @param familyId null = every session of the user */
+export async function revokeSessions(db: Db, userId: number, familyId: string | null, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE cabinet_refresh_tokens SET revoked_at = $3::timestamptz
+     WHERE user_id = $1::int AND ($2::uuid IS NULL OR family_id = $2::uuid) AND revoked_at IS NULL RETURNING id`,
+    [userId, familyId, now],
+  );
+}

@@ -1,0 +1,118 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { App } from '../../../core/app.ts';
+import { addDays, addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { urlSafeToken } from '../../../core/random.ts';
+import { ensureStoredSecret } from './repo.ts';
+import type { AccessClaims, TokenType } from './types.ts';
+
+const ALGORITHM = 'HS256';
+const MIN_SECRET_BYTES = 32;
+const STORED_SECRET = 'cabinet_jwt_secret';
+
+/** One imported key a secret; secrets change with a setting, so there are very few. */
+const keys = new Map<string, KeyObject>();
+
+/** Seconds that an access token lives. */
+export function accessSeconds(app: App): number {
+  return Math.max(1, app.settings.get('CABINET_ACCESS_TOKEN_EXPIRE_MINUTES')) * 60;
+}
+
+/** The moment a refresh token made now ends. */
+export function refreshExpiry(app: App): Date {
+  return addDays(app.clock.now(), Math.max(1, app.settings.get('CABINET_REFRESH_TOKEN_EXPIRE_DAYS')));
+}
+
+/** Signs an access token with the claims of spec 01 section 2.1. */
+export async function signAccessToken(app: App, claims: AccessClaims): Promise<string> {
+  const body: JWTPayload = {
+    type: 'access' satisfies TokenType,
+    permissions: claims.permissions,
+    roles: claims.roles,
+    ...(claims.messengerId === null ? {} : { messenger_id: claims.messengerId }),
+    ...(claims.roleLevel > 0 ? { role_level: claims.roleLevel } : {}),
+  };
+  return sign(app, claims.userId, body, addMs(app.clock.now(), accessSeconds(app) * 1_000));
+}
+
+/** Signs a refresh token; its random `jti` makes every text unique (spec 01 H8). */
+export async function signRefreshToken(app: App, userId: number, expiresAt: Date): Promise<string> {
+  return sign(app, userId, { type: 'refresh' satisfies TokenType, jti: urlSafeToken(app.random, 16) }, expiresAt);
+}
+
+/** @returns the payload of a token that we signed, that is not expired and of this type; else null */
+export async function verifyToken(app: App, token: string, type: TokenType): Promise<JWTPayload | null> {
+  const key = await signingKey(app);
+  const known = verified.get(key)?.get(token);
+  if (known) return known.type === type && (known.exp ?? 0) * 1_000 > app.clock.now().getTime() ? known : null;
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [ALGORITHM],
+      currentDate: app.clock.now(),
+      requiredClaims: ['exp'],
+    });
+    if (payload.type === 'access') remember(key, token, payload);
+    return payload.type === type ? payload : null;
+  } catch (error) {
+    // Anything but a bad token (a database that is down, say) is no verdict about the token.
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Signatures found right, by key: an access token comes back with every request and its signature stays what it is. Only the
+ * expiry is looked at again; whether the user may still act is never read from here.
+ */
+const verified = new WeakMap<KeyObject, Map<string, JWTPayload>>();
+const MAX_VERIFIED = 10_000;
+
+function remember(key: KeyObject, token: string, payload: JWTPayload): void {
+  const tokens = verified.get(key) ?? new Map<string, JWTPayload>();
+  verified.set(key, tokens);
+  const oldest = tokens.size >= MAX_VERIFIED ? tokens.keys().next().value : undefined;
+  if (oldest !== undefined) tokens.delete(oldest);
+  tokens.set(token, payload);
+}
+
+/** User id in `sub`; null when it is no whole number an id can be. */
+export function userIdOf(payload: JWTPayload): number | null {
+  const { sub } = payload;
+  if (typeof sub !== 'string' || !/^[1-9]\d{0,9}$/.test(sub)) return null;
+  const id = Number(sub);
+  return id <= 2_147_483_647 ? id : null;
+}
+
+async function sign(app: App, userId: number, body: JWTPayload, expiresAt: Date): Promise<string> {
+  return new SignJWT(body)
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+    .setSubject(String(userId))
+    .setIssuedAt(app.clock.now())
+    .setExpirationTime(expiresAt)
+    .sign(await signingKey(app));
+}
+
+async function signingKey(app: App): Promise<KeyObject> {
+  const secret = configuredSecret(app) ?? (await storedSecret(app));
+  let key = keys.get(secret);
+  if (!key) {
+    key = createSecretKey(Buffer.from(secret));
+    keys.set(secret, key);
+  }
+  return key;
+}
+
+/** The environment, or an override that is long enough to be a key (spec 01 H26). */
+function configuredSecret(app: App): string | null {
+  const override = app.settings.get('CABINET_JWT_SECRET');
+  if (override && Buffer.byteLength(override) >= MIN_SECRET_BYTES) return override;
+  return app.env.cabinetJwtSecret;
+}
+
+/** Development without a secret: one is made once and shared through the database, so sessions survive a restart. */
+async function storedSecret(app: App): Promise<string> {
+  if (app.env.isProduction) throw new Error('CABINET_JWT_SECRET is required in production');
+  return app.cache.read(STORED_SECRET, MINUTE_MS, () =>
+    ensureStoredSecret(app.db, STORED_SECRET, urlSafeToken(app.random, 48), app.clock.now()),
+  );
+}

@@ -1,0 +1,18 @@
+/** A fresh pair as the client gets it. */
+export interface TokenPair {
+  accessToken: string;
+  refreshToken: string;
+  /** Seconds until the access token ends. */
+  expiresIn: number;
+}
+
+/** What an access token says about its user; a hint for the front end, never the ground of a decision (spec 01 section 2.1). */
+export interface AccessClaims {
+  userId: number;
+  messengerId: number | null;
+  permissions: readonly string[];
+  roles: readonly string[];
+  roleLevel: number;
+}
+
+export type TokenType = 'access' | 'refresh';

@@ -1,0 +1,72 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { forgetSessionUser } from './authenticate-user.ts';
+import { createUser } from './create-user.ts';
+import { unauthorized, userNotActive } from './errors.ts';
+import { findByMessengerId, updateProfile } from './repo.ts';
+import { resolveReferrer } from './resolve-referrer.ts';
+import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
+import { openSession, type SignIn } from './sessions/open-session.ts';
+import type { UserRecord } from './types.ts';
+
+export interface InitDataSignIn {
+  initData: string;
+  /** Counts for an account that this very request creates. */
+  referralCode: string | null;
+}
+
+/** A messenger user whose identity has been proved, by whichever of the messenger's ways. */
+export interface ProvedMessengerUser {
+  messengerId: number;
+  username: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  language: string | null;
+}
+
+/**
+ * Signs in with the mini-app's signed data; the first time creates the account (spec 01 section 5.1).
+ * @throws AppError 401 for data that is not the messenger's or names nobody | 403 'User account is not active'
+ */
+export async function signInWithInitData(app: App, request: InitDataSignIn): Promise<SignIn> {
+  const identity = app.ports.messengerIdentity.verifyInitData(request.initData, INIT_DATA_MAX_AGE_SECONDS);
+  if (!identity) throw unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
+  const { messengerId, languageCode, ...names } = identity;
+  if (messengerId === null) throw unauthorized('messenger_id_missing', 'Missing Messenger user ID');
+  const user = await findOrCreate(app, { messengerId, ...names, language: languageCode }, request.referralCode);
+  return openSession(app, user.id);
+}
+
+/** The steps common to all messenger sign-ins: find, else create with referrer; refresh the profile of a known user. */
+async function findOrCreate(app: App, proved: ProvedMessengerUser, referralCode: string | null): Promise<UserRecord> {
+  const known = await findByMessengerId(app.db, proved.messengerId);
+  const referredById = known ? null : await resolveReferrer(app, referralCode, { messengerId: proved.messengerId, email: null });
+  const user =
+    known ??
+    (await createUser(app, {
+      ...proved,
+      authType: 'messenger',
+      email: null,
+      emailVerified: false,
+      passwordHash: null,
+      referredById,
+    }));
+  if (user.status !== 'active') throw userNotActive();
+  await refreshProfile(app, user, proved);
+  return user;
+}
+
+/** Takes over names that came along and differ; a missing one does not erase ours. */
+async function refreshProfile(app: App, user: UserRecord, proved: ProvedMessengerUser): Promise<void> {
+  const profile = {
+    username: cleanName(proved.username) ?? user.username,
+    firstName: cleanName(proved.firstName) ?? user.firstName,
+    lastName: cleanName(proved.lastName) ?? user.lastName,
+  };
+  const isSame = profile.username === user.username && profile.firstName === user.firstName && profile.lastName === user.lastName;
+  if (isSame) return;
+  await inTransaction(app, async (t) => {
+    await updateProfile(t.db, user.id, profile, t.clock.now());
+    await forgetSessionUser(t, user.id);
+  });
+}

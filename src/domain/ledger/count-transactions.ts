@@ -1,0 +1,39 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { countRange, lockCountMark, noteHighestId } from './count-repo.ts';
+
+/** Rows counted in one transaction. */
+const STEP = 200_000;
+/**
+ * A row gets its id before it commits, so rows below the highest id may still be on their way. No transaction lives this long, hence
+ * after it every id seen is settled.
+ */
+const SETTLE_SECONDS = 60;
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    'ledger.count': Record<string, never>;
+  }
+}
+
+/**
+ * Counts transactions by day (queue `ledger.count`, once a minute), which keeps the totals of lists exact and fast with millions of
+ * rows. Nothing depends on when it runs: what it has not counted yet, the lists count themselves.
+ * @param settleSeconds for tests
+ */
+export async function countTransactionsByDay(app: App, settleSeconds: number = SETTLE_SECONDS): Promise<void> {
+  while (await countStep(app, settleSeconds));
+}
+
+/** @returns whether there is more to count now */
+function countStep(app: App, settleSeconds: number): Promise<boolean> {
+  return inTransaction(app, async (t) => {
+    const mark = await lockCountMark(t.db, settleSeconds);
+    if (mark.throughId < mark.seenId && !mark.isSettled) return false;
+    const through = Math.min(mark.seenId, mark.throughId + STEP);
+    if (through > mark.throughId) await countRange(t.db, mark.throughId, through);
+    if (through < mark.seenId) return true;
+    await noteHighestId(t.db);
+    return false;
+  });
+}

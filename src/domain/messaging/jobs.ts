@@ -1,0 +1,31 @@
+import type { App } from '../../core/app.ts';
+import { findWaitingMail, markMailSent, noteMailFailure } from './outgoing-mail-repo.ts';
+import { MailError } from './ports.ts';
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    /** Sends one row of `outgoing_mails`; the job holds no address and no text. */
+    'mail.send': { mailId: number };
+  }
+}
+
+/**
+ * Sends a queued mail at least once. A refusal of the mail as it is ends it; anything else is tried again by the queue.
+ * @throws MailError when it may be tried again
+ */
+export async function handleMailSend(app: App, { mailId }: { mailId: number }): Promise<void> {
+  const mail = await findWaitingMail(app.db, mailId);
+  if (!mail) return;
+  try {
+    await app.ports.mail.send({ to: mail.recipient, subject: mail.subject, html: mail.html, text: mail.text });
+  } catch (error) {
+    const isFinal = error instanceof MailError && error.failure === 'rejected';
+    await noteMailFailure(app.db, mailId, error instanceof Error ? error.message : String(error), isFinal);
+    if (isFinal) {
+      app.log.warn({ err: error, mailId }, 'a mail was refused and will not be sent');
+      return;
+    }
+    throw error;
+  }
+  await markMailSent(app.db, mailId, app.clock.now());
+}

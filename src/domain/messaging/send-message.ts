@@ -1,0 +1,39 @@
+import type { App } from '../../core/app.ts';
+import { type MessengerButton, MessengerError } from './ports.ts';
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    /** One message to a user; `html` is finished text without secrets. */
+    'messenger.send': MessageRequest;
+  }
+}
+
+export interface MessageRequest {
+  messengerId: number;
+  /** In the messenger's HTML, foreign values escaped (`htmlText`). */
+  html: string;
+  buttons?: readonly (readonly MessengerButton[])[];
+}
+
+/**
+ * Queues a message in the caller's transaction; nothing is awaited from the outside. Without a configured messenger nothing is
+ * queued.
+ */
+export async function sendMessage(t: App, request: MessageRequest): Promise<void> {
+  if (t.ports.messenger.isConfigured()) await t.jobs.send('messenger.send', request);
+}
+
+/**
+ * Sends a queued message at least once. A user who cannot be reached ends it (spec 05 section 9.3).
+ * @throws MessengerError when it may be tried again
+ */
+export async function handleMessengerSend(app: App, request: MessageRequest): Promise<void> {
+  if (!app.ports.messenger.isConfigured()) return;
+  try {
+    await app.ports.messenger.sendMessage(request.messengerId, request.html, request.buttons);
+  } catch (error) {
+    const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
+    if (kind === 'rate_limited' || kind === 'unavailable') throw error;
+    app.log.info({ kind }, 'a message could not be delivered');
+  }
+}

@@ -1,0 +1,33 @@
+import type { App } from '../../core/app.ts';
+import { addDays } from '../../core/clock.ts';
+
+const BATCH = 5_000;
+
+/** Tables with an end: the condition takes the moment before which rows are dead. */
+const KEPT_DAYS: readonly { table: string; column: string; days: number }[] = [
+  { table: 'idempotency_keys', column: 'created_at', days: 1 },
+  { table: 'short_lived_entries', column: 'expires_at', days: 0 },
+  { table: 'rate_limit_windows', column: 'window_start', days: 1 },
+  { table: 'domain_events', column: 'created_at', days: 7 },
+  { table: 'provider_callbacks', column: 'received_at', days: 90 },
+  // Mails that could never be sent hold links and codes; those are dead by then.
+  { table: 'outgoing_mails', column: 'created_at', days: 7 },
+  { table: 'cabinet_refresh_tokens', column: 'expires_at', days: 30 },
+];
+
+/** Deletes what is past its keep, in batches, so that no statement holds many rows locked. @returns rows deleted by table */
+export async function purgeOldRows(app: App): Promise<Record<string, number>> {
+  const deleted: Record<string, number> = {};
+  for (const { table, column, days } of KEPT_DAYS) {
+    const before = addDays(app.clock.now(), -days);
+    for (;;) {
+      const rows = await app.db.sql(
+        `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1::timestamptz LIMIT ${BATCH})) RETURNING 1 AS gone`,
+        [before],
+      );
+      deleted[table] = (deleted[table] ?? 0) + rows.length;
+      if (rows.length < BATCH) break;
+    }
+  }
+  return deleted;
+}

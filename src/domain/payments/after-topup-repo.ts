@@ -1,0 +1,66 @@
+import type { Db } from '../../core/db/db.ts';
+
+/** A credited top-up as its follow-up steps see it. */
+export interface CreditedTopup {
+  paymentId: number;
+  userId: number;
+  method: string;
+  purpose: string;
+  amountKopeks: number;
+  transactionId: number;
+  /** The payer's balance now. */
+  balanceKopeks: number;
+  userStatus: string;
+  messengerId: number | null;
+  /** Null unless verified. */
+  verifiedEmail: string | null;
+  language: string;
+  /** Names of steps that are done. */
+  doneSteps: string[];
+}
+
+/** Null for a payment that is not credited. */
+export async function findCreditedTopup(db: Db, paymentId: number): Promise<CreditedTopup | null> {
+  const [row] = await db.sql<{
+    id: number;
+    user_id: number;
+    method: string;
+    purpose: string;
+    amount_kopeks: number;
+    transaction_id: number;
+    balance_kopeks: number;
+    user_status: string;
+    messenger_id: number | null;
+    verified_email: string | null;
+    language: string;
+    done_steps: string[] | null;
+  }>(
+    `SELECT p.id, p.user_id, p.method, p.purpose, p.amount_kopeks, p.transaction_id, u.balance_kopeks, u.status AS user_status,
+       u.messenger_id, CASE WHEN u.email_verified THEN u.email END AS verified_email, u.language, p.metadata->'done_steps' AS done_steps
+     FROM payments p JOIN users u ON u.id = p.user_id WHERE p.id = $1::int AND p.transaction_id IS NOT NULL`,
+    [paymentId],
+  );
+  if (!row) return null;
+  return {
+    paymentId: row.id,
+    userId: row.user_id,
+    method: row.method,
+    purpose: row.purpose,
+    amountKopeks: row.amount_kopeks,
+    transactionId: row.transaction_id,
+    balanceKopeks: row.balance_kopeks,
+    userStatus: row.user_status,
+    messengerId: row.messenger_id,
+    verifiedEmail: row.verified_email,
+    language: row.language,
+    doneSteps: row.done_steps ?? [],
+  };
+}
+
+export async function markStepDone(db: Db, paymentId: number, step: string): Promise<void> {
+  await db.sql(
+    `UPDATE payments SET metadata = jsonb_set(metadata, '{done_steps}', coalesce(metadata->'done_steps', '[]'::jsonb) || to_jsonb($2::text))
+     WHERE id = $1::int RETURNING id`,
+    [paymentId, step],
+  );
+}

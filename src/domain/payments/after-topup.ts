@@ -1,0 +1,73 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { formatPrice } from '../../core/money.ts';
+import { MessengerError } from '../messaging/ports.ts';
+import { sendMail } from '../messaging/send-mail.ts';
+import { htmlText } from '../messaging/texts.ts';
+import { type CreditedTopup, findCreditedTopup, markStepDone } from './after-topup-repo.ts';
+import { methodName } from './method-settings.ts';
+
+interface Step {
+  name: string;
+  run(app: App, topup: CreditedTopup): Promise<void>;
+}
+
+/**
+ * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash half-way. The
+ * chain that turns the new balance into a subscription is a step of this list.
+ */
+const STEPS: readonly Step[] = [{ name: 'tell_payer', run: tellPayer }];
+
+/**
+ * Runs the steps that are not done yet (queue `payments.after-topup`). Each is isolated: one that fails holds up no other, never
+ * touches the credit, and alone is run again with the job.
+ */
+export async function runAfterTopup(app: App, { paymentId }: { paymentId: number }): Promise<void> {
+  const topup = await findCreditedTopup(app.db, paymentId);
+  // A charge the service made by itself is part of a renewal, which has its own messages (spec 03 section 2.5).
+  if (!topup || topup.purpose === 'recurrent_topup') return;
+  const failures: unknown[] = [];
+  for (const step of STEPS) {
+    if (topup.doneSteps.includes(step.name)) continue;
+    try {
+      await step.run(app, topup);
+      await markStepDone(app.db, paymentId, step.name);
+    } catch (error) {
+      app.log.warn({ err: error, paymentId, step: step.name }, 'a step after a top-up failed');
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} steps after top-up ${paymentId} failed`);
+}
+
+/** In the messenger where the payer has one, else by mail to a verified address (spec 05 section 9.3). */
+async function tellPayer(app: App, topup: CreditedTopup): Promise<void> {
+  if (topup.userStatus !== 'active') return;
+  const amount = formatPrice(topup.amountKopeks, false);
+  const balance = formatPrice(topup.balanceKopeks, false);
+  if (topup.messengerId !== null) {
+    const values = { amount, balance, method: methodName(app, topup.method), transaction_id: topup.transactionId };
+    await tellInMessenger(app, topup.messengerId, htmlText(topup.language, 'messages.topup_received', values));
+  } else if (topup.verifiedEmail !== null) {
+    const { verifiedEmail, language } = topup;
+    await inTransaction(app, (t) =>
+      sendMail(t, {
+        to: verifiedEmail,
+        language,
+        type: 'balance_topup',
+        params: { formatted_amount: amount, formatted_balance: balance },
+      }),
+    );
+  }
+}
+
+/** A payer who cannot be reached is no failure; a messenger that is down is. */
+async function tellInMessenger(app: App, messengerId: number, html: string): Promise<void> {
+  if (!app.ports.messenger.isConfigured()) return;
+  try {
+    await app.ports.messenger.sendMessage(messengerId, html);
+  } catch (error) {
+    const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
+    if (kind === 'rate_limited' || kind === 'unavailable') throw error;
+  }
+}

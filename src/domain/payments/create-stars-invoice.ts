@@ -1,0 +1,89 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { formatPrice } from '../../core/money.ts';
+import { findUserById } from '../identity/find-user.ts';
+import type { UserRecord } from '../identity/types.ts';
+import { runOnceAround } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import {
+  starsAboveMaximum,
+  starsBelowMinimum,
+  starsInvoiceFailed,
+  starsNotCalculated,
+  starsOff,
+  topupRestricted,
+  userNotFound,
+} from './errors.ts';
+import { newOrderId, starsTopupPayload } from './rules.ts';
+import { kopeksForStars, starsForKopeks } from './stars-rate.ts';
+import { limitInvoices } from './topup-balance.ts';
+
+const METHOD = 'messenger_stars';
+const MIN_KOPEKS = 100;
+const MAX_KOPEKS = 1_000_000;
+
+export interface StarsInvoiceLink {
+  invoiceUrl: string;
+  stars: number;
+  /** What these stars will be credited as, at the rate of now. */
+  amountKopeks: number;
+}
+
+/**
+ * Makes a link by which the user pays Stars in the messenger (spec 03 section 3). No record is stored: the payment itself brings one.
+ * @throws AppError 400 | 403 | 404 | 429 | 500
+ */
+export async function createStarsInvoice(
+  app: App,
+  actor: UserActor,
+  amountKopeks: number,
+  idempotencyKey: string | null,
+): Promise<StarsInvoiceLink> {
+  await limitInvoices(app, actor.userId);
+  return runOnceAround(
+    app,
+    actor,
+    { key: idempotencyKey, operation: 'balance.stars-invoice', input: { amountKopeks } },
+    (t) => checkStarsTopup(t, actor.userId, amountKopeks),
+    (user) => requestLink(app, user, amountKopeks),
+  );
+}
+
+async function checkStarsTopup(t: App, userId: number, amountKopeks: number): Promise<UserRecord> {
+  const user = await findUserById(t, userId);
+  if (!user) throw userNotFound();
+  if (user.restrictionTopup) throw topupRestricted();
+  if (!t.ports.payments.byMethod(METHOD)?.isConfigured()) throw starsOff();
+  if (amountKopeks < MIN_KOPEKS) throw starsBelowMinimum();
+  if (amountKopeks > MAX_KOPEKS) throw starsAboveMaximum();
+  return user;
+}
+
+async function requestLink(app: App, user: UserRecord, amountKopeks: number): Promise<StarsInvoiceLink> {
+  const { stars, credited } = priceInStars(app, amountKopeks);
+  try {
+    const invoice = await app.ports.payments.byMethod(METHOD)!.createInvoice({
+      paymentId: 0,
+      orderId: newOrderId(app.random),
+      amountKopeks,
+      description: text(user.language, 'messages.stars_invoice_description', { amount: formatPrice(credited, false) }),
+      returnUrl: null,
+      metadata: {},
+      payload: starsTopupPayload(user.id, credited, app.clock.now()),
+    });
+    return { invoiceUrl: invoice.paymentUrl, stars, amountKopeks: credited };
+  } catch (error) {
+    app.log.warn({ err: error, userId: user.id }, 'a Stars invoice could not be made');
+    throw starsInvoiceFailed(error);
+  }
+}
+
+function priceInStars(app: App, amountKopeks: number): { stars: number; credited: number } {
+  const rate = app.settings.get('MESSENGER_STARS_RATE_RUB');
+  try {
+    const stars = starsForKopeks(amountKopeks, rate);
+    return { stars, credited: kopeksForStars(stars, rate) };
+  } catch (error) {
+    throw starsNotCalculated(error);
+  }
+}

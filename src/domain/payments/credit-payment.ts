@@ -1,0 +1,175 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { rublesOf } from '../../core/money.ts';
+import { postMovement } from '../ledger/post-movement.ts';
+import {
+  isTransactionTaken,
+  type LockedPayer,
+  lockPayer,
+  markCredited,
+  markRefunded,
+  markUncredited,
+  noteTopup,
+} from './credit-repo.ts';
+import { BALANCE_TOPUP } from './events.ts';
+import { methodName } from './method-settings.ts';
+import type { ProviderPaymentState } from './ports.ts';
+import { findPayment, lockPayment } from './repo.ts';
+import { judgeState, TOPUP_PURPOSES } from './rules.ts';
+import type { CreditResult, Payment } from './types.ts';
+
+/**
+ * Applies a state that the provider itself confirmed to a payment: the one way a top-up reaches a balance, whoever asked (callback,
+ * manual check, background check), any number of times, at once or out of order (spec 03 sections 2.2 and 11). Paid mark, ledger,
+ * balance, events, note and the follow-up job are one transaction; nothing outside is called in it.
+ *
+ * A refund of a credited payment is noted and alarmed, not debited: the money may be spent, the balance must not go below zero, and
+ * taking it back is a decision of a person.
+ * @param state what `fetchStatus` answered, fetched outside of any transaction
+ * @throws Error when the payment is none that goes to a balance
+ */
+export async function creditPayment(app: App, paymentId: number, state: ProviderPaymentState): Promise<CreditResult> {
+  const payment = await findPayment(app.db, paymentId);
+  if (!payment || !TOPUP_PURPOSES.includes(payment.purpose)) throw new Error(`payment ${paymentId} is no top-up`);
+  const verdict = judgeState(payment, state);
+  if (verdict === 'credit') return creditTopup(app, payment, state);
+  await noteOther(app, payment, state, verdict);
+  return verdict;
+}
+
+async function noteOther(app: App, payment: Payment, state: ProviderPaymentState, verdict: CreditResult): Promise<void> {
+  const now = app.clock.now();
+  switch (verdict) {
+    case 'pending':
+    case 'failed':
+      await markUncredited(app.db, payment.id, verdict, state, now);
+      return;
+    case 'amount_mismatch':
+      if (await markUncredited(app.db, payment.id, verdict, state, now)) {
+        raiseAlarm(app, payment, verdict, { reportedKopeks: state.amountKopeks, reportedCurrency: state.currency });
+      }
+      return;
+    case 'refunded':
+      if (await markRefunded(app.db, payment.id, state.status, now)) raiseAlarm(app, payment, verdict);
+      return;
+    case 'order_mismatch':
+      raiseAlarm(app, payment, verdict, { reportedExternalId: state.externalId, reportedOrderId: state.orderId });
+      return;
+    default:
+      return;
+  }
+}
+
+async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState): Promise<CreditResult> {
+  const result = await inTransaction(app, async (t): Promise<CreditResult> => {
+    const payer = seen.userId === null ? null : await lockPayer(t.db, seen.userId);
+    if (!payer) return 'no_user';
+    const payment = await lockPayment(t.db, seen.id);
+    // Moved to another account since it was read: the locks are the wrong ones, so the caller has to try again.
+    if (payment?.userId !== payer.id) throw new Error(`payment ${seen.id} has changed hands`);
+    const verdict = judgeState(payment, state);
+    if (verdict !== 'credit') return verdict;
+    return postTopup(t, payment, payer, state);
+  });
+  if (result === 'no_user') raiseAlarm(app, seen, result);
+  return result;
+}
+
+async function postTopup(t: App, payment: Payment, payer: LockedPayer, state: ProviderPaymentState): Promise<CreditResult> {
+  const now = t.clock.now();
+  const externalId = payment.externalId ?? state.externalId;
+  const posting = await postMovement(t, {
+    userId: payer.id,
+    type: 'deposit',
+    amountKopeks: payment.amountKopeks,
+    counter: { kind: 'provider_clearing', provider: payment.method },
+    paymentMethod: payment.method,
+    externalId,
+    description: topupTitle(t, payment.method),
+    createdAt: payment.createdAt,
+  });
+  if (posting.outcome === 'no_user' || posting.outcome === 'insufficient') throw new Error(`a deposit was ${posting.outcome}`);
+  if (posting.outcome === 'duplicate' && (await isTransactionTaken(t.db, posting.transactionId, payer.id))) {
+    raiseAlarm(t, payment, 'order_mismatch', { transactionId: posting.transactionId });
+    return 'order_mismatch';
+  }
+  await markCredited(t.db, {
+    paymentId: payment.id,
+    transactionId: posting.transactionId,
+    externalId,
+    status: state.status,
+    paidAt: state.paidAt ?? now,
+    raw: state.raw,
+    now,
+  });
+  // The money of this payment came by another way before: only the link was missing.
+  if (posting.outcome === 'duplicate') return 'already_credited';
+  await announceTopup(t, {
+    paymentId: payment.id,
+    method: payment.method,
+    amountKopeks: payment.amountKopeks,
+    transactionId: posting.transactionId,
+    balanceKopeks: posting.balanceKopeks,
+    payer,
+  });
+  return 'credited';
+}
+
+/** A top-up whose money has just been posted in this transaction. */
+export interface PostedTopup {
+  paymentId: number;
+  method: string;
+  amountKopeks: number;
+  transactionId: number;
+  balanceKopeks: number;
+  payer: LockedPayer;
+}
+
+/** What belongs to every posted top-up, in its transaction: note, flag, event to the payer and the job for everything after. */
+export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
+  const { payer, amountKopeks, balanceKopeks } = topup;
+  await noteTopup(t.db, {
+    userId: payer.id,
+    transactionId: topup.transactionId,
+    amountKopeks,
+    extra: {
+      status: payer.hasMadeFirstTopup ? 'repeat' : 'first',
+      balance_before: balanceKopeks - amountKopeks,
+      balance_after: balanceKopeks,
+      referrer_info: payer.referredById === null ? null : { user_id: payer.referredById },
+      promo_group_id: payer.promoGroupId,
+      promo_group_name: payer.promoGroupName,
+    },
+    now: t.clock.now(),
+  });
+  await t.events.emit(
+    BALANCE_TOPUP,
+    {
+      amount_kopeks: amountKopeks,
+      amount_rubles: rublesOf(amountKopeks),
+      new_balance_kopeks: balanceKopeks,
+      new_balance_rubles: rublesOf(balanceKopeks),
+      description: methodName(t, topup.method),
+    },
+    { audience: 'user', userId: payer.id },
+  );
+  await t.jobs.send('payments.after-topup', { paymentId: topup.paymentId });
+}
+
+/** Description of the ledger row. */
+export function topupTitle(app: App, method: string): string {
+  return `${app.settings.get('PAYMENT_BALANCE_DESCRIPTION')} (${methodName(app, method)})`;
+}
+
+/** For an administrator: the payment stays visible in its state, and the log says why nobody was credited or debited. */
+export function raiseAlarm(
+  app: App,
+  payment: { id: number | null; method: string; userId: number | null },
+  reason: string,
+  facts: object = {},
+): void {
+  app.log.error(
+    { alarm: `payment_${reason}`, paymentId: payment.id, method: payment.method, userId: payment.userId, ...facts },
+    'a payment needs a person',
+  );
+}

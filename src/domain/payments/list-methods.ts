@@ -1,0 +1,62 @@
+import type { App } from '../../core/app.ts';
+import { findUserById } from '../identity/find-user.ts';
+import { type TextKey, text } from '../messaging/texts.ts';
+import { userNotFound } from './errors.ts';
+import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
+import { listMethodsOfUser, type UserMethod } from './method-repo.ts';
+import { isMethodConfigured, methodLimits, methodName, methodOptions } from './method-settings.ts';
+import type { MethodOption, OfferedMethod } from './types.ts';
+
+export interface ListMethodsOptions {
+  /** The filter by first top-up counts for the balance page only, not for gifts (spec 03 section 5.1). */
+  ignoreFirstTopupFilter?: boolean;
+}
+
+/**
+ * The methods a user may pay by now: enabled, configured, and let through by all filters; overrides of an administrator merged with
+ * the defaults (spec 03 section 5.1). @throws AppError 404 'User not found'
+ */
+export async function listPaymentMethodsFor(
+  app: App,
+  userId: number,
+  options: ListMethodsOptions = {},
+): Promise<OfferedMethod[]> {
+  const user = await findUserById(app, userId);
+  if (!user) throw userNotFound();
+  const rows = await listMethodsOfUser(app.db, userId, !options.ignoreFirstTopupFilter);
+  return rows.flatMap((row) => {
+    const method = methodDefaults(row.methodId);
+    return method && isMethodConfigured(app, method) ? [offer(app, method, row, user.language)] : [];
+  });
+}
+
+function offer(app: App, method: MethodDefaults, row: UserMethod, language: string): OfferedMethod {
+  const limits = methodLimits(app, method);
+  return {
+    id: method.id,
+    name: row.displayName ?? methodName(app, method.id),
+    minKopeks: row.minAmountKopeks ?? limits.minKopeks,
+    maxKopeks: row.maxAmountKopeks ?? limits.maxKopeks,
+    options: describeOptions(language, method, methodOptions(app, method), row.subOptions),
+  };
+}
+
+/** Options that are not switched off; a method without any stored choice shows none (spec 03 section 5.1). */
+function describeOptions(
+  language: string,
+  method: MethodDefaults,
+  available: readonly string[],
+  chosen: UserMethod['subOptions'],
+): MethodOption[] | null {
+  if (chosen === null || available.length === 0) return null;
+  const shown = available.filter((option) => chosen[option] !== false);
+  if (shown.length === 0) return null;
+  return shown.map((id) => {
+    if (method.id !== 'platega') {
+      const key = (part: string) => `payments.option_${id}_${part}` as TextKey;
+      return { id, name: text(language, key('name')), description: text(language, key('description')) };
+    }
+    const name = text(language, `payments.option_platega_${id}` as TextKey);
+    return { id, name, description: name };
+  });
+}

@@ -1,0 +1,100 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { addMs } from '../../core/clock.ts';
+import { offsetOf } from '../../core/paging.ts';
+import { findUserById } from '../identity/find-user.ts';
+import type { UserRecord } from '../identity/types.ts';
+import { text } from '../messaging/texts.ts';
+import { invalidMethod, noRecentPayments, paymentNotFound, unsupportedMethod, userNotFound } from './errors.ts';
+import { methodDefaults } from './method-defaults.ts';
+import { methodName } from './method-settings.ts';
+import { countPendingPayments, findLatestPayment, findOwnPayment, listPendingPayments } from './repo.ts';
+import { isCheckable, LATEST_MS, PENDING_MS, shownStatus, statusText, webUrl } from './rules.ts';
+import type { Payment, PaymentView } from './types.ts';
+
+/** Ledger methods behind which no payment records stand (spec 03 section 3). */
+const METHODS_WITHOUT_RECORDS: readonly string[] = ['messenger_stars', 'tribute', 'manual', 'balance'];
+
+/** The user's waiting payments of the last 24 h, newest first (spec 03 sections 3 and 4.1). */
+export async function listOwnPendingPayments(
+  app: App,
+  actor: UserActor,
+  page: { page: number; perPage: number },
+): Promise<{ items: PaymentView[]; total: number }> {
+  const user = await requireUser(app, actor);
+  const since = addMs(app.clock.now(), -PENDING_MS);
+  const [payments, total] = await Promise.all([
+    listPendingPayments(app.db, user.id, since, page.perPage, offsetOf(page.page, page.perPage)),
+    countPendingPayments(app.db, user.id, since),
+  ]);
+  return { items: payments.map((payment) => viewPayment(app, payment, user)), total };
+}
+
+/** The user's newest payment of a method in the last hour, whatever became of it. @throws AppError 400 | 404 */
+export async function findLatestOwnPayment(app: App, actor: UserActor, method: string): Promise<PaymentView> {
+  checkMethod(method);
+  if (METHODS_WITHOUT_RECORDS.includes(method)) throw unsupportedMethod(method);
+  const user = await requireUser(app, actor);
+  const payment = await findLatestPayment(app.db, user.id, recordMethod(method), addMs(app.clock.now(), -LATEST_MS));
+  if (!payment) throw noRecentPayments();
+  return viewPayment(app, payment, user);
+}
+
+/** One payment of the user; another's is as unknown as none (spec 03 section 3). @throws AppError 400 | 404 */
+export async function readOwnPayment(app: App, actor: UserActor, method: string, id: number): Promise<PaymentView> {
+  const { payment, user } = await requireOwnPayment(app, actor, method, id);
+  return viewPayment(app, payment, user);
+}
+
+/** The record behind `readOwnPayment`. @throws AppError 400 | 404 */
+export async function requireOwnPayment(
+  app: App,
+  actor: UserActor,
+  method: string,
+  id: number,
+): Promise<{ payment: Payment; user: UserRecord }> {
+  checkMethod(method);
+  const user = await requireUser(app, actor);
+  const payment = await findOwnPayment(app.db, user.id, recordMethod(method), id);
+  if (!payment) throw paymentNotFound();
+  return { payment, user };
+}
+
+export function viewPayment(app: App, payment: Payment, user: UserRecord): PaymentView {
+  const method = methodDefaults(payment.method);
+  const external = method?.identifiedBy === 'order' ? null : payment.externalId;
+  const [emoji, ...words] = text(user.language, statusText(payment)).split(' ');
+  return {
+    id: payment.id,
+    method: payment.method,
+    methodName: methodName(app, payment.method),
+    identifier: external ?? payment.orderId,
+    amountKopeks: payment.amountKopeks,
+    status: shownStatus(payment),
+    statusEmoji: emoji!,
+    statusText: words.join(' '),
+    isPaid: payment.isPaid,
+    isCheckable: isCheckable(payment, app.ports.payments.byMethod(payment.method) ?? null, app.clock.now()),
+    createdAt: payment.createdAt,
+    expiresAt: payment.expiresAt,
+    paymentUrl: webUrl(payment.paymentUrl),
+    userId: user.id,
+    userMessengerId: user.messengerId,
+    userUsername: user.username,
+  };
+}
+
+function checkMethod(method: string): void {
+  if (!methodDefaults(method) && !METHODS_WITHOUT_RECORDS.includes(method)) throw invalidMethod(method);
+}
+
+/** Records carry the provider's id, also where the method is one of its options. */
+function recordMethod(method: string): string {
+  return methodDefaults(method)?.provider ?? method;
+}
+
+async function requireUser(app: App, actor: UserActor): Promise<UserRecord> {
+  const user = await findUserById(app, actor.userId);
+  if (!user) throw userNotFound();
+  return user;
+}

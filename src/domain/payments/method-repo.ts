@@ -1,0 +1,71 @@
+import type { Db } from '../../core/db/db.ts';
+
+/** A method that one user may use, as configured; limits in kopeks. */
+export interface UserMethod {
+  methodId: string;
+  displayName: string | null;
+  subOptions: Record<string, boolean> | null;
+  minAmountKopeks: number | null;
+  maxAmountKopeks: number | null;
+}
+
+/**
+ * Enabled methods whose filters let the user through, in their order (spec 03 section 5.1). A user "has topped up" with a completed
+ * deposit; groups are the memberships alone, and an empty list of groups is everyone.
+ */
+export async function listMethodsOfUser(db: Db, userId: number, useFirstTopupFilter: boolean): Promise<UserMethod[]> {
+  const rows = await db.sql<{
+    method_id: string;
+    display_name: string | null;
+    sub_options: Record<string, boolean> | null;
+    min_amount_kopeks: number | null;
+    max_amount_kopeks: number | null;
+  }>(
+    `SELECT c.method_id, c.display_name, c.sub_options, c.min_amount_kopeks, c.max_amount_kopeks
+     FROM payment_method_configs c JOIN users u ON u.id = $1::int
+     WHERE c.is_enabled
+       AND (c.user_type_filter = 'all' OR (c.user_type_filter = 'messenger' AND u.messenger_id IS NOT NULL)
+         OR (c.user_type_filter = 'email' AND u.email IS NOT NULL))
+       AND (NOT $2::boolean OR c.first_topup_filter = 'any' OR (c.first_topup_filter = 'no') = EXISTS (
+         SELECT 1 FROM transactions t WHERE t.user_id = u.id AND t.type = 'deposit' AND t.is_completed))
+       AND (c.promo_group_filter_mode <> 'selected'
+         OR NOT EXISTS (SELECT 1 FROM payment_method_promo_groups g WHERE g.method_id = c.method_id)
+         OR EXISTS (SELECT 1 FROM payment_method_promo_groups g JOIN user_promo_groups m ON m.promo_group_id = g.promo_group_id
+            WHERE g.method_id = c.method_id AND m.user_id = u.id))
+     ORDER BY c.sort_order, c.method_id`,
+    [userId, useFirstTopupFilter],
+  );
+  return rows.map((row) => ({
+    methodId: row.method_id,
+    displayName: row.display_name,
+    subOptions: row.sub_options,
+    minAmountKopeks: row.min_amount_kopeks,
+    maxAmountKopeks: row.max_amount_kopeks,
+  }));
+}
+
+export interface NewMethod {
+  methodId: string;
+  isEnabled: boolean;
+  subOptions: Record<string, true> | null;
+  /** Before all others instead of after them. */
+  isFirst: boolean;
+}
+
+/** Adds a method that is not there yet; one that is keeps all an administrator did to it. */
+export async function insertMethod(db: Db, method: NewMethod, now: Date): Promise<void> {
+  await db.sql(
+    `INSERT INTO payment_method_configs (method_id, sort_order, is_enabled, sub_options, created_at, updated_at)
+     SELECT $1, CASE WHEN $4::boolean THEN coalesce(min(sort_order) - 1, 0) ELSE coalesce(max(sort_order) + 1, 0) END, $2::boolean,
+       $3::jsonb, $5::timestamptz, $5::timestamptz
+     FROM payment_method_configs
+     ON CONFLICT (method_id) DO NOTHING RETURNING method_id`,
+    [
+      method.methodId,
+      method.isEnabled,
+      method.subOptions === null ? null : JSON.stringify(method.subOptions),
+      method.isFirst,
+      now,
+    ],
+  );
+}

@@ -1,0 +1,38 @@
+import type { App } from '../../core/app.ts';
+import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
+import type { PaymentProvider } from './ports.ts';
+
+/** The provider behind a method; null where this installation has no adapter for it. */
+export function providerOf(app: App, method: MethodDefaults): PaymentProvider | null {
+  return app.ports.payments.byMethod(method.provider ?? method.id) ?? null;
+}
+
+/** Can payments be made by this method at this moment? Reads the settings each time (spec 03 section 2.4). */
+export function isMethodConfigured(app: App, method: MethodDefaults): boolean {
+  if (method.switchSetting && !app.settings.get(method.switchSetting)) return false;
+  return providerOf(app, method)?.isConfigured() ?? false;
+}
+
+/** Name of a method as users see it; an unknown id is its own name. */
+export function methodName(app: App, id: string): string {
+  const method = methodDefaults(id);
+  if (!method) return id;
+  return (method.nameSetting && app.settings.get(method.nameSetting)) || method.name;
+}
+
+/** Limits of a method in kopeks, before an administrator's override. */
+export function methodLimits(app: App, method: MethodDefaults): { minKopeks: number; maxKopeks: number } {
+  const read = (limit: MethodDefaults['min']) => (typeof limit === 'number' ? limit : app.settings.get(limit));
+  return { minKopeks: read(method.min), maxKopeks: read(method.max) };
+}
+
+/** Sub-options the provider has at this moment; Platega's come from a setting, unknown codes are ignored (spec 03 section 2.4). */
+export function methodOptions(app: App, method: MethodDefaults): readonly string[] {
+  if (method.id !== 'platega') return method.options;
+  const active = app.settings
+    .get('PLATEGA_ACTIVE_METHODS')
+    .split(',')
+    .map((code) => code.trim());
+  const known = method.options.filter((code) => active.includes(code));
+  return known.length > 0 ? known : ['2'];
+}

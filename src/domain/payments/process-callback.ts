@@ -1,0 +1,63 @@
+import type { App } from '../../core/app.ts';
+import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
+import { creditPayment, raiseAlarm } from './credit-payment.ts';
+import { creditStars, noteStarsRefund, type StarsMovement } from './credit-stars.ts';
+import { type PaymentProvider, ProviderError, type ProviderPaymentState } from './ports.ts';
+import { findByExternalId, findByOrderId } from './repo.ts';
+import type { Payment } from './types.ts';
+
+/** A provider may tell of a success before its own API shows it; these are the waits before asking again. */
+const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
+
+/**
+ * Processes one stored callback (queue `payments.callback`). The callback only says which payment to ask the provider about; the
+ * answer decides (spec 03 H9). Any number of runs end in one credit.
+ * @throws Error while the provider or the database is down: the queue runs it again
+ */
+export async function processCallback(app: App, { callbackId }: { callbackId: number }): Promise<void> {
+  const callback = await startCallback(app.db, callbackId);
+  if (!callback) return;
+  const result =
+    callback.provider === 'messenger_stars' ? await processStars(app, callback) : await processProvider(app, callback);
+  const wait = result === 'pending' ? ASK_AGAIN_MS[callback.attempts - 1] : undefined;
+  if (wait !== undefined) {
+    await app.jobs.send('payments.callback', { callbackId }, { startAfter: addMs(app.clock.now(), wait) });
+    return;
+  }
+  await finishCallback(app.db, callback.id, result, app.clock.now());
+}
+
+function processStars(app: App, callback: StoredCallback): Promise<string> {
+  const { update } = JSON.parse(callback.body) as { update: StarsMovement };
+  return update.kind === 'stars_paid' ? creditStars(app, update) : noteStarsRefund(app, update);
+}
+
+async function processProvider(app: App, callback: StoredCallback): Promise<string> {
+  const { provider: method, externalId } = callback;
+  const provider = app.ports.payments.byMethod(method);
+  if (!provider) throw new Error(`no adapter for ${method}`);
+  const known = await findByExternalId(app.db, method, externalId);
+  const state = await askAbout(provider, externalId, known);
+  if (!state) return 'rejected';
+  const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
+  if (!payment) {
+    if (state.outcome === 'paid') raiseAlarm(app, { id: null, method, userId: null }, 'unknown', { externalId });
+    return 'unknown_payment';
+  }
+  return creditPayment(app, payment.id, state);
+}
+
+/** @returns null when neither we nor the provider know such a payment: a forged or misdirected callback */
+async function askAbout(
+  provider: PaymentProvider,
+  externalId: string,
+  known: Payment | null,
+): Promise<ProviderPaymentState | null> {
+  try {
+    return await provider.fetchStatus(externalId);
+  } catch (error) {
+    if (!known && error instanceof ProviderError && error.failure === 'rejected') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import type { App } from '../../core/app.ts';
+import { SECOND_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { insertCallback, type NewCallback } from './callback-repo.ts';
+import type { CallbackReply, ProviderCallback } from './ports.ts';
+import { hasPayments } from './repo.ts';
+import { storableHeaders } from './rules.ts';
+
+const ROUTE_TRUST_MS = 30 * SECOND_MS;
+
+/**
+ * Takes a provider's request: judged by the adapter, stored raw with its job in one transaction, and only then acknowledged. Nothing
+ * is credited here; the job asks the provider (spec 00, Outside effects). A repeat of a stored event is acknowledged and dropped.
+ * @param method id of the provider
+ * @returns null when there is no such route: the provider is not configured and has no payments (spec 00)
+ */
+export async function receiveProviderCallback(
+  app: App,
+  method: string,
+  callback: ProviderCallback,
+): Promise<CallbackReply | null> {
+  const provider = app.ports.payments.byMethod(method);
+  if (!provider || !(provider.isConfigured() || (await hasStoredPayments(app, method)))) return null;
+  const verdict = await provider.receiveCallback(callback);
+  if (verdict.accepted) {
+    await storeCallback(app, {
+      provider: method,
+      eventKey: verdict.eventKey,
+      externalId: verdict.externalId,
+      body: callback.rawBody.toString('utf8'),
+      headers: storableHeaders(callback.headers),
+      now: app.clock.now(),
+    });
+  }
+  return verdict.reply;
+}
+
+/** Stores an event once, with the job that processes it. */
+export async function storeCallback(app: App, callback: NewCallback): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const callbackId = await insertCallback(t.db, callback);
+    if (callbackId !== null) await t.jobs.send('payments.callback', { callbackId });
+  });
+}
+
+function hasStoredPayments(app: App, method: string): Promise<boolean> {
+  return app.cache.read(`payments:stored:${method}`, ROUTE_TRUST_MS, () => hasPayments(app.db, method));
+}

@@ -1,0 +1,48 @@
+import type { App } from '../../core/app.ts';
+import { findUserByMessengerId } from '../identity/find-user.ts';
+import type { MessengerUpdate } from '../messaging/ports.ts';
+import { text } from '../messaging/texts.ts';
+import { storeCallback } from './receive-callback.ts';
+import { isStarsTopup } from './rules.ts';
+
+/**
+ * Takes the updates of the messenger that are about Stars; every other kind is none of this module's. A pre-checkout question is
+ * answered here and now, since the messenger waits ten seconds; payments and refunds are stored once per charge and processed from
+ * the store (spec 00, Outside effects; spec 03 section 2.5).
+ */
+export async function receiveStarsUpdate(app: App, update: MessengerUpdate, rawBody: string): Promise<void> {
+  switch (update.kind) {
+    case 'pre_checkout':
+      return answerPreCheckout(app, update);
+    case 'stars_paid':
+    case 'stars_refunded':
+      return storeCallback(app, {
+        provider: 'messenger_stars',
+        eventKey: `${update.kind}:${update.chargeId}`,
+        externalId: update.chargeId,
+        body: JSON.stringify({ update, raw: rawBody }),
+        headers: {},
+        now: app.clock.now(),
+      });
+    default:
+      return;
+  }
+}
+
+/** Refused before any star moves: unknown payers, invoices that nobody here would fulfil, accounts that may not top up. */
+async function answerPreCheckout(app: App, query: Extract<MessengerUpdate, { kind: 'pre_checkout' }>): Promise<void> {
+  const payer = await findUserByMessengerId(app, query.payerMessengerId);
+  const refusal =
+    payer?.status !== 'active'
+      ? text(payer?.language, 'messages.stars_payer_unknown')
+      : !isStarsTopup(query.payload) || payer.restrictionTopup
+        ? text(payer.language, 'messages.stars_invoice_unknown')
+        : null;
+  try {
+    if (refusal === null) await app.ports.messenger.answerPreCheckout(query.queryId, true);
+    else await app.ports.messenger.answerPreCheckout(query.queryId, false, refusal);
+  } catch (error) {
+    // An answer that did not arrive is a refusal to the messenger: no star moves, the payer may press again.
+    app.log.warn({ err: error }, 'a pre-checkout question could not be answered');
+  }
+}

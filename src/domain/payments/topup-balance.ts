@@ -1,0 +1,182 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { formatPrice } from '../../core/money.ts';
+import { limitOrRefuse } from '../../core/rate-limit.ts';
+import { findUserById } from '../identity/find-user.ts';
+import type { UserRecord } from '../identity/types.ts';
+import { runOnceAround } from '../ledger/run-once.ts';
+import {
+  aboveMaximum,
+  belowMinimum,
+  invoiceFailed,
+  methodNotOffered,
+  methodSwitchedOff,
+  noPaymentUrl,
+  starsOnlyInBot,
+  topupFailed,
+  topupRestricted,
+  userNotFound,
+} from './errors.ts';
+import { listPaymentMethodsFor } from './list-methods.ts';
+import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
+import { providerOf } from './method-settings.ts';
+import { type CreatedInvoice, type InvoiceRequest, type PaymentProvider, ProviderError } from './ports.ts';
+import { attachInvoice, insertPayment, markInvoiceFailed } from './repo.ts';
+import { newOrderId, webUrl } from './rules.ts';
+import type { OfferedMethod } from './types.ts';
+
+export interface TopupRequest {
+  amountKopeks: number;
+  method: string;
+  option: string | null;
+}
+
+export interface Topup {
+  paymentId: number;
+  paymentUrl: string;
+  amountKopeks: number;
+}
+
+interface PreparedTopup {
+  paymentId: number;
+  method: MethodDefaults;
+  provider: PaymentProvider;
+  request: InvoiceRequest;
+}
+
+/** Calls that make invoices, per user and minute (spec 03 section 3). */
+const CALLS_A_MINUTE = 10;
+
+/** Counts a call that makes an invoice. @throws AppError 429 */
+export function limitInvoices(app: App, userId: number): Promise<void> {
+  return limitOrRefuse(app, `topup:user:${userId}`, CALLS_A_MINUTE, 60);
+}
+
+/**
+ * Starts a top-up (spec 03 section 3): the record is committed before the provider is called, so that no callback can come too early
+ * (H4); the call runs outside of any transaction; the answer is noted in a second one. A failed call leaves a failed record, which a
+ * late success would still find by its order id.
+ * @param idempotencyKey a repeat gets the first answer, payment URL included
+ * @throws AppError 400 | 403 | 404 | 429 | 500 with the texts of spec 03 section 3; 409 and 422 of the key
+ */
+export async function topupBalance(
+  app: App,
+  actor: UserActor,
+  request: TopupRequest,
+  idempotencyKey: string | null,
+): Promise<Topup> {
+  await limitInvoices(app, actor.userId);
+  return runOnceAround(
+    app,
+    actor,
+    { key: idempotencyKey, operation: 'balance.topup', input: request },
+    (t) => prepareTopup(t, actor.userId, request),
+    (prepared) => requestInvoice(app, prepared),
+  );
+}
+
+async function prepareTopup(t: App, userId: number, request: TopupRequest): Promise<PreparedTopup> {
+  const user = await findUserById(t, userId);
+  if (!user) throw userNotFound();
+  if (user.restrictionTopup) throw topupRestricted();
+  const offered = (await listPaymentMethodsFor(t, userId)).find((method) => method.id === request.method);
+  const method = methodDefaults(request.method);
+  if (!offered || !method) throw methodNotOffered();
+  if (request.amountKopeks < offered.minKopeks) throw belowMinimum(offered.minKopeks);
+  if (request.amountKopeks > offered.maxKopeks) throw aboveMaximum(offered.maxKopeks);
+  if (method.id === 'messenger_stars') throw starsOnlyInBot(t.settings.get('BOT_USERNAME'));
+  const provider = providerOf(t, method);
+  if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
+
+  const option = chooseOption(method, offered, request.option);
+  const orderId = newOrderId(t.random);
+  const description = invoiceDescription(t, user, request.amountKopeks);
+  const paymentId = await insertPayment(t.db, {
+    method: provider.method,
+    userId,
+    orderId,
+    amountKopeks: request.amountKopeks,
+    description,
+    status: provider.initialStatus,
+    option,
+    purpose: 'balance_topup',
+    now: t.clock.now(),
+  });
+  return {
+    paymentId,
+    method,
+    provider,
+    request: {
+      paymentId,
+      orderId,
+      amountKopeks: request.amountKopeks,
+      description,
+      ...(option === null ? {} : { option }),
+      ...(user.email === null ? {} : { payerEmail: user.email }),
+      returnUrl: returnUrl(t, method),
+      metadata: {
+        user_id: userId,
+        user_messenger_id: user.messengerId,
+        user_username: user.username,
+        amount_kopeks: request.amountKopeks,
+        type: 'balance_topup',
+      },
+    },
+  };
+}
+
+/** Outside of any transaction: the provider may take seconds. */
+async function requestInvoice(app: App, prepared: PreparedTopup): Promise<Topup> {
+  const { paymentId, request } = prepared;
+  let invoice: CreatedInvoice;
+  try {
+    invoice = await prepared.provider.createInvoice(request);
+  } catch (error) {
+    app.log.warn({ err: error, paymentId, method: prepared.method.id }, 'an invoice could not be made');
+    await markInvoiceFailed(app.db, paymentId, app.clock.now());
+    throw invoiceRefusal(prepared.method, error);
+  }
+  await attachInvoice(app.db, paymentId, invoice, app.clock.now());
+  const paymentUrl = webUrl(invoice.paymentUrl);
+  if (paymentUrl === null) {
+    await markInvoiceFailed(app.db, paymentId, app.clock.now());
+    throw noPaymentUrl();
+  }
+  return { paymentId, paymentUrl, amountKopeks: request.amountKopeks };
+}
+
+function invoiceRefusal(method: MethodDefaults, error: unknown) {
+  if (!(error instanceof ProviderError)) return topupFailed(error);
+  return error.failure === 'not_configured' ? methodSwitchedOff(method.name) : invoiceFailed(method, error);
+}
+
+/**
+ * The option the invoice is made for: the method's own, the one asked for, else the first that is on. One that is switched off or
+ * that the method has not is refused, as the whole method would be.
+ */
+function chooseOption(method: MethodDefaults, offered: OfferedMethod, asked: string | null): string | null {
+  if (method.fixedOption) return method.fixedOption;
+  if (method.options.length === 0) return null;
+  const shown = offered.options?.map((option) => option.id) ?? method.options;
+  if (asked === null || asked === '') return shown[0] ?? null;
+  if (!shown.includes(asked)) throw methodNotOffered();
+  return asked;
+}
+
+/** What the payer reads at the provider (spec 03 section 2.4). */
+function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): string {
+  const parts = [app.settings.get('PAYMENT_BALANCE_DESCRIPTION'), formatPrice(amountKopeks, false)];
+  const description = parts.join(' ') + (user.messengerId === null ? '' : ` (ID ${user.messengerId})`);
+  return app.settings
+    .get('PAYMENT_BALANCE_TEMPLATE')
+    .replace(/\{(service_name|description)\}/g, (_whole, name) =>
+      name === 'description' ? description : app.settings.get('PAYMENT_SERVICE_NAME'),
+    );
+}
+
+/** Page of the cabinet that the payer comes back to; null = the provider's own setting (spec 03 section 3). */
+function returnUrl(app: App, method: MethodDefaults): string | null {
+  if (method.returnTo === 'own') return null;
+  const base = `${app.settings.get('CABINET_URL').replace(/\/+$/, '')}/balance/top-up/result?method=${method.id}`;
+  return method.returnTo === 'success' ? `${base}&status=success` : base;
+}

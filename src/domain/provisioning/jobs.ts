@@ -1,0 +1,32 @@
+import type { App } from '../../core/app.ts';
+import type { RunningJob } from '../../core/jobs/job-runner.ts';
+import { pushSubscription } from './push-subscription.ts';
+import { reconcileProvisioning } from './reconcile.ts';
+import { removePanelUser } from './remove-panel-user.ts';
+import { SyncAborted, syncSquadsOfTariff } from './squads/sync-squads-of-tariff.ts';
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    'provisioning.push': { subscriptionId: number };
+    'provisioning.reconcile': Record<string, never>;
+    'provisioning.remove-user': { panelUuid: string };
+    'provisioning.sync-squads': { tariffId: number };
+  }
+}
+
+/** Handlers of this module's queues, bound to the app by `src/jobs/handlers.ts`. */
+export const provisioningJobs = {
+  async 'provisioning.push'(app: App, job: RunningJob<{ subscriptionId: number }>): Promise<void> {
+    await pushSubscription(app, job.data.subscriptionId, job.signal);
+  },
+  async 'provisioning.reconcile'(app: App): Promise<void> {
+    await reconcileProvisioning(app);
+  },
+  async 'provisioning.remove-user'(app: App, job: RunningJob<{ panelUuid: string }>): Promise<void> {
+    await removePanelUser(app, job.data.panelUuid);
+  },
+  async 'provisioning.sync-squads'(app: App, job: RunningJob<{ tariffId: number }>): Promise<void> {
+    const result = await syncSquadsOfTariff(app, job.data.tariffId);
+    if (result && result.failedCount > 0) throw new SyncAborted(result.failedCount);
+  },
+};

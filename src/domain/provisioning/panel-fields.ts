@@ -1,0 +1,74 @@
+import type { App } from '../../core/app.ts';
+import type { PanelUser, PanelUserDraft, PanelUserFields, PanelUserPatch } from './ports.ts';
+import type { PushTarget } from './repo.ts';
+import {
+  deviceLimitFor,
+  panelDescription,
+  panelStateFor,
+  panelTagFor,
+  panelUsername,
+  resetStrategyFor,
+  trafficLimitBytesFor,
+} from './rules.ts';
+
+/** `panelStateFor`, and never live for a deleted account. */
+export function wantedState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
+  return panelStateFor(target.user.status === 'deleted' ? { ...target, status: 'disabled' } : target, now);
+}
+
+/** Body of a creation (spec 02 section 4.2). */
+export function draftOf(app: App, target: PushTarget, username: string): PanelUserDraft {
+  return {
+    ...commonFields(app, target),
+    ...(target.connectedSquads.length === 0 ? {} : { squadUuids: target.connectedSquads }),
+    ...(target.externalSquadUuid === null ? {} : { externalSquadUuid: target.externalSquadUuid }),
+    ...wantedState(target, app.clock.now()),
+    username,
+  };
+}
+
+/**
+ * Body of a change (spec 02 section 4.3). Squads are sent only where the panel's differ, since a stale uuid breaks the whole call,
+ * and never emptied.
+ */
+export function patchOf(app: App, target: PushTarget, present: PanelUser): PanelUserPatch {
+  const held = new Set(present.squads.map((squad) => squad.uuid));
+  const wanted = new Set(target.connectedSquads);
+  const squadsDiffer = wanted.size > 0 && (wanted.size !== held.size || [...wanted].some((uuid) => !held.has(uuid)));
+  const { externalSquadUuid } = target;
+  return {
+    ...commonFields(app, target),
+    ...(squadsDiffer ? { squadUuids: [...wanted] } : {}),
+    ...(externalSquadUuid === null || externalSquadUuid === present.externalSquadUuid ? {} : { externalSquadUuid }),
+    ...wantedState(target, app.clock.now()),
+    uuid: present.uuid,
+  };
+}
+
+/** Name of the panel user, from `VPNPANEL_USER_USERNAME_TEMPLATE`. */
+export function usernameOf(app: App, target: PushTarget): string {
+  return panelUsername(app.settings.get('VPNPANEL_USER_USERNAME_TEMPLATE'), target.user);
+}
+
+function commonFields(app: App, target: PushTarget): PanelUserFields {
+  const { settings } = app;
+  const { user } = target;
+  const description = panelDescription(settings.get('VPNPANEL_USER_DESCRIPTION_TEMPLATE'), user);
+  const deviceLimit = deviceLimitFor(target, {
+    devicesSelectionEnabled: settings.get('DEVICES_SELECTION_ENABLED'),
+    devicesSelectionDisabledAmount: settings.get('DEVICES_SELECTION_DISABLED_AMOUNT'),
+  });
+  const tag = panelTagFor(target, {
+    trialUserTag: settings.get('TRIAL_USER_TAG'),
+    paidSubscriptionUserTag: settings.get('PAID_SUBSCRIPTION_USER_TAG'),
+  });
+  return {
+    trafficLimitBytes: trafficLimitBytesFor(target.trafficLimitGb),
+    trafficResetStrategy: resetStrategyFor(target.trafficResetMode, settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY')),
+    ...(user.messengerId === null ? {} : { messengerId: user.messengerId }),
+    ...(user.email === null || !user.emailVerified ? {} : { email: user.email }),
+    ...(description === '' ? {} : { description }),
+    ...(deviceLimit === null ? {} : { deviceLimit }),
+    ...(tag === null ? {} : { tag }),
+  };
+}

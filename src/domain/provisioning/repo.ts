@@ -1,0 +1,234 @@
+import type { Db } from '../../core/db/db.ts';
+import type { TrafficResetMode } from '../catalog/types.ts';
+import type { SubscriptionStatus } from '../subscriptions/types.ts';
+import type { PanelUser } from './ports.ts';
+import type { PanelNamedUser } from './rules.ts';
+
+/** What a push reads: the subscription row (the wish), its owner and what its tariff adds. */
+export interface PushTarget {
+  subscriptionId: number;
+  version: number;
+  status: SubscriptionStatus;
+  isTrial: boolean;
+  endDate: Date;
+  trafficLimitGb: number;
+  deviceLimit: number;
+  connectedSquads: string[];
+  resetTraffic: boolean;
+  resetDevices: boolean;
+  trafficResetMode: TrafficResetMode | null;
+  externalSquadUuid: string | null;
+  user: PanelNamedUser & {
+    messengerId: number | null;
+    emailVerified: boolean;
+    status: string;
+    panelUuid: string | null;
+  };
+}
+
+type PushRow = Omit<PushTarget, 'user'> & Omit<PushTarget['user'], 'status'> & { userStatus: string };
+
+/** How long one push may take before another may start; renewed between its steps. */
+const LEASE = "interval '5 minutes'";
+
+/**
+ * Raises the version of what the panel should hold. Attempts start anew: a new wish deserves the full number of tries.
+ * @returns false when there is no such subscription
+ */
+export async function bumpWish(
+  db: Db,
+  subscriptionId: number,
+  wish: { resetTraffic: boolean; resetDevices: boolean; now: Date },
+): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    `UPDATE subscriptions SET
+       provision_state = 'pending', provision_version = provision_version + 1, provision_attempts = 0, provision_error = NULL,
+       provision_reset_traffic = provision_reset_traffic OR $2::boolean,
+       provision_reset_devices = provision_reset_devices OR $3::boolean,
+       provision_requested_at = $4::timestamptz
+     WHERE id = $1::int RETURNING id`,
+    [subscriptionId, wish.resetTraffic, wish.resetDevices, wish.now],
+  );
+  return rows.length > 0;
+}
+
+/** Takes the right to push, by the database's clock so that all instances agree. @returns null: somebody has it, or no such row */
+export async function claimLease(db: Db, subscriptionId: number): Promise<Date | null> {
+  const [row] = await db.sql<{ lease: Date }>(
+    `UPDATE subscriptions SET provision_lease_until = now() + ${LEASE}
+     WHERE id = $1::int AND (provision_lease_until IS NULL OR provision_lease_until < now()) RETURNING provision_lease_until AS lease`,
+    [subscriptionId],
+  );
+  return row?.lease ?? null;
+}
+
+/** @returns the new end of the lease, null when it was lost */
+export async function renewLease(db: Db, subscriptionId: number, lease: Date): Promise<Date | null> {
+  const [row] = await db.sql<{ lease: Date }>(
+    `UPDATE subscriptions SET provision_lease_until = greatest(now() + ${LEASE}, $2::timestamptz)
+     WHERE id = $1::int AND provision_lease_until = $2::timestamptz RETURNING provision_lease_until AS lease`,
+    [subscriptionId, lease],
+  );
+  return row?.lease ?? null;
+}
+
+export async function releaseLease(db: Db, subscriptionId: number, lease: Date): Promise<void> {
+  await db.sql(
+    `UPDATE subscriptions SET provision_lease_until = NULL
+     WHERE id = $1::int AND provision_lease_until = $2::timestamptz RETURNING id`,
+    [subscriptionId, lease],
+  );
+}
+
+export async function loadPushTarget(db: Db, subscriptionId: number): Promise<PushTarget | null> {
+  const [row] = await db.sql<PushRow>(
+    `SELECT s.id AS "subscriptionId", s.provision_version AS version, s.status, s.is_trial AS "isTrial", s.end_date AS "endDate",
+       s.traffic_limit_gb AS "trafficLimitGb", s.device_limit AS "deviceLimit", s.connected_squads AS "connectedSquads",
+       s.provision_reset_traffic AS "resetTraffic", s.provision_reset_devices AS "resetDevices",
+       t.traffic_reset_mode AS "trafficResetMode", t.external_squad_uuid AS "externalSquadUuid",
+       u.id, u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName", u.last_name AS "lastName", u.email,
+       u.email_verified AS "emailVerified", u.status AS "userStatus", u.vpnpanel_uuid AS "panelUuid"
+     FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
+     WHERE s.id = $1::int`,
+    [subscriptionId],
+  );
+  return row ? toPushTarget(row) : null;
+}
+
+function toPushTarget(row: PushRow): PushTarget {
+  const { id, messengerId, username, firstName, lastName, email, emailVerified, userStatus, panelUuid, ...subscription } = row;
+  return {
+    ...subscription,
+    user: { id, messengerId, username, firstName, lastName, email, emailVerified, panelUuid, status: userStatus },
+  };
+}
+
+/** Local holder of a panel user; null when nobody holds it. */
+export async function findHolderOf(db: Db, panelUuid: string): Promise<number | null> {
+  const [row] = await db.sql<{ id: number }>('SELECT id FROM users WHERE vpnpanel_uuid = $1::uuid', [panelUuid]);
+  return row?.id ?? null;
+}
+
+/** Forgets a panel user that is definitely absent or somebody else's; squads stay (spec 06 section 9). In a transaction. */
+export async function unlinkPanelUser(db: Db, userId: number, panelUuid: string): Promise<void> {
+  const rows = await db.sql<{ id: number }>(
+    'UPDATE users SET vpnpanel_uuid = NULL WHERE id = $1::int AND vpnpanel_uuid = $2::uuid RETURNING id',
+    [userId, panelUuid],
+  );
+  if (rows.length === 0) return;
+  await db.sql(
+    `UPDATE subscriptions SET vpnpanel_short_uuid = NULL, subscription_url = NULL, subscription_crypto_link = NULL
+     WHERE user_id = $1::int RETURNING id`,
+    [userId],
+  );
+}
+
+/**
+ * Notes the panel user at its owner. Another holder of the same panel user loses it.
+ * @returns subscriptions of those that lost it; they need a push of their own. In a transaction.
+ */
+export async function linkPanelUser(db: Db, userId: number, panelUser: PanelUser, now: Date): Promise<number[]> {
+  const holders = await db.sql<{ id: number }>(
+    'SELECT id FROM users WHERE id = $1::int OR vpnpanel_uuid = $2::uuid ORDER BY id FOR UPDATE',
+    [userId, panelUser.uuid],
+  );
+  const others = holders.map((row) => row.id).filter((id) => id !== userId);
+  const bereft: number[] = [];
+  for (const other of others) {
+    await unlinkPanelUser(db, other, panelUser.uuid);
+    const rows = await db.sql<{ id: number }>('SELECT id FROM subscriptions WHERE user_id = $1::int', [other]);
+    bereft.push(...rows.map((row) => row.id));
+  }
+  await db.sql(
+    `UPDATE users SET vpnpanel_uuid = $2::uuid, last_vpnpanel_sync = $3::timestamptz, vless_uuid = COALESCE($4::text, vless_uuid),
+       trojan_password = COALESCE($5::text, trojan_password), ss_password = COALESCE($6::text, ss_password)
+     WHERE id = $1::int RETURNING id`,
+    [userId, panelUser.uuid, now, panelUser.vlessUuid, panelUser.trojanPassword, panelUser.ssPassword],
+  );
+  return bereft;
+}
+
+export type PushOutcome = 'current' | 'superseded' | 'lease_lost';
+
+/**
+ * Stores what the panel said. The row counts as synced, and the lease ends, only while the pushed version is the newest: a wish
+ * that arrived meanwhile keeps the row pending (and its resets wanted). @param link null: the panel has no user and needs none
+ */
+export async function savePushed(
+  db: Db,
+  push: { subscriptionId: number; version: number; lease: Date; now: Date },
+  link: Pick<PanelUser, 'shortUuid' | 'subscriptionUrl' | 'cryptoLink'> | null,
+): Promise<PushOutcome> {
+  const [row] = await db.sql<{ is_current: boolean }>(
+    `UPDATE subscriptions SET
+       vpnpanel_short_uuid = COALESCE($5::text, vpnpanel_short_uuid),
+       subscription_crypto_link = CASE WHEN $6::text IS NULL THEN subscription_crypto_link
+         WHEN $7::text IS NULL AND subscription_url = $6::text THEN subscription_crypto_link ELSE $7::text END,
+       subscription_url = COALESCE($6::text, subscription_url),
+       provision_synced_version = $2::int, provisioned_at = $4::timestamptz,
+       provision_state = CASE WHEN provision_version = $2::int THEN 'synced' ELSE provision_state END,
+       provision_error = CASE WHEN provision_version = $2::int THEN NULL ELSE provision_error END,
+       provision_attempts = CASE WHEN provision_version = $2::int THEN 0 ELSE provision_attempts END,
+       provision_reset_traffic = provision_reset_traffic AND provision_version <> $2::int,
+       provision_reset_devices = provision_reset_devices AND provision_version <> $2::int,
+       provision_lease_until = CASE WHEN provision_version = $2::int THEN NULL ELSE provision_lease_until END
+     WHERE id = $1::int AND provision_lease_until = $3::timestamptz RETURNING provision_version = $2::int AS is_current`,
+    [
+      push.subscriptionId,
+      push.version,
+      push.lease,
+      push.now,
+      link?.shortUuid || null,
+      link?.subscriptionUrl || null,
+      link?.cryptoLink ?? null,
+    ],
+  );
+  if (!row) return 'lease_lost';
+  return row.is_current ? 'current' : 'superseded';
+}
+
+/**
+ * Counts a failed push and ends the lease. Given up means `failed`: no more tries by the queue, the reconciler goes on.
+ * @returns whether the queue should try again; null when the lease was lost or the row is gone
+ */
+export async function saveFailure(
+  db: Db,
+  push: { subscriptionId: number; version: number; lease: Date },
+  failure: { text: string; isFinal: boolean; maxAttempts: number },
+): Promise<{ isGivenUp: boolean } | null> {
+  const [row] = await db.sql<{ provision_state: string }>(
+    `UPDATE subscriptions SET
+       provision_attempts = greatest(provision_attempts + 1, CASE WHEN $4::boolean THEN $5::int ELSE 0 END),
+       provision_error = $6::text,
+       provision_state = CASE WHEN provision_version = $2::int AND ($4::boolean OR provision_attempts + 1 >= $5::int)
+         THEN 'failed' ELSE 'pending' END,
+       provision_lease_until = NULL
+     WHERE id = $1::int AND provision_lease_until = $3::timestamptz RETURNING provision_state`,
+    [push.subscriptionId, push.version, push.lease, failure.isFinal, failure.maxAttempts, failure.text.slice(0, 500)],
+  );
+  return row ? { isGivenUp: row.provision_state === 'failed' } : null;
+}
+
+export async function subscriptionExists(db: Db, subscriptionId: number): Promise<boolean> {
+  return (await db.sql('SELECT id FROM subscriptions WHERE id = $1::int', [subscriptionId])).length > 0;
+}
+
+/**
+ * Subscriptions to push again: pending for longer than `pendingMinutes` although nobody is at it, and failed ones by a schedule
+ * that thins out from 15 minutes after the wish, doubling, up to every 12 hours.
+ */
+export async function listOverduePushes(
+  db: Db,
+  options: { now: Date; pendingMinutes: number; maxAttempts: number; limit: number },
+): Promise<number[]> {
+  const rows = await db.sql<{ id: number }>(
+    `SELECT id FROM subscriptions
+     WHERE (provision_lease_until IS NULL OR provision_lease_until < now()) AND (
+       (provision_state = 'pending' AND provision_requested_at < $1::timestamptz - $2::int * interval '1 minute')
+       OR (provision_state = 'failed' AND provision_requested_at < $1::timestamptz - interval '15 minutes' * (
+         least(power(2, greatest(provision_attempts - $3::int, 0)), 64) + 48 * greatest(provision_attempts - $3::int - 6, 0))))
+     ORDER BY provision_requested_at, id LIMIT $4::int`,
+    [options.now, options.pendingMinutes, options.maxAttempts, options.limit],
+  );
+  return rows.map((row) => row.id);
+}

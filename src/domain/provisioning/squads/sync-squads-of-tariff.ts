@@ -1,0 +1,153 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
+import type { Tariff } from '../../catalog/types.ts';
+import { requestProvisioning } from '../request-provisioning.ts';
+import { listSquadSyncTargets, type SquadSyncTarget, saveSyncedSquads } from './repo.ts';
+
+const BATCH = 500;
+const PARALLEL = 5;
+/** So many failures in a row mean that the panel is down: asking on would only add to its load. */
+const MAX_CONSECUTIVE_FAILURES = 10;
+const MAX_ERRORS = 20;
+
+export interface SquadSyncResult {
+  tariffId: number;
+  tariffName: string;
+  totalSubscriptions: number;
+  updatedCount: number;
+  failedCount: number;
+  /** Without a panel user yet, or left out after too many failures. */
+  skippedCount: number;
+  /** At most 20. */
+  errors: string[];
+}
+
+/** Some subscriptions could not be told; the queue tries the whole sync again. */
+export class SyncAborted extends Error {
+  constructor(failed: number) {
+    super(`Squad sync left ${failed} subscriptions behind`);
+    this.name = 'SyncAborted';
+  }
+}
+
+/**
+ * Gives every active or trial subscription of a tariff the tariff's effective squads (H9: none named means every available
+ * server) and its external squad (none takes it away), at the panel first and in the row only where the panel took it
+ * (spec 02 section 10). Subscriptions without a panel user get the squads in the row; their creation will carry them.
+ * @returns null when there is no such tariff
+ */
+export async function syncSquadsOfTariff(app: App, tariffId: number): Promise<SquadSyncResult | null> {
+  const tariff = await findTariff(app, tariffId);
+  if (!tariff) return null;
+  const sync = new SquadSync(app, tariff, await effectiveSquadsOf(app, tariff));
+  await sync.run();
+  return sync.result;
+}
+
+/** The same at an administrator's wish, at once. @throws AppError 404 'Tariff not found' */
+export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
+  const result = await syncSquadsOfTariff(app, tariffId);
+  if (!result) throw refuse('tariff_not_found', 404, 'Tariff not found');
+  return result;
+}
+
+class SquadSync {
+  readonly result: SquadSyncResult;
+  readonly #app: App;
+  readonly #tariff: Tariff;
+  readonly #squads: string[];
+  #failuresInARow = 0;
+  #isAborted = false;
+
+  constructor(app: App, tariff: Tariff, squads: string[]) {
+    this.#app = app;
+    this.#tariff = tariff;
+    this.#squads = squads;
+    this.result = {
+      tariffId: tariff.id,
+      tariffName: tariff.name,
+      totalSubscriptions: 0,
+      updatedCount: 0,
+      failedCount: 0,
+      skippedCount: 0,
+      errors: [],
+    };
+  }
+
+  async run(): Promise<void> {
+    let afterId = 0;
+    for (;;) {
+      const targets = await listSquadSyncTargets(this.#app.db, this.#tariff.id, { afterId, limit: BATCH });
+      this.result.totalSubscriptions += targets.length;
+      const queue = targets.values();
+      await Promise.all(Array.from({ length: PARALLEL }, () => this.#work(queue)));
+      const last = targets.at(-1);
+      if (!last || targets.length < BATCH) break;
+      afterId = last.subscriptionId;
+    }
+    if (this.#isAborted) this.#addError(`Aborted after ${MAX_CONSECUTIVE_FAILURES} consecutive failures`);
+  }
+
+  /** One of several workers on one shared iterator. */
+  async #work(queue: IterableIterator<SquadSyncTarget>): Promise<void> {
+    for (const target of queue) {
+      if (this.#isAborted) this.result.skippedCount += 1;
+      else await this.#syncOne(target);
+    }
+  }
+
+  async #syncOne(target: SquadSyncTarget): Promise<void> {
+    if (target.panelUuid === null) {
+      await this.#store(target, { isTold: false });
+      this.result.skippedCount += 1;
+      return;
+    }
+    const answer = await this.#tellPanel(target.panelUuid);
+    if (answer === 'taken') {
+      await this.#store(target, { isTold: true });
+      this.result.updatedCount += 1;
+      this.#failuresInARow = 0;
+      return;
+    }
+    // The panel lost this user: a push finds or makes one, with the squads of the row.
+    if (answer === 'no_such_user') await this.#store(target, { isTold: false });
+    this.result.failedCount += 1;
+    this.#failuresInARow += 1;
+    this.#isAborted ||= this.#failuresInARow >= MAX_CONSECUTIVE_FAILURES;
+    this.#addError(`user_id=${target.userId}: sync failed`);
+  }
+
+  async #tellPanel(uuid: string): Promise<'taken' | 'no_such_user' | 'failed'> {
+    try {
+      const changed = await this.#app.ports.panel.updateUser({
+        uuid,
+        ...(this.#squads.length === 0 ? {} : { squadUuids: this.#squads }),
+        externalSquadUuid: this.#tariff.externalSquadUuid,
+      });
+      return changed === null ? 'no_such_user' : 'taken';
+    } catch (error) {
+      this.#app.log.warn({ err: error, tariffId: this.#tariff.id }, 'squad sync: the panel did not take the squads');
+      return 'failed';
+    }
+  }
+
+  /** A push that is waiting or under way may have read the old squads, so it is asked for once more. */
+  async #store(target: SquadSyncTarget, { isTold }: { isTold: boolean }): Promise<void> {
+    await inTransaction(this.#app, async (t) => {
+      const saved = await saveSyncedSquads(t.db, {
+        subscriptionId: target.subscriptionId,
+        tariffId: this.#tariff.id,
+        squads: this.#squads,
+        now: t.clock.now(),
+      });
+      if (!isTold || saved !== 'quiet') await requestProvisioning(t, target.subscriptionId);
+    });
+  }
+
+  #addError(text: string): void {
+    if (this.result.errors.length < MAX_ERRORS) this.result.errors.push(text);
+  }
+}

@@ -1,0 +1,109 @@
+import type { TokenActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { findSquadsByUuid, listSquads } from '../catalog/find-squads.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { isRowId, outOfBounds, serverNotFound, userNotFound } from './errors.ts';
+import { insert, linkServers, lockByUser, update } from './repo.ts';
+import { replaceSubscription } from './rules/replace.ts';
+import { trialSquadCandidates } from './rules/trial.ts';
+import type { Subscription } from './types.ts';
+import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './web-subscriptions.ts';
+
+/** What an integration asks for; null = the documented default. Days, GB (0 = unlimited), devices, squad uuids. */
+export interface WebSubscriptionRequest {
+  userId: number;
+  isTrial: boolean;
+  durationDays: number | null;
+  trafficLimitGb: number | null;
+  deviceLimit: number | null;
+  squadUuid: string | null;
+  connectedSquads: readonly string[] | null;
+  replaceExisting: boolean;
+}
+
+/**
+ * Gives a user a subscription without charging (spec 02 section 7), or writes over the one there is (section 3.4). The panel
+ * is told after commit; the answer does not depend on it (H14). No events, no notices.
+ * @throws AppError 404 `User not found` or unknown server (H30) | 400 `User already has a subscription` |
+ * 400 `duration_days is required for paid subscriptions` | ValidationError 422 for days <= 0 and limits below 0
+ */
+export function createWebSubscription(app: App, _actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
+  checkBounds(request);
+  return inTransaction(app, async (t) => {
+    const held = isRowId(request.userId) ? await lockByUser(t.db, request.userId) : null;
+    if (!held) throw userNotFound();
+    const { subscription } = held;
+    if (subscription && !request.replaceExisting) throw refuse('subscription_exists', 400, 'User already has a subscription');
+    const now = t.clock.now();
+    const squads = await squadsFor(t, request, subscription);
+    const fields = replaceSubscription(
+      { ...limitsFor(t, request), isTrial: request.isTrial, squads },
+      squads.length === 0 && !request.isTrial ? await listSquads(t) : [],
+      now,
+    );
+    const saved = subscription
+      ? await update(t.db, subscription.id, fields, { now, dropsPurchases: true, forgetsNotices: true })
+      : await insert(
+          t.db,
+          request.userId,
+          {
+            ...fields,
+            autopayEnabled: t.settings.get('DEFAULT_AUTOPAY_ENABLED'),
+            autopayDaysBefore: t.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+          },
+          now,
+        );
+    await linkServers(t.db, saved.id, now);
+    await requestProvisioning(t, saved.id, { resetTraffic: true });
+    return saved;
+  });
+}
+
+function checkBounds(request: WebSubscriptionRequest): void {
+  const { durationDays, trafficLimitGb, deviceLimit } = request;
+  if (durationDays !== null && durationDays <= 0) throw outOfBounds('duration_days', durationDays, { gt: 0 });
+  if (durationDays !== null && durationDays > MAX_DAYS) throw outOfBounds('duration_days', durationDays, { le: MAX_DAYS });
+  if (trafficLimitGb !== null && trafficLimitGb < 0) throw outOfBounds('traffic_limit_gb', trafficLimitGb, { ge: 0 });
+  if (trafficLimitGb !== null && trafficLimitGb > MAX_TRAFFIC_GB)
+    throw outOfBounds('traffic_limit_gb', trafficLimitGb, { le: MAX_TRAFFIC_GB });
+  if (deviceLimit !== null && deviceLimit < 0) throw outOfBounds('device_limit', deviceLimit, { ge: 0 });
+  if (deviceLimit !== null && deviceLimit > MAX_DEVICES) throw outOfBounds('device_limit', deviceLimit, { le: MAX_DEVICES });
+}
+
+function limitsFor(t: App, request: WebSubscriptionRequest): { days: number; trafficLimitGb: number; deviceLimit: number } {
+  const { settings } = t;
+  const forced = settings.get('DEVICES_SELECTION_ENABLED') ? 0 : (settings.get('DEVICES_SELECTION_DISABLED_AMOUNT') ?? 0);
+  const devices = (standard: number) => request.deviceLimit ?? (forced > 0 ? forced : standard);
+  if (request.isTrial) {
+    return {
+      days: request.durationDays ?? settings.get('TRIAL_DURATION_DAYS'),
+      trafficLimitGb: request.trafficLimitGb || settings.get('TRIAL_TRAFFIC_LIMIT_GB'),
+      deviceLimit: devices(settings.get('TRIAL_DEVICE_LIMIT')),
+    };
+  }
+  if (request.durationDays === null) {
+    throw refuse('duration_required', 400, 'duration_days is required for paid subscriptions');
+  }
+  return {
+    days: request.durationDays,
+    trafficLimitGb: request.trafficLimitGb ?? settings.get('DEFAULT_TRAFFIC_LIMIT_GB'),
+    deviceLimit: devices(settings.get('DEFAULT_DEVICE_LIMIT')),
+  };
+}
+
+/** Squads as asked for, all of which must exist; a trial without any keeps the old ones, else one is drawn (spec 02 section 4.1). */
+async function squadsFor(t: App, request: WebSubscriptionRequest, replaced: Subscription | null): Promise<string[]> {
+  const named = request.isTrial || !request.connectedSquads?.length ? [request.squadUuid] : request.connectedSquads;
+  const asked = [...new Set(named.filter((uuid): uuid is string => uuid !== null && uuid !== ''))];
+  if (asked.length > 0) {
+    if ((await findSquadsByUuid(t, asked)).length < asked.length) throw serverNotFound();
+    return asked;
+  }
+  if (!request.isTrial) return [];
+  if (replaced && replaced.connectedSquads.length > 0) return replaced.connectedSquads;
+  const candidates = trialSquadCandidates(await listSquads(t));
+  const drawn = candidates.length > 0 ? candidates[t.random.int(0, candidates.length)] : undefined;
+  return drawn ? [drawn.squadUuid] : [];
+}

@@ -1,0 +1,63 @@
+import { AppError, refuse, ValidationError } from '../../core/errors.ts';
+import type { SavedCart } from './types.ts';
+
+const MAX_ROW_ID = 2_147_483_647;
+
+/** Whether a number can be the id of a row at all; any other is simply unknown (404), never an error of the database. */
+export function isRowId(id: number): boolean {
+  return Number.isInteger(id) && id >= 1 && id <= MAX_ROW_ID;
+}
+
+/** Cabinet: the user has none. */
+export const noSubscription = () => refuse('no_subscription', 404, 'No subscription found');
+/** Web API: no such id. */
+export const subscriptionNotFound = () => refuse('subscription_not_found', 404, 'Subscription not found');
+export const userNotFound = () => refuse('user_not_found', 404, 'User not found');
+export const tariffNotOffered = () => refuse('tariff_not_found', 404, 'Tariff not found or inactive');
+export const serverNotFound = () => refuse('server_not_found', 404, 'Server not found');
+
+/** 402 with the documented body (spec 02 sections 5.2 and 5.10). */
+export interface InsufficientFunds {
+  message: string;
+  missingKopeks: number;
+  /** What is saved once the refused transaction is rolled back, so that a top-up can be followed by the purchase. */
+  cart: SavedCart;
+}
+
+/**
+ * A refusal for lack of money. It rolls the purchase back, so the cart is saved by the caller afterwards, in a transaction of
+ * its own (spec 02 section 5.15).
+ */
+export class InsufficientFundsError extends AppError {
+  readonly cart: SavedCart;
+
+  constructor(refusal: InsufficientFunds) {
+    super('insufficient_funds', 402, {
+      code: 'insufficient_funds',
+      message: refusal.message,
+      missing_amount: refusal.missingKopeks,
+      cart_saved: true,
+      cart_mode: refusal.cart.cart_mode,
+    });
+    this.name = 'InsufficientFundsError';
+    this.cart = refusal.cart;
+  }
+}
+
+/** One field of a body that breaks a bound which the contract's schema does not name; 422 like any other bad field. */
+export function outOfBounds(
+  field: string,
+  input: unknown,
+  bound: { gt: number } | { ge: number } | { le: number },
+): ValidationError {
+  const [name, value] = Object.entries(bound)[0]!;
+  const words: Record<string, { type: string; text: string }> = {
+    gt: { type: 'greater_than', text: 'greater than' },
+    ge: { type: 'greater_than_equal', text: 'greater than or equal to' },
+    le: { type: 'less_than_equal', text: 'less than or equal to' },
+  };
+  const { type, text } = words[name]!;
+  return new ValidationError([
+    { loc: ['body', field], type, msg: `Input should be ${text} ${value}`, input, ctx: { [name]: value } },
+  ]);
+}

@@ -1,0 +1,45 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { sendMail } from '../messaging/send-mail.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { htmlText } from '../messaging/texts.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { SUBSCRIPTION_EXPIRED } from './events.ts';
+import { type ExpiredSubscription, expireBatch } from './repo.ts';
+
+/** Rows per transaction: short enough that the embedded database answers others in between. */
+const BATCH = 50;
+
+/**
+ * Job `subscriptions.expire`: marks subscriptions whose paid time is over as expired, tells their owners and asks for the panel
+ * to switch them off (spec 02 section 13). Several workers at once share the work; a row that a sale holds is left to the next run.
+ * @returns how many were expired
+ */
+export async function expireSubscriptions(app: App): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const expired = await inTransaction(app, expireSome);
+    total += expired;
+    if (expired < BATCH) return total;
+  }
+}
+
+async function expireSome(t: App): Promise<number> {
+  const expired = await expireBatch(t.db, t.clock.now(), BATCH);
+  for (const subscription of expired) {
+    await requestProvisioning(t, subscription.id);
+    await t.events.emit(SUBSCRIPTION_EXPIRED, {}, { audience: 'user', userId: subscription.userId });
+    await tellOwner(t, subscription);
+  }
+  return expired.length;
+}
+
+/** In the messenger where the owner has one, else by mail and on the own sockets (spec 05 section 9.3). */
+async function tellOwner(t: App, { userId, messengerId, verifiedEmail, language }: ExpiredSubscription): Promise<void> {
+  if (messengerId !== null) {
+    await sendMessage(t, { messengerId, html: htmlText(language, 'messages.subscription_expired') });
+  } else if (verifiedEmail !== null) {
+    await sendMail(t, { to: verifiedEmail, language, type: 'subscription_expired', params: {} });
+    await t.events.emit('notification.subscription_expired', {}, { audience: 'user', userId });
+  }
+}

@@ -1,0 +1,225 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { DAY_MS } from '../../core/clock.ts';
+import { refuse } from '../../core/errors.ts';
+import { formatPrice } from '../../core/money.ts';
+import { effectiveSquadsOf, lockTariff } from '../catalog/find-tariff.ts';
+import { tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
+import type { Tariff } from '../catalog/types.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import { discountLabel, periodLabel } from '../pricing/labels.ts';
+import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
+import type { PricingSettings } from '../pricing/types.ts';
+import { isRowId, tariffNotOffered, userNotFound } from './errors.ts';
+import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
+import { lockSaleStart } from './purchase/repo.ts';
+import type { Buyer, SaleStart } from './purchase/types.ts';
+import type { WireObject } from './purchase-options.ts';
+import { purchasedPeriod, purchaseTariff } from './rules/tariff-purchase.ts';
+import { viewSubscription } from './rules/view.ts';
+import { keepCartOnRefusal } from './saved-cart.ts';
+import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import { jsonAnswer, subscriptionData } from './subscription-data.ts';
+import type { SavedCart, Subscription, SubscriptionChanges } from './types.ts';
+
+export interface TariffOrder {
+  tariffId: number;
+  /** Days; a daily tariff is always bought for one. */
+  periodDays: number;
+  /** GB picked by the buyer; null = the tariff's own limit. */
+  trafficGb: number | null;
+}
+
+/**
+ * Buys a tariff from the balance, once per idempotency key (spec 02 section 5.10). Lack of money saves the order as the cart.
+ * @returns the answer of `POST /cabinet/subscription/purchase-tariff`
+ * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
+ * traffic_unavailable | 404 | 402 insufficient_funds
+ */
+export function buyTariff(
+  app: App,
+  actor: UserActor,
+  order: TariffOrder & { idempotencyKey: string | null },
+): Promise<WireObject> {
+  const { idempotencyKey, ...input } = order;
+  return keepCartOnRefusal(app, actor.userId, () =>
+    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.purchase-tariff', input }, (t) =>
+      sellTariff(t, actor.userId, input),
+    ),
+  );
+}
+
+/** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
+export async function sellTariff(t: App, userId: number, order: TariffOrder): Promise<WireObject> {
+  const pricing = pricingSettingsOf(t);
+  const now = t.clock.now();
+  const start = await lockSaleStart(t.db, userId);
+  if (!start) throw userNotFound();
+  const { buyer, subscription } = start;
+  if (buyer.restrictionSubscription) {
+    throw refuse('subscription_restricted', 403, 'Subscription purchases are restricted for this account');
+  }
+  if (pricing.salesMode !== 'tariffs') throw refuse('tariffs_mode_disabled', 400, 'Tariffs mode is not enabled');
+  const tariff = await offeredTariff(t, buyer, order.tariffId);
+  const quote = priceOrder(tariff, order, start, pricing, now);
+  const outcome = purchaseTariff(
+    subscription,
+    {
+      tariff,
+      periodDays: order.periodDays,
+      customTrafficGb: order.trafficGb,
+      squads: (await effectiveSquadsOf(t, tariff)).map((squadUuid) => ({ squadUuid, isAvailable: true })),
+    },
+    { now, settings: subscriptionSettingsOf(t), pricing, isCurrentTariffDaily: start.isCurrentTariffDaily },
+  );
+  const changes = outcome.kind === 'create' ? { ...outcome.fields, ...autopayDefaults(t) } : outcome.result.changes;
+  const isTrialConversion = outcome.kind === 'extend' && outcome.result.isTrialConversion;
+  const sale = await completeSale(t, start, {
+    quote,
+    product: 'tariff',
+    changes,
+    dropsPurchases: outcome.kind === 'extend' && outcome.result.dropsPurchases,
+    serverPrices: {},
+    conversion:
+      isTrialConversion && subscription
+        ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: quote.periodDays }
+        : null,
+    description: describe(buyer, tariff, quote.periodDays),
+    refusal: (missingKopeks) => ({
+      message: text(buyer.language, 'errors.insufficient_funds', {
+        missing: formatPrice(missingKopeks, pricing.priceRoundingEnabled),
+      }),
+      cart: cartOf(order, tariff, quote, changes, missingKopeks, describe(buyer, tariff, quote.periodDays)),
+    }),
+    event: () => ({
+      type: 'purchase',
+      extra: { period_days: quote.periodDays, was_trial_conversion: isTrialConversion, payment_method: 'balance' },
+    }),
+    tariffName: tariff.name,
+    resetsTraffic: changes.trafficUsedGb === 0,
+    isTold: true,
+  });
+  return jsonAnswer(answerOf(t, { buyer, tariff, quote, pricing, sale, now }));
+}
+
+/** The tariff, held so that it cannot be deleted under the sale (spec 02 H18), if this buyer may have it (H19). */
+async function offeredTariff(t: App, buyer: Buyer, tariffId: number): Promise<Tariff> {
+  const tariff = isRowId(tariffId) ? await lockTariff(t, tariffId) : null;
+  if (!tariff?.isActive) throw tariffNotOffered();
+  if (!tariffVisibleTo(tariff, buyer.primaryPromoGroup)) {
+    throw refuse('tariff_not_available', 403, 'This tariff is not available for your promo group');
+  }
+  return tariff;
+}
+
+function priceOrder(tariff: Tariff, order: TariffOrder, start: SaleStart, settings: PricingSettings, now: Date): TariffQuote {
+  const quote = quoteTariff({
+    tariff,
+    periodDays: purchasedPeriod(tariff, order.periodDays),
+    deviceLimit: purchaseDeviceLimit(tariff, start.subscription),
+    customTrafficGb: order.trafficGb,
+    user: start.buyer,
+    settings,
+    now,
+  });
+  if (quote.kind === 'quote') return quote;
+  if (quote.reason === 'period_unavailable') {
+    const message = 'The selected period is not available for this tariff';
+    throw refuse('period_unavailable', 400, { code: 'period_unavailable', message });
+  }
+  const message = 'The selected traffic limit is not available for this tariff';
+  throw refuse('traffic_unavailable', 400, { code: 'traffic_unavailable', message });
+}
+
+/** What a new subscription starts with besides what was bought (spec 02 section 1.1). */
+function autopayDefaults(t: App): SubscriptionChanges {
+  return {
+    autopayEnabled: t.settings.get('DEFAULT_AUTOPAY_ENABLED'),
+    autopayDaysBefore: t.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+  };
+}
+
+function describe(buyer: Buyer, tariff: Tariff, periodDays: number): string {
+  return text(buyer.language, 'messages.transaction_tariff', {
+    tariff_name: tariff.name,
+    period: periodLabel(periodDays, buyer.language),
+  });
+}
+
+/** Whole days that a trial was given for. */
+export function durationDays(subscription: Pick<Subscription, 'startDate' | 'endDate'>): number {
+  return Math.max(0, Math.round((subscription.endDate.getTime() - subscription.startDate.getTime()) / DAY_MS));
+}
+
+function cartOf(
+  order: TariffOrder,
+  tariff: Tariff,
+  quote: TariffQuote,
+  changes: SubscriptionChanges,
+  missingKopeks: number,
+  description: string,
+): SavedCart {
+  const common = {
+    source: 'cabinet',
+    tariff_id: tariff.id,
+    total_price: quote.finalKopeks,
+    missing_amount: missingKopeks,
+    description,
+    traffic_limit_gb: changes.trafficLimitGb ?? tariff.trafficLimitGb,
+    device_limit: changes.deviceLimit ?? tariff.deviceLimit,
+    allowed_squads: changes.connectedSquads ?? tariff.allowedSquads,
+  } as const;
+  if (tariff.isDaily) {
+    return { ...common, cart_mode: 'daily_tariff_purchase', is_daily: true, daily_price_kopeks: tariff.dailyPriceKopeks };
+  }
+  return { ...common, cart_mode: 'tariff_purchase', period_days: quote.periodDays, custom_traffic_gb: order.trafficGb };
+}
+
+function answerOf(
+  t: App,
+  done: { buyer: Buyer; tariff: Tariff; quote: TariffQuote; pricing: PricingSettings; sale: CompletedSale; now: Date },
+): WireObject {
+  const { buyer, tariff, quote, pricing, sale, now } = done;
+  const label = (kopeks: number) => formatPrice(kopeks, pricing.priceRoundingEnabled);
+  const view = viewSubscription({
+    subscription: sale.details.subscription,
+    tariff,
+    purchases: sale.details.purchases,
+    squads: sale.details.servers,
+    // The offer was used up by this very sale.
+    user: quote.offerDiscountKopeks > 0 ? { ...buyer, promoOfferDiscountPercent: 0 } : buyer,
+    settings: pricing,
+    hideSubscriptionLink: t.settings.get('HIDE_SUBSCRIPTION_LINK'),
+    now,
+  });
+  return {
+    success: true,
+    message: text(buyer.language, 'messages.tariff_bought', { tariff_name: tariff.name }),
+    subscription: subscriptionData(view),
+    tariff_id: tariff.id,
+    tariff_name: tariff.name,
+    charged_amount: quote.finalKopeks,
+    charged_label: label(quote.finalKopeks),
+    balance_kopeks: sale.balanceKopeks,
+    balance_label: label(sale.balanceKopeks),
+    ...(quote.groupDiscountKopeks > 0
+      ? {
+          discount_percent: quote.base.discountPercent,
+          original_price_kopeks: quote.originalTotalKopeks,
+          original_price_label: label(quote.originalTotalKopeks),
+          discount_amount_kopeks: quote.groupDiscountKopeks,
+          discount_label: discountLabel(quote.base.discountPercent),
+          promo_group_name: buyer.primaryPromoGroup?.name ?? null,
+        }
+      : {}),
+    ...(quote.offerDiscountKopeks > 0
+      ? {
+          promo_offer_discount_percent: quote.offerDiscountPercent,
+          promo_offer_discount_amount_kopeks: quote.offerDiscountKopeks,
+          promo_offer_discount_label: discountLabel(quote.offerDiscountPercent),
+          price_before_promo_offer_kopeks: quote.subtotalKopeks,
+        }
+      : {}),
+  };
+}

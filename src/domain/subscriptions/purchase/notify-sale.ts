@@ -1,0 +1,35 @@
+import type { App } from '../../../core/app.ts';
+import { sendMail } from '../../messaging/send-mail.ts';
+import '../events.ts';
+import type { Subscription } from '../types.ts';
+import type { Buyer } from './types.ts';
+
+/**
+ * Tells users without a messenger and with a verified e-mail of a purchase: mail, and `notification.{type}` with the same
+ * context on their sockets (spec 02 sections 5.16 and 6). Both belong to the caller's transaction.
+ */
+export async function tellSale(
+  t: App,
+  buyer: Buyer,
+  subscription: Subscription,
+  sale: { isNew: boolean; tariffName: string | null },
+): Promise<void> {
+  if (buyer.messengerId !== null || buyer.email === null || !buyer.emailVerified) return;
+  const type = sale.isNew ? 'subscription_activated' : 'subscription_renewed';
+  const date = dayOf(subscription.endDate);
+  const context = {
+    expires_at: date,
+    new_expires_at: date,
+    traffic_limit_gb: subscription.trafficLimitGb,
+    device_limit: subscription.deviceLimit,
+    tariff_name: sale.tariffName ?? '',
+  };
+  await sendMail(t, { to: buyer.email, language: buyer.language, type, params: context });
+  await t.events.emit(`notification.${type}`, context, { audience: 'user', userId: buyer.id });
+}
+
+/** `dd.mm.yyyy` in UTC. */
+function dayOf(moment: Date): string {
+  const [year, month, day] = moment.toISOString().slice(0, 10).split('-');
+  return `${day}.${month}.${year}`;
+}

@@ -1,0 +1,163 @@
+import type { Db } from '../../../core/db/db.ts';
+import {
+  assignments,
+  type DetailColumns,
+  detailColumns,
+  type PromoGroupJson,
+  primaryGroupIdSql,
+  type SubscriptionRow,
+  toDetails,
+  toPromoGroup,
+  toSubscription,
+} from '../repo.ts';
+import type { SubscriptionDetails } from '../types.ts';
+import type { Buyer, SaleRecord, SaleStart } from './types.ts';
+
+interface BuyerRow {
+  id: number;
+  auth_type: string | null;
+  language: string;
+  balance_kopeks: number;
+  messenger_id: number | null;
+  email: string | null;
+  email_verified: boolean;
+  restriction_subscription: boolean;
+  has_had_paid_subscription: boolean;
+  promo_offer_discount_percent: number;
+  promo_offer_discount_expires_at: Date | null;
+}
+
+const BUYER_COLUMNS = `u.id, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
+  u.restriction_subscription, u.has_had_paid_subscription, u.promo_offer_discount_percent, u.promo_offer_discount_expires_at`;
+
+function toBuyer(row: BuyerRow, group: PromoGroupJson | null): Buyer {
+  return {
+    id: row.id,
+    authType: row.auth_type,
+    language: row.language,
+    balanceKopeks: row.balance_kopeks,
+    messengerId: row.messenger_id,
+    email: row.email,
+    emailVerified: row.email_verified,
+    restrictionSubscription: row.restriction_subscription,
+    hasHadPaidSubscription: row.has_had_paid_subscription,
+    promoOfferDiscountPercent: row.promo_offer_discount_percent,
+    promoOfferDiscountExpiresAt: row.promo_offer_discount_expires_at,
+    primaryPromoGroup: group === null ? null : toPromoGroup(group),
+  };
+}
+
+interface HoldingRow extends BuyerRow {
+  promo_group: PromoGroupJson | null;
+  subscription: SubscriptionRow | null;
+}
+
+/** What reading needs, in one statement without a lock. */
+export interface Holding {
+  buyer: Buyer;
+  details: SubscriptionDetails | null;
+}
+
+/** A user with promo group, subscription, servers and traffic purchases. Null for an unknown user. */
+export async function findHolding(db: Db, userId: number): Promise<Holding | null> {
+  const [row] = await db.sql<HoldingRow & DetailColumns>(
+    `SELECT ${BUYER_COLUMNS}, to_jsonb(g) AS promo_group, to_jsonb(s) AS subscription, ${detailColumns('s')}
+     FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')}
+     WHERE u.id = $1::int`,
+    [userId],
+  );
+  if (!row) return null;
+  return {
+    buyer: toBuyer(row, row.promo_group),
+    details: row.subscription === null ? null : toDetails(row.subscription, row),
+  };
+}
+
+/**
+ * Locks the user's row, then the subscription's, and reads what pricing needs. Two statements on purpose: the second one's
+ * snapshot is taken with the lock in hand, a join in the first would still see the rows from before the wait.
+ */
+export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart | null> {
+  const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER_COLUMNS} FROM users u WHERE u.id = $1::int FOR UPDATE`, [userId]);
+  if (!user) return null;
+  const [row] = await db.sql<{
+    promo_group: PromoGroupJson | null;
+    subscription: SubscriptionRow | null;
+    is_daily: boolean | null;
+  }>(
+    `WITH held AS MATERIALIZED (SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE)
+     SELECT to_jsonb(g) AS promo_group, to_jsonb(h) AS subscription, t.is_daily
+     FROM users u LEFT JOIN held h ON true LEFT JOIN tariffs t ON t.id = h.tariff_id
+       LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')}
+     WHERE u.id = $1::int`,
+    [userId],
+  );
+  return {
+    buyer: toBuyer(user, row?.promo_group ?? null),
+    subscription: row?.subscription ? toSubscription(row.subscription) : null,
+    isCurrentTariffDaily: row?.is_daily ?? false,
+  };
+}
+
+/**
+ * Writes everything of a sale but the money in one statement: the subscription, its purchases, notices and servers, the user's
+ * flags, the conversion, the dashboard event; the saved order is fulfilled or outdated and goes (spec 02 sections 3 and 15).
+ */
+export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: Date): Promise<SubscriptionDetails> {
+  const values: unknown[] = [
+    sale.buyer.id,
+    sale.subscription?.id ?? null,
+    now,
+    sale.dropsPurchases,
+    sale.consumesOffer,
+    sale.transactionId,
+    sale.amountKopeks,
+    sale.event.type,
+    JSON.stringify(sale.event.extra),
+    JSON.stringify(sale.serverPrices),
+    cartKey,
+    sale.conversion?.trialDurationDays ?? null,
+    sale.conversion?.firstPaidPeriodDays ?? null,
+  ];
+  const [row] = await db.sql<SubscriptionRow & DetailColumns>(
+    `WITH saved AS (${savedSql(sale, values)}),
+       dropped AS (DELETE FROM traffic_purchases WHERE subscription_id = $2::int AND $4::boolean),
+       forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $2::int),
+       cart AS (DELETE FROM short_lived_entries WHERE key = $11::text),
+       -- The place where a promo offer is used up.
+       buyer AS (UPDATE users SET has_had_paid_subscription = true, updated_at = $3::timestamptz,
+           promo_offer_discount_percent = CASE WHEN $5::boolean THEN 0 ELSE promo_offer_discount_percent END,
+           promo_offer_discount_source = CASE WHEN $5::boolean THEN NULL ELSE promo_offer_discount_source END,
+           promo_offer_discount_expires_at = CASE WHEN $5::boolean THEN NULL ELSE promo_offer_discount_expires_at END
+         WHERE id = $1::int AND (NOT has_had_paid_subscription OR $5::boolean)),
+       conversion AS (INSERT INTO subscription_conversions
+           (user_id, converted_at, trial_duration_days, payment_method, first_payment_amount_kopeks, first_paid_period_days)
+         SELECT $1::int, $3::timestamptz, $12::int, 'balance', $7::bigint, $13::int WHERE $13::int IS NOT NULL),
+       event AS (INSERT INTO subscription_events
+           (event_type, user_id, subscription_id, transaction_id, amount_kopeks, currency, occurred_at, extra, created_at)
+         SELECT $8::text, $1::int, saved.id, $6::int, $7::bigint, 'RUB', $3::timestamptz, $9::jsonb, $3::timestamptz FROM saved),
+       connected AS (SELECT saved.id AS subscription_id, q.id AS server_id, COALESCE(($10::jsonb ->> q.squad_uuid)::bigint, 0) AS paid
+         FROM saved JOIN server_squads q ON saved.connected_squads @> to_jsonb(q.squad_uuid::text)),
+       gone AS (DELETE FROM subscription_servers
+         WHERE subscription_id = $2::int AND server_squad_id NOT IN (SELECT server_id FROM connected)),
+       linked AS (INSERT INTO subscription_servers AS had (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
+         SELECT subscription_id, server_id, paid, $3::timestamptz FROM connected
+         ON CONFLICT (subscription_id, server_squad_id)
+           DO UPDATE SET paid_price_kopeks = had.paid_price_kopeks + EXCLUDED.paid_price_kopeks
+           WHERE EXCLUDED.paid_price_kopeks > 0)
+     SELECT saved.*, ${detailColumns('saved')} FROM saved`,
+    values,
+  );
+  // The statement still sees the purchases that it deletes.
+  return toDetails(row!, sale.dropsPurchases ? { servers: row!.servers, purchases: [] } : row!);
+}
+
+function savedSql(sale: SaleRecord, values: unknown[]): string {
+  const { names, placeholders } = assignments(sale.changes, values);
+  if (sale.subscription === null) {
+    return `INSERT INTO subscriptions (user_id, created_at, updated_at, ${names.join(', ')})
+      VALUES ($1::int, $3::timestamptz, $3::timestamptz, ${placeholders.join(', ')}) RETURNING *`;
+  }
+  const sets = names.map((name, index) => `${name} = ${placeholders[index]}, `).join('');
+  return `UPDATE subscriptions SET ${sets}updated_at = $3::timestamptz WHERE id = $2::int RETURNING *`;
+}

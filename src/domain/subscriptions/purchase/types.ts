@@ -1,0 +1,42 @@
+import type { PricedUser } from '../../pricing/types.ts';
+import type { Subscription, SubscriptionChanges } from '../types.ts';
+
+/** A user as far as buying and showing a subscription are concerned. */
+export interface Buyer extends PricedUser {
+  id: number;
+  /** As the cabinet's trial rule wants it; null counts as messenger. */
+  authType: string | null;
+  language: string;
+  /** Kopeks. */
+  balanceKopeks: number;
+  messengerId: number | null;
+  email: string | null;
+  emailVerified: boolean;
+  restrictionSubscription: boolean;
+  hasHadPaidSubscription: boolean;
+}
+
+/** What a sale starts from, all of it read under the lock of the user's row, then of the subscription's. */
+export interface SaleStart {
+  buyer: Buyer;
+  subscription: Subscription | null;
+  isCurrentTariffDaily: boolean;
+}
+
+/** What a paid sale writes besides the money. */
+export interface SaleRecord {
+  buyer: Buyer;
+  /** Null = the fields are a new subscription. */
+  subscription: Subscription | null;
+  changes: SubscriptionChanges;
+  dropsPurchases: boolean;
+  /** The one-shot personal discount is used up. */
+  consumesOffer: boolean;
+  /** What each server is recorded to have cost by this sale, kopeks by squad uuid; connected squads without an entry cost 0. */
+  serverPrices: Readonly<Record<string, number>>;
+  /** A trial became paid (spec 02 H8). */
+  conversion: { trialDurationDays: number; firstPaidPeriodDays: number } | null;
+  amountKopeks: number;
+  transactionId: number;
+  event: { type: 'purchase' | 'renewal'; extra: Record<string, unknown> };
+}

@@ -1,0 +1,109 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { listSquads } from '../catalog/find-squads.ts';
+import { findTariff, findTrialTariff } from '../catalog/find-tariff.ts';
+import { listVisibleTariffs } from '../catalog/list-visible-tariffs.ts';
+import { classicOptions } from './classic-options.ts';
+import { userNotFound } from './errors.ts';
+import { findHolding, type Holding } from './purchase/repo.ts';
+import { tariffOptions, type WireObject } from './purchase-options.ts';
+import { type RenewalOption, renewalOptions } from './rules/renewal.ts';
+import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal, trialTerms } from './rules/trial.ts';
+import { type SubscriptionView, viewSubscription } from './rules/view.ts';
+import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+
+/** The user's subscription as it holds now; null without one. Never writes (spec 02 section 5.1, H29). */
+export async function readSubscription(app: App, actor: UserActor): Promise<SubscriptionView | null> {
+  const { buyer, details } = await holdingOf(app, actor);
+  if (!details) return null;
+  const { subscription, servers, purchases } = details;
+  return viewSubscription({
+    subscription,
+    tariff: subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId),
+    purchases,
+    squads: servers,
+    user: buyer,
+    settings: pricingSettingsOf(app),
+    hideSubscriptionLink: app.settings.get('HIDE_SUBSCRIPTION_LINK'),
+    now: app.clock.now(),
+  });
+}
+
+/** The periods of a renewal with the very prices it charges; none without a subscription (spec 02 section 5.1, H5). */
+export async function listRenewalOptions(app: App, actor: UserActor): Promise<RenewalOption[]> {
+  const { buyer, details } = await holdingOf(app, actor);
+  if (!details) return [];
+  const { subscription } = details;
+  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
+  const servers = tariff === null ? await listSquads(app) : [];
+  return renewalOptions({ subscription, tariff, servers, user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() });
+}
+
+/** What can be bought, in the form of the sales mode (spec 02 section 5.8). */
+export async function readPurchaseOptions(app: App, actor: UserActor): Promise<WireObject> {
+  const { buyer, details } = await holdingOf(app, actor);
+  const settings = pricingSettingsOf(app);
+  const squads = await listSquads(app);
+  const input = { subscription: details?.subscription ?? null, user: buyer, squads, settings, now: app.clock.now() };
+  if (settings.salesMode === 'classic') return classicOptions(input);
+  return tariffOptions({ ...input, tariffs: await listVisibleTariffs(app, buyer.primaryPromoGroup) });
+}
+
+/** A traffic package on offer; GB (0 = unlimited), kopeks before any discount. */
+export interface TrafficOffer {
+  gb: number;
+  priceKopeks: number;
+}
+
+/** Traffic packages for the user's subscription (spec 02 section 5.1). */
+export async function listTrafficPackages(app: App, actor: UserActor): Promise<TrafficOffer[]> {
+  const { details } = await holdingOf(app, actor);
+  const settings = pricingSettingsOf(app);
+  const tariffId = details?.subscription.tariffId ?? null;
+  const tariff = tariffId === null ? null : await findTariff(app, tariffId);
+  if (settings.salesMode === 'tariffs' && tariff !== null) {
+    if (!tariff.trafficTopupEnabled || tariff.trafficLimitGb === 0) return [];
+    return Object.entries(tariff.trafficTopupPackages)
+      .map(([gb, priceKopeks]) => ({ gb: Number(gb), priceKopeks }))
+      .filter((offer) => offer.priceKopeks > 0)
+      .sort((a, b) => a.gb - b.gb);
+  }
+  if (!settings.trafficTopupEnabled || tariff?.allowTrafficTopup === false) return [];
+  return settings.trafficTopupPackages
+    .filter((entry) => entry.isEnabled && entry.priceKopeks > 0)
+    .map(({ gb, priceKopeks }) => ({ gb, priceKopeks }));
+}
+
+/** What a trial would give: days, GB (0 = unlimited), devices, kopeks. */
+export interface TrialInfo {
+  isAvailable: boolean;
+  durationDays: number;
+  trafficLimitGb: number;
+  deviceLimit: number;
+  requiresPayment: boolean;
+  priceKopeks: number;
+  reasonUnavailable: string | null;
+}
+
+/** Whether the user may take a trial and what it gives; the same test as taking one (spec 02 sections 5.1 and 5.7). */
+export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialInfo> {
+  const { buyer, details } = await holdingOf(app, actor);
+  const settings = subscriptionSettingsOf(app);
+  const terms = trialTerms(await findTrialTariff(app), settings);
+  const refusal = trialRefusal({ ...buyer, subscription: details?.subscription ?? null }, settings, app.clock.now());
+  return {
+    isAvailable: refusal === null,
+    durationDays: terms.durationDays,
+    trafficLimitGb: terms.trafficLimitGb,
+    deviceLimit: terms.deviceLimit,
+    requiresPayment: settings.trialPaymentEnabled,
+    priceKopeks: refusal === 'account_type' ? 0 : trialPrice(settings),
+    reasonUnavailable: refusal === null ? null : TRIAL_REFUSAL_TEXTS[refusal],
+  };
+}
+
+async function holdingOf(app: App, actor: UserActor): Promise<Holding> {
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding) throw userNotFound();
+  return holding;
+}

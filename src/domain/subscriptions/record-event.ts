@@ -1,0 +1,58 @@
+import type { TokenActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { isRowId, subscriptionNotFound, userNotFound } from './errors.ts';
+import { type EventFilter, findEvent, insertEvent, listEvents, type RecordedEvent, referencesOf } from './feed/repo.ts';
+import type { SubscriptionEventType } from './types.ts';
+
+export type { RecordedEvent } from './feed/repo.ts';
+
+export interface NewEvent {
+  eventType: SubscriptionEventType;
+  userId: number;
+  subscriptionId: number | null;
+  transactionId: number | null;
+  /** Kopeks. */
+  amountKopeks: number | null;
+  currency: string | null;
+  message: string | null;
+  /** Null = now. */
+  occurredAt: Date | null;
+  extra: Record<string, unknown>;
+}
+
+export interface EventPage {
+  items: RecordedEvent[];
+  total: number;
+}
+
+/**
+ * Adds a row to the dashboard feed; nothing is emitted (spec 05 section 9.2).
+ * @throws AppError 404 `User not found`, `Subscription not found`, `Transaction not found`: the latter two also when they belong
+ * to another user
+ */
+export async function recordEvent(app: App, _actor: TokenActor, event: NewEvent): Promise<RecordedEvent> {
+  const { userId, subscriptionId, transactionId } = event;
+  const found = isRowId(userId)
+    ? await referencesOf(app.db, userId, rowIdOrNull(subscriptionId), rowIdOrNull(transactionId))
+    : null;
+  if (!found) throw userNotFound();
+  if (subscriptionId !== null && !found.hasSubscription) throw subscriptionNotFound();
+  if (transactionId !== null && !found.hasTransaction) throw refuse('transaction_not_found', 404, 'Transaction not found');
+  const now = app.clock.now();
+  const id = await insertEvent(
+    app.db,
+    { ...event, message: event.message?.trim() || null, occurredAt: event.occurredAt ?? now },
+    now,
+  );
+  return (await findEvent(app.db, id))!;
+}
+
+/** The dashboard feed, newest first (spec 05 section 9.2). */
+export function readEvents(app: App, filter: EventFilter): Promise<EventPage> {
+  return listEvents(app.db, filter);
+}
+
+function rowIdOrNull(id: number | null): number | null {
+  return id !== null && isRowId(id) ? id : null;
+}

@@ -1,0 +1,154 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { formatPrice } from '../../core/money.ts';
+import { listSquads } from '../catalog/find-squads.ts';
+import { lockTariff } from '../catalog/find-tariff.ts';
+import type { Tariff } from '../catalog/types.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import type { ClassicQuote } from '../pricing/classic-price.ts';
+import { periodLabel } from '../pricing/labels.ts';
+import type { TariffQuote } from '../pricing/tariff-price.ts';
+import type { PricingSettings } from '../pricing/types.ts';
+import { noSubscription, userNotFound } from './errors.ts';
+import { completeSale } from './purchase/complete-sale.ts';
+import { lockSaleStart } from './purchase/repo.ts';
+import type { Buyer } from './purchase/types.ts';
+import type { WireObject } from './purchase-options.ts';
+import { durationDays } from './purchase-tariff.ts';
+import { extendSubscription } from './rules/extend.ts';
+import { isSellable, quoteRenewal } from './rules/renewal.ts';
+import { keepCartOnRefusal } from './saved-cart.ts';
+import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import type { SavedCart, Subscription } from './types.ts';
+
+export interface RenewalOrder {
+  periodDays: number;
+}
+
+/**
+ * Renews the user's subscription from the balance, once per idempotency key (spec 02 sections 3.2 and 5.2). Works for trials
+ * and any status; a renewed trial becomes paid (H8). Lack of money saves the order as the cart.
+ * @returns the answer of `POST /cabinet/subscription/renew`
+ * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds
+ */
+export function renewSubscription(
+  app: App,
+  actor: UserActor,
+  order: RenewalOrder & { idempotencyKey: string | null },
+): Promise<WireObject> {
+  const { idempotencyKey, ...input } = order;
+  return keepCartOnRefusal(app, actor.userId, () =>
+    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.renew', input }, (t) =>
+      sellRenewal(t, actor.userId, input),
+    ),
+  );
+}
+
+/** The renewal itself in the caller's transaction: also for autopay and orders that run after a top-up (spec 02 sections 6, 13). */
+export async function sellRenewal(t: App, userId: number, order: RenewalOrder): Promise<WireObject> {
+  const pricing = pricingSettingsOf(t);
+  const settings = subscriptionSettingsOf(t);
+  const now = t.clock.now();
+  const start = await lockSaleStart(t.db, userId);
+  if (!start) throw userNotFound();
+  const { buyer, subscription } = start;
+  if (buyer.restrictionSubscription) {
+    throw refuse('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
+  }
+  if (!subscription) throw noSubscription();
+  const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
+  const servers = tariff === null ? await listSquads(t) : [];
+  const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings: pricing, now }, order.periodDays);
+  if (quote.kind === 'refusal') throw refuse('period_unavailable', 400, 'Selected renewal period is not available');
+  if (!isSellable(quote)) throw refuse('invalid_period', 400, 'Invalid renewal period');
+
+  const result = extendSubscription(
+    subscription,
+    { days: order.periodDays, isPaid: true },
+    { now, settings, pricing, isCurrentTariffDaily: start.isCurrentTariffDaily },
+  );
+  const description = describe(buyer, tariff, order.periodDays);
+  const newEndDate = (result.changes.endDate ?? subscription.endDate).toISOString();
+  await completeSale(t, start, {
+    quote,
+    product: tariff === null ? 'classic' : 'tariff',
+    changes: result.changes,
+    dropsPurchases: result.dropsPurchases,
+    serverPrices: 'serverPrices' in quote ? pricesByUuid(quote) : {},
+    conversion: result.isTrialConversion
+      ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
+      : null,
+    description,
+    refusal: (missingKopeks) => ({
+      message: text(buyer.language, 'errors.insufficient_funds', {
+        missing: formatPrice(missingKopeks, pricing.priceRoundingEnabled),
+      }),
+      cart: cartOf(subscription, order, quote, missingKopeks, description),
+    }),
+    event: (balanceAfter) => ({
+      type: 'renewal',
+      extra: {
+        extended_days: order.periodDays,
+        previous_end_date: result.previousEndDate.toISOString(),
+        new_end_date: newEndDate,
+        payment_method: 'balance',
+        balance_after: balanceAfter,
+      },
+    }),
+    tariffName: tariff?.name ?? null,
+    resetsTraffic: result.wasExpired && settings.resetTrafficOnPayment,
+    isTold: false,
+  });
+  return answerOf(buyer, quote, newEndDate, pricing);
+}
+
+function describe(buyer: Buyer, tariff: Tariff | null, periodDays: number): string {
+  const period = periodLabel(periodDays, buyer.language);
+  if (tariff === null) return text(buyer.language, 'messages.transaction_renewal', { period });
+  return text(buyer.language, 'messages.transaction_tariff_renewal', { tariff_name: tariff.name, period });
+}
+
+function pricesByUuid(quote: ClassicQuote): Record<string, number> {
+  return Object.fromEntries(quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks]));
+}
+
+function cartOf(
+  subscription: Subscription,
+  order: RenewalOrder,
+  quote: TariffQuote | ClassicQuote,
+  missingKopeks: number,
+  description: string,
+): SavedCart {
+  return {
+    source: 'cabinet',
+    cart_mode: 'extend',
+    subscription_id: subscription.id,
+    tariff_id: subscription.tariffId,
+    period_days: order.periodDays,
+    total_price: quote.finalKopeks,
+    missing_amount: missingKopeks,
+    description,
+    discount_percent: quote.base.discountPercent,
+    consume_promo_offer: quote.offerDiscountKopeks > 0,
+    traffic_limit_gb: subscription.trafficLimitGb,
+    device_limit: subscription.deviceLimit,
+    allowed_squads: subscription.connectedSquads,
+  };
+}
+
+function answerOf(buyer: Buyer, quote: TariffQuote | ClassicQuote, newEndDate: string, pricing: PricingSettings): WireObject {
+  return {
+    message: text(buyer.language, 'messages.renewed', { amount: formatPrice(quote.finalKopeks, pricing.priceRoundingEnabled) }),
+    new_end_date: newEndDate,
+    amount_paid_kopeks: quote.finalKopeks,
+    ...(quote.offerDiscountKopeks > 0
+      ? {
+          promo_discount_percent: quote.offerDiscountPercent,
+          promo_discount_amount_kopeks: quote.offerDiscountKopeks,
+          original_price_kopeks: quote.subtotalKopeks,
+        }
+      : {}),
+  };
+}

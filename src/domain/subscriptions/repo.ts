@@ -1,0 +1,344 @@
+import type { Db } from '../../core/db/db.ts';
+import type { PromoGroup } from '../catalog/types.ts';
+import type {
+  ProvisionState,
+  Subscription,
+  SubscriptionChanges,
+  SubscriptionDetails,
+  SubscriptionStatus,
+  TrafficPurchase,
+} from './types.ts';
+
+/** A row as SQL gives it, or as JSON inside a wider row: then moments are text. */
+export interface SubscriptionRow {
+  id: number;
+  user_id: number;
+  status: SubscriptionStatus;
+  is_trial: boolean;
+  start_date: Date | string;
+  end_date: Date | string;
+  traffic_limit_gb: number;
+  traffic_used_gb: number;
+  purchased_traffic_gb: number;
+  traffic_reset_at: Date | string | null;
+  device_limit: number;
+  connected_squads: string[];
+  autopay_enabled: boolean;
+  autopay_days_before: number;
+  tariff_id: number | null;
+  is_daily_paused: boolean;
+  last_daily_charge_at: Date | string | null;
+  subscription_url: string | null;
+  subscription_crypto_link: string | null;
+  vpnpanel_short_uuid: string | null;
+  last_webhook_update_at: Date | string | null;
+  modem_enabled: boolean;
+  provision_state: ProvisionState;
+  provision_error: string | null;
+  provision_requested_at: Date | string | null;
+  provisioned_at: Date | string | null;
+  created_at: Date | string;
+  updated_at: Date | string;
+}
+
+export function toSubscription(row: SubscriptionRow): Subscription {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    status: row.status,
+    isTrial: row.is_trial,
+    startDate: new Date(row.start_date),
+    endDate: new Date(row.end_date),
+    trafficLimitGb: row.traffic_limit_gb,
+    trafficUsedGb: row.traffic_used_gb,
+    purchasedTrafficGb: row.purchased_traffic_gb,
+    trafficResetAt: moment(row.traffic_reset_at),
+    deviceLimit: row.device_limit,
+    connectedSquads: row.connected_squads,
+    autopayEnabled: row.autopay_enabled,
+    autopayDaysBefore: row.autopay_days_before,
+    tariffId: row.tariff_id,
+    isDailyPaused: row.is_daily_paused,
+    lastDailyChargeAt: moment(row.last_daily_charge_at),
+    subscriptionUrl: row.subscription_url,
+    subscriptionCryptoLink: row.subscription_crypto_link,
+    panelShortUuid: row.vpnpanel_short_uuid,
+    lastWebhookUpdateAt: moment(row.last_webhook_update_at),
+    modemEnabled: row.modem_enabled,
+    provisionState: row.provision_state,
+    provisionError: row.provision_error,
+    provisionRequestedAt: moment(row.provision_requested_at),
+    provisionedAt: moment(row.provisioned_at),
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+  };
+}
+
+function moment(value: Date | string | null): Date | null {
+  return value === null ? null : new Date(value);
+}
+
+/** SQL of what is shown beside the subscription row `alias`: known servers and traffic purchases, as JSON. */
+export function detailColumns(alias: string): string {
+  return `COALESCE((SELECT json_agg(json_build_object('squad_uuid', q.squad_uuid, 'display_name', q.display_name,
+      'country_code', q.country_code) ORDER BY q.sort_order, q.display_name, q.id)
+    FROM server_squads q WHERE ${alias}.connected_squads @> to_jsonb(q.squad_uuid::text)), '[]') AS servers,
+  COALESCE((SELECT json_agg(p ORDER BY p.expires_at, p.id) FROM traffic_purchases p WHERE p.subscription_id = ${alias}.id), '[]')
+    AS purchases`;
+}
+
+export interface DetailColumns {
+  servers: { squad_uuid: string; display_name: string; country_code: string | null }[];
+  purchases: { id: number; subscription_id: number; traffic_gb: number; expires_at: string; created_at: string }[];
+}
+
+export function toDetails(row: SubscriptionRow, details: DetailColumns): SubscriptionDetails {
+  return {
+    subscription: toSubscription(row),
+    servers: details.servers.map((server) => ({
+      squadUuid: server.squad_uuid,
+      displayName: server.display_name,
+      countryCode: server.country_code,
+    })),
+    purchases: details.purchases.map(
+      (purchase): TrafficPurchase => ({
+        id: purchase.id,
+        subscriptionId: purchase.subscription_id,
+        trafficGb: purchase.traffic_gb,
+        expiresAt: new Date(purchase.expires_at),
+        createdAt: new Date(purchase.created_at),
+      }),
+    ),
+  };
+}
+
+/** SQL of the id of a user's primary promo group; `alias` is the users row (spec 04 section 8.1). */
+export function primaryGroupIdSql(alias: string): string {
+  return `COALESCE((SELECT pg.id FROM user_promo_groups m JOIN promo_groups pg ON pg.id = m.promo_group_id
+    WHERE m.user_id = ${alias}.id ORDER BY pg.priority DESC, pg.id DESC LIMIT 1), ${alias}.promo_group_id)`;
+}
+
+/** A promo group as JSON inside a wider row. */
+export interface PromoGroupJson {
+  id: number;
+  name: string;
+  is_default: boolean;
+  priority: number;
+  server_discount_percent: number;
+  traffic_discount_percent: number;
+  device_discount_percent: number;
+  period_discounts: Record<string, number>;
+  apply_discounts_to_addons: boolean;
+}
+
+export function toPromoGroup(row: PromoGroupJson): PromoGroup {
+  return {
+    id: row.id,
+    name: row.name,
+    isDefault: row.is_default,
+    priority: row.priority,
+    serverDiscountPercent: row.server_discount_percent,
+    trafficDiscountPercent: row.traffic_discount_percent,
+    deviceDiscountPercent: row.device_discount_percent,
+    periodDiscounts: row.period_discounts,
+    applyDiscountsToAddons: row.apply_discounts_to_addons,
+  };
+}
+
+/** Column and cast of each field that a life-cycle rule may set. */
+const COLUMNS: Record<keyof SubscriptionChanges, string> = {
+  status: 'status:text',
+  isTrial: 'is_trial:boolean',
+  startDate: 'start_date:timestamptz',
+  endDate: 'end_date:timestamptz',
+  trafficLimitGb: 'traffic_limit_gb:int',
+  trafficUsedGb: 'traffic_used_gb:float8',
+  purchasedTrafficGb: 'purchased_traffic_gb:int',
+  trafficResetAt: 'traffic_reset_at:timestamptz',
+  deviceLimit: 'device_limit:int',
+  connectedSquads: 'connected_squads:jsonb',
+  tariffId: 'tariff_id:int',
+  isDailyPaused: 'is_daily_paused:boolean',
+  lastDailyChargeAt: 'last_daily_charge_at:timestamptz',
+  subscriptionUrl: 'subscription_url:text',
+  subscriptionCryptoLink: 'subscription_crypto_link:text',
+  panelShortUuid: 'vpnpanel_short_uuid:text',
+  autopayEnabled: 'autopay_enabled:boolean',
+  autopayDaysBefore: 'autopay_days_before:int',
+};
+
+/** Names, cast placeholders and values of the given changes, for an UPDATE or INSERT; values are appended to `values`. */
+export function assignments(changes: SubscriptionChanges, values: unknown[]): { names: string[]; placeholders: string[] } {
+  const names: string[] = [];
+  const placeholders: string[] = [];
+  for (const field of Object.keys(COLUMNS) as (keyof SubscriptionChanges)[]) {
+    const value = changes[field];
+    if (value === undefined) continue;
+    const [name, cast] = COLUMNS[field].split(':') as [string, string];
+    values.push(field === 'connectedSquads' ? JSON.stringify(value) : value);
+    names.push(name);
+    placeholders.push(`$${values.length}::${cast}`);
+  }
+  return { names, placeholders };
+}
+
+/** Locks the user who owns this subscription, then the subscription (spec 00, lock order). Null when there is none. */
+export async function lockById(db: Db, id: number): Promise<Subscription | null> {
+  await db.sql('SELECT u.id FROM users u WHERE u.id = (SELECT user_id FROM subscriptions WHERE id = $1::int) FOR UPDATE', [id]);
+  const [row] = await db.sql<SubscriptionRow>('SELECT * FROM subscriptions WHERE id = $1::int FOR UPDATE', [id]);
+  return row ? toSubscription(row) : null;
+}
+
+/** Locks a user, then the user's subscription. Null when there is no such user. */
+export async function lockByUser(db: Db, userId: number): Promise<{ subscription: Subscription | null } | null> {
+  const [user] = await db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [userId]);
+  if (!user) return null;
+  const [row] = await db.sql<SubscriptionRow>('SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE', [userId]);
+  return { subscription: row ? toSubscription(row) : null };
+}
+
+export async function findById(db: Db, id: number): Promise<Subscription | null> {
+  const [row] = await db.sql<SubscriptionRow>('SELECT * FROM subscriptions WHERE id = $1::int', [id]);
+  return row ? toSubscription(row) : null;
+}
+
+export interface SubscriptionFilter {
+  status: SubscriptionStatus | null;
+  userId: number | null;
+  isTrial: boolean | null;
+  limit: number;
+  offset: number;
+}
+
+/** Newest first. Only the filters that are set stand in the statement, so that each has a plan of its own. */
+export async function list(db: Db, filter: SubscriptionFilter): Promise<Subscription[]> {
+  const values: unknown[] = [filter.limit, filter.offset];
+  const conditions: string[] = [];
+  const where = (column: string, cast: string, value: unknown) => {
+    if (value === null) return;
+    values.push(value);
+    conditions.push(`${column} = $${values.length}::${cast}`);
+  };
+  where('status', 'text', filter.status);
+  where('user_id', 'bigint', filter.userId);
+  where('is_trial', 'boolean', filter.isTrial);
+  const rows = await db.sql<SubscriptionRow>(
+    `SELECT * FROM subscriptions ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+     ORDER BY created_at DESC, id DESC LIMIT $1::int OFFSET $2::bigint`,
+    values,
+  );
+  return rows.map(toSubscription);
+}
+
+export interface UpdateOptions {
+  now: Date;
+  dropsPurchases?: boolean;
+  /** Expiry notices of the old dates are forgotten (spec 02 section 3.1). */
+  forgetsNotices?: boolean;
+  /** A traffic package to add. */
+  purchase?: { trafficGb: number; expiresAt: Date; createdAt: Date };
+}
+
+/** Writes changed fields of a locked subscription, with what hangs on them, in one statement. */
+export async function update(db: Db, id: number, changes: SubscriptionChanges, options: UpdateOptions): Promise<Subscription> {
+  const { purchase } = options;
+  const values: unknown[] = [
+    id,
+    options.now,
+    options.dropsPurchases ?? false,
+    options.forgetsNotices ?? false,
+    purchase?.trafficGb ?? null,
+    purchase?.expiresAt ?? null,
+    purchase?.createdAt ?? null,
+  ];
+  const { names, placeholders } = assignments(changes, values);
+  const sets = names.map((name, index) => `${name} = ${placeholders[index]}, `).join('');
+  const [row] = await db.sql<SubscriptionRow>(
+    `WITH dropped AS (DELETE FROM traffic_purchases WHERE subscription_id = $1::int AND $3::boolean),
+       forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $1::int AND $4::boolean),
+       bought AS (INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
+         SELECT $1::int, $5::int, $6::timestamptz, $7::timestamptz WHERE $5::int IS NOT NULL)
+     UPDATE subscriptions SET ${sets}updated_at = $2::timestamptz WHERE id = $1::int RETURNING *`,
+    values,
+  );
+  return toSubscription(row!);
+}
+
+/** Inserts the subscription of a user that has none. */
+export async function insert(db: Db, userId: number, fields: SubscriptionChanges, now: Date): Promise<Subscription> {
+  const values: unknown[] = [userId, now];
+  const { names, placeholders } = assignments(fields, values);
+  const [row] = await db.sql<SubscriptionRow>(
+    `INSERT INTO subscriptions (user_id, created_at, updated_at, ${names.join(', ')})
+     VALUES ($1::int, $2::timestamptz, $2::timestamptz, ${placeholders.join(', ')}) RETURNING *`,
+    values,
+  );
+  return toSubscription(row!);
+}
+
+/**
+ * Makes the server rows of a subscription those of its connected squads: new ones cost nothing, gone ones no longer keep a
+ * server from being deleted (spec 02 H20, H26).
+ */
+export async function linkServers(db: Db, subscriptionId: number, now: Date): Promise<void> {
+  await db.sql(
+    `WITH connected AS (SELECT s.id AS subscription_id, q.id AS server_id FROM subscriptions s
+         JOIN server_squads q ON s.connected_squads @> to_jsonb(q.squad_uuid::text) WHERE s.id = $1::int),
+       gone AS (DELETE FROM subscription_servers
+         WHERE subscription_id = $1::int AND server_squad_id NOT IN (SELECT server_id FROM connected))
+     INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
+       SELECT subscription_id, server_id, 0, $2::timestamptz FROM connected
+       ON CONFLICT (subscription_id, server_squad_id) DO NOTHING RETURNING id`,
+    [subscriptionId, now],
+  );
+}
+
+/** Live and past traffic purchases, the one that ends first in front. */
+export async function listPurchases(db: Db, subscriptionId: number): Promise<Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'>[]> {
+  const rows = await db.sql<{ traffic_gb: number; expires_at: Date }>(
+    'SELECT traffic_gb, expires_at FROM traffic_purchases WHERE subscription_id = $1::int ORDER BY expires_at, id',
+    [subscriptionId],
+  );
+  return rows.map((row) => ({ trafficGb: row.traffic_gb, expiresAt: row.expires_at }));
+}
+
+/**
+ * Marks up to `limit` subscriptions whose paid time is over as expired (spec 02 section 13). Left alone: unpaused dailies (the
+ * daily service ends them), users who are not active, rows that the panel reported on within 60 s, and rows another worker or
+ * sale holds at the moment.
+ */
+export async function expireBatch(db: Db, now: Date, limit: number): Promise<ExpiredSubscription[]> {
+  const rows = await db.sql<{
+    id: number;
+    user_id: number;
+    messenger_id: number | null;
+    verified_email: string | null;
+    language: string;
+  }>(
+    `UPDATE subscriptions e SET status = 'expired', updated_at = $1::timestamptz FROM users o WHERE o.id = e.user_id AND e.id IN (
+       SELECT s.id FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
+       WHERE s.status IN ('active', 'trial') AND s.end_date <= $1::timestamptz AND u.status = 'active'
+         AND (t.id IS NULL OR NOT t.is_daily OR s.is_daily_paused)
+         AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '60 seconds')
+       ORDER BY s.end_date, s.id LIMIT $2::int FOR UPDATE OF s SKIP LOCKED)
+     RETURNING e.id, e.user_id, o.messenger_id, CASE WHEN o.email_verified THEN o.email END AS verified_email, o.language`,
+    [now, limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    messengerId: row.messenger_id,
+    verifiedEmail: row.verified_email,
+    language: row.language,
+  }));
+}
+
+/** An expired subscription and how its owner is reached. */
+export interface ExpiredSubscription {
+  id: number;
+  userId: number;
+  messengerId: number | null;
+  /** Null unless verified. */
+  verifiedEmail: string | null;
+  language: string;
+}

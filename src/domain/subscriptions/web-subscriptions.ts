@@ -1,0 +1,140 @@
+import type { TokenActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { DAY_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { findSquadsByUuid } from '../catalog/find-squads.ts';
+import { findTariff } from '../catalog/find-tariff.ts';
+import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { isRowId, outOfBounds, serverNotFound, subscriptionNotFound } from './errors.ts';
+import {
+  findById,
+  linkServers,
+  list,
+  listPurchases,
+  lockById,
+  type SubscriptionFilter,
+  type UpdateOptions,
+  update,
+} from './repo.ts';
+import { extendSubscription } from './rules/extend.ts';
+import { reactivatedStatus } from './rules/status.ts';
+import { addTraffic } from './rules/traffic-purchases.ts';
+import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import type { Subscription, SubscriptionChanges } from './types.ts';
+
+/** Beyond these nothing is meant; they keep dates, bytes and counts within what the database and the panel can hold. */
+export const MAX_DAYS = 36_500;
+export const MAX_TRAFFIC_GB = 1_000_000;
+export const MAX_DEVICES = 10_000;
+
+/** Newest first (spec 02 section 7). A `userId` of 0 filters nothing. */
+export function listSubscriptions(app: App, filter: SubscriptionFilter): Promise<Subscription[]> {
+  return list(app.db, { ...filter, userId: filter.userId || null });
+}
+
+/** @throws AppError 404 `Subscription not found` */
+export async function findSubscription(app: App, id: number): Promise<Subscription> {
+  const subscription = isRowId(id) ? await findById(app.db, id) : null;
+  if (!subscription) throw subscriptionNotFound();
+  return subscription;
+}
+
+/**
+ * Adds days without charging (spec 02 section 7); the panel follows (H15).
+ * @throws AppError 404 `Subscription not found` | ValidationError 422 beyond 36,500 days ahead
+ */
+export function extendByDays(app: App, _actor: TokenActor, id: number, days: number): Promise<Subscription> {
+  if (days > MAX_DAYS) throw outOfBounds('days', days, { le: MAX_DAYS });
+  return change(app, id, async (t, subscription) => {
+    const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
+    const settings = subscriptionSettingsOf(t);
+    const now = t.clock.now();
+    const result = extendSubscription(
+      subscription,
+      { days, isPaid: false },
+      { now, settings, pricing: pricingSettingsOf(t), isCurrentTariffDaily: tariff?.isDaily ?? false },
+    );
+    const endDate = result.changes.endDate ?? subscription.endDate;
+    if (endDate.getTime() - now.getTime() > MAX_DAYS * DAY_MS) throw outOfBounds('days', days, { le: MAX_DAYS });
+    return { changes: result.changes, dropsPurchases: result.dropsPurchases, forgetsNotices: true };
+  });
+}
+
+/**
+ * Adds a traffic package for 30 days without charging (spec 02 sections 3.3 and 7).
+ * @param gb above 0
+ * @throws AppError 404 | 400 on an unlimited subscription (H25) | ValidationError 422
+ */
+export function addTrafficPackage(app: App, _actor: TokenActor, id: number, gb: number): Promise<Subscription> {
+  if (gb > MAX_TRAFFIC_GB) throw outOfBounds('gb', gb, { le: MAX_TRAFFIC_GB });
+  return change(app, id, async (t, subscription) => {
+    const now = t.clock.now();
+    const added = addTraffic(subscription, await listPurchases(t.db, id), gb, now);
+    if (!added) throw refuse('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');
+    if (subscription.trafficLimitGb + gb > MAX_TRAFFIC_GB) throw outOfBounds('gb', gb, { le: MAX_TRAFFIC_GB });
+    return { changes: { ...added.changes, status: reactivatedStatus(subscription, now) }, purchase: added.purchase };
+  });
+}
+
+/**
+ * Raises the device limit without charging, silently up to `MAX_DEVICES_LIMIT` (spec 02 section 7); never lowers it.
+ * @param devices above 0
+ */
+export function addDevices(app: App, _actor: TokenActor, id: number, devices: number): Promise<Subscription> {
+  return change(app, id, async (t, subscription) => {
+    const cap = t.settings.get('MAX_DEVICES_LIMIT') || MAX_DEVICES;
+    const deviceLimit = Math.max(subscription.deviceLimit, Math.min(cap, subscription.deviceLimit + devices));
+    return { changes: { deviceLimit, status: reactivatedStatus(subscription, t.clock.now()) } };
+  });
+}
+
+/**
+ * Connects a server; once is enough (spec 02 section 7). The panel follows (H15).
+ * @throws AppError 400 `squad_uuid is required` | 404 for an unknown server (H30) or subscription
+ */
+export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
+  if (squadUuid === '') throw refuse('squad_uuid_required', 400, 'squad_uuid is required');
+  return change(app, id, async (t, subscription) => {
+    if (subscription.connectedSquads.includes(squadUuid)) return { changes: {} };
+    if ((await findSquadsByUuid(t, [squadUuid])).length === 0) throw serverNotFound();
+    return { changes: { connectedSquads: [...subscription.connectedSquads, squadUuid] } };
+  });
+}
+
+/** Disconnects a server if it is connected. The panel follows (H15). */
+export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
+  return change(app, id, async (_t, subscription) => ({
+    changes: { connectedSquads: subscription.connectedSquads.filter((uuid) => uuid !== squadUuid) },
+  }));
+}
+
+/** Switches the subscription off; the row stays, the panel user is disabled by the push (spec 02 section 7). */
+export function disableSubscription(app: App, _actor: TokenActor, id: number): Promise<Subscription> {
+  return change(app, id, async () => ({ changes: { status: 'disabled' } }));
+}
+
+interface Decision extends Omit<UpdateOptions, 'now'> {
+  changes: SubscriptionChanges;
+  wishes?: ProvisioningWishes;
+}
+
+/**
+ * Changes one subscription under the locks of its user and itself, and asks for the panel to follow: the answer never depends
+ * on the panel (H14).
+ */
+async function change(
+  app: App,
+  id: number,
+  decide: (t: App, subscription: Subscription) => Promise<Decision>,
+): Promise<Subscription> {
+  return inTransaction(app, async (t) => {
+    const subscription = isRowId(id) ? await lockById(t.db, id) : null;
+    if (!subscription) throw subscriptionNotFound();
+    const { changes, wishes, ...options } = await decide(t, subscription);
+    const saved = await update(t.db, id, changes, { ...options, now: t.clock.now() });
+    if (changes.connectedSquads) await linkServers(t.db, id, t.clock.now());
+    await requestProvisioning(t, id, wishes);
+    return saved;
+  });
+}

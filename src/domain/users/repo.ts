@@ -1,0 +1,322 @@
+import type { Db } from '../../core/db/db.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { UserStatus } from '../identity/types.ts';
+import { actualStatus } from '../subscriptions/rules/status.ts';
+import type { SubscriptionStatus } from '../subscriptions/types.ts';
+import type { SearchTerms, Slice, UserFilter, UserView } from './types.ts';
+
+interface ViewRow {
+  id: number;
+  messenger_id: number | null;
+  username: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  status: UserStatus;
+  language: string;
+  balance_kopeks: number;
+  referral_code: string;
+  referred_by_id: number | null;
+  has_had_paid_subscription: boolean;
+  has_made_first_topup: boolean;
+  created_at: Date;
+  updated_at: Date;
+  last_activity: Date | null;
+  group_id: number | null;
+  group_name: string;
+  server_discount_percent: number;
+  traffic_discount_percent: number;
+  device_discount_percent: number;
+  apply_discounts_to_addons: boolean;
+  subscription_id: number | null;
+  subscription_status: SubscriptionStatus;
+  is_trial: boolean;
+  start_date: Date;
+  end_date: Date;
+  traffic_limit_gb: number;
+  traffic_used_gb: number;
+  device_limit: number;
+  autopay_enabled: boolean;
+  autopay_days_before: number | null;
+  subscription_url: string | null;
+  subscription_crypto_link: string | null;
+  connected_squads: string[];
+}
+
+const VIEW_COLUMNS = `u.id, u.messenger_id, u.username, u.first_name, u.last_name, u.status, u.language, u.balance_kopeks, u.referral_code,
+  u.referred_by_id, u.has_had_paid_subscription, u.has_made_first_topup, u.created_at, u.updated_at, u.last_activity,
+  g.id AS group_id, g.name AS group_name, g.server_discount_percent, g.traffic_discount_percent, g.device_discount_percent,
+  g.apply_discounts_to_addons, s.id AS subscription_id, s.status AS subscription_status, s.is_trial, s.start_date, s.end_date,
+  s.traffic_limit_gb, s.traffic_used_gb, s.device_limit, s.autopay_enabled, s.autopay_days_before, s.subscription_url,
+  s.subscription_crypto_link, s.connected_squads`;
+
+/** What hangs on the users of a page comes with them in one statement (spec 01 H24). */
+const VIEW_JOINS = 'LEFT JOIN promo_groups g ON g.id = u.promo_group_id LEFT JOIN subscriptions s ON s.user_id = u.id';
+
+/** The indexed text of a user, see migration 0010. */
+const SEARCH_TEXT = 'user_search_text(u.username::text, u.first_name::text, u.last_name::text, u.referral_code::text)';
+
+const NEWEST_FIRST = 'ORDER BY u.created_at DESC, u.id DESC';
+const OLDEST_FIRST = 'ORDER BY u.created_at, u.id';
+
+function toView(row: ViewRow, now: Date): UserView {
+  return {
+    id: row.id,
+    messengerId: row.messenger_id,
+    username: row.username,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    status: row.status,
+    language: row.language,
+    balanceKopeks: row.balance_kopeks,
+    referralCode: row.referral_code,
+    referredById: row.referred_by_id,
+    hasHadPaidSubscription: row.has_had_paid_subscription,
+    hasMadeFirstTopup: row.has_made_first_topup,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    lastActivity: row.last_activity,
+    promoGroup:
+      row.group_id === null
+        ? null
+        : {
+            id: row.group_id,
+            name: row.group_name,
+            serverDiscountPercent: row.server_discount_percent,
+            trafficDiscountPercent: row.traffic_discount_percent,
+            deviceDiscountPercent: row.device_discount_percent,
+            applyDiscountsToAddons: row.apply_discounts_to_addons,
+          },
+    subscription:
+      row.subscription_id === null
+        ? null
+        : {
+            id: row.subscription_id,
+            status: row.subscription_status,
+            actualStatus: actualStatus({ status: row.subscription_status, endDate: row.end_date }, now),
+            isTrial: row.is_trial,
+            startDate: row.start_date,
+            endDate: row.end_date,
+            trafficLimitGb: row.traffic_limit_gb,
+            trafficUsedGb: row.traffic_used_gb,
+            deviceLimit: row.device_limit,
+            autopayEnabled: row.autopay_enabled,
+            autopayDaysBefore: row.autopay_days_before,
+            subscriptionUrl: row.subscription_url,
+            subscriptionCryptoLink: row.subscription_crypto_link,
+            connectedSquads: row.connected_squads,
+          },
+  };
+}
+
+/** Collects the values of a statement: `add(value)` is its placeholder. */
+function parameters() {
+  const values: unknown[] = [];
+  return { values, add: (value: unknown) => `$${values.push(value)}` };
+}
+
+type Add = (value: unknown) => string;
+
+/** Conditions on `u`; only those that are set, so that each combination gets its own plan and index. */
+function conditions(filter: UserFilter, add: Add): string[] {
+  return [
+    ...(filter.status === null ? [] : [`u.status = ${add(filter.status)}`]),
+    // bigint, because a client may send a number that no id can be.
+    ...(filter.promoGroupId === null ? [] : [`u.promo_group_id = ${add(filter.promoGroupId)}::bigint`]),
+  ];
+}
+
+function where(parts: readonly string[]): string {
+  return parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`;
+}
+
+/** The user by messenger id, else by internal id (spec 01 H23). @param internalId null when the number cannot be one */
+export async function findUserId(db: Db, messengerId: number, internalId: number | null): Promise<number | null> {
+  const [row] = await db.sql<{ id: number | null }>(
+    'SELECT coalesce((SELECT id FROM users WHERE messenger_id = $1::bigint), (SELECT id FROM users WHERE id = $2::int)) AS id',
+    [messengerId, internalId],
+  );
+  return row?.id ?? null;
+}
+
+/** The same choice as `findUserId`, with everything that is shown of the user. */
+export async function findViewByEitherId(
+  db: Db,
+  messengerId: number,
+  internalId: number | null,
+  now: Date,
+): Promise<UserView | null> {
+  const [row] = await db.sql<ViewRow>(
+    `SELECT ${VIEW_COLUMNS} FROM users u ${VIEW_JOINS}
+     WHERE u.id = coalesce((SELECT id FROM users WHERE messenger_id = $1::bigint), $2::int)`,
+    [messengerId, internalId],
+  );
+  return row ? toView(row, now) : null;
+}
+
+export async function findViewById(db: Db, id: number, now: Date): Promise<UserView | null> {
+  const [row] = await db.sql<ViewRow>(`SELECT ${VIEW_COLUMNS} FROM users u ${VIEW_JOINS} WHERE u.id = $1::int`, [id]);
+  return row ? toView(row, now) : null;
+}
+
+export async function findViewByMessengerId(db: Db, messengerId: number, now: Date): Promise<UserView | null> {
+  const [row] = await db.sql<ViewRow>(`SELECT ${VIEW_COLUMNS} FROM users u ${VIEW_JOINS} WHERE u.messenger_id = $1::bigint`, [
+    messengerId,
+  ]);
+  return row ? toView(row, now) : null;
+}
+
+/** All users, and those that the filter leaves; exact, from the tallies of migration 0010. */
+export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone: number; listed: number }> {
+  const { values, add } = parameters();
+  const chosen = conditions(filter, add).join(' AND ') || 'true';
+  const [row] = await db.sql<{ everyone: number; listed: number }>(
+    `SELECT coalesce(sum(u.users), 0)::int AS everyone, coalesce(sum(u.users) FILTER (WHERE ${chosen}), 0)::int AS listed
+     FROM user_tallies u`,
+    values,
+  );
+  return row!;
+}
+
+/** @param listed how many users the filter leaves, so that a page of the far half is reached from the old end */
+export async function listNewest(db: Db, filter: UserFilter, slice: Slice, listed: number, now: Date): Promise<UserView[]> {
+  const rest = listed - slice.offset;
+  if (rest <= 0) return [];
+  const isFarHalf = slice.offset > rest;
+  const limit = Math.min(slice.limit, rest);
+  const { values, add } = parameters();
+  const rows = await db.sql<ViewRow>(
+    `WITH page AS MATERIALIZED (
+       SELECT u.id FROM users u ${where(conditions(filter, add))} ${isFarHalf ? OLDEST_FIRST : NEWEST_FIRST}
+       LIMIT ${add(limit)}::int OFFSET ${add(isFarHalf ? rest - limit : slice.offset)}::int)
+     SELECT ${VIEW_COLUMNS} FROM page JOIN users u ON u.id = page.id ${VIEW_JOINS} ${NEWEST_FIRST}`,
+    values,
+  );
+  return rows.map((row) => toView(row, now));
+}
+
+/** Collects all matches, then gives the page and their exact number. `useIndex`: by the search index, else by reading every user. */
+export async function collectMatches(
+  db: Db,
+  terms: SearchTerms,
+  filter: UserFilter,
+  slice: Slice,
+  useIndex: boolean,
+  now: Date,
+): Promise<{ users: UserView[]; total: number }> {
+  const { values, add } = parameters();
+  const filters = conditions(filter, add);
+  const like = `${SEARCH_TEXT} LIKE lower(${add(terms.pattern)})`;
+  const isNumber = `(u.id = ${add(terms.id)}::int OR u.messenger_id = ${add(terms.messengerId)}::bigint)`;
+  const byText = useIndex ? [`search_windows(${SEARCH_TEXT}) @@ search_query(${add(terms.text)})`, like] : [like];
+  const rows = await db.sql<Partial<ViewRow> & { total: number }>(
+    `WITH found AS MATERIALIZED (
+       SELECT u.id, u.created_at FROM users u ${where([...byText, ...filters])}
+       UNION SELECT u.id, u.created_at FROM users u ${where([isNumber, ...filters])}),
+     page AS MATERIALIZED (
+       SELECT u.id FROM found u ${NEWEST_FIRST} LIMIT ${add(slice.limit)}::int OFFSET ${add(slice.offset)}::bigint)
+     SELECT ${VIEW_COLUMNS}, n.total FROM (SELECT count(*)::int AS total FROM found) n LEFT JOIN page ON true
+     LEFT JOIN users u ON u.id = page.id ${VIEW_JOINS} ${NEWEST_FIRST}`,
+    values,
+  );
+  // An empty page is one row with the total alone.
+  const found = rows.filter((row): row is ViewRow & { total: number } => typeof row.id === 'number');
+  return { users: found.map((row) => toView(row, now)), total: rows[0]!.total };
+}
+
+/** The page of matches alone, by going down the list until it is full. */
+export async function walkToMatches(
+  db: Db,
+  terms: SearchTerms,
+  filter: UserFilter,
+  slice: Slice,
+  now: Date,
+): Promise<UserView[]> {
+  const { values, add } = parameters();
+  // As a CASE the condition counts as one that half of the rows pass. The planner takes a LIKE for rare and would then read and
+  // sort the whole table (0.6 s for a million users) instead of walking down the index of the list.
+  const matches = `CASE WHEN ${SEARCH_TEXT} LIKE lower(${add(terms.pattern)}) OR u.id = ${add(terms.id)}::int
+    OR u.messenger_id = ${add(terms.messengerId)}::bigint THEN true ELSE false END`;
+  const rows = await db.sql<ViewRow>(
+    `WITH page AS MATERIALIZED (
+       SELECT u.id FROM users u ${where([matches, ...conditions(filter, add)])} ${NEWEST_FIRST}
+       LIMIT ${add(slice.limit)}::int OFFSET ${add(slice.offset)}::bigint)
+     SELECT ${VIEW_COLUMNS} FROM page JOIN users u ON u.id = page.id ${VIEW_JOINS} ${NEWEST_FIRST}`,
+    values,
+  );
+  return rows.map((row) => toView(row, now));
+}
+
+/**
+ * Which share of all users contains the text, and which of those that the filter leaves, 0..1; judged by whole pages of the
+ * table picked at random.
+ * @param percent of the table to look at
+ */
+export async function sampleShares(
+  db: Db,
+  terms: SearchTerms,
+  filter: UserFilter,
+  percent: number,
+): Promise<{ everyone: number; listed: number }> {
+  const { values, add } = parameters();
+  const [row] = await db.sql<{ everyone: number | null; listed: number | null }>(
+    `SELECT avg(u.is_match)::float8 AS everyone, avg(u.is_match) FILTER (WHERE ${conditions(filter, add).join(' AND ') || 'true'})::float8 AS listed
+     FROM (SELECT u.status, u.promo_group_id, (${SEARCH_TEXT} LIKE lower(${add(terms.pattern)}))::int AS is_match
+           FROM users u TABLESAMPLE SYSTEM (${add(percent)}::real)) u`,
+    values,
+  );
+  const everyone = row?.everyone ?? 0;
+  return { everyone, listed: row?.listed ?? everyone };
+}
+
+/** What decides about a change of a user; the row is locked. */
+export async function lockUserStatus(db: Db, id: number): Promise<UserStatus | null> {
+  const [row] = await db.sql<{ status: UserStatus }>('SELECT status FROM users WHERE id = $1::int FOR UPDATE', [id]);
+  return row?.status ?? null;
+}
+
+/** Whether the group exists; held until the end of the transaction, so that a user cannot be put into a deleted one. */
+export async function holdPromoGroup(db: Db, id: number): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>('SELECT id FROM promo_groups WHERE id = $1::bigint FOR KEY SHARE', [id]);
+  return rows.length > 0;
+}
+
+/** Whether the user exists; held like `holdPromoGroup`. */
+export async function holdReferrer(db: Db, id: number): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::bigint FOR KEY SHARE', [id]);
+  return rows.length > 0;
+}
+
+export async function isReferralCodeTaken(db: Db, code: string, exceptUserId: number): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>('SELECT id FROM users WHERE referral_code = $1 AND id <> $2::int', [
+    code,
+    exceptUserId,
+  ]);
+  return rows.length > 0;
+}
+
+export type UserColumns = Pick<
+  Prisma.UserUncheckedUpdateInput,
+  | 'username'
+  | 'firstName'
+  | 'lastName'
+  | 'language'
+  | 'status'
+  | 'promoGroupId'
+  | 'referralCode'
+  | 'hasHadPaidSubscription'
+  | 'hasMadeFirstTopup'
+  | 'updatedAt'
+>;
+
+export async function updateColumns(db: Db, id: number, columns: UserColumns): Promise<void> {
+  await db.prisma.user.update({ where: { id }, data: columns, select: { id: true } });
+}
+
+/** Makes the group the user's only one, so that it is the primary one too. */
+export async function replaceMemberships(db: Db, userId: number, promoGroupId: number, now: Date): Promise<void> {
+  await db.prisma.userPromoGroup.deleteMany({ where: { userId, promoGroupId: { not: promoGroupId } } });
+  await db.prisma.userPromoGroup.createMany({
+    data: [{ userId, promoGroupId, assignedBy: 'admin', assignedAt: now }],
+    skipDuplicates: true,
+  });
+}

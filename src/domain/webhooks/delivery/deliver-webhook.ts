@@ -1,0 +1,137 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { type AttemptOutcome, DISABLE_AFTER_MS, deliveryHeaders, judgeAnswer, retryDelayMs } from '../rules.ts';
+import {
+  abandonDelivery,
+  claimDelivery,
+  countAttemptOnly,
+  type DeliveryClaim,
+  findWaitingDelivery,
+  finishDelivery,
+  insertAttempt,
+  lockClaimed,
+  lockWebhook,
+  noteFailure,
+  noteSuccess,
+} from './repo.ts';
+
+/** Longer than any attempt takes (10 s in all); after it, a delivery of a dead worker may be taken over. */
+const CLAIM_MS = MINUTE_MS;
+
+export interface DeliveryRequest {
+  deliveryId: number;
+  /** Set for a replay by hand: the attempt that was the last one when it was asked for. */
+  afterAttempt?: number;
+}
+
+/**
+ * Makes one attempt of a delivery (spec 06 section 3; spec 00, Outside effects). Called twice for the same attempt, at once or
+ * after one another, it sends once. A scheduled attempt that fails sends the job of the next one; a replay by hand does not,
+ * and leaves an earlier success a success.
+ */
+export async function deliverWebhook(app: App, request: DeliveryRequest): Promise<void> {
+  const now = app.clock.now();
+  const claim = await claimDelivery(app.db, {
+    deliveryId: request.deliveryId,
+    afterAttempt: request.afterAttempt ?? null,
+    now,
+    claimedUntil: addMs(now, CLAIM_MS),
+  });
+  if (claim === null) return comeBackLater(app, request);
+  const isReplay = request.afterAttempt !== undefined;
+  if (!claim.isActive && !isReplay) return abandonDelivery(app.db, claim, 'Webhook is disabled');
+  const body = JSON.stringify(claim.payload);
+  const startedAt = performance.now();
+  const answer = await app.ports.webhooks.send({
+    url: claim.url,
+    headers: deliveryHeaders({ ...claim, body, now: app.clock.now() }),
+    body,
+  });
+  const durationMs = Math.round(performance.now() - startedAt);
+  const outcome = judgeAnswer(answer, app.clock.now());
+  await inTransaction(app, (t) => recordAttempt(t, claim, outcome, { durationMs, isReplay }));
+}
+
+/** The job came early, or while another worker sends: it must come again, or a delivery of a worker that dies would be forgotten. */
+async function comeBackLater(app: App, request: DeliveryRequest): Promise<void> {
+  const delivery = await findWaitingDelivery(app.db, request.deliveryId);
+  if (delivery === null) return;
+  const now = app.clock.now();
+  const isReplayDone = request.afterAttempt !== undefined && delivery.attemptNumber !== request.afterAttempt;
+  if (isReplayDone) return;
+  const scheduled = request.afterAttempt === undefined && delivery.status === 'failed' ? delivery.nextRetryAt : null;
+  const claimed = delivery.claimedUntil !== null && delivery.claimedUntil > now ? delivery.claimedUntil : null;
+  const startAfter = claimed ?? scheduled;
+  if (startAfter !== null) await app.jobs.send('webhooks.deliver', { ...request }, { startAfter });
+}
+
+interface AttemptFacts {
+  durationMs: number;
+  isReplay: boolean;
+}
+
+async function recordAttempt(t: App, claim: DeliveryClaim, outcome: AttemptOutcome, facts: AttemptFacts): Promise<void> {
+  const now = t.clock.now();
+  const attemptNumber = claim.status === 'pending' ? claim.attemptNumber : claim.attemptNumber + 1;
+  await lockWebhook(t.db, claim.webhookId);
+  if (!(await lockClaimed(t.db, claim))) {
+    t.log.warn({ deliveryId: claim.deliveryId }, 'a webhook attempt ended after its claim; another worker has the delivery');
+    return;
+  }
+  if (outcome.isDelivered) await recordSuccess(t, claim, outcome, attemptNumber);
+  else await recordFailure(t, claim, outcome, attemptNumber, facts.isReplay);
+  await insertAttempt(t.db, { ...outcome, deliveryId: claim.deliveryId, attemptNumber, durationMs: facts.durationMs, now });
+}
+
+async function recordSuccess(t: App, claim: DeliveryClaim, outcome: AttemptOutcome, attemptNumber: number): Promise<void> {
+  const now = t.clock.now();
+  const { responseStatus, responseBody } = outcome;
+  const result = { responseStatus, responseBody, errorMessage: null, attemptNumber, deliveredAt: now, nextRetryAt: null };
+  await finishDelivery(t.db, claim.deliveryId, { status: 'success', ...result });
+  await noteSuccess(t.db, claim.webhookId, claim.status !== 'success', now);
+}
+
+async function recordFailure(
+  t: App,
+  claim: DeliveryClaim,
+  outcome: AttemptOutcome,
+  attemptNumber: number,
+  isReplay: boolean,
+): Promise<void> {
+  const now = t.clock.now();
+  const webhook = await noteFailure(t.db, {
+    webhookId: claim.webhookId,
+    addFailure: claim.status === 'pending',
+    isGone: outcome.isGone,
+    now,
+    disableBefore: addMs(now, -DISABLE_AFTER_MS),
+  });
+  if (webhook.wasActive && !webhook.isActive) {
+    t.log.warn(
+      { webhookId: claim.webhookId, isGone: outcome.isGone },
+      'a webhook was switched off: its receiver takes no events',
+    );
+  }
+  if (claim.status === 'success') return countAttemptOnly(t.db, claim.deliveryId, attemptNumber);
+  const nextRetryAt = webhook.isActive ? nextAttemptAt(t, claim, outcome, attemptNumber, isReplay) : null;
+  const { responseStatus, responseBody, errorMessage } = outcome;
+  const result = { responseStatus, responseBody, errorMessage, attemptNumber, deliveredAt: null, nextRetryAt };
+  await finishDelivery(t.db, claim.deliveryId, { status: 'failed', ...result });
+  if (nextRetryAt !== null && !isReplay) {
+    await t.jobs.send('webhooks.deliver', { deliveryId: claim.deliveryId }, { startAfter: nextRetryAt });
+  }
+}
+
+/** A replay leaves the schedule as it is: its next attempt, if any, has its job already. */
+function nextAttemptAt(
+  t: App,
+  claim: DeliveryClaim,
+  outcome: AttemptOutcome,
+  attemptNumber: number,
+  isReplay: boolean,
+): Date | null {
+  if (isReplay) return claim.nextRetryAt;
+  const delayMs = outcome.isFinal ? null : retryDelayMs(attemptNumber, outcome.retryAfterMs, t.random);
+  return delayMs === null ? null : addMs(t.clock.now(), delayMs);
+}

@@ -1,0 +1,129 @@
+import type { Actor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { addMs } from '../../core/clock.ts';
+import { type AppError, refuse, ValidationError } from '../../core/errors.ts';
+import { assertAllowedUrl, BlockedAddressError } from '../../core/http/address-guard.ts';
+import {
+  countDeliveries,
+  countWebhooks,
+  deleteDeliveriesBefore,
+  deleteWebhook as deleteWebhookRow,
+  findDelivery,
+  findWebhook,
+  insertWebhook,
+  listAttempts,
+  listDeliveries,
+  listWebhooks,
+  type Page,
+  readStats,
+  updateWebhook,
+  type WebhookFilter,
+} from './repo.ts';
+import { KEEP_DELIVERIES_MS } from './rules.ts';
+import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookEventType, WebhookStats } from './types.ts';
+
+const PURGE_BATCH = 5_000;
+
+export interface WebhookRequest {
+  name: string;
+  url: string;
+  eventType: WebhookEventType;
+  /** Key of the signatures; null or empty = unsigned. */
+  secret: string | null;
+  description: string | null;
+}
+
+/** null = unchanged; an empty secret takes the signature away. */
+export interface WebhookPatch {
+  name: string | null;
+  url: string | null;
+  secret: string | null;
+  description: string | null;
+  isActive: boolean | null;
+}
+
+/** Webhooks, newest first (spec 06 section 3). A page past the end is empty. */
+export async function getWebhooks(app: App, filter: WebhookFilter, page: Page): Promise<{ items: Webhook[]; total: number }> {
+  const [items, total] = await Promise.all([listWebhooks(app.db, filter, page), countWebhooks(app.db, filter)]);
+  return { items, total };
+}
+
+/** @throws AppError 404 'Webhook not found' */
+export async function getWebhook(app: App, webhookId: number): Promise<Webhook> {
+  return (await findWebhook(app.db, webhookId)) ?? notFound();
+}
+
+/**
+ * Makes an active webhook; the same URL may be there more than once. Its address is checked again at every connection.
+ * @throws ValidationError 422 for a URL that is not public http or https
+ */
+export async function createWebhook(app: App, _actor: Actor, request: WebhookRequest): Promise<Webhook> {
+  checkUrl(app, request.url);
+  return insertWebhook(app.db, { ...request, secret: request.secret || null, now: app.clock.now() });
+}
+
+/** @throws ValidationError 422 for the URL, AppError 404 'Webhook not found' */
+export async function changeWebhook(app: App, _actor: Actor, webhookId: number, patch: WebhookPatch): Promise<Webhook> {
+  if (patch.url !== null) checkUrl(app, patch.url);
+  return (await updateWebhook(app.db, webhookId, { ...patch, now: app.clock.now() })) ?? notFound();
+}
+
+/** Deletes the webhook with its deliveries. @throws AppError 404 'Webhook not found' */
+export async function deleteWebhook(app: App, _actor: Actor, webhookId: number): Promise<void> {
+  if (!(await deleteWebhookRow(app.db, webhookId))) notFound();
+}
+
+/** Counts over everything that is kept. */
+export async function getWebhookStats(app: App): Promise<WebhookStats> {
+  const stats = await readStats(app.db);
+  const { totalDeliveries, successfulDeliveries } = stats;
+  const successRate = totalDeliveries === 0 ? 0 : Math.round((successfulDeliveries * 10_000) / totalDeliveries) / 100;
+  return { ...stats, successRate };
+}
+
+/** Deliveries of a webhook, newest first. @throws AppError 404 'Webhook not found' */
+export async function getDeliveries(
+  app: App,
+  webhookId: number,
+  status: string | null,
+  page: Page,
+): Promise<{ items: WebhookDelivery[]; total: number }> {
+  await getWebhook(app, webhookId);
+  const [items, total] = await Promise.all([
+    listDeliveries(app.db, webhookId, status, page),
+    countDeliveries(app.db, webhookId, status),
+  ]);
+  return { items, total };
+}
+
+/** A delivery with every attempt made so far. @throws AppError 404 'Delivery not found' */
+export async function getDelivery(app: App, deliveryId: number): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
+  const delivery = await findDelivery(app.db, deliveryId);
+  if (delivery === null) throw refuse('webhook_delivery_not_found', 404, 'Delivery not found');
+  return { ...delivery, attempts: await listAttempts(app.db, deliveryId) };
+}
+
+/** Deletes deliveries older than 30 days, with their attempts. @returns how many */
+export async function purgeDeliveries(app: App): Promise<number> {
+  const before = addMs(app.clock.now(), -KEEP_DELIVERIES_MS);
+  for (let total = 0; ; ) {
+    const deleted = await deleteDeliveriesBefore(app.db, before, PURGE_BATCH);
+    total += deleted;
+    if (deleted < PURGE_BATCH) return total;
+  }
+}
+
+function checkUrl(app: App, url: string): void {
+  try {
+    assertAllowedUrl(url, app.env.webhookAllowedPrivateHosts);
+  } catch (error) {
+    if (!(error instanceof BlockedAddressError)) throw error;
+    const msg = `Value error, ${error.message}`;
+    throw new ValidationError([{ loc: ['body', 'url'], type: 'value_error', msg, input: url, ctx: { error: error.message } }]);
+  }
+}
+
+function notFound(): never {
+  const error: AppError = refuse('webhook_not_found', 404, 'Webhook not found');
+  throw error;
+}

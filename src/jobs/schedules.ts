@@ -1,0 +1,63 @@
+import type { App } from '../core/app.ts';
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import type { JobTypes } from '../core/jobs/job-sender.ts';
+
+interface Schedule {
+  queue: keyof JobTypes;
+  /** Read before each round, so that a changed setting counts at once. */
+  intervalMs: (app: App) => number;
+}
+
+/**
+ * Work that the clock starts. Every instance sends, but `singletonKey` lets one job wait at a time, and the round it belongs to is
+ * part of the key of what was done: the cluster runs it once an interval, however many instances there are (spec 06 section 15).
+ */
+const SCHEDULES: readonly Schedule[] = [
+  { queue: 'provisioning.reconcile', intervalMs: () => MINUTE_MS },
+  { queue: 'subscriptions.expire', intervalMs: () => MINUTE_MS },
+  {
+    queue: 'payments.check-pending',
+    intervalMs: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
+  },
+  { queue: 'ledger.count', intervalMs: () => MINUTE_MS },
+  { queue: 'ledger.check', intervalMs: () => 60 * MINUTE_MS },
+  { queue: 'core.purge', intervalMs: () => 60 * MINUTE_MS },
+];
+
+const TICK_MS = 15 * SECOND_MS;
+
+/** Starts the clock on this instance. @returns a function that stops it */
+export function startSchedules(app: App): () => void {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const tick = async (): Promise<void> => {
+    for (const { queue, intervalMs } of SCHEDULES) {
+      try {
+        await startRound(app, queue, intervalMs(app));
+      } catch (error) {
+        app.log.warn({ err: error, queue }, 'a scheduled job could not be sent');
+      }
+    }
+    if (!stopped) {
+      timer = setTimeout(tick, TICK_MS);
+      timer.unref();
+    }
+  };
+  void tick();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+/** Sends the job when this round of the queue has not been started by any instance; the row decides who is first. */
+async function startRound(app: App, queue: keyof JobTypes, intervalMs: number): Promise<void> {
+  const round = Math.floor(app.clock.now().getTime() / intervalMs);
+  const started = await app.db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, to_jsonb($2::bigint), now())
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now() WHERE service_state.value <> EXCLUDED.value
+     RETURNING key`,
+    [`schedule:${queue}`, round],
+  );
+  if (started.length > 0) await app.jobs.send(queue, {} as never, { singletonKey: queue });
+}

@@ -1,0 +1,255 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { App } from '../core/app.ts';
+import type { Database } from '../core/db/database.ts';
+import { runOutsideTransaction } from '../core/db/root-guard.ts';
+import { isAppError } from '../core/errors.ts';
+import type { EventBus } from '../core/events/event-bus.ts';
+import type { DomainEvent } from '../core/events/event-recorder.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { chooseProtocol, credentialOf, expiryOf, upgradeTarget } from './credentials.ts';
+import { FanOut } from './fan-out.ts';
+import { type Access, Feed, refusalReason } from './feed.ts';
+import { FeedClient } from './feed-client.ts';
+import { CLOSE, DEFAULT_LIMITS, type RealtimeLimits } from './limits.ts';
+import { cabinetText, feedText, textFrame } from './text-frame.ts';
+
+export interface RealtimeOptions {
+  httpServer: Server;
+  app: App;
+  bus: Pick<EventBus, 'subscribe'>;
+  /** Hears which cached credentials changed, on any instance. */
+  listen: Database['listen'];
+  authenticateToken(
+    app: App,
+    credentials: { apiKey: string | null; bearer: string | null },
+    ip: string | null,
+  ): Promise<{ tokenId: number }>;
+  authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
+  /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `hearsStaff`: that, or holds `tickets:read`. */
+  readStanding(app: App, userId: number): Promise<{ isAdmin: boolean; hearsStaff: boolean }>;
+  /** Client address behind trusted proxies; the socket's own unless given. */
+  clientIp?: (request: IncomingMessage) => string | null;
+  metrics?: Pick<Metrics, 'setWebsocketSource'>;
+  limits?: Partial<RealtimeLimits>;
+}
+
+export interface Realtime {
+  /** Signed-in sockets of each feed. */
+  counts(): { ws: number; cabinet: number };
+  /** Tells every client to go (1001) and cuts off who stays. To be called before the HTTP server closes. */
+  close(): Promise<void>;
+}
+
+const CACHE_CHANNEL = 'cache_forget';
+const SHUTDOWN_REASON = 'Server is shutting down';
+const SHUTDOWN_GRACE_MS = 1_500;
+
+/**
+ * Serves `/ws` (API token) and `/cabinet/ws` (access JWT) on the HTTP server (spec 05 section 12, spec 06 section 2.2). Sockets
+ * are accepted first and refused with a close code and reason. Events come from every instance through the bus.
+ */
+export async function attachRealtime(options: RealtimeOptions): Promise<Realtime> {
+  const realtime = new RealtimeServer(options);
+  await realtime.start();
+  return realtime;
+}
+
+class RealtimeServer implements Realtime {
+  readonly #options: RealtimeOptions;
+  readonly #limits: RealtimeLimits;
+  readonly #ws: Feed;
+  readonly #cabinet: Feed;
+  readonly #fanOut: FanOut;
+  readonly #server: WebSocketServer;
+  /** Signed in or not yet. */
+  readonly #sockets = new Set<WebSocket>();
+  readonly #stops: (() => unknown)[] = [];
+  #isClosing = false;
+
+  constructor(options: RealtimeOptions) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const { app } = options;
+    this.#ws = new Feed(app, {
+      name: 'ws',
+      path: '/ws',
+      queryNames: ['token', 'api_key'],
+      missingReason: 'Unauthorized: No token provided',
+      maxPerUser: Number.POSITIVE_INFINITY,
+      recheckMs: this.#limits.recheckTokenMs,
+      authenticate: (credential, ip) => this.#tokenAccess(credential, ip),
+    });
+    this.#cabinet = new Feed(app, {
+      name: 'cabinet',
+      path: '/cabinet/ws',
+      queryNames: ['token'],
+      missingReason: 'Unauthorized: No token',
+      maxPerUser: this.#limits.maxPerUser,
+      recheckMs: this.#limits.recheckUserMs,
+      authenticate: (credential) => this.#userAccess(credential),
+    });
+    this.#fanOut = new FanOut(this.#ws.clients);
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: this.#limits.maxMessageBytes,
+      handleProtocols: chooseProtocol,
+    });
+  }
+
+  async start(): Promise<void> {
+    const { httpServer, bus, listen, metrics } = this.#options;
+    const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => this.#upgrade(request, socket, head);
+    httpServer.on('upgrade', onUpgrade);
+    // HTTP clients that offer h2c on every request must get an ordinary answer; older runtimes lack this switch.
+    Object.assign(httpServer, { shouldUpgradeCallback: isWebSocketRequest });
+    const timer = setInterval(() => this.#tick(), this.#limits.tickMs);
+    timer.unref();
+    this.#stops.push(
+      () => httpServer.off('upgrade', onUpgrade),
+      () => clearInterval(timer),
+      bus.subscribe((event) => this.#tell(event)),
+      await listen(
+        CACHE_CHANNEL,
+        (key) => this.#credentialChanged(key),
+        () => this.#credentialChanged(null),
+      ),
+    );
+    metrics?.setWebsocketSource(() => this.counts());
+  }
+
+  counts(): { ws: number; cabinet: number } {
+    return { ws: this.#ws.clients.size, cabinet: this.#cabinet.clients.size };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all(this.#stops.splice(0).map((stop) => stop()));
+    if (this.#sockets.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        for (const socket of this.#sockets) socket.terminate();
+        resolve();
+      }, SHUTDOWN_GRACE_MS);
+      for (const socket of this.#sockets) {
+        socket.once('close', () => {
+          if (this.#sockets.size > 0) return;
+          clearTimeout(timer);
+          resolve();
+        });
+        socket.resume();
+        socket.close(CLOSE.goingAway, SHUTDOWN_REASON);
+      }
+    });
+  }
+
+  async #tokenAccess(credential: string, ip: string | null): Promise<Access> {
+    const { app, authenticateToken } = this.#options;
+    const { tokenId } = await authenticateToken(app, { apiKey: credential, bearer: null }, ip);
+    const greeting = { type: 'connection', status: 'connected', message: 'WebSocket connection established' };
+    return { actor: `token:${tokenId}`, userId: null, hearsStaff: false, expiresAt: null, greeting };
+  }
+
+  async #userAccess(credential: string): Promise<Access> {
+    const { app, authenticateUser, readStanding } = this.#options;
+    const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
+    const { isAdmin, hearsStaff } = await readStanding(app, userId);
+    const greeting = { type: 'connected', user_id: userId, is_admin: isAdmin };
+    return { actor: `user:${userId}`, userId, hearsStaff, expiresAt: expiryOf(credential), greeting };
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { path, query } = upgradeTarget(request);
+    const feed = this.#feedAt(path);
+    if (feed === null) {
+      refuseUpgrade(socket, '404 Not Found', 'Not Found');
+      return;
+    }
+    if (this.#isClosing || this.#sockets.size >= this.#limits.maxSockets) {
+      refuseUpgrade(socket, '503 Service Unavailable', 'Service temporarily unavailable. Please try again later.');
+      return;
+    }
+    const credential = credentialOf(request, query, feed.rules.queryNames);
+    const ip = this.#options.clientIp?.(request) ?? request.socket.remoteAddress ?? null;
+    this.#server.handleUpgrade(request, socket, head, (ws) => {
+      this.#sockets.add(ws);
+      ws.on('close', () => this.#sockets.delete(ws));
+      // Frames that break the protocol or the limit end here; `ws` closes the connection with the right code itself.
+      ws.on('error', () => undefined);
+      // What the client says before it is signed in waits.
+      ws.pause();
+      runOutsideTransaction(() => void this.#signIn(feed, ws, socket, credential, ip));
+    });
+  }
+
+  #feedAt(path: string): Feed | null {
+    const { env } = this.#options.app;
+    if (path === this.#ws.rules.path && env.isWebApiEnabled) return this.#ws;
+    return path === this.#cabinet.rules.path && env.isCabinetEnabled ? this.#cabinet : null;
+  }
+
+  async #signIn(feed: Feed, ws: WebSocket, socket: Duplex, credential: string | null, ip: string | null): Promise<void> {
+    const close = (code: number, reason: string): void => {
+      ws.resume();
+      ws.close(code, reason);
+    };
+    if (credential === null) return close(CLOSE.policy, feed.rules.missingReason);
+    let access: Access;
+    try {
+      access = await feed.rules.authenticate(credential, ip);
+    } catch (error) {
+      if (isAppError(error)) return close(error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
+      this.#options.app.log.error({ err: error, feed: feed.rules.name }, 'a socket could not be signed in');
+      return close(CLOSE.tryLater, refusalReason(503));
+    }
+    if (ws.readyState !== ws.OPEN) return;
+    const client = new FeedClient(ws, socket, this.#limits);
+    if (!feed.add(client, credential, ip, access)) return close(CLOSE.policy, 'Too many connections');
+    ws.on('close', () => feed.remove(client, credential, access));
+    client.send(textFrame(JSON.stringify(access.greeting)));
+    ws.resume();
+    this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
+  }
+
+  #tell(event: DomainEvent): void {
+    if (event.audience === 'feed') {
+      if (this.#ws.clients.size > 0) this.#fanOut.publish(textFrame(feedText(event)));
+    } else if (event.audience === 'staff') {
+      this.#cabinet.sendToStaff(textFrame(cabinetText(event)));
+    } else if (event.userId !== null) {
+      this.#cabinet.sendToUser(event.userId, textFrame(cabinetText(event)));
+      // Whoever was just banned must hear so, and then go.
+      if (event.type.startsWith('account.')) this.#cabinet.expire(event.userId);
+    }
+  }
+
+  /**
+   * Keys of the cache read `<kind>:<user id>`, or name something that concerns everyone; null = notices were lost. API tokens
+   * are looked at in every tick anyway, which the cache makes free.
+   */
+  #credentialChanged(key: string | null): void {
+    const userId = /^[a-z_-]+:(\d{1,10})$/i.exec(key ?? '')?.[1];
+    if (userId !== undefined) this.#cabinet.expire(Number(userId));
+    else if (key === null || !key.includes(':')) this.#cabinet.expire('all');
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    this.#ws.tick(now);
+    this.#cabinet.tick(now);
+  }
+}
+
+function isWebSocketRequest(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+function refuseUpgrade(socket: Duplex, status: string, detail: string): void {
+  const body = JSON.stringify({ detail });
+  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n`;
+  socket.on('error', () => undefined);
+  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
+}

@@ -1,0 +1,151 @@
+import type { App } from '../core/app.ts';
+import { isAppError } from '../core/errors.ts';
+import type { FeedClient } from './feed-client.ts';
+import { CLOSE } from './limits.ts';
+
+/** What a credential proved. */
+export interface Access {
+  /** For logs and for finding sockets again: `token:3`, `user:17`. */
+  actor: string;
+  /** Set on `/cabinet/ws`. */
+  userId: number | null;
+  /** May hear events of the `staff` audience. */
+  hearsStaff: boolean;
+  expiresAt: Date | null;
+  /** First message of the server. */
+  greeting: object;
+}
+
+/** The facts in which the two feeds differ. */
+export interface FeedRules {
+  readonly name: 'ws' | 'cabinet';
+  readonly path: string;
+  /** Query parameters that may carry the credential, best first. */
+  readonly queryNames: readonly string[];
+  /** Close reason when there is no credential. */
+  readonly missingReason: string;
+  readonly maxPerUser: number;
+  readonly recheckMs: number;
+  /** @throws AppError when the credential is not good (any more) */
+  authenticate(credential: string, ip: string | null): Promise<Access>;
+}
+
+/** Sockets that came with one credential stand and fall together. */
+interface Holder {
+  readonly credential: string;
+  readonly ip: string | null;
+  readonly clients: Set<FeedClient>;
+  access: Access;
+  checkAt: number;
+  isChecking: boolean;
+}
+
+export const INVALID_REASON = 'Unauthorized: Invalid token';
+const MAX_CHECKS_AT_ONCE = 500;
+/** After a check that could not be made (database away). */
+const CHECK_AGAIN_MS = 5_000;
+
+/** The signed-in sockets of one feed, and the watch over their credentials. */
+export class Feed {
+  readonly rules: FeedRules;
+  /** Every signed-in socket. */
+  readonly clients = new Set<FeedClient>();
+  readonly #app: App;
+  readonly #holders = new Map<string, Holder>();
+  readonly #byUser = new Map<number, Set<FeedClient>>();
+  readonly #staff = new Set<FeedClient>();
+  #checks = 0;
+
+  constructor(app: App, rules: FeedRules) {
+    this.#app = app;
+    this.rules = rules;
+  }
+
+  /** @returns false when the user has too many sockets */
+  add(client: FeedClient, credential: string, ip: string | null, access: Access): boolean {
+    const { userId } = access;
+    if (userId !== null) {
+      const own = this.#byUser.get(userId) ?? new Set();
+      if (own.size >= this.rules.maxPerUser) return false;
+      this.#byUser.set(userId, own.add(client));
+    }
+    // The credential may have been withdrawn while it was checked, so the next look at it comes at once.
+    const holder = this.#holders.get(credential) ?? { credential, ip, clients: new Set(), access, checkAt: 0, isChecking: false };
+    this.#holders.set(credential, holder);
+    holder.checkAt = 0;
+    holder.clients.add(client);
+    this.clients.add(client);
+    if (access.hearsStaff) this.#staff.add(client);
+    return true;
+  }
+
+  remove(client: FeedClient, credential: string, access: Access): void {
+    this.clients.delete(client);
+    this.#staff.delete(client);
+    const holder = this.#holders.get(credential);
+    holder?.clients.delete(client);
+    if (holder?.clients.size === 0) this.#holders.delete(credential);
+    if (access.userId === null) return;
+    const own = this.#byUser.get(access.userId);
+    own?.delete(client);
+    if (own?.size === 0) this.#byUser.delete(access.userId);
+  }
+
+  sendToUser(userId: number, frame: Buffer): void {
+    for (const client of this.#byUser.get(userId) ?? []) client.send(frame);
+  }
+
+  sendToStaff(frame: Buffer): void {
+    for (const client of this.#staff) client.send(frame);
+  }
+
+  /** Checks the credentials of one user (or of everyone) again at the next tick. */
+  expire(userId: number | 'all'): void {
+    for (const holder of this.#holders.values()) {
+      if (userId === 'all' || holder.access.userId === userId) holder.checkAt = 0;
+    }
+  }
+
+  /** Closes what has expired, checks what is due, pings. @param now `performance.now()` */
+  tick(now: number): void {
+    const time = this.#app.clock.now();
+    for (const holder of this.#holders.values()) {
+      const { expiresAt } = holder.access;
+      if (expiresAt !== null && expiresAt <= time) closeAll(holder, CLOSE.policy, INVALID_REASON);
+      else if (holder.checkAt <= now && !holder.isChecking && this.#checks < MAX_CHECKS_AT_ONCE) void this.#check(holder, now);
+    }
+    for (const client of this.clients) client.beat(now);
+  }
+
+  async #check(holder: Holder, now: number): Promise<void> {
+    holder.isChecking = true;
+    holder.checkAt = now + this.rules.recheckMs;
+    this.#checks += 1;
+    try {
+      holder.access = await this.rules.authenticate(holder.credential, holder.ip);
+      for (const client of holder.clients) {
+        if (holder.access.hearsStaff) this.#staff.add(client);
+        else this.#staff.delete(client);
+      }
+    } catch (error) {
+      // Only a refusal ends the connection; a database that is away must not throw everyone out.
+      if (isAppError(error)) closeAll(holder, error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
+      else {
+        holder.checkAt = now + CHECK_AGAIN_MS;
+        this.#app.log.warn({ err: error, feed: this.rules.name }, 'the credential of open sockets could not be checked');
+      }
+    } finally {
+      holder.isChecking = false;
+      this.#checks -= 1;
+    }
+  }
+}
+
+/** What a client is told when its credential is refused with this HTTP status. */
+export function refusalReason(status: number): string {
+  return status >= 500 ? 'Try again later' : INVALID_REASON;
+}
+
+function closeAll(holder: Holder, code: number, reason: string): void {
+  for (const client of holder.clients) client.close(code, reason);
+}

@@ -1,0 +1,39 @@
+import type { DomainEvent } from '../core/events/event-recorder.ts';
+
+const TEXT_FRAME = 0x81;
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
+
+/**
+ * A whole unmasked WebSocket text frame (RFC 6455 section 5.2). What a server sends is not masked, so one frame made once serves
+ * every socket.
+ */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const headLength = length < LENGTH_16 ? 2 : length < 65_536 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(headLength + length);
+  frame[0] = TEXT_FRAME;
+  if (headLength === 2) frame[1] = length;
+  else if (headLength === 4) {
+    frame[1] = LENGTH_16;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = LENGTH_64;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+  frame.write(text, headLength);
+  return frame;
+}
+
+/** An event as `/ws` tells it: UTC time without a zone, to the microsecond as clients know it (spec 00, Times). */
+export function feedText(event: DomainEvent): string {
+  const timestamp = `${event.createdAt.toISOString().slice(0, -1)}000`;
+  return JSON.stringify({ type: event.type, payload: event.payload, timestamp });
+}
+
+/** An event as `/cabinet/ws` tells it: the payload's fields beside the type (spec 05 section 12.2). */
+export function cabinetText(event: DomainEvent): string {
+  const type = { type: event.type };
+  // Named first for the reader, and once more so that no field of the payload takes its place.
+  return JSON.stringify({ ...type, ...event.payload, ...type });
+}

@@ -1,0 +1,228 @@
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { refuse } from '../../core/errors.ts';
+import { limitOrRefuse } from '../../core/rate-limit.ts';
+import {
+  cancelEmailChange,
+  confirmEmailChange,
+  readEmailChange,
+  requestEmailChange,
+} from '../../domain/identity/email/change-email.ts';
+import { linkEmail } from '../../domain/identity/email/link-email.ts';
+import { registerAccount } from '../../domain/identity/email/register-account.ts';
+import { requestPasswordReset, resetPassword } from '../../domain/identity/email/reset-password.ts';
+import { signInWithPassword } from '../../domain/identity/email/sign-in-with-password.ts';
+import { resendVerification, verifyEmail } from '../../domain/identity/email/verify-email.ts';
+import { findUserById } from '../../domain/identity/find-user.ts';
+import { isAdmin, readOwnAccess } from '../../domain/identity/read-own-access.ts';
+import type { SignIn } from '../../domain/identity/sessions/open-session.ts';
+import { closeSession, refreshSession } from '../../domain/identity/sessions/refresh-session.ts';
+import type { TokenPair } from '../../domain/identity/sessions/types.ts';
+import { signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
+import type { UserRecord } from '../../domain/identity/types.ts';
+import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
+import * as schemas from './auth.schemas.ts';
+
+const tags: [string] = ['Cabinet Auth'];
+const post = <P extends string>(path: P, summary: string) => ({
+  openapi: { method: 'POST' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
+});
+const get = <P extends string>(path: P, summary: string) => ({
+  openapi: { method: 'GET' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
+});
+
+/** A sign-in door: no credential, counted by client address in windows of a minute (spec 01 section 4.4). */
+const limitedProcedure = (action: string, limit: number) =>
+  publicProcedure('cabinet').use(async ({ ctx, next }) => {
+    if (ctx.ip === null) throw refuse('client_ip_unknown', 400, 'Unable to determine client IP');
+    await limitOrRefuse(ctx.app, `rate_limit:ip:${ctx.ip}:${action}`, limit, MINUTE_MS / SECOND_MS);
+    return next();
+  });
+
+function toUserResponse(user: UserRecord) {
+  return {
+    id: user.id,
+    messenger_id: user.messengerId,
+    username: user.username,
+    first_name: user.firstName,
+    last_name: user.lastName,
+    email: user.email,
+    email_verified: user.emailVerified,
+    balance_kopeks: user.balanceKopeks,
+    balance_rubles: user.balanceKopeks / 100,
+    referral_code: user.referralCode,
+    language: user.language,
+    created_at: user.createdAt,
+    auth_type: user.authType,
+  };
+}
+
+function toTokenResponse(pair: TokenPair) {
+  return {
+    access_token: pair.accessToken,
+    refresh_token: pair.refreshToken,
+    token_type: 'bearer',
+    expires_in: pair.expiresIn,
+  };
+}
+
+function toAuthResponse(signIn: SignIn) {
+  return { ...toTokenResponse(signIn), user: toUserResponse(signIn.user), campaign_bonus: null };
+}
+
+const emailChangeRouter = router({
+  request: cabinetProcedure
+    .meta(post('email/change', 'Change the own e-mail'))
+    .input(schemas.EmailChangeRequest)
+    .output(schemas.EmailChangeResponse)
+    .mutation(async ({ ctx, input }) => {
+      const change = await requestEmailChange(ctx.app, ctx.actor, { newEmail: input.new_email });
+      const message = change.isReplaced
+        ? 'Email replaced, verification sent to new address'
+        : 'Verification code sent to new email';
+      return { message, new_email: change.newEmail, expires_in_minutes: change.expiresInMinutes };
+    }),
+
+  verify: cabinetProcedure
+    .meta(post('email/change/verify', 'Enter the code that was mailed to the new e-mail'))
+    .input(schemas.EmailChangeVerifyRequest)
+    .output(schemas.EmailChangedAnswer)
+    .mutation(async ({ ctx, input }) => {
+      const newEmail = await confirmEmailChange(ctx.app, ctx.actor, input.code);
+      return { message: 'Email changed successfully', new_email: newEmail };
+    }),
+
+  cancel: cabinetProcedure
+    .meta(post('email/change/cancel', 'Drop a pending change of the e-mail'))
+    .output(schemas.MessageAnswer)
+    .mutation(async ({ ctx }) => {
+      await cancelEmailChange(ctx.app, ctx.actor);
+      return { message: 'Email change cancelled' };
+    }),
+
+  status: cabinetProcedure
+    .meta(get('email/change/status', 'Pending change of the e-mail'))
+    .output(schemas.EmailChangeStatusAnswer)
+    .query(async ({ ctx }) => {
+      const change = await readEmailChange(ctx.app, ctx.actor);
+      return { pending: change !== null, new_email: change?.newEmail ?? null, expires_at: change?.expiresAt ?? null };
+    }),
+});
+
+const emailRouter = router({
+  register: cabinetProcedure
+    .meta(post('email/register', 'Link an e-mail and a password to the own account'))
+    .input(schemas.EmailRegisterRequest)
+    .output(schemas.EmailLinkedAnswer)
+    .mutation(async ({ ctx, input }) => {
+      const { email, requiresVerification } = await linkEmail(ctx.app, ctx.actor, input);
+      return { message: requiresVerification ? 'Verification email sent' : 'Email linked successfully', email };
+    }),
+
+  registerStandalone: limitedProcedure('email/register/standalone', 5)
+    .meta(post('email/register/standalone', 'Create an account with e-mail and password'))
+    .input(schemas.EmailRegisterStandaloneRequest)
+    .output(schemas.RegisterResponse)
+    .mutation(async ({ ctx, input }) => {
+      const { email, requiresVerification } = await registerAccount(ctx.app, {
+        email: input.email,
+        password: input.password,
+        firstName: input.first_name ?? null,
+        language: input.language,
+        referralCode: input.referral_code ?? null,
+      });
+      const message = 'Verification email sent. Please check your inbox.';
+      return { message, email, requires_verification: requiresVerification };
+    }),
+
+  verify: limitedProcedure('email/verify', 10)
+    .meta(post('email/verify', 'Verify an e-mail by the link that was mailed, and sign in'))
+    .input(schemas.EmailVerifyRequest)
+    .output(schemas.AuthResponse)
+    .mutation(async ({ ctx, input }) => toAuthResponse(await verifyEmail(ctx.app, input.token))),
+
+  resend: cabinetProcedure
+    .meta(post('email/resend', 'Mail a new verification link'))
+    .output(schemas.MessageAnswer)
+    .mutation(async ({ ctx }) => {
+      await resendVerification(ctx.app, ctx.actor);
+      return { message: 'Verification email sent' };
+    }),
+
+  login: limitedProcedure('email/login', 10)
+    .meta(post('email/login', 'Sign in with e-mail and password'))
+    .input(schemas.EmailLoginRequest)
+    .output(schemas.AuthResponse)
+    .mutation(async ({ ctx, input }) => toAuthResponse(await signInWithPassword(ctx.app, input))),
+
+  change: emailChangeRouter,
+});
+
+const passwordRouter = router({
+  forgot: limitedProcedure('password/forgot', 3)
+    .meta(post('password/forgot', 'Ask for a link to set a new password'))
+    .input(schemas.PasswordForgotRequest)
+    .output(schemas.MessageAnswer)
+    .mutation(async ({ ctx, input }) => {
+      await requestPasswordReset(ctx.app, input.email);
+      return { message: 'If the email exists, a password reset link has been sent' };
+    }),
+
+  reset: limitedProcedure('password/reset', 5)
+    .meta(post('password/reset', 'Set a new password by the link that was mailed'))
+    .input(schemas.PasswordResetRequest)
+    .output(schemas.MessageAnswer)
+    .mutation(async ({ ctx, input }) => {
+      await resetPassword(ctx.app, input);
+      return { message: 'Password reset successfully' };
+    }),
+});
+
+export const cabinetAuthRouter = router({
+  messenger: limitedProcedure('messenger', 10)
+    .meta(post('messenger', "Sign in with the messenger mini-app's signed data"))
+    .input(schemas.MessengerAuthRequest)
+    .output(schemas.AuthResponse)
+    .mutation(async ({ ctx, input }) =>
+      toAuthResponse(await signInWithInitData(ctx.app, { initData: input.init_data, referralCode: input.referral_code ?? null })),
+    ),
+
+  refresh: publicProcedure('cabinet')
+    .meta(post('refresh', 'Exchange a refresh token for new tokens'))
+    .input(schemas.RefreshTokenRequest)
+    .output(schemas.CabinetAuthTokenResponse)
+    .mutation(async ({ ctx, input }) => toTokenResponse(await refreshSession(ctx.app, input.refresh_token))),
+
+  logout: publicProcedure('cabinet')
+    .meta(post('logout', 'End a session by its refresh token'))
+    .input(schemas.RefreshTokenRequest)
+    .output(schemas.MessageAnswer)
+    .mutation(async ({ ctx, input }) => {
+      await closeSession(ctx.app, input.refresh_token);
+      return { message: 'Logged out successfully' };
+    }),
+
+  me: cabinetProcedure
+    .meta(get('me', 'The signed-in user'))
+    .output(schemas.CabinetAuthUserResponse)
+    .query(async ({ ctx }) => {
+      const user = await findUserById(ctx.app, ctx.actor.userId);
+      if (!user) throw refuse('user_not_found', 404, 'User not found');
+      return toUserResponse(user);
+    }),
+
+  permissions: cabinetProcedure
+    .meta(get('me/permissions', 'What the signed-in user may do as an administrator'))
+    .output(schemas.OwnPermissionsAnswer)
+    .query(async ({ ctx }) => {
+      const { permissions, roles, level } = await readOwnAccess(ctx.app, ctx.actor);
+      return { permissions, roles, role_level: level };
+    }),
+
+  isAdmin: cabinetProcedure
+    .meta(get('me/is-admin', 'Is the signed-in user an administrator?'))
+    .output(schemas.IsAdminAnswer)
+    .query(async ({ ctx }) => ({ is_admin: await isAdmin(ctx.app, ctx.actor) })),
+
+  email: emailRouter,
+  password: passwordRouter,
+});

@@ -1,0 +1,111 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { ZodError } from 'zod';
+import type { AdminActor, TokenActor, UserActor } from '../core/actor.ts';
+import { actorKey } from '../core/actor.ts';
+import { type HttpError, isAppError, toHttp } from '../core/errors.ts';
+import { issuesFromZod } from '../core/validation-issues.ts';
+import { authenticateToken } from '../domain/access/authenticate-token.ts';
+import { authenticateAdmin } from '../domain/identity/authenticate-admin.ts';
+import { authenticateUser } from '../domain/identity/authenticate-user.ts';
+import type { Context } from './context.ts';
+import type { OperationArea, OperationMeta } from './operation-meta.ts';
+
+type TrpcCode = ConstructorParameters<typeof TRPCError>[0]['code'];
+
+const CODES: Record<number, TrpcCode> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  402: 'PAYMENT_REQUIRED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_SUPPORTED',
+  408: 'TIMEOUT',
+  409: 'CONFLICT',
+  412: 'PRECONDITION_FAILED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_CONTENT',
+  429: 'TOO_MANY_REQUESTS',
+  502: 'BAD_GATEWAY',
+  503: 'SERVICE_UNAVAILABLE',
+  504: 'GATEWAY_TIMEOUT',
+};
+
+/** The one shape of an error on `/trpc`, beside tRPC's own fields: what REST shows as status and body, plus the machine code. */
+export interface ErrorData {
+  status: number;
+  appCode: string;
+  detail: HttpError['body']['detail'];
+}
+
+/** Reads status and body off a TRPCError: bad input is 422, a refusal is itself, everything else is ours. */
+export function httpErrorOf(error: TRPCError, input: unknown): HttpError {
+  const { cause } = error;
+  if (error.code === 'BAD_REQUEST' && cause instanceof ZodError) {
+    const detail = issuesFromZod(cause, input, (path) => ['body', ...path.map(String)]);
+    return { status: 422, body: { detail }, headers: {}, code: 'validation_error' };
+  }
+  if (cause instanceof ZodError) return toHttp(null);
+  if (cause && (isAppError(cause) || error.code === 'INTERNAL_SERVER_ERROR')) return toHttp(cause);
+  const status = Number(Object.keys(CODES).find((key) => CODES[Number(key)] === error.code) ?? 500);
+  if (status === 500) return toHttp(null);
+  return { status, body: { detail: error.message }, headers: {}, code: error.code.toLowerCase() };
+}
+
+const t = initTRPC
+  .context<Context>()
+  .meta<OperationMeta>()
+  .create({
+    isDev: false,
+    errorFormatter: ({ shape, error, input }) => {
+      const http = httpErrorOf(error, input);
+      const data: ErrorData = { status: http.status, appCode: http.code, detail: http.body.detail };
+      const { detail } = http.body;
+      const message = typeof detail === 'string' ? detail : Array.isArray(detail) ? 'Validation failed' : detail.message;
+      return { ...shape, message, data: { ...shape.data, ...data } };
+    },
+  });
+
+export const router = t.router;
+
+/** Gives a refusal of a use case its tRPC code, so that `/trpc` answers with the status that REST has. */
+const convertRefusals = t.middleware(async ({ next }) => {
+  const result = await next();
+  if (result.ok || result.error.code !== 'INTERNAL_SERVER_ERROR') return result;
+  const { cause } = result.error;
+  if (!cause || cause instanceof ZodError) return result;
+  const http = toHttp(cause);
+  const code = CODES[http.status];
+  if (!code) return result;
+  throw new TRPCError({ code, message: cause.message, cause });
+});
+
+const base = t.procedure.use(convertRefusals);
+
+/** No credential: sign-in, public pages, health. */
+export const publicProcedure = (area: OperationArea) => base.meta({ area, auth: 'NONE' });
+
+/** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials). */
+export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async ({ ctx, next }) => {
+  const actor: TokenActor = await authenticateToken(ctx.app, ctx.credentials, ctx.ip);
+  ctx.seen.actor = actorKey(actor);
+  return next({ ctx: { ...ctx, actor } });
+});
+
+/** A signed-in user behind the cabinet gate (spec 01 section 4.2). */
+export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(async ({ ctx, next }) => {
+  const actor: UserActor = await authenticateUser(ctx.app, ctx.credentials);
+  ctx.seen.actor = actorKey(actor);
+  return next({ ctx: { ...ctx, actor } });
+});
+
+/** An administrator who holds the permission (spec 01 section 4.5). */
+export const adminProcedure = (permission: string, area: OperationArea = 'admin') =>
+  base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async ({ ctx, next }) => {
+    const actor: AdminActor = await authenticateAdmin(ctx.app, ctx.credentials, permission, {
+      ip: ctx.ip,
+      userAgent: ctx.userAgent,
+    });
+    ctx.seen.actor = actorKey(actor);
+    return next({ ctx: { ...ctx, actor } });
+  });

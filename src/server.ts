@@ -1,0 +1,52 @@
+/** Composition root: environment → service → doors, and the ordered way down. */
+import { EnvError, loadEnv, readProcessEnv } from './core/env.ts';
+import { createLogger } from './core/log.ts';
+import { createMetrics } from './core/metrics.ts';
+import { createRedactor, secretValuesIn } from './core/redaction.ts';
+import { startService } from './composition/start-service.ts';
+
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+
+async function main(): Promise<void> {
+  const env = loadEnv(readProcessEnv());
+  const redactor = createRedactor(secretValuesIn(env.raw));
+  const log = createLogger({ level: env.logLevel, format: env.logFormat, redactor });
+  const metrics = createMetrics();
+
+  // After an error that nobody caught the state of the process is unknown: log it and let the supervisor start a new one.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      log.fatal({ err: error }, event);
+      setTimeout(() => process.exit(1), 200);
+    });
+  }
+
+  const running = await startService({ env, log, metrics, redactor });
+  let stopping = false;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      log.info({ signal }, 'stopping');
+      const timer = setTimeout(() => {
+        log.error('the stop took too long; ending now');
+        process.exit(1);
+      }, env.shutdownTimeoutMs);
+      timer.unref();
+      running.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'the stop failed');
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+main().catch((error: unknown) => {
+  // Before the logger exists, or when it cannot help: a person must read this.
+  if (error instanceof EnvError) console.error(`${error.message}\n\nEvery variable is explained in .env.example.`);
+  else console.error(error instanceof Error && error.name === 'FolderInUseError' ? error.message : error);
+  process.exit(1);
+});

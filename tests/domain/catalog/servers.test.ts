@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { findSquadsByUuid, listAvailableSquads, listSquads } from '../../../src/domain/catalog/find-squads.ts';
+import { applyPanelSquads } from '../../../src/domain/catalog/servers/apply-panel-squads.ts';
+import { recountServerUsers } from '../../../src/domain/catalog/servers/manage-servers.ts';
+import {
+  syncServers,
+  syncServersOnce,
+  syncServersOrKeep,
+  syncServersOrRefuse,
+} from '../../../src/domain/catalog/sync-servers.ts';
+import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
+import { aUser } from '../../support/builders.ts';
+import { testApp } from '../../support/test-app.ts';
+
+let app: App;
+
+beforeEach(async () => {
+  ({ app } = await testApp());
+  await app.db.sql('DELETE FROM server_squads');
+  await app.db.sql('DELETE FROM tariffs');
+});
+
+const squads = (...uuids: string[]) => uuids.map((uuid) => ({ uuid, name: `Squad ${uuid}` }));
+
+/** The app with a panel that answers the list of squads so, and no other call. */
+function withSquads(
+  listInternalSquads: () => Promise<{ uuid: string; name: string }[]>,
+  configurationError: string | null = null,
+): App {
+  const panel = { configurationError: () => configurationError, listInternalSquads } as unknown as VpnPanelPort;
+  return { ...app, ports: { ...app.ports, panel } };
+}
+
+async function aTariff(allowed: string[], fields: { isTrial?: boolean; external?: string } = {}): Promise<number> {
+  const [row] = await app.db.sql<{ id: number }>(
+    `INSERT INTO tariffs (name, allowed_squads, is_trial_available, external_squad_uuid)
+     VALUES ('T', $1::jsonb, $2::boolean, $3::uuid) RETURNING id`,
+    [JSON.stringify(allowed), fields.isTrial ?? false, fields.external ?? null],
+  );
+  return row!.id;
+}
+
+async function aHolder(uuids: string[], status = 'active'): Promise<number> {
+  const user = await aUser(app);
+  const [row] = await app.db.sql<{ id: number }>(
+    `INSERT INTO subscriptions (user_id, status, end_date, connected_squads) VALUES ($1::int, $2, now() + interval '1 day', $3::jsonb)
+     RETURNING id`,
+    [user.id, status, JSON.stringify(uuids)],
+  );
+  return row!.id;
+}
+
+describe('server sync', () => {
+  it('creates unavailable servers of the default group, then refreshes only the panel name', async () => {
+    expect(await applyPanelSquads(app, squads('a', 'b'))).toEqual({ created: 2, updated: 0, removed: 0 });
+    const [server] = await listSquads(app);
+    expect(server).toMatchObject({
+      squadUuid: 'a',
+      displayName: 'Squad a',
+      originalName: 'Squad a',
+      priceKopeks: 1000,
+      isAvailable: false,
+    });
+    expect(server!.allowedPromoGroupIds).toHaveLength(1);
+    await app.db.sql("UPDATE server_squads SET display_name = 'Ours', price_kopeks = 5 WHERE squad_uuid = 'a'");
+    const renamed = [{ uuid: 'a', name: 'New' }, ...squads('b')];
+    expect(await applyPanelSquads(app, renamed)).toEqual({ created: 0, updated: 1, removed: 0 });
+    expect(await findSquadsByUuid(app, ['a', 'unknown'])).toMatchObject([
+      { displayName: 'Ours', originalName: 'New', priceKopeks: 5 },
+    ]);
+  });
+
+  it('takes a server that is on sale off sale first and deletes it only when it is still missing', async () => {
+    await applyPanelSquads(app, squads('a', 'b'));
+    await app.db.sql('UPDATE server_squads SET is_available = true');
+    const subscription = await aHolder(['a', 'b']);
+    await app.db.sql(
+      'INSERT INTO subscription_servers (subscription_id, server_squad_id) SELECT $1::int, id FROM server_squads',
+      [subscription],
+    );
+    const tariff = await aTariff(['a', 'b']);
+    expect(await applyPanelSquads(app, squads('a'))).toEqual({ created: 0, updated: 1, removed: 0 });
+    expect((await listAvailableSquads(app)).map((server) => server.squadUuid)).toEqual(['a']);
+    expect(await applyPanelSquads(app, squads('a'))).toEqual({ created: 0, updated: 0, removed: 1 });
+    expect((await listSquads(app)).map((server) => server.squadUuid)).toEqual(['a']);
+    const [row] = await app.db.sql(
+      `SELECT s.connected_squads, t.allowed_squads, t.is_active, (SELECT count(*)::int FROM subscription_servers) AS links
+       FROM subscriptions s, tariffs t WHERE s.id = $1::int AND t.id = $2::int`,
+      [subscription, tariff],
+    );
+    expect(row).toEqual({ connected_squads: ['a'], allowed_squads: ['a'], is_active: true, links: 1 });
+  });
+
+  it('switches off a tariff that loses its last squad instead of selling every server (H17)', async () => {
+    await applyPanelSquads(app, squads('a', 'b'));
+    const loser = await aTariff(['b'], { isTrial: true });
+    const open = await aTariff([]);
+    await applyPanelSquads(app, squads('a'));
+    const rows = await app.db.sql('SELECT id, allowed_squads, is_active, is_trial_available FROM tariffs ORDER BY id');
+    expect(rows).toEqual([
+      { id: loser, allowed_squads: [], is_active: false, is_trial_available: false },
+      { id: open, allowed_squads: [], is_active: true, is_trial_available: false },
+    ]);
+  });
+
+  it('keeps a missing server that is the external squad of a tariff', async () => {
+    const external = 'e87e4a00-0000-4000-8000-000000000001';
+    await applyPanelSquads(app, squads('a', external));
+    await aTariff([], { external });
+    expect(await applyPanelSquads(app, squads('a'))).toEqual({ created: 0, updated: 0, removed: 0 });
+    expect(await listSquads(app)).toHaveLength(2);
+  });
+
+  it('changes nothing when the panel is down or lists nothing (H17)', async () => {
+    await applyPanelSquads(app, squads('a'));
+    for (const list of [() => Promise.resolve([]), () => Promise.reject(new Error('down'))]) {
+      const broken = withSquads(list);
+      expect(await syncServers(broken)).toEqual({ outcome: 'no_list' });
+      expect(await syncServersOrKeep(broken)).toEqual({ created: 0, updated: 0, removed: 0, total: 0 });
+      await expect(syncServersOrRefuse(broken)).rejects.toMatchObject({
+        status: 500,
+        detail: 'Failed to fetch squads from VpnPanel',
+      });
+    }
+    await expect(applyPanelSquads(app, [])).rejects.toThrow();
+    expect(await listSquads(app)).toHaveLength(1);
+  });
+
+  it('names what is missing when no panel is set up', async () => {
+    const without = withSquads(() => Promise.resolve([]), 'VPNPANEL_API_URL is not set');
+    await expect(syncServersOrKeep(without)).rejects.toMatchObject({ status: 503, detail: 'VPNPANEL_API_URL is not set' });
+    await expect(syncServersOrRefuse(without)).rejects.toMatchObject({ status: 400, detail: 'VpnPanel is not configured' });
+  });
+
+  it('fills an empty table at start and leaves a filled one alone', async () => {
+    await syncServersOnce(app);
+    const found = await listSquads(app);
+    expect(found.length).toBeGreaterThan(0);
+    await syncServersOnce(withSquads(() => Promise.resolve(squads('other'))));
+    expect(await listSquads(app)).toEqual(found);
+  });
+});
+
+describe('counters', () => {
+  it('are what the active and trial subscriptions hold', async () => {
+    await applyPanelSquads(app, squads('a', 'b', 'c'));
+    await app.db.sql('UPDATE server_squads SET current_users = 99');
+    await app.db.sql('DELETE FROM subscriptions');
+    await aHolder(['a', 'b']);
+    await aHolder(['a'], 'trial');
+    await aHolder(['a'], 'expired');
+    expect(await recountServerUsers(app)).toBe(3);
+    expect((await listSquads(app)).map((server) => [server.squadUuid, server.currentUsers])).toEqual([
+      ['a', 2],
+      ['b', 1],
+      ['c', 0],
+    ]);
+  });
+});

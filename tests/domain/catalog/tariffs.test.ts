@@ -1,0 +1,224 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays } from '../../../src/core/clock.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { ensureDefaultTariff } from '../../../src/domain/catalog/ensure-default-tariff.ts';
+import { effectiveSquadsOf, findTariff, findTrialTariff, lockTariff } from '../../../src/domain/catalog/find-tariff.ts';
+import { listVisibleTariffs } from '../../../src/domain/catalog/list-visible-tariffs.ts';
+import {
+  deleteTariff,
+  sortTariffs,
+  toggleTariff,
+  toggleTrialTariff,
+} from '../../../src/domain/catalog/tariffs/manage-tariffs.ts';
+import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
+import { changeTariff, createTariff, type TariffRequest } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
+import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/catalog/user-promo-group.ts';
+import { aUser, unique } from '../../support/builders.ts';
+import { testApp } from '../../support/test-app.ts';
+
+const actor = { kind: 'system', name: 'test' } as const;
+let app: App;
+
+beforeEach(async () => {
+  ({ app } = await testApp());
+  await app.db.sql('DELETE FROM tariffs');
+});
+
+const make = (request: Partial<TariffRequest> = {}) => createTariff(app, actor, { name: 'Basic', ...request });
+
+async function aGroup(priority = 0): Promise<number> {
+  const [row] = await app.db.sql<{ id: number }>('INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id', [
+    `Group ${unique()}`,
+    priority,
+  ]);
+  return row!.id;
+}
+
+async function subscribe(tariffId: number, status: string, days: number): Promise<number> {
+  const user = await aUser(app);
+  const [row] = await app.db.sql<{ id: number }>(
+    'INSERT INTO subscriptions (user_id, status, end_date, tariff_id) VALUES ($1::int, $2, $3::timestamptz, $4::int) RETURNING id',
+    [user.id, status, addDays(app.clock.now(), days), tariffId],
+  );
+  return row!.id;
+}
+
+const syncJobs = (tariffId: number) =>
+  app.db.sql("SELECT id FROM jobs.job WHERE name = 'provisioning.sync-squads' AND data->>'tariffId' = $1", [String(tariffId)]);
+
+describe('a tariff', () => {
+  it('reads back what was written', async () => {
+    const group = await aGroup();
+    const made = await make({
+      name: '  Basic  ',
+      description: 'd',
+      periodPrices: { 30: 9900, 90: 25000 },
+      allowedSquads: ['a', 'b', 'a'],
+      serverTrafficLimits: { a: { trafficLimitGb: 5 } },
+      trafficTopupPackages: { 10: 5000, oops: 1 } as Record<number, number>,
+      trafficResetMode: 'week',
+      externalSquadUuid: 'E87E4A00-0000-4000-8000-000000000001',
+      promoGroupIds: [group, 987_654],
+      displayOrder: 9,
+    });
+    expect(made).toMatchObject({
+      name: 'Basic',
+      displayOrder: 0,
+      isTrialAvailable: false,
+      periodPrices: { 30: 9900, 90: 25000 },
+      allowedSquads: ['a', 'b'],
+      serverTrafficLimits: { a: { trafficLimitGb: 5 } },
+      trafficTopupPackages: { 10: 5000 },
+      trafficResetMode: 'WEEK',
+      externalSquadUuid: 'e87e4a00-0000-4000-8000-000000000001',
+      allowedPromoGroupIds: [group],
+    });
+    expect(await findTariff(app, made.id)).toEqual(made);
+    expect(await inTransaction(app, (t) => lockTariff(t, made.id))).toEqual(made);
+    expect(await findTariff(app, 99_999_999_999)).toBeNull();
+  });
+
+  it('changes only what is given; an explicit null clears where null means something', async () => {
+    const made = await make({ trafficResetMode: 'DAY', description: 'd', maxDeviceLimit: 3, promoGroupIds: [await aGroup()] });
+    const changed = await changeTariff(app, actor, made.id, { deviceLimit: 4, trafficResetMode: null, promoGroupIds: [] });
+    expect(changed).toMatchObject({ deviceLimit: 4, trafficResetMode: null, description: 'd', maxDeviceLimit: 3 });
+    expect(changed.allowedPromoGroupIds).toEqual([]);
+    await expect(changeTariff(app, actor, 987_654, {})).rejects.toMatchObject({ status: 404, detail: 'Tariff not found' });
+  });
+
+  it('refuses what no column or panel holds as 422', async () => {
+    const issue = (type: string) => ({ status: 422, issues: [expect.objectContaining({ type })] });
+    await expect(make({ name: '   ' })).rejects.toMatchObject(issue('string_too_short'));
+    await expect(make({ trafficResetMode: 'HOURLY' })).rejects.toMatchObject(issue('literal_error'));
+    await expect(make({ dailyPriceKopeks: 3_000_000_000 })).rejects.toMatchObject(issue('less_than_equal'));
+    await expect(make({ trafficTopupPackages: { 5: -1 } })).rejects.toMatchObject(issue('greater_than_equal'));
+  });
+
+  it('starts a squad sync when squads change as a set or the external squad does, and only then', async () => {
+    const { id } = await make({ allowedSquads: ['a', 'b'] });
+    await changeTariff(app, actor, id, { allowedSquads: ['b', 'a'], name: 'Other' });
+    expect(await syncJobs(id)).toHaveLength(0);
+    await changeTariff(app, actor, id, { allowedSquads: ['a'] });
+    await changeTariff(app, actor, id, { allowedSquads: ['c'] });
+    expect(await syncJobs(id)).toHaveLength(1);
+    const other = await make();
+    await changeTariff(app, actor, other.id, { externalSquadUuid: 'e87e4a00-0000-4000-8000-000000000001' });
+    expect(await syncJobs(other.id)).toHaveLength(1);
+  });
+
+  it('names all available servers, beyond any page, when it lists none (H9)', async () => {
+    await app.db.sql('DELETE FROM server_squads');
+    await app.db.sql(
+      `INSERT INTO server_squads (squad_uuid, display_name, is_available)
+       SELECT 'squad-' || n, 'S', n <= 60 FROM generate_series(1, 70) n`,
+    );
+    expect(await effectiveSquadsOf(app, { allowedSquads: [] })).toHaveLength(60);
+    expect(await effectiveSquadsOf(app, { allowedSquads: ['x'] })).toEqual(['x']);
+  });
+});
+
+describe('the trial flag', () => {
+  it('is on one tariff at most', async () => {
+    const [first, second] = [await make(), await make()];
+    expect(await findTrialTariff(app)).toBeNull();
+    expect(await toggleTrialTariff(app, actor, first.id)).toBe(true);
+    expect(await toggleTrialTariff(app, actor, second.id)).toBe(true);
+    expect((await findTrialTariff(app))?.id).toBe(second.id);
+    expect(await findTariff(app, first.id)).toMatchObject({ isTrialAvailable: false });
+    expect(await toggleTrialTariff(app, actor, second.id)).toBe(false);
+    expect(await findTrialTariff(app)).toBeNull();
+    const configured = await testApp({ environment: { TRIAL_TARIFF_ID: String(first.id) } });
+    expect((await findTrialTariff(configured.app))?.id).toBe(first.id);
+    await expect(toggleTrialTariff(app, actor, 987_654)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('order, sale and deletion', () => {
+  it('sorts by the given ids and passes over unknown ones', async () => {
+    const tariffs = [await make({ name: 'A' }), await make({ name: 'B' }), await make({ name: 'C' })];
+    await sortTariffs(app, actor, [tariffs[2]!.id, 987_654, tariffs[0]!.id, tariffs[1]!.id]);
+    const listed = await listTariffs(app, { includeInactive: true });
+    expect(listed.map((entry) => [entry.tariff.name, entry.tariff.displayOrder])).toEqual([
+      ['C', 0],
+      ['A', 2],
+      ['B', 3],
+    ]);
+  });
+
+  it('shows active tariffs to everyone or to members of their groups (H19)', async () => {
+    const group = await aGroup();
+    const open = await make({ name: 'Open' });
+    const restricted = await make({ name: 'Restricted', promoGroupIds: [group] });
+    const off = await make({ name: 'Off' });
+    expect(await toggleTariff(app, actor, off.id)).toBe(false);
+    const ids = async (groupId: number | null) =>
+      (await listVisibleTariffs(app, groupId === null ? null : { id: groupId })).map((tariff) => tariff.id);
+    expect(await ids(null)).toEqual([open.id]);
+    expect(await ids(group)).toEqual([open.id, restricted.id]);
+    expect(await toggleTariff(app, actor, off.id)).toBe(true);
+    await expect(toggleTariff(app, actor, 987_654)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    ['active', 5],
+    ['trial', 5],
+    ['limited', 5],
+    ['pending', -5],
+  ])('refuses to delete a tariff with a subscription that is %s (H18)', async (status, days) => {
+    const { id } = await make();
+    await subscribe(id, status, days);
+    await expect(deleteTariff(app, actor, id)).rejects.toMatchObject({ status: 409, code: 'tariff_in_use' });
+    expect(await findTariff(app, id)).not.toBeNull();
+  });
+
+  it('deletes one that only ended subscriptions were on; they lose it', async () => {
+    const { id } = await make();
+    const ended = [await subscribe(id, 'expired', -5), await subscribe(id, 'active', -1)];
+    expect(await deleteTariff(app, actor, id)).toEqual({ name: 'Basic', affectedSubscriptions: 2 });
+    const rows = await app.db.sql('SELECT tariff_id FROM subscriptions WHERE id = ANY($1::int[])', [ended]);
+    expect(rows).toEqual([{ tariff_id: null }, { tariff_id: null }]);
+    await expect(deleteTariff(app, actor, id)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('the first tariff', () => {
+  it('is made of the settings once, and not when prices are all 0', async () => {
+    const free = await testApp({
+      environment: Object.fromEntries([14, 30, 60, 90, 180, 360].map((days) => [`PRICE_${days}_DAYS`, '0'])),
+    });
+    await ensureDefaultTariff(free.app);
+    expect(await listTariffs(app, { includeInactive: true })).toEqual([]);
+    await ensureDefaultTariff(app);
+    await ensureDefaultTariff(app);
+    const listed = await listTariffs(app, { includeInactive: true });
+    expect(listed).toHaveLength(1);
+    expect(listed[0]!.tariff).toMatchObject({
+      isTrialAvailable: true,
+      isActive: true,
+      allowedSquads: [],
+      trafficLimitGb: 100,
+      deviceLimit: 1,
+      periodPrices: { 14: 50000, 30: 99000, 60: 189000, 90: 269000, 180: 499000, 360: 899000 },
+    });
+  });
+});
+
+describe('promo groups', () => {
+  it('the primary one is the membership with the highest (priority, id), else the one on the user', async () => {
+    const user = await aUser(app);
+    const standard = await defaultPromoGroup(app);
+    expect((await findPrimaryPromoGroup(app.db, user.id))?.id).toBe(standard.id);
+    const [low, high, highest] = [await aGroup(1), await aGroup(7), await aGroup(7)];
+    const join = (groupId: number) =>
+      app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int)', [user.id, groupId]);
+    await join(low);
+    expect((await findPrimaryPromoGroup(app.db, user.id))?.id).toBe(low);
+    await join(high);
+    await join(highest);
+    expect((await findPrimaryPromoGroup(app.db, user.id))?.id).toBe(highest);
+    expect(await findPrimaryPromoGroup(app.db, 987_654)).toBeNull();
+    const listed = (await listPromoGroups(app)).map((group) => group.priority);
+    expect(listed).toEqual([...listed].sort((a, b) => b - a));
+  });
+});

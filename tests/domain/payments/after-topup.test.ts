@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { MessengerError, type MessengerFailure } from '../../../src/domain/messaging/ports.ts';
+import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
+import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { callback, moneyFacts, paymentFacts, runCallbackJobs } from './payment-samples.ts';
+import { ScriptedProvider, withProvider } from './scripted-provider.ts';
+
+let t: TestApp;
+let app: App;
+const provider = new ScriptedProvider();
+beforeAll(async () => {
+  t = await testApp();
+  app = await withProvider(t.app, provider);
+});
+
+async function aCreditedTopup(fields: { language?: string; email?: string } = {}) {
+  const user = await aUser(app, fields);
+  const { paymentId } = await topupBalance(
+    app,
+    { kind: 'user', userId: user.id },
+    { amountKopeks: 50_050, method: 'sandbox', option: null },
+    null,
+  );
+  const externalId = (await paymentFacts(app, paymentId)).external_id!;
+  provider.set(externalId, 'paid');
+  await callback(app, externalId);
+  await runCallbackJobs(app, externalId);
+  return { user, paymentId };
+}
+
+function withMessenger(failures: MessengerFailure[]): { app: App; sent: { chatId: number; html: string }[] } {
+  const sent: { chatId: number; html: string }[] = [];
+  const sendMessage = async (chatId: number, html: string) => {
+    const failure = failures.shift();
+    if (failure) throw new MessengerError(failure, 'scripted');
+    sent.push({ chatId, html });
+    return { messageId: 1 };
+  };
+  return {
+    app: { ...app, ports: { ...app.ports, messenger: { ...app.ports.messenger, isConfigured: () => true, sendMessage } } },
+    sent,
+  };
+}
+
+const mailsTo = (email: string) =>
+  app.db.sql<{ subject: string }>('SELECT subject FROM outgoing_mails WHERE recipient = $1', [email]);
+
+describe('runAfterTopup', () => {
+  test('tells the payer in the messenger once, however often the job runs', async () => {
+    const { user, paymentId } = await aCreditedTopup({ language: 'en' });
+    const { app: talking, sent } = withMessenger([]);
+    await runAfterTopup(talking, { paymentId });
+    await runAfterTopup(talking, { paymentId });
+    expect(sent).toEqual([{ chatId: user.messengerId, html: expect.stringContaining('500.5 ₽') }]);
+  });
+
+  test('a messenger that is down makes the job run again; a payer who blocked the bot does not', async () => {
+    const [waiting, blocked] = [await aCreditedTopup(), await aCreditedTopup()];
+    const down = withMessenger([{ kind: 'unavailable' }, { kind: 'rate_limited', retryAfterSeconds: 3 }]);
+    await expect(runAfterTopup(down.app, waiting)).rejects.toThrow('after top-up');
+    await expect(runAfterTopup(down.app, waiting)).rejects.toThrow('after top-up');
+    await runAfterTopup(down.app, waiting);
+    expect(down.sent).toHaveLength(1);
+    const refusing = withMessenger([{ kind: 'blocked' }]);
+    await runAfterTopup(refusing.app, blocked);
+    expect(refusing.sent).toEqual([]);
+    expect((await moneyFacts(app, blocked.user.id)).balance).toBe(50_050);
+  });
+
+  test('writes a mail to a verified address of a payer without messenger, and to nobody else', async () => {
+    const email = `after${Date.now()}@example.com`;
+    const { user, paymentId } = await aCreditedTopup({ email, language: 'en' });
+    await app.db.sql('UPDATE users SET messenger_id = NULL, email_verified = false WHERE id = $1::int RETURNING id', [user.id]);
+    const other = await aCreditedTopup({ email: `x${email}` });
+    await app.db.sql("UPDATE users SET messenger_id = NULL, status = 'blocked' WHERE id = $1::int RETURNING id", [other.user.id]);
+    await runAfterTopup(app, other);
+    expect(await mailsTo(`x${email}`)).toEqual([]);
+    await app.db.sql('UPDATE users SET email_verified = true WHERE id = $1::int RETURNING id', [user.id]);
+    await runAfterTopup(app, { paymentId });
+    await runAfterTopup(app, { paymentId });
+    expect(await mailsTo(email)).toEqual([{ subject: 'Balance topped up by 500.5 ₽' }]);
+  });
+
+  test('an uncredited payment has no steps', async () => {
+    const user = await aUser(app);
+    const { paymentId } = await topupBalance(
+      app,
+      { kind: 'user', userId: user.id },
+      { amountKopeks: 5_000, method: 'sandbox', option: null },
+      null,
+    );
+    const { app: talking, sent } = withMessenger([]);
+    await runAfterTopup(talking, { paymentId });
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,339 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { HOUR_MS } from '../../../src/core/clock.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { checkOwnPayment } from '../../../src/domain/payments/check-payment.ts';
+import { checkPendingPayments } from '../../../src/domain/payments/check-pending.ts';
+import { creditPayment } from '../../../src/domain/payments/credit-payment.ts';
+import { processCallback } from '../../../src/domain/payments/process-callback.ts';
+import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import {
+  callback,
+  callbackJobs,
+  callbackResults,
+  creditedOnce,
+  moneyFacts,
+  paymentFacts,
+  runCallbackJobs,
+} from './payment-samples.ts';
+import { ScriptedProvider, withProvider } from './scripted-provider.ts';
+
+let t: TestApp;
+let app: App;
+let provider: ScriptedProvider;
+beforeEach(async () => {
+  t = await testApp({ environment: { PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED: 'true' } });
+  provider = new ScriptedProvider();
+  app = await withProvider(t.app, provider);
+});
+
+async function anInvoice(amountKopeks = 50_000) {
+  const user = await aUser(app);
+  const { paymentId } = await topupBalance(
+    app,
+    { kind: 'user', userId: user.id },
+    { amountKopeks, method: 'sandbox', option: null },
+    null,
+  );
+  const externalId = (await paymentFacts(app, paymentId)).external_id!;
+  return { user, paymentId, externalId, actor: { kind: 'user', userId: user.id } as const };
+}
+
+describe('a paid invoice', () => {
+  test('is credited once, with everything that belongs to it, however often and by whomever it is told', async () => {
+    const { user, paymentId, externalId, actor } = await anInvoice();
+    provider.set(externalId, 'paid');
+    for (const eventId of ['a', 'a', 'b', 'a', 'c'])
+      expect(await callback(app, externalId, { eventId: eventId + externalId })).toMatchObject({ status: 200 });
+    expect(await callbackJobs(app, externalId)).toHaveLength(3);
+    await runCallbackJobs(app, externalId);
+    await runCallbackJobs(app, externalId);
+    await checkPendingPayments(app);
+    await checkOwnPayment(app, actor, 'sandbox', paymentId);
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+    expect(await callbackResults(app, externalId)).toEqual(['credited', 'already_credited', 'already_credited']);
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('has a ledger row with the time of its invoice, and a note with both balances', async () => {
+    const { user, paymentId, externalId } = await anInvoice(12_345);
+    const invoiceTime = t.clock.now();
+    t.clock.advance(3 * HOUR_MS);
+    provider.set(externalId, 'paid');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    const [row] = await app.db.sql(
+      `SELECT x.type, x.amount_kopeks, x.payment_method, x.external_id, x.description, x.created_at, x.completed_at, s.extra, e.payload
+       FROM payments p JOIN transactions x ON x.id = p.transaction_id JOIN subscription_events s ON s.transaction_id = x.id
+       JOIN domain_events e ON e.user_id = p.user_id AND e.type = 'balance.topup' WHERE p.id = $1::int`,
+      [paymentId],
+    );
+    expect(row).toMatchObject({
+      type: 'deposit',
+      amount_kopeks: 12_345,
+      payment_method: 'sandbox',
+      external_id: externalId,
+      description: 'Пополнение баланса (Sandbox)',
+      created_at: invoiceTime,
+      completed_at: t.clock.now(),
+      extra: { status: 'first', balance_before: 0, balance_after: 12_345, referrer_info: null, promo_group_name: 'Default' },
+      payload: {
+        amount_kopeks: 12_345,
+        amount_rubles: 123.45,
+        new_balance_kopeks: 12_345,
+        new_balance_rubles: 123.45,
+        description: 'Sandbox',
+      },
+    });
+    expect((await moneyFacts(app, user.id)).flag).toBe(true);
+  });
+
+  test('of a referred user leaves the first-top-up flag to the referral bonus', async () => {
+    const { user, externalId } = await anInvoice();
+    await app.db.sql('UPDATE users SET referred_by_id = $2::int WHERE id = $1::int RETURNING id', [
+      user.id,
+      (await aUser(app)).id,
+    ]);
+    provider.set(externalId, 'paid');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await moneyFacts(app, user.id)).toEqual({ ...creditedOnce(50_000), flag: false });
+  });
+
+  test.each([
+    ['one kopek less', { amountKopeks: 49_999 }],
+    ['one kopek more', { amountKopeks: 50_001 }],
+    ['another currency', { currency: 'USD' }],
+  ])('with %s is a mismatch: nothing is credited, until the provider says otherwise', async (_name, change) => {
+    const { user, paymentId, externalId } = await anInvoice();
+    provider.set(externalId, 'paid', change);
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0, told: 0, jobs: 0 });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'amount_mismatch', is_paid: false });
+    provider.set(externalId, 'failed');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect((await paymentFacts(app, paymentId)).outcome).toBe('amount_mismatch');
+    provider.set(externalId, 'paid', { amountKopeks: 50_000, currency: 'RUB' });
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+
+  test('counts after a failure and after its time is over', async () => {
+    const [failed, expired] = [await anInvoice(), await anInvoice()];
+    provider.set(failed.externalId, 'failed');
+    await callback(app, failed.externalId);
+    await runCallbackJobs(app, failed.externalId);
+    expect((await paymentFacts(app, failed.paymentId)).outcome).toBe('failed');
+    t.clock.advance(24 * HOUR_MS + 1);
+    await checkPendingPayments(app);
+    expect((await paymentFacts(app, failed.paymentId)).outcome).toBe('failed');
+    expect((await paymentFacts(app, expired.paymentId)).outcome).toBe('expired');
+    for (const { user, externalId } of [failed, expired]) {
+      provider.set(externalId, 'paid');
+      await callback(app, externalId);
+      await runCallbackJobs(app, externalId);
+      expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+    }
+  });
+
+  test('stays paid when older news come later', async () => {
+    const { user, paymentId, externalId } = await anInvoice();
+    const old = await provider.fetchStatus(externalId);
+    provider.set(externalId, 'paid');
+    const paid = await provider.fetchStatus(externalId);
+    expect(await creditPayment(app, paymentId, paid)).toBe('credited');
+    expect(await creditPayment(app, paymentId, old)).toBe('already_credited');
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+
+  test('that is given back afterwards is shown as refunded and debits nothing', async () => {
+    const { user, paymentId, externalId } = await anInvoice();
+    provider.set(externalId, 'paid');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    provider.set(externalId, 'failed', { status: 'refunded' });
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'refunded', status: 'refunded', is_paid: true });
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+    provider.set(externalId, 'paid');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+});
+
+describe('callbacks', () => {
+  test('a forged one is refused and stored nowhere', async () => {
+    const { externalId } = await anInvoice();
+    expect(await callback(app, externalId, { signature: 'guessed' })).toMatchObject({ status: 401 });
+    expect(await callbackResults(app, externalId)).toEqual([]);
+  });
+
+  test('a genuine one about an unpaid invoice credits nothing: the provider is asked, and asked again later', async () => {
+    const { user, externalId } = await anInvoice();
+    await callback(app, externalId);
+    for (let run = 1; run <= 4; run++) {
+      await runCallbackJobs(app, externalId);
+      expect(await callbackResults(app, externalId)).toEqual([null]);
+      expect(await callbackJobs(app, externalId)).toHaveLength(run + 1);
+    }
+    await runCallbackJobs(app, externalId);
+    expect(await callbackResults(app, externalId)).toEqual(['pending']);
+    expect((await moneyFacts(app, user.id)).balance).toBe(0);
+  });
+
+  test('one about a payment nobody knows ends without harm', async () => {
+    await callback(app, 'ext-nobody');
+    await runCallbackJobs(app, 'ext-nobody');
+    expect(await callbackResults(app, 'ext-nobody')).toEqual(['rejected']);
+    provider.invoices.set('ext-foreign', {
+      externalId: 'ext-foreign',
+      orderId: 'not-ours',
+      status: 'succeeded',
+      outcome: 'paid',
+      amountKopeks: 1,
+      currency: 'RUB',
+    });
+    await callback(app, 'ext-foreign');
+    await runCallbackJobs(app, 'ext-foreign');
+    expect(await callbackResults(app, 'ext-foreign')).toEqual(['unknown_payment']);
+  });
+
+  test('an answer about another order than ours credits nobody', async () => {
+    const { user, externalId } = await anInvoice();
+    provider.set(externalId, 'paid', { orderId: 'another-order' });
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await callbackResults(app, externalId)).toEqual(['order_mismatch']);
+    expect((await moneyFacts(app, user.id)).balance).toBe(0);
+  });
+
+  test('a provider that is down makes the job fail, and its next run credits', async () => {
+    const { user, externalId } = await anInvoice();
+    provider.set(externalId, 'paid');
+    provider.fetchFaults = ['unavailable', 'rejected', 'not_configured'];
+    await callback(app, externalId);
+    const [callbackId] = await callbackJobs(app, externalId);
+    for (let run = 0; run < 3; run++) await expect(processCallback(app, { callbackId: callbackId! })).rejects.toThrow('scripted');
+    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
+    await processCallback(app, { callbackId: callbackId! });
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+
+  test('a crash before the commit leaves nothing, and the next run credits once', async () => {
+    const { user, paymentId, externalId } = await anInvoice();
+    provider.set(externalId, 'paid');
+    await callback(app, externalId);
+    const [callbackId] = await callbackJobs(app, externalId);
+    const dying: App = {
+      ...app,
+      db: {
+        ...app.db,
+        begin: (fn) =>
+          app.db.begin!(async (tx) => {
+            await fn(tx);
+            throw new Error('the process died');
+          }),
+      },
+    };
+    await expect(processCallback(dying, { callbackId: callbackId! })).rejects.toThrow('the process died');
+    expect(await moneyFacts(app, user.id)).toMatchObject({
+      balance: 0,
+      deposits: 0,
+      feed: 0,
+      told: 0,
+      notes: 0,
+      jobs: 0,
+      flag: false,
+    });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'pending', is_paid: false, transaction_id: null });
+    await processCallback(app, { callbackId: callbackId! });
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+
+  test('headers with credentials are not stored', async () => {
+    const { externalId } = await anInvoice();
+    await callback(app, externalId);
+    const [row] = await app.db.sql<{ headers: object }>('SELECT headers FROM provider_callbacks WHERE external_id = $1', [
+      externalId,
+    ]);
+    expect(Object.keys(row!.headers).sort()).toEqual(['content-type', 'x-signature']);
+  });
+
+  test('a route is there while the provider is configured or has payments', async () => {
+    const { externalId } = await anInvoice();
+    provider.configured = false;
+    expect(await callback(app, externalId)).toMatchObject({ status: 200 });
+    const empty = await withProvider(t.app, new ScriptedProvider());
+    await empty.db.sql("UPDATE payments SET method = 'elsewhere' WHERE method = 'sandbox' RETURNING id");
+    const off = await testApp();
+    const silent = new ScriptedProvider();
+    const offApp = await withProvider(off.app, silent);
+    silent.configured = false;
+    expect(await callback(offApp, 'ext-1')).toBeNull();
+  });
+});
+
+describe('checks', () => {
+  test('the background check credits what was paid, skips what fails, and asks each once a round', async () => {
+    const [paid, failing, waiting] = [await anInvoice(), await anInvoice(), await anInvoice()];
+    provider.set(paid.externalId, 'paid');
+    provider.invoices.delete(failing.externalId);
+    t.clock.advance(1_000);
+    provider.asked = 0;
+    await checkPendingPayments(app);
+    expect(await moneyFacts(app, paid.user.id)).toEqual(creditedOnce(50_000));
+    expect((await paymentFacts(app, waiting.paymentId)).outcome).toBe('pending');
+    expect((await paymentFacts(app, failing.paymentId)).outcome).toBe('pending');
+    const [row] = await app.db.sql<{ waiting: number }>(
+      "SELECT count(*)::int AS waiting FROM payments WHERE method = 'sandbox' AND last_checked_at = $1::timestamptz",
+      [t.clock.now()],
+    );
+    expect(provider.asked).toBe(row!.waiting);
+  });
+
+  test('switched off, the background check asks nobody but still ends what is too old', async () => {
+    const off = await testApp({ clock: t.clock });
+    const offApp = await withProvider(off.app, provider);
+    const { paymentId } = await anInvoice();
+    t.clock.advance(24 * HOUR_MS + 1);
+    provider.asked = 0;
+    await checkPendingPayments(offApp);
+    expect(provider.asked).toBe(0);
+    expect((await paymentFacts(app, paymentId)).outcome).toBe('expired');
+  });
+
+  test('the manual check tells what changed, and answers calmly when it cannot', async () => {
+    const { user, paymentId, externalId, actor } = await anInvoice();
+    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
+      success: true,
+      statusChanged: false,
+      oldStatus: 'pending',
+      newStatus: 'pending',
+    });
+    provider.fetchFaults = ['unavailable'];
+    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
+      success: false,
+      statusChanged: false,
+      payment: { isPaid: false },
+    });
+    provider.set(externalId, 'paid');
+    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
+      success: true,
+      statusChanged: true,
+      oldStatus: 'pending',
+      newStatus: 'succeeded',
+      payment: { isPaid: true, statusEmoji: '✅', isCheckable: false },
+    });
+    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({ success: false });
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+});

@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
+import { METHODS } from '../../../src/domain/payments/method-defaults.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+
+const YOOKASSA = { YOOKASSA_ENABLED: 'true', YOOKASSA_SHOP_ID: 'shop', YOOKASSA_SECRET_KEY: 'test_secret_key_0123456789' };
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp({ environment: YOOKASSA });
+  await t.app.db.sql('DELETE FROM payment_method_configs RETURNING method_id');
+  await seedPaymentMethods(t.app);
+});
+
+const configure = (method: string, assignment: string) =>
+  t.app.db.sql(`UPDATE payment_method_configs SET ${assignment} WHERE method_id = $1 RETURNING method_id`, [method]);
+const idsFor = async (userId: number, options = {}) =>
+  (await listPaymentMethodsFor(t.app, userId, options)).map((method) => method.id);
+
+describe('seedPaymentMethods', () => {
+  test('lists all methods in the documented order after the sandbox, enabled where configured', async () => {
+    const rows = await t.app.db.sql<{ method_id: string; is_enabled: boolean; sub_options: object | null }>(
+      'SELECT method_id, is_enabled, sub_options FROM payment_method_configs ORDER BY sort_order',
+    );
+    expect(rows.map((row) => row.method_id)).toEqual(['sandbox', ...METHODS.map((method) => method.id)]);
+    expect(rows).toHaveLength(17);
+    expect(rows.filter((row) => row.is_enabled).map((row) => row.method_id)).toEqual(['sandbox', 'messenger_stars', 'yookassa']);
+    expect(rows.find((row) => row.method_id === 'yookassa')!.sub_options).toEqual({ card: true, sbp: true });
+    expect(rows.find((row) => row.method_id === 'sandbox')!.sub_options).toBeNull();
+  });
+
+  test('run again it changes nothing, and a missing method comes back at the end', async () => {
+    await configure('yookassa', "is_enabled = false, display_name = 'Card'");
+    await t.app.db.sql("DELETE FROM payment_method_configs WHERE method_id = 'cryptobot' RETURNING method_id");
+    await seedPaymentMethods(t.app);
+    const rows = await t.app.db.sql<{ method_id: string; is_enabled: boolean; display_name: string | null }>(
+      'SELECT method_id, is_enabled, display_name FROM payment_method_configs ORDER BY sort_order',
+    );
+    expect(rows.at(-1)!.method_id).toBe('cryptobot');
+    expect(rows.find((row) => row.method_id === 'yookassa')).toMatchObject({ is_enabled: false, display_name: 'Card' });
+  });
+});
+
+describe('listPaymentMethodsFor', () => {
+  test('shows what is enabled and configured, with limits, names and options', async () => {
+    const user = await aUser(t.app, { language: 'en' });
+    const methods = await listPaymentMethodsFor(t.app, user.id);
+    expect(methods).toMatchObject([
+      { id: 'sandbox', name: 'Sandbox', minKopeks: 1_000, options: null },
+      { id: 'messenger_stars', minKopeks: 100, maxKopeks: 1_000_000, options: null },
+      {
+        id: 'yookassa',
+        name: 'YooKassa',
+        minKopeks: 5_000,
+        maxKopeks: 1_000_000,
+        options: [{ id: 'card', name: '💳 Bank card' }, { id: 'sbp' }],
+      },
+    ]);
+    await configure(
+      'yookassa',
+      `sort_order = -5, display_name = 'Card', min_amount_kopeks = 7000, max_amount_kopeks = 8000, sub_options = '{"card": false, "sbp": true}'`,
+    );
+    await configure('cryptobot', 'is_enabled = true');
+    expect((await listPaymentMethodsFor(t.app, user.id))[0]).toMatchObject({
+      id: 'yookassa',
+      name: 'Card',
+      minKopeks: 7_000,
+      maxKopeks: 8_000,
+      options: [{ id: 'sbp' }],
+    });
+    await configure('yookassa', 'sub_options = NULL');
+    expect((await listPaymentMethodsFor(t.app, user.id))[0]!.options).toBeNull();
+    expect(await idsFor(user.id)).toEqual(['yookassa', 'sandbox', 'messenger_stars']);
+  });
+
+  test('filters by contact, first top-up and group', async () => {
+    const mailed = await aUser(t.app, { email: `m${Date.now()}@example.com` });
+    const plain = await aUser(t.app);
+    const has = async (userId: number, options = {}) => (await idsFor(userId, options)).includes('sandbox');
+    await configure('sandbox', "user_type_filter = 'email'");
+    expect([await has(mailed.id), await has(plain.id)]).toEqual([true, false]);
+    await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [mailed.id]);
+    await configure('sandbox', "user_type_filter = 'messenger'");
+    expect([await has(mailed.id), await has(plain.id)]).toEqual([false, true]);
+
+    await configure('sandbox', "user_type_filter = 'all', first_topup_filter = 'yes'");
+    await postMovement(t.app, {
+      userId: plain.id,
+      type: 'deposit',
+      amountKopeks: 1,
+      counter: { kind: 'manual_adjustment' },
+      paymentMethod: 'manual',
+      description: null,
+    });
+    expect([await has(mailed.id), await has(plain.id)]).toEqual([true, false]);
+    expect(await has(plain.id, { ignoreFirstTopupFilter: true })).toBe(true);
+    await configure('sandbox', "first_topup_filter = 'no'");
+    expect([await has(mailed.id), await has(plain.id)]).toEqual([false, true]);
+
+    await configure('sandbox', "first_topup_filter = 'any', promo_group_filter_mode = 'selected'");
+    expect([await has(mailed.id), await has(plain.id)]).toEqual([true, true]);
+    const [group] = await t.app.db.sql<{ id: number }>('INSERT INTO promo_groups (name) VALUES ($1) RETURNING id', [
+      `VIP ${Date.now()}`,
+    ]);
+    await t.app.db.sql(
+      "INSERT INTO payment_method_promo_groups (method_id, promo_group_id) VALUES ('sandbox', $1::int) RETURNING method_id",
+      [group!.id],
+    );
+    await t.app.db.sql(
+      "INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by) VALUES ($1::int, $2::int, 'admin') RETURNING user_id",
+      [plain.id, group!.id],
+    );
+    expect([await has(mailed.id), await has(plain.id)]).toEqual([false, true]);
+  });
+});

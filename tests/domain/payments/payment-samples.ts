@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { App } from '../../../src/core/app.ts';
+import { processCallback } from '../../../src/domain/payments/process-callback.ts';
+import { receiveProviderCallback } from '../../../src/domain/payments/receive-callback.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+
+/** Seeds the methods and makes sure that the sandbox's is on. */
+export async function sandboxPaymentMethodIsListed(app: App): Promise<void> {
+  await seedPaymentMethods(app);
+  await app.db.sql("UPDATE payment_method_configs SET is_enabled = true WHERE method_id = 'sandbox' RETURNING method_id");
+}
+
+export interface PaymentFacts {
+  id: number;
+  outcome: string;
+  status: string;
+  is_paid: boolean;
+  transaction_id: number | null;
+  external_id: string | null;
+  order_id: string;
+}
+
+export async function paymentFacts(app: App, id: number): Promise<PaymentFacts> {
+  const [row] = await app.db.sql<PaymentFacts>(
+    'SELECT id, outcome, status, is_paid, transaction_id, external_id, order_id FROM payments WHERE id = $1::int',
+    [id],
+  );
+  return row!;
+}
+
+/** What the database holds of a user's money and of everything a credit writes beside it. */
+export async function moneyFacts(app: App, userId: number) {
+  const [row] = await app.db.sql<{
+    balance: number;
+    deposits: number;
+    feed: number;
+    told: number;
+    notes: number;
+    jobs: number;
+    flag: boolean;
+  }>(
+    `SELECT u.balance_kopeks AS balance, u.has_made_first_topup AS flag,
+       (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'deposit') AS deposits,
+       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'payment.completed') AS feed,
+       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'balance.topup') AS told,
+       (SELECT count(*)::int FROM subscription_events s WHERE s.user_id = u.id AND s.event_type = 'balance_topup') AS notes,
+       (SELECT count(*)::int FROM jobs.job j JOIN payments p ON p.id = (j.data ->> 'paymentId')::int
+         WHERE j.name = 'payments.after-topup' AND p.user_id = u.id) AS jobs
+     FROM users u WHERE u.id = $1::int`,
+    [userId],
+  );
+  return row!;
+}
+
+/** `moneyFacts` of a user with exactly one credited top-up. */
+export const creditedOnce = (kopeks: number) => ({
+  balance: kopeks,
+  deposits: 1,
+  feed: 1,
+  told: 1,
+  notes: 1,
+  jobs: 1,
+  flag: true,
+});
+
+let events = 0;
+
+/** Posts a callback about a payment as the provider would. */
+export function callback(app: App, externalId: string, options: { eventId?: string; signature?: string } = {}) {
+  const id = options.eventId ?? `event-${++events}-${createHash('sha1').update(externalId).digest('hex').slice(0, 8)}`;
+  return receiveProviderCallback(app, 'sandbox', {
+    method: 'POST',
+    headers: { 'x-signature': options.signature ?? 'genuine', 'x-api-key': 'secret', 'content-type': 'application/json' },
+    rawBody: Buffer.from(JSON.stringify({ id, payment: externalId })),
+    query: {},
+    ip: '127.0.0.1',
+  });
+}
+
+/** Ids of stored callbacks about a payment that have a job, oldest first. */
+export async function callbackJobs(app: App, externalId: string): Promise<number[]> {
+  const rows = await app.db.sql<{ id: number }>(
+    `SELECT c.id FROM provider_callbacks c JOIN jobs.job j ON j.name = 'payments.callback' AND (j.data ->> 'callbackId')::int = c.id
+     WHERE c.external_id = $1 ORDER BY c.id, j.created_on`,
+    [externalId],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Runs the jobs of all stored callbacks about a payment once. */
+export async function runCallbackJobs(app: App, externalId: string): Promise<void> {
+  for (const callbackId of new Set(await callbackJobs(app, externalId))) await processCallback(app, { callbackId });
+}
+
+export async function callbackResults(app: App, externalId: string): Promise<(string | null)[]> {
+  const rows = await app.db.sql<{ result: string | null }>(
+    'SELECT result FROM provider_callbacks WHERE external_id = $1 ORDER BY id',
+    [externalId],
+  );
+  return rows.map((row) => row.result);
+}

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { callback, creditedOnce, moneyFacts, paymentFacts, runCallbackJobs } from './payment-samples.ts';
+import { ScriptedProvider, withProvider } from './scripted-provider.ts';
+
+let t: TestApp;
+let app: App;
+let provider: ScriptedProvider;
+beforeEach(async () => {
+  t = await testApp();
+  provider = new ScriptedProvider();
+  app = await withProvider(t.app, provider);
+});
+
+const request = { amountKopeks: 50_000, method: 'sandbox', option: null };
+const actorOf = (user: { id: number }) => ({ kind: 'user', userId: user.id }) as const;
+const paymentsOf = async (userId: number) =>
+  app.db.sql<{ id: number; outcome: string; is_paid: boolean }>(
+    'SELECT id, outcome, is_paid FROM payments WHERE user_id = $1::int ORDER BY id',
+    [userId],
+  );
+
+describe('topupBalance', () => {
+  test('makes a record with an unguessable order id before it asks the provider, then notes the answer', async () => {
+    const user = await aUser(app, { email: 'payer@example.com' });
+    const original = provider.createInvoice;
+    let seen: unknown;
+    provider.createInvoice = async (invoice) => {
+      seen = await paymentFacts(app, invoice.paymentId);
+      return original(invoice);
+    };
+    const topup = await topupBalance(app, actorOf(user), request, null);
+    const [invoice] = provider.created;
+    expect(seen).toMatchObject({ outcome: 'pending', is_paid: false, external_id: null, order_id: invoice!.orderId });
+    expect(invoice!.orderId).toMatch(/^[0-9a-f]{30}$/);
+    expect(invoice).toMatchObject({
+      amountKopeks: 50_000,
+      payerEmail: 'payer@example.com',
+      returnUrl: 'https://cabinet.example.com/balance/top-up/result?method=sandbox',
+      metadata: { user_id: user.id, user_messenger_id: user.messengerId, amount_kopeks: 50_000, type: 'balance_topup' },
+    });
+    expect(invoice!.description).toContain(`500 ₽ (ID ${user.messengerId})`);
+    expect(topup).toEqual({
+      paymentId: invoice!.paymentId,
+      paymentUrl: `https://pay.example.com/${invoice!.orderId}`,
+      amountKopeks: 50_000,
+    });
+    expect(await paymentFacts(app, topup.paymentId)).toMatchObject({
+      external_id: `ext-${invoice!.orderId}`,
+      status: 'pending',
+      outcome: 'pending',
+    });
+    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
+  });
+
+  test('one key gives one invoice and the same URL; another body under it is 422', async () => {
+    const user = await aUser(app);
+    const first = await topupBalance(app, actorOf(user), request, 'key-1');
+    const repeat = await topupBalance(app, actorOf(user), { ...request }, 'key-1');
+    expect(repeat).toEqual(first);
+    expect(provider.created).toHaveLength(1);
+    await expect(topupBalance(app, actorOf(user), { ...request, amountKopeks: 60_000 }, 'key-1')).rejects.toMatchObject({
+      status: 422,
+    });
+    expect(await paymentsOf(user.id)).toHaveLength(1);
+    const other = await aUser(app);
+    expect((await topupBalance(app, actorOf(other), request, 'key-1')).paymentId).not.toBe(first.paymentId);
+  });
+
+  test('checks come in their order and leave no record', async () => {
+    const user = await aUser(app);
+    const refusal = (change: object) => topupBalance(app, actorOf(user), { ...request, ...change }, null);
+    await app.db.sql('UPDATE users SET restriction_topup = true WHERE id = $1::int RETURNING id', [user.id]);
+    await expect(refusal({ method: 'nonsense' })).rejects.toMatchObject({
+      status: 403,
+      detail: 'Balance top-up is restricted for this account',
+    });
+    await app.db.sql('UPDATE users SET restriction_topup = false WHERE id = $1::int RETURNING id', [user.id]);
+    for (const method of ['nonsense', 'yookassa', 'messenger_stars', '']) {
+      await expect(refusal({ method, amountKopeks: 1 })).rejects.toMatchObject({
+        status: 400,
+        detail: 'Invalid or unavailable payment method',
+      });
+    }
+    await expect(refusal({ amountKopeks: 999 })).rejects.toMatchObject({ status: 400, detail: 'Minimum amount is 10.00 RUB' });
+    await expect(refusal({ amountKopeks: 100_000_001 })).rejects.toMatchObject({
+      status: 400,
+      detail: 'Maximum amount is 1000000.00 RUB',
+    });
+    await expect(topupBalance(app, actorOf({ id: 2_000_000_000 }), request, null)).rejects.toMatchObject({ status: 404 });
+    expect(await paymentsOf(user.id)).toEqual([]);
+    expect(provider.created).toEqual([]);
+  });
+
+  test.each([
+    ['unavailable', 500, 'Failed to create Sandbox payment'],
+    ['rejected', 500, 'Failed to create Sandbox payment'],
+    ['not_configured', 400, 'Sandbox payment method is unavailable'],
+    ['crash', 500, 'Failed to create payment. Please try again later.'],
+  ] as const)('a provider that fails as %s leaves a failed record and a free key', async (fault, status, detail) => {
+    const user = await aUser(app);
+    provider.createFaults = [fault];
+    await expect(topupBalance(app, actorOf(user), request, 'retry')).rejects.toMatchObject({ status, detail });
+    expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed', is_paid: false }]);
+    expect((await topupBalance(app, actorOf(user), request, 'retry')).paymentUrl).toContain('https://');
+    expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed' }, { outcome: 'pending' }]);
+  });
+
+  test('an invoice whose answer was lost is found by its order id when it is paid after all', async () => {
+    const user = await aUser(app);
+    provider.createFaults = ['after'];
+    await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({ status: 500 });
+    const [externalId] = [...provider.invoices.keys()];
+    provider.set(externalId!, 'paid');
+    await callback(app, externalId!);
+    await runCallbackJobs(app, externalId!);
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+
+  test('an answer without a web address is no payment URL', async () => {
+    const user = await aUser(app);
+    provider.paymentUrl = 'javascript:alert(1)//';
+    await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({
+      status: 500,
+      detail: 'Payment URL not received',
+    });
+    expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed' }]);
+  });
+
+  test('a payment that is paid before the provider has answered keeps its credit', async () => {
+    const user = await aUser(app);
+    const original = provider.createInvoice;
+    provider.createInvoice = async (invoice) => {
+      const made = await original(invoice);
+      provider.set(made.externalId, 'paid');
+      await callback(app, made.externalId);
+      await runCallbackJobs(app, made.externalId);
+      return made;
+    };
+    const topup = await topupBalance(app, actorOf(user), request, null);
+    expect(await paymentFacts(app, topup.paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+  });
+
+  test('ten a minute, then 429', async () => {
+    const user = await aUser(app);
+    // A whole window from here, so that the eleventh call cannot fall into the next one.
+    t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 60_000) * 60_000));
+    for (let call = 0; call < 10; call++) await topupBalance(app, actorOf(user), request, null);
+    await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({ status: 429 });
+    t.clock.advance(60_000);
+    expect((await topupBalance(app, actorOf(user), request, null)).paymentId).toBeGreaterThan(0);
+  });
+});

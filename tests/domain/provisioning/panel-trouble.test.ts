@@ -1,0 +1,276 @@
+import { describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { MAX_PUSH_ATTEMPTS, pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { reconcileProvisioning } from '../../../src/domain/provisioning/reconcile.ts';
+import { removePanelUser } from '../../../src/domain/provisioning/remove-panel-user.ts';
+import { requestPanelUserRemoval, requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
+import { aUser, unique } from '../../support/builders.ts';
+import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel } from './provisioning-setup.ts';
+
+const request = (app: App, id: number) => inTransaction(app, (t) => requestProvisioning(t, id));
+
+/** What the queue does: tries again until the push neither throws nor says so. */
+async function pushLikeTheQueue(app: App, id: number): Promise<{ result: string; tries: number }> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return { result: await pushSubscription(app, id), tries };
+    } catch (error) {
+      if (tries >= 20) throw error;
+    }
+  }
+}
+
+async function provisioned(t: ProvisioningTest) {
+  const subscription = await aSubscription(t.app);
+  await request(t.app, subscription.id);
+  await pushSubscription(t.app, subscription.id);
+  return { ...subscription, uuid: (await readRow(t.app, subscription.id)).vpnpanel_uuid! };
+}
+
+describe('a panel that is down', () => {
+  it('costs neither the sale nor the link, and is made up for later', async () => {
+    const t = await withPanel();
+    const { id, uuid } = await provisioned(t);
+    await request(t.app, id);
+    t.panel.faults.set({ status: 503 });
+    await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ name: 'PanelError', kind: 'unavailable' });
+    expect(await readRow(t.app, id)).toMatchObject({
+      status: 'active',
+      vpnpanel_uuid: uuid,
+      provision_state: 'pending',
+      provision_attempts: 1,
+      provision_error: expect.stringContaining('VPN panel'),
+      provision_lease_until: null,
+    });
+    const { result, tries } = await pushLikeTheQueue(t.app, id);
+    expect({ result, tries: tries + 1 }).toEqual({ result: 'failed', tries: MAX_PUSH_ATTEMPTS });
+    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'failed', vpnpanel_uuid: uuid });
+
+    t.panel.faults.set({});
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced', provision_attempts: 0, provision_error: null });
+  });
+
+  it('gives up at once when nothing is configured or the panel refuses', async () => {
+    const t = await withPanel();
+    const { id } = await aSubscription(t.app, { squads: [] });
+    await request(t.app, id);
+    t.panel.faults.set({ status: 403 });
+    expect(await pushSubscription(t.app, id)).toBe('failed');
+    expect(await readRow(t.app, id)).toMatchObject({
+      provision_state: 'failed',
+      provision_attempts: MAX_PUSH_ATTEMPTS,
+      provision_error: 'VPN panel refused the credentials',
+    });
+  });
+
+  it('a new wish after a failure has all its tries again', async () => {
+    const t = await withPanel();
+    const { id } = await aSubscription(t.app);
+    await request(t.app, id);
+    t.panel.faults.set({ status: 403 });
+    await pushSubscription(t.app, id);
+    await request(t.app, id);
+    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'pending', provision_attempts: 0, provision_error: null });
+  });
+});
+
+describe('a panel that misbehaves ends with exactly one user', () => {
+  const troubles = {
+    'the creation is carried out but not answered': { timeoutAfterEffect: true, method: 'POST', path: '/api/users' },
+    'the creation is answered with nonsense': { malformed: true, method: 'POST', path: '/api/users' },
+  };
+  it.each(Object.entries(troubles))('%s', async (_name, faults) => {
+    const t = await withPanel();
+    const { id, user } = await aSubscription(t.app);
+    await request(t.app, id);
+    t.panel.faults.set(faults);
+    await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ kind: 'unavailable' });
+    t.panel.faults.set({});
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    expect(t.panel.listUsers()).toMatchObject([
+      { username: `user_${user.messengerId}`, uuid: (await readRow(t.app, id)).vpnpanel_uuid },
+    ]);
+  });
+
+  it('also for a user whom the panel knows by the username alone', async () => {
+    const t = await withPanel();
+    const user = await aUser(t.app);
+    await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = false WHERE id = $1::int', [
+      user.id,
+      `nobody${unique()}@example.com`,
+    ]);
+    const { id } = await aSubscription(t.app, { user });
+    await request(t.app, id);
+    t.panel.faults.set({ timeoutAfterEffect: true, method: 'POST', path: '/api/users' });
+    await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ kind: 'unavailable' });
+    t.panel.faults.set({});
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    expect(t.panel.listUsers()).toMatchObject([{ uuid: (await readRow(t.app, id)).vpnpanel_uuid }]);
+  });
+
+  it.each([
+    ['every third call answers 500', { status: 500, failEvery: 3 }],
+    ['every third call is carried out but not answered', { timeoutAfterEffect: true, failEvery: 3 }],
+    ['every fourth answer is nonsense', { malformed: true, failEvery: 4 }],
+  ])('%s', async (_name, faults) => {
+    // As in production the client itself repeats reads; without that, trouble in step with our calls would hit the same one for ever.
+    const t = await withPanel({ retries: 2 });
+    t.panel.faults.set(faults);
+    for (let count = 0; count < 4; count++) {
+      const { id } = await aSubscription(t.app);
+      await request(t.app, id);
+      expect(await pushLikeTheQueue(t.app, id)).toMatchObject({ result: 'synced' });
+      await request(t.app, id);
+      expect(await pushLikeTheQueue(t.app, id)).toMatchObject({ result: 'synced' });
+      expect(t.panel.listUsers()).toHaveLength(count + 1);
+      expect(t.panel.listUsers()[0]).toMatchObject({ status: 'ACTIVE', uuid: (await readRow(t.app, id)).vpnpanel_uuid });
+    }
+  });
+});
+
+describe('whose panel user it is', () => {
+  it('makes a new one after somebody deleted the old one at the panel', async () => {
+    const t = await withPanel();
+    const { id, uuid } = await provisioned(t);
+    const before = await readRow(t.app, id);
+    await t.adapter.deleteUser(uuid);
+    await request(t.app, id);
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    const after = await readRow(t.app, id);
+    expect(after.vpnpanel_uuid).not.toBe(uuid);
+    expect(after.subscription_url).not.toBe(before.subscription_url);
+    expect(t.panel.listUsers()).toMatchObject([{ uuid: after.vpnpanel_uuid }]);
+  });
+
+  it('lets go of a linked user that names another person, keeping the squads', async () => {
+    const t = await withPanel();
+    const { id, uuid } = await provisioned(t);
+    const stranger = 4_000_000_000 + unique();
+    await t.adapter.updateUser({ uuid, messengerId: stranger });
+    await request(t.app, id);
+    // The plain username still belongs to the stranger's user, so the new one carries the local id.
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    const row = await readRow(t.app, id);
+    expect(row.vpnpanel_uuid).not.toBe(uuid);
+    expect(row.connected_squads).toHaveLength(1);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ messengerId: stranger });
+  });
+
+  it('takes over a user that the panel knows by messenger id, with the devices forgotten', async () => {
+    const t = await withPanel();
+    const user = await aUser(t.app);
+    const old = await t.adapter.createUser({
+      username: 'from_before',
+      status: 'ACTIVE',
+      expireAt: new Date(t.clock.now().getTime() + HOUR_MS),
+      messengerId: user.messengerId,
+    });
+    t.panel.addDevice(old.uuid, 'device-of-before');
+    const { id } = await aSubscription(t.app, { user });
+    await request(t.app, id);
+    await pushSubscription(t.app, id);
+    expect(t.panel.listUsers()).toMatchObject([{ uuid: old.uuid, username: 'from_before', hwids: [] }]);
+    expect((await readRow(t.app, id)).vpnpanel_uuid).toBe(old.uuid);
+  });
+
+  it.each([
+    [true, 1],
+    [false, 2],
+  ])('by e-mail only when the e-mail is confirmed (%s)', async (isVerified, users) => {
+    const t = await withPanel();
+    const email = `shared${unique()}@example.com`;
+    await t.adapter.createUser({
+      username: 'from_before',
+      status: 'ACTIVE',
+      expireAt: new Date(t.clock.now().getTime() + HOUR_MS),
+      email,
+    });
+    const user = await aUser(t.app, { email });
+    await t.app.db.sql('UPDATE users SET messenger_id = NULL, email_verified = $2::boolean WHERE id = $1::int', [
+      user.id,
+      isVerified,
+    ]);
+    const { id } = await aSubscription(t.app, { user });
+    await request(t.app, id);
+    await pushSubscription(t.app, id);
+    expect(t.panel.listUsers()).toHaveLength(users);
+  });
+
+  it('takes the panel user from a local holder who is not the person it names', async () => {
+    const t = await withPanel();
+    const { id, uuid, user } = await provisioned(t);
+    const holder = await aSubscription(t.app);
+    await t.app.db.sql('UPDATE users SET vpnpanel_uuid = NULL WHERE id = $1::int', [user.id]);
+    await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int', [holder.user.id, uuid]);
+    await request(t.app, id);
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    expect((await readRow(t.app, id)).vpnpanel_uuid).toBe(uuid);
+    expect(await readRow(t.app, holder.id)).toMatchObject({ vpnpanel_uuid: null, provision_state: 'pending' });
+    expect(await pushSubscription(t.app, holder.id)).toBe('synced');
+    expect(t.panel.listUsers()).toHaveLength(2);
+  });
+
+  it('never makes a live user of a deleted account', async () => {
+    const t = await withPanel();
+    const { id, uuid, user } = await provisioned(t);
+    await t.app.db.sql("UPDATE users SET status = 'deleted' WHERE id = $1::int", [user.id]);
+    await request(t.app, id);
+    await pushSubscription(t.app, id);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'DISABLED' });
+  });
+});
+
+describe('removing the panel user of an account that is gone', () => {
+  it.each([
+    ['delete', null],
+    ['disable', { status: 'DISABLED' }],
+  ])('%s', async (mode, expected) => {
+    const t = await withPanel({ environment: { VPNPANEL_USER_DELETE_MODE: mode } });
+    const { uuid } = await provisioned(t);
+    await inTransaction(t.app, (inner) => requestPanelUserRemoval(inner, uuid));
+    expect(await jobsOf(t.app, 'provisioning.remove-user')).toContainEqual({ data: { panelUuid: uuid } });
+    await removePanelUser(t.app, uuid);
+    await removePanelUser(t.app, uuid);
+    const found = await t.adapter.findByUuid(uuid);
+    if (expected) expect(found).toMatchObject(expected);
+    else expect(found).toBeNull();
+  });
+});
+
+describe('the reconciler', () => {
+  it('sends lost pushes again after five minutes and failed ones ever more rarely', async () => {
+    const t = await withPanel();
+    const { id } = await aSubscription(t.app);
+    await request(t.app, id);
+    const isDue = async () => {
+      await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+      await reconcileProvisioning(t.app);
+      const jobs = await jobsOf(t.app, 'provisioning.push');
+      return jobs.some((job) => (job.data as { subscriptionId: number }).subscriptionId === id);
+    };
+    expect(await isDue()).toBe(false);
+    t.clock.advance(6 * MINUTE_MS);
+    expect(await isDue()).toBe(true);
+
+    t.panel.faults.set({ status: 403 });
+    expect(await pushSubscription(t.app, id)).toBe('failed');
+    expect(await isDue()).toBe(false);
+    t.clock.advance(10 * MINUTE_MS);
+    expect(await isDue()).toBe(true);
+    expect(await pushSubscription(t.app, id)).toBe('failed');
+    expect(await isDue()).toBe(false);
+    t.clock.advance(15 * MINUTE_MS);
+    expect(await isDue()).toBe(true);
+    for (let count = 0; count < 8; count++) await pushSubscription(t.app, id);
+    t.clock.advance(24 * HOUR_MS);
+    expect(await isDue()).toBe(false);
+    t.clock.advance(36 * HOUR_MS);
+    expect(await isDue()).toBe(true);
+    t.panel.faults.set({});
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    expect(await isDue()).toBe(false);
+  });
+});

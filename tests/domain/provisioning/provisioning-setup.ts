@@ -1,0 +1,118 @@
+import { onTestFinished } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays } from '../../../src/core/clock.ts';
+import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
+import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { type SandboxPanel, startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
+import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { createPlainHttpClient } from '../../support/plain-http-client.ts';
+import { type TestApp, type TestAppOptions, testApp } from '../../support/test-app.ts';
+
+export const NETHERLANDS = '5a11ad00-0000-4000-8000-000000000001';
+export const GERMANY = '5a11ad00-0000-4000-8000-000000000002';
+export const PARTNERS = 'e87e4a00-0000-4000-8000-000000000001';
+export const GB = 1024 ** 3;
+
+export interface ProvisioningTest extends TestApp {
+  panel: SandboxPanel;
+  /** The real adapter on the fake panel; by default each call is sent once, so that a fault hits what the test means. */
+  adapter: VpnPanelPort;
+}
+
+/** An app whose panel belongs to this test alone. */
+export async function withPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+  const t = await testApp(options);
+  const panel = await startSandboxPanel({ state: createMemoryStore(), clock: t.clock });
+  onTestFinished(() => panel.close());
+  const adapter = createVpnPanelAdapter({
+    http: createPlainHttpClient({ retries: options.retries ?? 0 }),
+    connection: () => ({
+      baseUrl: panel.url,
+      apiKey: panel.apiKey,
+      authType: 'api_key',
+      username: null,
+      password: null,
+      caddyToken: null,
+      secretKey: null,
+    }),
+  });
+  return { ...t, panel, adapter, app: withPort(t.app, adapter) };
+}
+
+/** The app with another panel port. */
+export function withPort(app: App, panel: VpnPanelPort): App {
+  return { ...app, ports: { ...app.ports, panel } };
+}
+
+export interface BuiltSubscription {
+  id: number;
+  user: BuiltUser;
+}
+
+/** A paid subscription straight in the table. */
+export async function aSubscription(
+  app: App,
+  fields: {
+    user?: BuiltUser;
+    status?: string;
+    days?: number;
+    trafficLimitGb?: number;
+    squads?: string[];
+    tariffId?: number;
+    isTrial?: boolean;
+  } = {},
+): Promise<BuiltSubscription> {
+  const user = fields.user ?? (await aUser(app));
+  const now = app.clock.now();
+  const [row] = await app.db.sql<{ id: number }>(
+    `INSERT INTO subscriptions (user_id, status, is_trial, start_date, end_date, traffic_limit_gb, device_limit, connected_squads,
+       tariff_id, created_at, updated_at)
+     VALUES ($1::int, $2, $3::boolean, $4::timestamptz, $5::timestamptz, $6::int, 2, $7::jsonb, $8::int, $4::timestamptz, $4::timestamptz)
+     RETURNING id`,
+    [
+      user.id,
+      fields.status ?? 'active',
+      fields.isTrial ?? false,
+      now,
+      addDays(now, fields.days ?? 30),
+      fields.trafficLimitGb ?? 100,
+      JSON.stringify(fields.squads ?? [NETHERLANDS]),
+      fields.tariffId ?? null,
+    ],
+  );
+  return { id: row!.id, user };
+}
+
+export interface ProvisionRow {
+  status: string;
+  end_date: Date;
+  subscription_url: string | null;
+  vpnpanel_short_uuid: string | null;
+  subscription_crypto_link: string | null;
+  connected_squads: string[];
+  provision_state: string;
+  provision_version: number;
+  provision_synced_version: number;
+  provision_error: string | null;
+  provision_attempts: number;
+  provision_reset_traffic: boolean;
+  provision_reset_devices: boolean;
+  provision_lease_until: Date | null;
+  vpnpanel_uuid: string | null;
+}
+
+export async function readRow(app: App, subscriptionId: number): Promise<ProvisionRow> {
+  const [row] = await app.db.sql<ProvisionRow>(
+    'SELECT s.*, u.vpnpanel_uuid FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE s.id = $1::int',
+    [subscriptionId],
+  );
+  return row!;
+}
+
+export async function jobsOf(app: App, queue: string): Promise<{ data: unknown }[]> {
+  return app.db.sql<{ data: unknown }>(
+    "SELECT data FROM jobs.job WHERE name = $1 AND state = 'created' ORDER BY created_on, id",
+    [queue],
+  );
+}

@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import { addDays } from '../../../src/core/clock.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
+import { aUser } from '../../support/builders.ts';
+import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, PARTNERS, readRow, withPanel, withPort } from './provisioning-setup.ts';
+
+const request = (app: Parameters<typeof requestProvisioning>[0], id: number, wishes = {}) =>
+  inTransaction(app, (t) => requestProvisioning(t, id, wishes));
+
+describe('a wish', () => {
+  it('stands or falls with the sale, and waits as one job', async () => {
+    const { app } = await withPanel();
+    const { id } = await aSubscription(app);
+    const failing = inTransaction(app, async (t) => {
+      await requestProvisioning(t, id, { resetTraffic: true });
+      throw new Error('the sale failed');
+    });
+    await expect(failing).rejects.toThrow('the sale failed');
+    expect(await readRow(app, id)).toMatchObject({ provision_version: 0, provision_reset_traffic: false });
+    expect(await jobsOf(app, 'provisioning.push')).not.toContainEqual({ data: { subscriptionId: id } });
+
+    await request(app, id, { resetTraffic: true });
+    await request(app, id, { resetDevices: true });
+    expect(await readRow(app, id)).toMatchObject({
+      provision_state: 'pending',
+      provision_version: 2,
+      provision_reset_traffic: true,
+      provision_reset_devices: true,
+    });
+    const jobs = await jobsOf(app, 'provisioning.push');
+    expect(jobs.filter((job) => (job.data as { subscriptionId: number }).subscriptionId === id)).toHaveLength(1);
+  });
+});
+
+describe('a push', () => {
+  it('creates the panel user and stores its links', async () => {
+    const { app, adapter, panel } = await withPanel({ environment: { PAID_SUBSCRIPTION_USER_TAG: 'PAID' } });
+    const user = await aUser(app, { email: 'ivan@example.com' });
+    const { id } = await aSubscription(app, { user, squads: [NETHERLANDS, GERMANY] });
+    await request(app, id);
+    expect(await pushSubscription(app, id)).toBe('synced');
+    const row = await readRow(app, id);
+    const made = (await adapter.findByUuid(row.vpnpanel_uuid!))!;
+    expect(made).toMatchObject({
+      username: `user_${user.messengerId}`,
+      status: 'ACTIVE',
+      expireAt: row.end_date,
+      trafficLimitBytes: 100 * GB,
+      trafficResetStrategy: 'MONTH',
+      messengerId: user.messengerId,
+      email: 'ivan@example.com',
+      deviceLimit: 2,
+      tag: 'PAID',
+    });
+    expect(made.squads.map((squad) => squad.uuid).sort()).toEqual([NETHERLANDS, GERMANY]);
+    expect(row).toMatchObject({
+      provision_state: 'synced',
+      provision_synced_version: 1,
+      provision_lease_until: null,
+      subscription_url: made.subscriptionUrl,
+      vpnpanel_short_uuid: made.shortUuid,
+      subscription_crypto_link: made.cryptoLink,
+    });
+    expect(panel.listUsers()).toHaveLength(1);
+  });
+
+  it('changes the same user on renewal and leaves its devices and traffic alone', async () => {
+    const { app, adapter, panel } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    await pushSubscription(app, id);
+    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    panel.addDevice(uuid!, 'device-0001');
+    panel.addTraffic(uuid!, GB);
+    const end = addDays(app.clock.now(), 60);
+    await app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [id, end]);
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ expireAt: end, usedTrafficBytes: GB });
+    expect(panel.listUsers()).toMatchObject([{ uuid, hwids: ['device-0001'] }]);
+  });
+
+  it('resets traffic and devices when asked to, once', async () => {
+    const { app, adapter, panel } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    await pushSubscription(app, id);
+    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const use = () => {
+      panel.addDevice(uuid!, 'device-0001');
+      panel.addTraffic(uuid!, GB);
+    };
+    use();
+    await request(app, id, { resetTraffic: true, resetDevices: true });
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ usedTrafficBytes: 0 });
+    expect(await adapter.listDevices(uuid!)).toEqual([]);
+    expect(await readRow(app, id)).toMatchObject({ provision_reset_traffic: false, provision_reset_devices: false });
+    use();
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ usedTrafficBytes: GB });
+  });
+
+  it('lifts the limit of a user who bought traffic, but not of one who has none left', async () => {
+    const { app, adapter, panel } = await withPanel();
+    const { id } = await aSubscription(app, { trafficLimitGb: 1 });
+    await request(app, id);
+    await pushSubscription(app, id);
+    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    panel.addTraffic(uuid!, GB);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'LIMITED' });
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'LIMITED' });
+    await app.db.sql('UPDATE subscriptions SET traffic_limit_gb = 11 WHERE id = $1::int', [id]);
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE', trafficLimitBytes: 11 * GB });
+  });
+
+  it('disables the panel user of a disabled subscription and makes none for a dead one', async () => {
+    const { app, adapter, panel } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    await pushSubscription(app, id);
+    await app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [id]);
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid((await readRow(app, id)).vpnpanel_uuid!)).toMatchObject({ status: 'DISABLED' });
+
+    const dead = await aSubscription(app, { status: 'expired', days: -1 });
+    await request(app, dead.id);
+    expect(await pushSubscription(app, dead.id)).toBe('synced');
+    expect(await readRow(app, dead.id)).toMatchObject({ provision_state: 'synced', vpnpanel_uuid: null });
+    expect(panel.listUsers()).toHaveLength(1);
+  });
+
+  it('sends squads and the external squad of the tariff when they differ, and never empties them', async () => {
+    const { app, adapter } = await withPanel();
+    const [tariff] = await app.db.sql<{ id: number }>(
+      "INSERT INTO tariffs (name, external_squad_uuid, traffic_reset_mode) VALUES ('T', $1::uuid, 'WEEK') RETURNING id",
+      [PARTNERS],
+    );
+    const { id } = await aSubscription(app, { tariffId: tariff!.id });
+    await request(app, id);
+    await pushSubscription(app, id);
+    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ externalSquadUuid: PARTNERS, trafficResetStrategy: 'WEEK' });
+    await app.db.sql('UPDATE subscriptions SET connected_squads = $2::jsonb, tariff_id = NULL WHERE id = $1::int', [
+      id,
+      JSON.stringify([GERMANY]),
+    ]);
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ squads: [{ uuid: GERMANY }], externalSquadUuid: PARTNERS });
+    await app.db.sql("UPDATE subscriptions SET connected_squads = '[]' WHERE id = $1::int", [id]);
+    await request(app, id);
+    await pushSubscription(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ squads: [{ uuid: GERMANY }] });
+  });
+
+  it('leaves out squads that the panel no longer has, so that the renewal arrives', async () => {
+    const { app, adapter } = await withPanel();
+    const { id } = await aSubscription(app, { squads: [NETHERLANDS, '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'] });
+    await request(app, id);
+    expect(await pushSubscription(app, id)).toBe('synced');
+    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ squads: [{ uuid: NETHERLANDS }], status: 'ACTIVE' });
+  });
+
+  it('pushes again when the wish changed while it was under way', async () => {
+    const { app, adapter } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    let interruptions = 0;
+    const interrupted = withPort(app, {
+      ...adapter,
+      createUser: async (draft) => {
+        interruptions += 1;
+        const made = await adapter.createUser(draft);
+        await app.db.sql('UPDATE subscriptions SET device_limit = 7 WHERE id = $1::int', [id]);
+        await request(app, id);
+        return made;
+      },
+    });
+    expect(await pushSubscription(interrupted, id)).toBe('synced');
+    expect(interruptions).toBe(1);
+    const row = await readRow(app, id);
+    expect(row).toMatchObject({ provision_state: 'synced', provision_version: 2, provision_synced_version: 2 });
+    expect(await adapter.findByUuid(row.vpnpanel_uuid!)).toMatchObject({ deviceLimit: 7 });
+  });
+
+  it('leaves a subscription alone that another push is at', async () => {
+    const { app, adapter, panel } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    let second: string | undefined;
+    const first = withPort(app, {
+      ...adapter,
+      createUser: async (draft) => {
+        second = await pushSubscription(app, id);
+        return adapter.createUser(draft);
+      },
+    });
+    expect(await pushSubscription(first, id)).toBe('synced');
+    expect(second).toBe('busy');
+    expect(panel.listUsers()).toHaveLength(1);
+  });
+
+  it('takes over from a push that died', async () => {
+    const { app } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    const setLease = (minutes: number) =>
+      app.db.sql("UPDATE subscriptions SET provision_lease_until = now() + $2::int * interval '1 minute' WHERE id = $1::int", [
+        id,
+        minutes,
+      ]);
+    await setLease(4);
+    expect(await pushSubscription(app, id)).toBe('busy');
+    await setLease(-1);
+    expect(await pushSubscription(app, id)).toBe('synced');
+  });
+
+  it('takes the panel user away again when the subscription vanished meanwhile', async () => {
+    const { app, adapter, panel } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    const interrupted = withPort(app, {
+      ...adapter,
+      createUser: async (draft) => {
+        const made = await adapter.createUser(draft);
+        await app.db.sql('DELETE FROM subscriptions WHERE id = $1::int', [id]);
+        return made;
+      },
+    });
+    expect(await pushSubscription(interrupted, id)).toBe('gone');
+    expect(panel.listUsers()).toEqual([]);
+    expect(await pushSubscription(app, id)).toBe('gone');
+  });
+});

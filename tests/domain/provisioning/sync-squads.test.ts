@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
+import { syncSquadsNow, syncSquadsOfTariff } from '../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
+import {
+  aSubscription,
+  GERMANY,
+  NETHERLANDS,
+  PARTNERS,
+  type ProvisioningTest,
+  readRow,
+  withPanel,
+  withPort,
+} from './provisioning-setup.ts';
+
+let t: ProvisioningTest;
+
+beforeEach(async () => {
+  t = await withPanel();
+});
+
+async function aTariff(squads: string[], externalSquadUuid: string | null = null): Promise<number> {
+  const [row] = await t.app.db.sql<{ id: number }>(
+    "INSERT INTO tariffs (name, allowed_squads, external_squad_uuid) VALUES ('Sync', $1::jsonb, $2::uuid) RETURNING id",
+    [JSON.stringify(squads), externalSquadUuid],
+  );
+  return row!.id;
+}
+
+async function provisioned(tariffId: number) {
+  const { id } = await aSubscription(t.app, { tariffId });
+  await requestProvisioning(t.app, id);
+  await pushSubscription(t.app, id);
+  return { id, uuid: (await readRow(t.app, id)).vpnpanel_uuid! };
+}
+
+describe('squad sync of a tariff', () => {
+  it('gives every live subscription the squads, at the panel and in the row', async () => {
+    const tariffId = await aTariff([GERMANY], PARTNERS);
+    const made = [await provisioned(tariffId), await provisioned(tariffId)];
+    const dead = await aSubscription(t.app, { tariffId, status: 'expired', days: -1 });
+    const other = await aSubscription(t.app);
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toEqual({
+      tariffId,
+      tariffName: 'Sync',
+      totalSubscriptions: 2,
+      updatedCount: 2,
+      failedCount: 0,
+      skippedCount: 0,
+      errors: [],
+    });
+    for (const { id, uuid } of made) {
+      expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }], externalSquadUuid: PARTNERS });
+      expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'synced' });
+    }
+    for (const { id } of [dead, other]) expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS] });
+  });
+
+  it('takes the external squad away and treats no squads as all available servers (H9)', async () => {
+    const tariffId = await aTariff([], PARTNERS);
+    const { id, uuid } = await provisioned(tariffId);
+    await t.app.db.sql('DELETE FROM server_squads');
+    await t.app.db.sql(
+      "INSERT INTO server_squads (squad_uuid, display_name, is_available) VALUES ($1, 'N', true), ($2, 'G', true), ('hidden', 'H', false)",
+      [NETHERLANDS, GERMANY],
+    );
+    await t.app.db.sql('UPDATE tariffs SET external_squad_uuid = NULL WHERE id = $1::int', [tariffId]);
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1 });
+    const found = (await t.adapter.findByUuid(uuid))!;
+    expect(found.externalSquadUuid).toBeNull();
+    expect(found.squads.map((squad) => squad.uuid).sort()).toEqual([NETHERLANDS, GERMANY]);
+    expect((await readRow(t.app, id)).connected_squads.sort()).toEqual([NETHERLANDS, GERMANY]);
+    await t.app.db.sql('DELETE FROM server_squads');
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1 });
+    expect((await t.adapter.findByUuid(uuid))!.squads).toHaveLength(2);
+    expect((await readRow(t.app, id)).connected_squads).toHaveLength(2);
+  });
+
+  it('keeps the row as it was where the panel refuses, and stops after ten failures in a row', async () => {
+    const tariffId = await aTariff([NETHERLANDS]);
+    const made = [];
+    for (let count = 0; count < 14; count++) made.push(await provisioned(tariffId));
+    await t.app.db.sql('UPDATE tariffs SET allowed_squads = $2::jsonb WHERE id = $1::int', [tariffId, JSON.stringify([GERMANY])]);
+    t.panel.faults.set({ status: 500 });
+    const result = (await syncSquadsOfTariff(t.app, tariffId))!;
+    expect(result).toMatchObject({ totalSubscriptions: 14, updatedCount: 0 });
+    expect(result.failedCount).toBeGreaterThanOrEqual(10);
+    expect(result.failedCount + result.skippedCount).toBe(14);
+    expect(result.errors.at(-1)).toBe('Aborted after 10 consecutive failures');
+    expect(result.errors[0]).toMatch(/^user_id=\d+: sync failed$/);
+    for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS] });
+    t.panel.faults.set({});
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 14, failedCount: 0, errors: [] });
+  });
+
+  it('leaves subscriptions without a panel user to their push', async () => {
+    const tariffId = await aTariff([GERMANY]);
+    const { id } = await aSubscription(t.app, { tariffId });
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ totalSubscriptions: 1, skippedCount: 1, updatedCount: 0 });
+    expect(await readRow(t.app, id)).toMatchObject({
+      connected_squads: [GERMANY],
+      provision_state: 'pending',
+      provision_version: 1,
+    });
+  });
+
+  it('has a panel user that vanished made anew by a push', async () => {
+    const tariffId = await aTariff([GERMANY]);
+    const { id, uuid } = await provisioned(tariffId);
+    await t.adapter.deleteUser(uuid);
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ failedCount: 1 });
+    await pushSubscription(t.app, id);
+    expect(t.panel.listUsers()).toMatchObject([{ squads: ['Germany'] }]);
+  });
+
+  it('puts a subscription right that changed its tariff under way', async () => {
+    const tariffId = await aTariff([GERMANY]);
+    const { id } = await provisioned(tariffId);
+    const app = withPort(t.app, {
+      ...t.adapter,
+      updateUser: async (patch) => {
+        await t.app.db.sql('UPDATE subscriptions SET tariff_id = NULL WHERE id = $1::int', [id]);
+        return t.adapter.updateUser(patch);
+      },
+    });
+    await syncSquadsOfTariff(app, tariffId);
+    expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_state: 'pending' });
+    await pushSubscription(t.app, id);
+    expect(t.panel.listUsers()).toMatchObject([{ squads: ['Netherlands'] }]);
+  });
+
+  it('knows no tariff, no sync', async () => {
+    expect(await syncSquadsOfTariff(t.app, 987_654)).toBeNull();
+    await expect(syncSquadsNow(t.app, { kind: 'system', name: 'test' }, 987_654)).rejects.toMatchObject({
+      status: 404,
+      detail: 'Tariff not found',
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import { beforeAll, expect, test } from 'vitest';
+import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
+import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const HOUR = 3_600_000;
+
+async function statusAfter(columns: Record<string, unknown>, userStatus = 'active'): Promise<{ id: number; status: string }> {
+  const buyer = await aBuyer(t.app);
+  await t.app.db.sql('UPDATE users SET status = $2 WHERE id = $1::int RETURNING id', [buyer.userId, userStatus]);
+  const id = await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - HOUR), ...columns });
+  await expireSubscriptions(t.app);
+  const { status } = await rowOf<{ status: string }>(t.app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id]);
+  return { id, status };
+}
+
+test('what is over becomes expired, its owner is told and the panel asked to follow, once', async () => {
+  const { id, status } = await statusAfter({});
+  expect(status).toBe('expired');
+  expect(await expireSubscriptions(t.app)).toBe(0);
+  const facts = await rowOf<object>(
+    t.app,
+    `SELECT provision_version, provision_state,
+       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = s.user_id AND e.type = 'subscription.expired') AS events,
+       (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'provisioning.push' AND j.data ->> 'subscriptionId' = s.id::text) AS pushes,
+       (SELECT count(*)::int FROM jobs.job j JOIN users u ON u.id = s.user_id
+         WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages
+     FROM subscriptions s WHERE id = $1::int`,
+    [id],
+  );
+  expect(facts).toEqual({ provision_version: 1, provision_state: 'pending', events: 1, pushes: 1, messages: 1 });
+});
+
+test('an owner without a messenger is told by mail', async () => {
+  const buyer = await aBuyer(t.app);
+  const email = `over${buyer.userId}@example.com`;
+  await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int RETURNING id', [
+    buyer.userId,
+    email,
+  ]);
+  await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - HOUR) });
+  await expireSubscriptions(t.app);
+  const mail = await rowOf<{ template: string }>(t.app, 'SELECT template FROM outgoing_mails WHERE recipient = $1', [email]);
+  expect(mail.template).toBe('subscription_expired');
+});
+
+test.each([
+  ['one with time left', { end_date: new Date(Date.now() + 86_400_000) }, 'active', 'active'],
+  ['a disabled one', { status: 'disabled' }, 'active', 'disabled'],
+  ['one of a blocked user', {}, 'blocked', 'active'],
+])('%s is left alone', async (_name, columns, userStatus, expected) => {
+  expect((await statusAfter(columns, userStatus)).status).toBe(expected);
+});
+
+test('an unpaused daily is left to the daily service, a paused one is not', async () => {
+  const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
+  expect((await statusAfter({ tariff_id: tariffId })).status).toBe('active');
+  expect((await statusAfter({ tariff_id: tariffId, is_daily_paused: true })).status).toBe('expired');
+});
+
+test('a row that the panel reported on within 60 s is left alone', async () => {
+  expect((await statusAfter({ last_webhook_update_at: new Date(t.clock.now().getTime() - 59_000) })).status).toBe('active');
+  expect((await statusAfter({ last_webhook_update_at: new Date(t.clock.now().getTime() - 60_000) })).status).toBe('expired');
+});
+
+test('more than a batch is worked off in one run', async () => {
+  for (let made = 0; made < 60; made++) {
+    const buyer = await aBuyer(t.app);
+    await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - HOUR) });
+  }
+  expect(await expireSubscriptions(t.app)).toBe(60);
+});
+
+test('reading shows the end without writing it (H29)', async () => {
+  const buyer = await aBuyer(t.app);
+  const id = await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - 1) });
+  const before = await rowOf<object>(t.app, 'SELECT xmin::text, status FROM subscriptions WHERE id = $1::int', [id]);
+  expect(await readSubscription(t.app, buyer)).toMatchObject({
+    status: 'expired',
+    isExpired: true,
+    daysLeft: 0,
+    timeLeftDisplay: '0m',
+  });
+  expect(await rowOf<object>(t.app, 'SELECT xmin::text, status FROM subscriptions WHERE id = $1::int', [id])).toEqual(before);
+});

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { listRenewalOptions, readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff } from './sale-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const RICH = 10_000_000_000;
+const percent = fc.integer({ min: 0, max: 100 });
+const days = fc.integer({ min: 1, max: 400 });
+const kopeks = fc.integer({ min: 0, max: 5_000_000 });
+
+const goods = fc.record({
+  period_prices: fc.dictionary(days.map(String), kopeks, { minKeys: 1, maxKeys: 4 }),
+  device_limit: fc.integer({ min: 1, max: 5 }),
+  device_price_kopeks: fc.option(fc.integer({ min: 0, max: 100_000 })),
+  is_daily: fc.boolean(),
+  daily_price_kopeks: fc.integer({ min: 0, max: 100_000 }),
+});
+
+const group = fc.record({
+  is_member: fc.boolean(),
+  period_discounts: fc.dictionary(days.map(String), percent, { maxKeys: 4 }),
+  device_discount_percent: percent,
+  server_discount_percent: percent,
+  traffic_discount_percent: percent,
+  apply_discounts_to_addons: fc.boolean(),
+});
+
+const held = fc.option(
+  fc.record({ isSame: fc.boolean(), device_limit: fc.integer({ min: 0, max: 12 }), is_trial: fc.boolean() }),
+);
+
+interface ShownTariff {
+  id: number;
+  is_daily: boolean;
+  daily_price_kopeks: number;
+  periods: { days: number; price_kopeks: number }[];
+}
+
+test('what purchase-options shows is what the purchase charges, for any tariff, group, offer and subscription (H5)', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      goods,
+      group,
+      percent,
+      held,
+      fc.nat(),
+      async (columns, { is_member, ...membership }, offer, holding, pick) => {
+        const tariffId = await aTariff(t.app, columns);
+        const buyer = await aBuyer(t.app, RICH);
+        if (is_member) await aMembership(t.app, buyer.userId, membership);
+        if (holding) {
+          const { isSame, ...fields } = holding;
+          await aStoredSubscription(t.app, buyer.userId, { ...fields, tariff_id: isSame ? tariffId : await aTariff(t.app) });
+        }
+        await anOffer(t.app, buyer.userId, offer);
+        const options = (await readPurchaseOptions(t.app, buyer)) as { tariffs: ShownTariff[]; balance_kopeks: number };
+        const shown = options.tariffs.find((tariff) => tariff.id === tariffId)!;
+        const prices = shown.is_daily ? [{ days: 1, price_kopeks: shown.daily_price_kopeks }] : shown.periods;
+        const { days: periodDays, price_kopeks: price } = prices[pick % prices.length]!;
+        const bought = buyTariff(t.app, buyer, { tariffId, periodDays, trafficGb: null, idempotencyKey: null });
+        // A daily tariff without a price is shown but not for sale.
+        if (columns.is_daily && columns.daily_price_kopeks === 0) {
+          await expect(bought).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
+          return;
+        }
+        expect(await bought).toMatchObject({ charged_amount: price, balance_kopeks: RICH - price });
+      },
+    ),
+    { numRuns: 40 },
+  );
+  expect(await checkLedger(t.app)).toEqual([]);
+}, 120_000);
+
+test('what renewal-options shows is what the renewal charges, with a tariff and without (H5)', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      goods,
+      group,
+      percent,
+      fc.boolean(),
+      fc.nat(),
+      async (columns, { is_member, ...membership }, offer, isClassic, pick) => {
+        const buyer = await aBuyer(t.app, RICH);
+        if (is_member) await aMembership(t.app, buyer.userId, membership);
+        const server = await aServer(t.app);
+        await aStoredSubscription(t.app, buyer.userId, {
+          tariff_id: isClassic ? null : await aTariff(t.app, { ...columns, is_daily: false }),
+          device_limit: columns.device_limit + 2,
+          connected_squads: [server.uuid],
+        });
+        await anOffer(t.app, buyer.userId, offer);
+        const options = await listRenewalOptions(t.app, buyer);
+        if (options.length === 0) return;
+        const { periodDays, priceKopeks } = options[pick % options.length]!;
+        const answer = await renewSubscription(t.app, buyer, { periodDays, idempotencyKey: null });
+        expect(answer).toMatchObject({ amount_paid_kopeks: priceKopeks });
+      },
+    ),
+    { numRuns: 40 },
+  );
+  expect(await checkLedger(t.app)).toEqual([]);
+}, 120_000);

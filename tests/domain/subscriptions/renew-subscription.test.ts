@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { listRenewalOptions, readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const DAY = 86_400_000;
+const order = (periodDays = 30) => ({ periodDays, idempotencyKey: null });
+
+describe('a renewal', () => {
+  test('adds the period to the end date and writes row, feed and event together', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    const id = await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app, { name: 'Gold' }) });
+    const before = (await readSubscription(t.app, buyer))!.endDate;
+    const after = new Date(before.getTime() + 30 * DAY).toISOString();
+    expect(await renewSubscription(t.app, buyer, order())).toEqual({
+      message: 'The subscription has been renewed. Charged: 300 ₽',
+      new_end_date: after,
+      amount_paid_kopeks: 30_000,
+    });
+    const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
+    expect(feed).toMatchObject({
+      event_type: 'renewal',
+      subscription_id: id,
+      amount_kopeks: 30_000,
+      extra: {
+        extended_days: 30,
+        previous_end_date: before.toISOString(),
+        new_end_date: after,
+        payment_method: 'balance',
+        balance_after: 20_000,
+      },
+    });
+    const event = await rowOf<object>(
+      t.app,
+      `SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'subscription.renewed'`,
+      [buyer.userId],
+    );
+    expect(event).toEqual({ payload: { new_expires_at: after, amount_kopeks: 30_000, amount_rubles: 300 } });
+    const push = await rowOf<object>(
+      t.app,
+      'SELECT provision_version, provision_reset_traffic FROM subscriptions WHERE id = $1::int',
+      [id],
+    );
+    expect(push).toEqual({ provision_version: 1, provision_reset_traffic: false });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('of a trial clears the flag and writes one conversion row (H8)', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    const now = t.clock.now().getTime();
+    await aStoredSubscription(t.app, buyer.userId, {
+      is_trial: true,
+      start_date: new Date(now - DAY),
+      end_date: new Date(now + 2 * DAY),
+      tariff_id: await aTariff(t.app),
+    });
+    await renewSubscription(t.app, buyer, order());
+    expect(await readSubscription(t.app, buyer)).toMatchObject({ isTrial: false, daysLeft: 30 });
+    const rows = await t.app.db.sql<object>(
+      'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int',
+      [buyer.userId],
+    );
+    expect(rows).toEqual([{ trial_duration_days: 3, first_paid_period_days: 30 }]);
+  });
+
+  test('of an expired one starts now and turns it active', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    const end = new Date(t.clock.now().getTime() - 5 * DAY);
+    await aStoredSubscription(t.app, buyer.userId, { status: 'expired', end_date: end, tariff_id: await aTariff(t.app) });
+    await renewSubscription(t.app, buyer, order());
+    expect(await readSubscription(t.app, buyer)).toMatchObject({ status: 'active', daysLeft: 30 });
+  });
+
+  test('of a classic one is priced by parts and sums up what each server has cost (H20)', async () => {
+    const server = await aServer(t.app, { price_kopeks: 2_000 });
+    const buyer = await aBuyer(t.app, 500_000);
+    const id = await aStoredSubscription(t.app, buyer.userId, { connected_squads: [server.uuid] });
+    const [option] = await listRenewalOptions(t.app, buyer);
+    for (const _round of [1, 2]) {
+      expect(await renewSubscription(t.app, buyer, order())).toMatchObject({ amount_paid_kopeks: option!.priceKopeks });
+    }
+    expect(option!.priceKopeks).toBe(99_000 + 15_000 + 2_000);
+    const rows = await t.app.db.sql<object>(
+      'SELECT server_squad_id, paid_price_kopeks FROM subscription_servers WHERE subscription_id = $1::int',
+      [id],
+    );
+    expect(rows).toEqual([{ server_squad_id: server.id, paid_price_kopeks: 4_000 }]);
+  });
+
+  test('uses the personal offer up and says so', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
+    await anOffer(t.app, buyer.userId, 50);
+    expect((await listRenewalOptions(t.app, buyer))[0]).toMatchObject({
+      priceKopeks: 15_000,
+      originalPriceKopeks: 30_000,
+      discountPercent: 50,
+    });
+    expect(await renewSubscription(t.app, buyer, order())).toMatchObject({
+      amount_paid_kopeks: 15_000,
+      promo_discount_percent: 50,
+      promo_discount_amount_kopeks: 15_000,
+      original_price_kopeks: 30_000,
+    });
+    expect((await listRenewalOptions(t.app, buyer))[0]).toMatchObject({ priceKopeks: 30_000 });
+  });
+});
+
+describe('a refused renewal', () => {
+  test('for lack of money is 402 and saves an `extend` order', async () => {
+    const buyer = await aBuyer(t.app, 29_999);
+    const tariffId = await aTariff(t.app);
+    const id = await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });
+    await expect(renewSubscription(t.app, buyer, order())).rejects.toMatchObject({
+      status: 402,
+      detail: { code: 'insufficient_funds', missing_amount: 1, cart_saved: true, cart_mode: 'extend' },
+    });
+    expect(await readCart(t.app, buyer.userId)).toMatchObject({
+      cart_mode: 'extend',
+      subscription_id: id,
+      tariff_id: tariffId,
+      period_days: 30,
+      total_price: 30_000,
+      consume_promo_offer: false,
+    });
+    t.clock.advance(t.app.settings.get('CART_TTL_SECONDS') * 1_000);
+    expect(await readCart(t.app, buyer.userId)).toBeNull();
+  });
+
+  test('without a subscription, with a period not on offer, or by a restricted user', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    expect(await listRenewalOptions(t.app, buyer)).toEqual([]);
+    await expect(renewSubscription(t.app, buyer, order())).rejects.toMatchObject({
+      status: 404,
+      detail: 'No subscription found',
+    });
+    await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
+    await expect(renewSubscription(t.app, buyer, order(31))).rejects.toMatchObject({
+      status: 400,
+      detail: 'Selected renewal period is not available',
+    });
+    await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [buyer.userId]);
+    await expect(renewSubscription(t.app, buyer, order())).rejects.toMatchObject({
+      status: 403,
+      detail: 'Subscription renewal is restricted for this account',
+    });
+  });
+
+  test('of a period that has no price is refused, not given away (H1)', async () => {
+    const environment = { AVAILABLE_RENEWAL_PERIODS: '7,30', PRICE_TRAFFIC_UNLIMITED: '0' };
+    const other = await testApp({ environment });
+    const buyer = await aBuyer(t.app, 50_000);
+    await aStoredSubscription(t.app, buyer.userId, { traffic_limit_gb: 0 });
+    await expect(renewSubscription(other.app, buyer, order(7))).rejects.toMatchObject({
+      status: 400,
+      detail: 'Invalid renewal period',
+    });
+  });
+});
+
+test('one key renews once', async () => {
+  const buyer = await aBuyer(t.app, 90_000);
+  await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
+  const first = await renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: 'again' });
+  expect(await renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: 'again' })).toEqual(first);
+  expect((await readSubscription(t.app, buyer))!.daysLeft).toBe(40);
+});

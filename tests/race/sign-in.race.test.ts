@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { App } from '../../src/core/app.ts';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { isWithinLimit } from '../../src/core/rate-limit.ts';
+import { putIfAbsent, take } from '../../src/core/short-lived.ts';
+import { seedRoles } from '../../src/domain/access/seed-roles.ts';
+import { createUser } from '../../src/domain/identity/create-user.ts';
+import { confirmEmailChange, requestEmailChange } from '../../src/domain/identity/email/change-email.ts';
+import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
+import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
+import { closeAllSessions, refreshSession } from '../../src/domain/identity/sessions/refresh-session.ts';
+import { signInWithInitData } from '../../src/domain/identity/sign-in-with-messenger.ts';
+import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
+import {
+  aMessengerAccount,
+  anAddress,
+  anUnverifiedAccount,
+  aVerifiedAccount,
+  mailedSecret,
+} from '../domain/identity/accounts.ts';
+import { unique } from '../support/builders.ts';
+import { type TestClock, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
+
+const PARALLEL = 15;
+
+/** Runs the same thing many times at once. */
+function atOnce<T>(work: (n: number) => Promise<T>, times = PARALLEL): Promise<PromiseSettledResult<T>[]> {
+  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
+}
+
+const won = <T>(results: PromiseSettledResult<T>[]) =>
+  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+const lost = (results: PromiseSettledResult<unknown>[]): unknown[] =>
+  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+
+// One connection would put everything in a row: nothing to race.
+describe.runIf(serverUrl !== null)('sign-in raced', () => {
+  let app: App;
+  let clock: TestClock;
+  beforeAll(async () => {
+    ({ app, clock } = await testApp());
+  });
+
+  it('makes one account of many first sign-ins (H14)', async () => {
+    const id = 6_000_000_000 + unique();
+    const initData = signInitData(TEST_BOT_TOKEN, { id, first_name: 'Ann' }, app.clock.now());
+    const results = won(await atOnce(() => signInWithInitData(app, { initData, referralCode: null })));
+    expect(results).toHaveLength(PARALLEL);
+    expect(new Set(results.map((signIn) => signIn.user.id)).size).toBe(1);
+    const [row] = await app.db.sql<{ users: number; events: number; memberships: number }>(
+      `SELECT (SELECT count(*)::int FROM users WHERE messenger_id = $1::bigint) AS users,
+         (SELECT count(*)::int FROM domain_events WHERE type = 'user.created' AND user_id = $2::int) AS events,
+         (SELECT count(*)::int FROM user_promo_groups WHERE user_id = $2::int) AS memberships`,
+      [id, results[0]!.user.id],
+    );
+    expect(row).toEqual({ users: 1, events: 1, memberships: 1 });
+  });
+
+  it('gives one e-mail to one of many registrations; the others hear why (H13)', async () => {
+    const email = anAddress();
+    const draft = { authType: 'email', messengerId: null, username: null, firstName: null, lastName: null } as const;
+    const rest = { emailVerified: false, passwordHash: 'x', language: 'ru', referredById: null };
+    const results = await atOnce(() => createUser(app, { ...draft, ...rest, email }));
+    expect(won(results)).toHaveLength(1);
+    for (const reason of lost(results)) expect(reason).toMatchObject({ status: 400, detail: 'This email is already registered' });
+  });
+
+  it('rotates one token for many tabs at once, each with a session of its own', async () => {
+    const user = await aMessengerAccount(app);
+    const first = await openSession(app, user.id);
+    const pairs = won(await atOnce(() => refreshSession(app, first.refreshToken)));
+    expect(pairs).toHaveLength(PARALLEL);
+    expect(new Set(pairs.map((pair) => pair.refreshToken)).size).toBe(PARALLEL);
+    const [row] = await app.db.sql<{ families: number; rotated: number }>(
+      'SELECT count(DISTINCT family_id)::int AS families, count(rotated_at)::int AS rotated FROM cabinet_refresh_tokens WHERE user_id = $1',
+      [user.id],
+    );
+    expect(row).toEqual({ families: 1, rotated: 1 });
+  });
+
+  it('leaves no live session behind when everything is revoked in the middle (H8)', async () => {
+    for (let round = 0; round < 5; round++) {
+      const user = await aMessengerAccount(app);
+      const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(app, user.id)));
+      await Promise.allSettled([
+        ...sessions.map((session) => refreshSession(app, session.refreshToken)),
+        closeAllSessions(app, user.id),
+        ...sessions.map((session) => refreshSession(app, session.refreshToken)),
+      ]);
+      const [row] = await app.db.sql<{ live: number }>(
+        'SELECT count(*)::int AS live FROM cabinet_refresh_tokens WHERE user_id = $1 AND revoked_at IS NULL',
+        [user.id],
+      );
+      expect(row!.live).toBe(0);
+    }
+  });
+
+  it('ends the family once when an old token comes back many times', async () => {
+    const user = await aMessengerAccount(app);
+    const first = await openSession(app, user.id);
+    const next = await refreshSession(app, first.refreshToken);
+    clock.advance(61_000);
+    const results = await atOnce((n) => refreshSession(app, n % 2 === 0 ? first.refreshToken : next.refreshToken));
+    for (const reason of lost(results))
+      expect(reason).toMatchObject({ status: 401, detail: 'Refresh token not found or revoked' });
+    expect(lost(results).length).toBeGreaterThanOrEqual(PARALLEL / 2);
+    const [row] = await app.db.sql<{ live: number }>(
+      'SELECT count(*)::int AS live FROM cabinet_refresh_tokens WHERE user_id = $1 AND revoked_at IS NULL',
+      [user.id],
+    );
+    expect(row!.live).toBe(0);
+  });
+
+  it('does not sign in a user who is blocked at the same moment (H27)', async () => {
+    const user = await aMessengerAccount(app);
+    const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const blocked = inTransaction(app, async (t) => {
+      await t.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [user.id]);
+      await closeAllSessions(t, user.id);
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    const signIn = openSession(app, user.id).catch((error: unknown) => error);
+    // The lock is held until the sign-in stands before it.
+    await expect
+      .poll(async () => {
+        const [row] = await app.db.sql<{ waiting: number }>(
+          "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%cabinet_last_login%'",
+        );
+        return row!.waiting;
+      })
+      .toBe(1);
+    release.resolve();
+    await blocked;
+    expect(await signIn).toMatchObject({ status: 403, detail: 'User account is not active' });
+  });
+
+  it('spends a verification link once', async () => {
+    const account = await anUnverifiedAccount(app);
+    const token = await mailedSecret(app, account.email);
+    const results = await atOnce(() => verifyEmail(app, token));
+    expect(won(results)).toHaveLength(1);
+    for (const reason of lost(results)) expect(reason).toMatchObject({ status: 400, detail: 'Invalid verification token' });
+  });
+
+  it('counts at most five wrong codes, however many come at once (H9)', async () => {
+    const account = await aVerifiedAccount(app);
+    const newEmail = anAddress();
+    await requestEmailChange(app, account.actor, { newEmail });
+    const code = await mailedSecret(app, newEmail);
+    const results = await atOnce(() => confirmEmailChange(app, account.actor, code === '123456' ? '123457' : '123456'));
+    const details = lost(results).map((reason) => (reason as { detail: string }).detail);
+    expect(details.filter((detail) => detail === 'Invalid verification code')).toHaveLength(5);
+    expect(details.filter((detail) => detail === 'No pending email change')).toHaveLength(PARALLEL - 5);
+  });
+
+  it('counts every hit and lets one of many take an entry', async () => {
+    const hits = won(await atOnce(() => isWithinLimit(app, 'race', 4, 60)));
+    expect(hits.filter(Boolean)).toHaveLength(4);
+    expect(won(await atOnce((n) => putIfAbsent(app, 'race', { n }, 60))).filter(Boolean)).toHaveLength(1);
+    expect(won(await atOnce(() => take(app, 'race'))).filter((value) => value !== null)).toHaveLength(1);
+  });
+
+  it('seeds roles once from many instances', async () => {
+    await atOnce(() => seedRoles(app), 6);
+    const rows = await app.db.sql<{ name: string }>('SELECT name FROM admin_roles WHERE is_system');
+    expect(rows).toHaveLength(5);
+  });
+});

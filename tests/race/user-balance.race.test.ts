@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { TokenActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
+import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { adjustBalance } from '../../src/domain/users/adjust-balance.ts';
+import { giveSubscription } from '../../src/domain/users/give-subscription.ts';
+import { readUser } from '../../src/domain/users/read-user.ts';
+import { registerUser } from '../../src/domain/users/register-user.ts';
+import { type UserChanges, updateUser } from '../../src/domain/users/update-user.ts';
+import { aUser, unique } from '../support/builders.ts';
+import { testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'race' };
+
+function atOnce<T>(times: number, work: (n: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
+  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
+}
+
+const won = <T>(results: PromiseSettledResult<T>[]) =>
+  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+const refusals = (results: PromiseSettledResult<unknown>[]) =>
+  results.flatMap((result) =>
+    result.status === 'rejected' ? [(result.reason as { detail?: unknown }).detail ?? result.reason] : [],
+  );
+
+// One connection would put everything in a row: nothing to race.
+describe.runIf(serverUrl !== null)('users raced', () => {
+  let app: App;
+  beforeAll(async () => {
+    ({ app } = await testApp());
+  });
+
+  const adjust = (user: number, amountKopeks: number, key: string | null = null) =>
+    adjustBalance(app, actor, { user, amountKopeks, description: null, isShown: true }, key);
+  const movements = async (userId: number) =>
+    (await app.db.sql<{ rows: number }>('SELECT count(*)::int AS rows FROM transactions WHERE user_id = $1::int', [userId]))[0]!
+      .rows;
+
+  const registration = {
+    ...{ username: null, firstName: 'Race', lastName: null, language: 'ru', referredById: null, promoGroupId: null },
+  };
+  const unchanged: UserChanges = {
+    ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null, referralCode: null },
+    ...{ hasHadPaidSubscription: null, hasMadeFirstTopup: null },
+  };
+
+  test('fifty registrations of one messenger id make one user', async () => {
+    const messengerId = 8_000_000_000 + unique();
+    const results = await atOnce(50, () => registerUser(app, actor, { ...registration, messengerId }));
+    expect(won(results)).toHaveLength(1);
+    expect(new Set(refusals(results))).toEqual(new Set(['User with this messenger_id already exists']));
+    const [row] = await app.db.sql<{ users: number; events: number }>(
+      `SELECT (SELECT count(*)::int FROM users WHERE messenger_id = $1::bigint) AS users,
+         (SELECT count(*)::int FROM domain_events WHERE type = 'user.created' AND payload->>'messenger_id' = $1::bigint::text) AS events`,
+      [messengerId],
+    );
+    expect(row).toEqual({ users: 1, events: 1 });
+  });
+
+  test('withdrawals at once never overdraw', async () => {
+    const { id } = await aUser(app);
+    await adjust(id, 1_000);
+    const results = await atOnce(30, () => adjust(id, -100));
+    expect(won(results)).toHaveLength(10);
+    expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance']));
+    expect((await readUser(app, id)).balanceKopeks).toBe(0);
+    expect(await movements(id)).toBe(11);
+  });
+
+  test('mixed movements lose nothing', async () => {
+    const { id } = await aUser(app);
+    await adjust(id, 100_000);
+    const results = await atOnce(60, (n) => adjust(id, n % 2 === 0 ? 70 + n : -(30 + n)));
+    expect(refusals(results)).toEqual([]);
+    const sum = Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? 70 + n : -(30 + n))).reduce(
+      (total, amount) => total + amount,
+      0,
+    );
+    expect((await readUser(app, id)).balanceKopeks).toBe(100_000 + sum);
+    expect(await movements(id)).toBe(61);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('one key at once runs once and answers alike', async () => {
+    const { id } = await aUser(app);
+    const key = `race-${unique()}`;
+    const results = await atOnce(20, () => adjust(id, 500, key));
+    expect(won(results)).toHaveLength(20);
+    for (const view of won(results)) expect(view).toEqual(won(results)[0]);
+    expect((await readUser(app, id)).balanceKopeks).toBe(500);
+    expect(await movements(id)).toBe(1);
+  });
+
+  test('one referral code for many users goes to one of them', async () => {
+    const users = await Promise.all(Array.from({ length: 12 }, () => aUser(app)));
+    const referralCode = `race${unique()}`.slice(0, 20);
+    const results = await atOnce(users.length, (n) => updateUser(app, actor, users[n]!.id, { ...unchanged, referralCode }));
+    expect(won(results)).toHaveLength(1);
+    expect(new Set(refusals(results))).toEqual(new Set(['Referral code already in use']));
+  });
+
+  test('one of many gives the subscription', async () => {
+    const { id } = await aUser(app);
+    const request = {
+      ...{ isTrial: false, durationDays: 30, trafficLimitGb: null, deviceLimit: null, squadUuid: null, connectedSquads: null },
+      replaceExisting: false,
+    };
+    const results = await atOnce(15, () => giveSubscription(app, actor, id, request));
+    expect(won(results)).toHaveLength(1);
+    expect(new Set(refusals(results))).toEqual(
+      new Set(['User already has a subscription. Use replace_existing=true to replace it']),
+    );
+  });
+
+  test('totals stay exact while statuses change everywhere, and stay small', async () => {
+    const users = await Promise.all(Array.from({ length: 20 }, () => aUser(app)));
+    const statuses = ['blocked', 'active', 'deleted', 'active'];
+    const results = await atOnce(400, (n) =>
+      updateUser(app, actor, users[n % 20]!.id, { ...unchanged, status: statuses[Math.floor(n / 20) % 4]! }),
+    );
+    expect(refusals(results)).toEqual([]);
+    const [row] = await app.db.sql<{ differing: number; kept: number }>(
+      `SELECT (SELECT count(*)::int FROM user_tallies) AS kept, (SELECT count(*)::int FROM (
+         (SELECT status, promo_group_id, count(*)::int FROM users GROUP BY 1, 2
+          EXCEPT SELECT status, promo_group_id, sum(users)::int FROM user_tallies GROUP BY 1, 2 HAVING sum(users) <> 0)
+         UNION ALL (SELECT status, promo_group_id, sum(users)::int FROM user_tallies GROUP BY 1, 2 HAVING sum(users) <> 0
+          EXCEPT SELECT status, promo_group_id, count(*)::int FROM users GROUP BY 1, 2)) d) AS differing`,
+    );
+    expect(row!.differing).toBe(0);
+    expect(row!.kept).toBeLessThan(400);
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { App } from '../../src/core/app.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Database } from '../../src/core/db/database.ts';
+import { runOutsideTransaction } from '../../src/core/db/root-guard.ts';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { JobRunner } from '../../src/core/jobs/job-runner.ts';
+import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
+import { deliverWebhook } from '../../src/domain/webhooks/delivery/deliver-webhook.ts';
+import { createDeliveryHandler } from '../../src/domain/webhooks/jobs.ts';
+import { createWebhook, deleteWebhook, getDelivery, getWebhook } from '../../src/domain/webhooks/manage-webhooks.ts';
+import { createWebhookTransport } from '../../src/integrations/webhooks/webhook-transport.ts';
+import { testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+import { type Receiver, reply, startReceiver } from '../support/webhook-receiver.ts';
+
+const actor = { kind: 'system', name: 'test' } as const;
+
+// One connection would put everything in a row: nothing to race.
+describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
+  let app: App;
+  let database: Database;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    const made = await testApp({ environment: { WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1' } });
+    const webhooks = createWebhookTransport({ allowedPrivateHosts: ['127.0.0.1'] });
+    app = {
+      ...made.app,
+      clock: systemClock,
+      jobs: sqlJobSender(made.database.db.sql, systemClock),
+      ports: { ...made.app.ports, webhooks },
+    };
+    database = made.database;
+    receiver = await startReceiver();
+  });
+  beforeEach(async () => {
+    await app.db.sql('DELETE FROM webhooks');
+    await app.db.sql('DELETE FROM jobs.job');
+    receiver.calls.length = 0;
+  });
+  afterAll(() => receiver.close());
+
+  async function aWebhook() {
+    const request = { name: 'Raced', url: receiver.url, eventType: 'user.created', secret: null, description: null } as const;
+    return createWebhook(app, actor, request);
+  }
+
+  async function emit(): Promise<number> {
+    await app.db.sql("SELECT emit_event('user.created', '{}'::jsonb, 'feed', 1, $1::timestamptz) AS id", [app.clock.now()]);
+    const [row] = await app.db.sql<{ id: number }>('SELECT max(id) AS id FROM webhook_deliveries');
+    return row!.id;
+  }
+
+  it('sends one attempt once, however many workers have its job', async () => {
+    const hook = await aWebhook();
+    const id = await emit();
+    receiver.calls.length = 0;
+    receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 100);
+    await Promise.all(Array.from({ length: 12 }, () => deliverWebhook(app, { deliveryId: id })));
+    expect(receiver.calls).toHaveLength(1);
+    const delivery = await getDelivery(app, id);
+    expect(delivery.attempts).toHaveLength(1);
+    expect(await getWebhook(app, hook.id)).toMatchObject({ failureCount: 1 });
+    receiver.calls.length = 0;
+    await Promise.all(Array.from({ length: 12 }, () => deliverWebhook(app, { deliveryId: id, afterAttempt: 1 })));
+    expect(receiver.calls).toHaveLength(1);
+  });
+
+  it('loses no count when many deliveries of one webhook end together', async () => {
+    const hook = await aWebhook();
+    const ids: number[] = [];
+    for (let index = 0; index < 30; index += 1) ids.push(await emit());
+    receiver.answer = reply(200);
+    await Promise.all(ids.map((deliveryId) => deliverWebhook(app, { deliveryId })));
+    expect(await getWebhook(app, hook.id)).toMatchObject({ successCount: 30, failureCount: 0 });
+  });
+
+  it('lets events, results and the deletion of the webhook pass each other', async () => {
+    const hook = await aWebhook();
+    const ids: number[] = [];
+    for (let index = 0; index < 10; index += 1) ids.push(await emit());
+    receiver.answer = reply(200);
+    const results = await Promise.allSettled([
+      ...ids.map((deliveryId) => deliverWebhook(app, { deliveryId })),
+      ...Array.from({ length: 10 }, () => emit()),
+      deleteWebhook(app, actor, hook.id),
+    ]);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    expect(failures).toEqual([]);
+    const [left] = await app.db.sql<{ total: number }>('SELECT count(*)::int AS total FROM webhook_deliveries');
+    expect(left!.total).toBe(0);
+  });
+
+  it('lets an event pass whose webhook is deleted at that moment: the business of the event must not fail', async () => {
+    const hook = await aWebhook();
+    let emitting: Promise<unknown> = Promise.resolve();
+    await inTransaction(app, async (t) => {
+      await deleteWebhook(t, actor, hook.id);
+      emitting = runOutsideTransaction(() =>
+        app.db.sql("SELECT emit_event('user.created', '{}'::jsonb, 'feed', 1, now()) AS id").then((rows) => rows.length),
+      );
+      const waiting = `SELECT 1 AS one FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT emit_event%'
+        AND datname = current_database()`;
+      // Not on this transaction, which would see one and the same picture of the activity for ever.
+      const isWaiting = () => runOutsideTransaction(() => app.db.sql(waiting));
+      await vi.waitFor(async () => expect(await isWaiting()).toHaveLength(1), { timeout: 3_000 });
+    });
+    expect(await emitting).toBe(1);
+  });
+
+  it('sends each delivery once within a second of the commit, with the real queue on two instances', async () => {
+    const hook = await aWebhook();
+    receiver.answer = reply(200);
+    const runners = [new JobRunner(database, app.log), new JobRunner(database, app.log)];
+    for (const runner of runners) {
+      await runner.install();
+      const handle = createDeliveryHandler(app);
+      await runner.work({ 'webhooks.deliver': ({ data }) => handle(data) });
+    }
+    try {
+      const delays: number[] = [];
+      for (let count = 1; count <= 5; count += 1) {
+        const startedAt = performance.now();
+        await emit();
+        await vi.waitFor(() => expect(receiver.calls.length).toBe(count), { timeout: 5_000, interval: 5 });
+        delays.push(performance.now() - startedAt);
+      }
+      expect(delays.sort((a, b) => a - b)[2]).toBeLessThan(1_000);
+      for (let index = 0; index < 10; index += 1) await emit();
+      await vi.waitFor(async () => expect((await getWebhook(app, hook.id)).successCount).toBe(15), { timeout: 10_000 });
+      expect(receiver.calls).toHaveLength(15);
+      expect(new Set(receiver.calls.map((call) => call.headers['webhook-id'])).size).toBe(15);
+    } finally {
+      await Promise.all(runners.map((runner) => runner.stop(2_000)));
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { forgetAccess } from '../../src/domain/access/read-effective-access.ts';
+import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate-user.ts';
+import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
+import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
+import { aUser, type BuiltUser } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { emit, startRealtime, type TestRealtime } from './realtime-server.ts';
+import { connect, disconnectAll } from './socket-client.ts';
+
+let t: TestApp;
+let server: TestRealtime;
+let owner: BuiltUser;
+
+beforeAll(async () => {
+  owner = await aUser((await testApp()).app);
+  t = await testApp({ environment: { ADMIN_IDS: String(owner.messengerId) } });
+  server = await startRealtime(t.app, t.database, { overrides: { authenticateUser, readStanding: readCabinetStanding } });
+});
+afterEach(disconnectAll);
+afterAll(() => server.close());
+
+/** A user whose one role may read tickets. */
+async function aTicketReader(): Promise<BuiltUser> {
+  const user = await aUser(t.app);
+  await t.app.db.sql(
+    `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($2, 1, '["tickets:read"]') RETURNING id)
+     INSERT INTO user_roles (user_id, role_id) SELECT $1::int, role.id FROM role RETURNING id`,
+    [user.id, `Ticket reader ${user.id}`],
+  );
+  return user;
+}
+
+async function cabinet(user: BuiltUser) {
+  const claims = { userId: user.id, messengerId: user.messengerId, permissions: [], roles: [], roleLevel: 0 };
+  const client = connect(`${server.url}/cabinet/ws?token=${await signAccessToken(t.app, claims)}`);
+  return { ...client, greeting: await client.next() };
+}
+
+it('knows administrators of the configuration, roles that may read tickets, and everyone else', async () => {
+  const [plain, helper] = [await aUser(t.app), await aTicketReader()];
+  const [user, staff, admin] = [await cabinet(plain), await cabinet(helper), await cabinet(owner)];
+  expect(user.greeting).toEqual({ type: 'connected', user_id: plain.id, is_admin: false });
+  expect(staff.greeting).toEqual({ type: 'connected', user_id: helper.id, is_admin: false });
+  expect(admin.greeting).toEqual({ type: 'connected', user_id: owner.id, is_admin: true });
+  await emit(t.app, { type: 'ticket.new', payload: { ticket_id: 1 }, audience: 'staff' });
+  expect([await staff.next(), await admin.next()]).toEqual([
+    { type: 'ticket.new', ticket_id: 1 },
+    { type: 'ticket.new', ticket_id: 1 },
+  ]);
+  await user.ping();
+  expect(user.heard).toHaveLength(1);
+});
+
+it('refuses and closes a user who is blocked, and takes a withdrawn role into account', async () => {
+  const [plain, helper] = [await aUser(t.app), await aTicketReader()];
+  const [user, staff] = [await cabinet(plain), await cabinet(helper)];
+  await inTransaction(t.app, async (tx) => {
+    await tx.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1 RETURNING id", [plain.id]);
+    await forgetSessionUser(tx, plain.id);
+    await tx.db.sql('DELETE FROM user_roles WHERE user_id = $1 RETURNING id', [helper.id]);
+    await forgetAccess(tx, [helper.id]);
+  });
+  expect(await user.closed).toEqual({ code: 1008, reason: 'Unauthorized: Invalid token' });
+  await staff.ping();
+  await emit(t.app, { type: 'ticket.new', payload: { ticket_id: 2 }, audience: 'staff' });
+  await emit(t.app, { type: 'balance.change', payload: {}, audience: 'user', userId: helper.id });
+  expect(await staff.next()).toEqual({ type: 'balance.change' });
+});

@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { App } from '../../src/core/app.ts';
+import type { Database } from '../../src/core/db/database.ts';
+import { refuse } from '../../src/core/errors.ts';
+import { EventBus } from '../../src/core/events/event-bus.ts';
+import type { Audience } from '../../src/core/events/event-recorder.ts';
+import { authenticateToken } from '../../src/domain/access/authenticate-token.ts';
+import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { attachRealtime, type Realtime, type RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
+import type { RealtimeLimits } from '../../src/realtime/limits.ts';
+
+/** What the gate of the cabinet knows of a user; tests change it. */
+export interface Person {
+  isActive: boolean;
+  isAdmin: boolean;
+  hearsStaff: boolean;
+  /** Makes the gate fail as a lost database does. */
+  isGateDown: boolean;
+}
+
+export interface TestRealtime {
+  realtime: Realtime;
+  http: Server;
+  /** `ws://127.0.0.1:port` */
+  url: string;
+  people: Map<number, Person>;
+  person(userId: number, facts?: Partial<Person>): Person;
+  close(): Promise<void>;
+}
+
+/** A token in the form of a JWT for the gate below; its signature is not looked at. */
+export function accessToken(userId: number, expiresAt?: Date): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = { sub: String(userId), ...(expiresAt ? { exp: Math.floor(expiresAt.getTime() / 1000) } : {}) };
+  return `${part({ alg: 'HS256' })}.${part(claims)}.signature`;
+}
+
+function userIdOf(token: string | null): number {
+  try {
+    return Number(JSON.parse(Buffer.from((token ?? '').split('.')[1] ?? '', 'base64url').toString()).sub);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** An HTTP server on a free port with both feeds; API tokens are real, the cabinet's gate is a table of people. */
+export async function startRealtime(
+  app: App,
+  database: Database,
+  options: { limits?: Partial<RealtimeLimits>; overrides?: Partial<RealtimeOptions> } = {},
+): Promise<TestRealtime> {
+  const people = new Map<number, Person>();
+  const http = createServer((request, response) => void response.end(`plain ${request.method}`));
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const bus = new EventBus(database, app.log);
+  await bus.start();
+  const realtime = await attachRealtime({
+    httpServer: http,
+    app,
+    bus,
+    listen: database.listen,
+    authenticateToken,
+    authenticateUser: async (_app, { bearer }) => {
+      const person = people.get(userIdOf(bearer));
+      if (person?.isGateDown) throw new Error('connection lost');
+      if (!person?.isActive) throw refuse('access_token_invalid', 401, 'Invalid or expired token');
+      return { userId: userIdOf(bearer) };
+    },
+    readStanding: async (_app, userId) => people.get(userId)!,
+    limits: { tickMs: 50, ...options.limits },
+    ...options.overrides,
+  });
+  return {
+    realtime,
+    http,
+    url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    people,
+    person: (userId, facts = {}) => {
+      const person = { isActive: true, isAdmin: false, hearsStaff: false, isGateDown: false, ...facts };
+      people.set(userId, person);
+      return person;
+    },
+    close: async () => {
+      await realtime.close();
+      await bus.stop();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+export async function anApiToken(app: App, expiresAt: Date | null = null): Promise<{ id: number; token: string }> {
+  return createApiToken(app, { kind: 'system', name: 'test' }, { name: 'feed', description: null, expiresAt });
+}
+
+export interface EmittedEvent {
+  type?: string;
+  payload?: object;
+  audience?: Audience;
+  userId?: number | null;
+}
+
+/** Records an event as the domain does, committed at once. */
+export async function emit(app: App, event: EmittedEvent): Promise<void> {
+  await app.db.sql('SELECT emit_event($1, $2::jsonb, $3, $4::int, $5::timestamptz) AS id', [
+    event.type ?? 'user.created',
+    JSON.stringify(event.payload ?? { user_id: 1 }),
+    event.audience ?? 'feed',
+    event.userId ?? null,
+    app.clock.now(),
+  ]);
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../../src/core/app.ts';
+import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
+import { type ApiClient, clientOf } from './api.ts';
+import { aUser, type BuiltUser, unique } from './builders.ts';
+
+export interface ActorClient extends ApiClient {
+  user: BuiltUser;
+  accessToken: string;
+}
+
+async function signedIn(app: App, server: FastifyInstance, user: BuiltUser): Promise<ActorClient> {
+  const session = await openSession(app, user.id);
+  return { ...clientOf(server, { authorization: `Bearer ${session.accessToken}` }), user, accessToken: session.accessToken };
+}
+
+/** A signed-in user of the cabinet. */
+export async function userClient(app: App, server: FastifyInstance, fields: Parameters<typeof aUser>[1] = {}): Promise<ActorClient> {
+  return signedIn(app, server, await aUser(app, fields));
+}
+
+/** A signed-in user with one role that holds exactly these permissions. */
+export async function adminClient(app: App, server: FastifyInstance, permissions: readonly string[], level = 100): Promise<ActorClient> {
+  const user = await aUser(app);
+  await app.db.sql(
+    `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($1, $2::int, $3::jsonb) RETURNING id)
+     INSERT INTO user_roles (user_id, role_id) SELECT $4::int, role.id FROM role RETURNING id`,
+    [`role ${unique()}`, level, JSON.stringify(permissions), user.id],
+  );
+  return signedIn(app, server, user);
+}

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium } from 'playwright-core';
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+];
+
+/** No call of the browser itself may leave the machine. */
+const ARGUMENTS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** The machine's Chromium: the one `CHROMIUM_PATH` names, else where systems put it. @returns null when there is none */
+export function findChromium(): string | null {
+  const named = process.env.CHROMIUM_PATH;
+  return (named ? [named] : PLACES).find((path) => existsSync(path)) ?? null;
+}
+
+export interface Chromium {
+  context: BrowserContext;
+  close(): Promise<void>;
+}
+
+/** Starts a browser with an empty profile. */
+export async function startChromium(executablePath: string): Promise<Chromium> {
+  const profile = await mkdtemp(join(tmpdir(), 'chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args: ARGUMENTS,
+    viewport: { width: 1180, height: 860 },
+    locale: 'ru-RU',
+  });
+  return {
+    context,
+    close: async () => {
+      await context.close();
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const program = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+
+export interface CliAnswer {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs the built command line as a process of its own, with this environment and nothing of ours. */
+export function runCommand(words: readonly string[], environment: Record<string, string>, input = ''): Promise<CliAnswer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...words], {
+      // Away from the project's own .env.
+      cwd: tmpdir(),
+      env: { PATH: process.env.PATH ?? '', ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out, err }));
+    child.stdin.end(input);
+  });
+}

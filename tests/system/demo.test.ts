@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runDemo } from '../../scripts/demo/run-demo.ts';
+import { startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
+
+async function demoOn(environment: Record<string, string>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  const service = await startServiceProcess({ dataDir, environment });
+  const steps: string[] = [];
+  try {
+    const result = await runDemo({ url: service.url, apiToken: service.apiToken!, onStep: (name) => steps.push(name) });
+    expect(result.balanceKopeks).toBeGreaterThanOrEqual(0);
+  } finally {
+    // Every line of the log is JSON and none holds the token.
+    expect(service.log.filter((line) => line.includes(service.apiToken!) && line.startsWith('{'))).toEqual([]);
+    expect(await service.stop()).toBe(0);
+  }
+  expect(steps).toHaveLength(12);
+  const check = spawnSync(process.execPath, [join(import.meta.dirname, '..', '..', 'dist', 'cli.js'), 'ledger', 'check'], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, ...environment, DATA_DIR: dataDir },
+  });
+  expect(check.stderr + check.stdout).toMatch(/clean/i);
+  expect(check.status).toBe(0);
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+describe('the whole way from sign-up to a working link', () => {
+  test('on a new embedded database', () => demoOn({}));
+
+  test.skipIf(!serverUrl)('on PostgreSQL (left out without a server: TEST_DATABASE_URL)', async () => {
+    const database = await emptyDatabaseOnServer();
+    try {
+      await demoOn({ DATABASE_URL: database.url });
+    } finally {
+      await database.drop();
+    }
+  });
+});

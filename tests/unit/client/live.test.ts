@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CabinetClient, createClient, createFeedClient } from '../../../packages/client/src/create-client.ts';
+import type { CabinetEvents, FeedEvents } from '../../../packages/client/src/live-events.ts';
+import type { WebSocketConstructor } from '../../../packages/client/src/reconnecting-socket.ts';
+import { memoryTokenStore } from '../../../packages/client/src/token-store.ts';
+import type { EventTypes } from '../../../src/core/events/event-recorder.ts';
+import { startTrialService, TRIAL_FACTS, type TrialService } from './trial-service.ts';
+
+/** What the domain emits must be what the client promises (notices are of free form). A payload that differs turns into `false` and fails the type check. */
+type Kept<Promised> = {
+  [Type in Exclude<keyof EventTypes & keyof Promised, `notification.${string}`>]: EventTypes[Type] extends Promised[Type]
+    ? true
+    : false;
+};
+const keptToUsers = {} as Kept<CabinetEvents>;
+const keptToFeed = {} as Kept<FeedEvents>;
+const _promises: Record<keyof typeof keptToUsers, true> & Record<keyof typeof keptToFeed, true> = {
+  ...keptToUsers,
+  ...keptToFeed,
+};
+
+const socketTiming = { firstPauseMs: 20, maxPauseMs: 200, pingMs: 60, pongMs: 80, openMs: 400 };
+let service: TrialService;
+const clients: { close(): void }[] = [];
+
+beforeEach(async () => {
+  service = await startTrialService();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await service.stop();
+});
+
+function connect(WebSocket?: WebSocketConstructor): CabinetClient {
+  const tokens = memoryTokenStore({ accessToken: 'access-1', refreshToken: 'refresh-1' });
+  const options = { baseUrl: service.baseUrl, tokens, socketTiming, ...(WebSocket ? { WebSocket } : {}) };
+  const client = createClient(options, TRIAL_FACTS);
+  clients.push(client);
+  return client;
+}
+
+const opened = (count: number) => expect.poll(() => service.sockets.length, { timeout: 5_000 }).toBe(count);
+const status = (client: { status: string }, wanted: string) => expect.poll(() => client.status, { timeout: 5_000 }).toBe(wanted);
+const tell = (event: object) => service.sockets.at(-1)!.socket.send(JSON.stringify(event));
+
+describe('live events of a user', () => {
+  it('opens with the first handler, with the token outside the address, and delivers by type', async () => {
+    const client = connect();
+    const topups: number[] = [];
+    const types: string[] = [];
+    expect(client.live.status).toBe('idle');
+    client.live.onEvent('balance.topup', (event) => topups.push(event.amount_kopeks));
+    client.live.onAnyEvent((event) => types.push(event.type));
+    await status(client.live, 'open');
+    expect(service.sockets).toMatchObject([{ path: '/cabinet/ws', credential: 'access-1' }]);
+    expect(service.sockets[0]!.socket.protocol).toBe('cabinet');
+    tell({ type: 'balance.topup', amount_kopeks: 500 });
+    tell({ type: 'something.new' });
+    await expect.poll(() => types).toEqual(['balance.topup', 'something.new']);
+    expect(topups).toEqual([500]);
+  });
+
+  it('tells nothing to a handler that was taken away, and goes on after one that throws', async () => {
+    const client = connect();
+    const heard: string[] = [];
+    const logged = console.error;
+    console.error = () => undefined;
+    try {
+      const stop = client.live.onEvent('subscription.expired', () => heard.push('gone'));
+      client.live.onEvent('subscription.expired', () => {
+        throw new Error('handler');
+      });
+      client.live.onEvent('subscription.expired', () => heard.push('here'));
+      stop();
+      await status(client.live, 'open');
+      tell({ type: 'subscription.expired' });
+      await expect.poll(() => heard).toEqual(['here']);
+    } finally {
+      console.error = logged;
+    }
+  });
+
+  it('comes back after a lost connection', async () => {
+    const client = connect();
+    const statuses: string[] = [];
+    client.live.onStatus((next) => statuses.push(next));
+    client.live.onEvent('subscription.expired', () => undefined);
+    await status(client.live, 'open');
+    service.sockets[0]!.socket.terminate();
+    await opened(2);
+    await status(client.live, 'open');
+    expect(statuses).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open']);
+  });
+
+  it('notices a connection that went silent', async () => {
+    const client = connect();
+    client.live.onEvent('subscription.expired', () => undefined);
+    await status(client.live, 'open');
+    service.sockets[0]!.socket.removeAllListeners('message');
+    await opened(2);
+  });
+
+  it('keeps a quiet connection by pings', async () => {
+    const client = connect();
+    client.live.onEvent('subscription.expired', () => undefined);
+    await status(client.live, 'open');
+    let pings = 0;
+    service.sockets[0]!.socket.on('message', () => {
+      pings += 1;
+    });
+    await expect.poll(() => pings, { timeout: 5_000 }).toBeGreaterThan(3);
+    expect(service.sockets).toHaveLength(1);
+  });
+
+  it('renews a refused token and comes back with the new one', async () => {
+    service.good.delete('access-1');
+    const client = connect();
+    client.live.onEvent('subscription.expired', () => undefined);
+    await status(client.live, 'open');
+    expect(service.sockets.map(({ credential }) => credential)).toEqual(['access-1', 'access-2']);
+    expect(service.requestsTo('/cabinet/auth/refresh')).toHaveLength(1);
+  });
+
+  it('rests when the session is over, and comes with the next one', async () => {
+    service.good.delete('access-1');
+    service.knobs.refreshAnswers = [{ status: 401 }];
+    const client = connect();
+    client.live.onEvent('subscription.expired', () => undefined);
+    await expect.poll(async () => client.session.isSignedIn(), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => ['idle', 'refused'].includes(client.live.status)).toBe(true);
+    service.good.add('access-9');
+    await client.session.start({ access_token: 'access-9', refresh_token: 'refresh-9' });
+    await status(client.live, 'open');
+    expect(service.sockets.map(({ credential }) => credential)).toEqual(['access-1', 'access-9']);
+  });
+
+  it('waits longer and longer while it is turned away', async () => {
+    service.knobs.closeSocketsWith = { code: 1013, reason: 'Try again later' };
+    const times: number[] = [];
+    class Timed extends WebSocket {
+      constructor(url: string, protocols?: string[]) {
+        super(url, protocols);
+        times.push(performance.now());
+      }
+    }
+    const client = connect(Timed as unknown as WebSocketConstructor);
+    client.live.onEvent('subscription.expired', () => undefined);
+    await expect.poll(() => times.length, { timeout: 5_000 }).toBe(5);
+    expect(times[4]! - times[3]!).toBeGreaterThan(79);
+    expect(times[3]! - times[0]!).toBeGreaterThan(10 + 20 + 39);
+  });
+
+  it('ends with the client', async () => {
+    const client = connect();
+    client.live.onEvent('subscription.expired', () => undefined);
+    await status(client.live, 'open');
+    client.close();
+    expect(client.live.status).toBe('idle');
+    await expect.poll(() => service.sockets[0]!.socket.readyState).toBe(3);
+    expect(service.sockets).toHaveLength(1);
+  });
+});
+
+describe('the feed of the service', () => {
+  it('hears events with payload and moment', async () => {
+    const feed = createFeedClient({ baseUrl: service.baseUrl, apiKey: 'key with blanks', socketTiming });
+    clients.push(feed);
+    const heard: unknown[] = [];
+    feed.onEvent('payment.completed', ({ payload, timestamp }) => heard.push([payload.amount_kopeks, timestamp]));
+    await status(feed, 'open');
+    expect(service.sockets).toMatchObject([{ path: '/ws', credential: 'key with blanks' }]);
+    tell({ type: 'payment.completed', payload: { amount_kopeks: 900 }, timestamp: '2026-01-31T12:00:00.123456' });
+    await expect.poll(() => heard).toEqual([[900, '2026-01-31T12:00:00.123456']]);
+  });
+
+  it('gives up with a key that is not accepted', async () => {
+    service.knobs.closeSocketsWith = { code: 1008, reason: 'Unauthorized: Invalid token' };
+    const feed = createFeedClient({ baseUrl: service.baseUrl, apiKey: 'bad', socketTiming });
+    clients.push(feed);
+    feed.onEvent('user.created', () => undefined);
+    await status(feed, 'refused');
+    expect(service.sockets).toHaveLength(1);
+  });
+});
