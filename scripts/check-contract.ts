@@ -18,7 +18,9 @@ const COMPLETE_TAGS = [
   ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Balance'],
 ];
 
-const document = JSON.stringify(buildOpenApiDocument(buildRouteTable(appRouter), { title: 'Subscription Service', version: '0' }));
+const document = JSON.stringify(
+  buildOpenApiDocument(buildRouteTable(appRouter), { title: 'Subscription Service', version: '0' }),
+);
 const writeTo = process.argv[process.argv.indexOf('--write') + 1];
 if (process.argv.includes('--write') && writeTo) {
   await writeFile(writeTo, document);
@@ -40,7 +42,10 @@ for (const tag of COMPLETE_TAGS) {
 }
 // What is served of the other groups must not differ either; what is missing there is not served yet.
 const all = spawnSync(process.execPath, [diff, file, '--all'], { encoding: 'utf8' }).stdout.trim().split('\n');
-const served = all.filter((line) => line.startsWith('[') && !line.endsWith(': endpoint missing') && !COMPLETE_TAGS.some((tag) => line.startsWith(`[${tag}]`)));
+const served = all.filter(
+  (line) =>
+    line.startsWith('[') && !line.endsWith(': endpoint missing') && !COMPLETE_TAGS.some((tag) => line.startsWith(`[${tag}]`)),
+);
 differences.push(...served);
 await rm(folder, { recursive: true });
 console.log(all.at(-1));

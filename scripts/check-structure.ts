@@ -45,8 +45,16 @@ const PACKAGE_HOMES: { pattern: RegExp; allowed: RegExp; why: string }[] = [
   { pattern: /^@trpc\/server/, allowed: /^src\/(?:routers|rest|composition)\//, why: 'tRPC stays above the domain' },
   { pattern: /^fastify$|^@fastify\//, allowed: /^src\/(?:rest|composition)\//, why: 'HTTP stays above the domain' },
   { pattern: /^ws$/, allowed: /^src\/(?:realtime)\//, why: 'sockets live in realtime' },
-  { pattern: /^@prisma\/|^pglite-prisma-adapter$|^pg$|^@electric-sql\//, allowed: /^src\/(?:core\/db|generated|cli)\//, why: 'drivers live in core/db' },
-  { pattern: /^@remnawave\//, allowed: /^src\/(?:integrations\/vpnpanel|sandbox\/panel)\//, why: "the panel's wire stays in its adapter" },
+  {
+    pattern: /^@prisma\/|^pglite-prisma-adapter$|^pg$|^@electric-sql\//,
+    allowed: /^src\/(?:core\/db|generated|cli)\//,
+    why: 'drivers live in core/db',
+  },
+  {
+    pattern: /^@remnawave\//,
+    allowed: /^src\/(?:integrations\/vpnpanel|sandbox\/panel)\//,
+    why: "the panel's wire stays in its adapter",
+  },
 ];
 
 interface SourceFile {
@@ -108,14 +116,19 @@ function checkImports(file: SourceFile): void {
       continue;
     }
     const targetRoom = roomOf(resolved);
-    if (targetRoom !== room && !(MAY_IMPORT[room] ?? []).includes(targetRoom)) report(file.path, `${room} must not import ${targetRoom} (${resolved})`);
-    if (targetRoom === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path)) report(file.path, 'Prisma values only in repo.ts and core/db');
+    if (targetRoom !== room && !(MAY_IMPORT[room] ?? []).includes(targetRoom))
+      report(file.path, `${room} must not import ${targetRoom} (${resolved})`);
+    if (targetRoom === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path))
+      report(file.path, 'Prisma values only in repo.ts and core/db');
     // Plain shapes are no dependency of behaviour: a type may be borrowed from any module's types.ts.
     if (!(isType && resolved.endsWith('/types.ts'))) checkModules(file, resolved);
   }
-  if (/process\.env\b/.test(file.text) && !['src/core/env.ts'].includes(file.path)) report(file.path, 'reads process.env; only core/env.ts does');
-  if (/\bfetch\(/.test(file.text) && /^src\/(?!core\/http\/|sandbox\/page\/|rest\/)/.test(file.path)) report(file.path, 'calls fetch; use core/http');
-  if (/\bTRPCError\b/.test(file.text) && !/^src\/(?:routers\/trpc|rest\/error-replies|core\/errors)\.ts$/.test(file.path)) report(file.path, 'TRPCError only in routers/trpc.ts');
+  if (/process\.env\b/.test(file.text) && !['src/core/env.ts'].includes(file.path))
+    report(file.path, 'reads process.env; only core/env.ts does');
+  if (/\bfetch\(/.test(file.text) && /^src\/(?!core\/http\/|sandbox\/page\/|rest\/)/.test(file.path))
+    report(file.path, 'calls fetch; use core/http');
+  if (/\bTRPCError\b/.test(file.text) && !/^src\/(?:routers\/trpc|rest\/error-replies|core\/errors)\.ts$/.test(file.path))
+    report(file.path, 'TRPCError only in routers/trpc.ts');
 }
 
 function checkModules(file: SourceFile, resolved: string): void {

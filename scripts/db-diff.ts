@@ -26,7 +26,10 @@ const migrationsDir = join(root, 'prisma', 'migrations');
 
 async function schemaFiles(): Promise<{ path: string; content: string }[]> {
   const modelsDir = join(root, 'prisma', 'models');
-  const paths = [join(root, 'prisma', 'schema.prisma'), ...(await readdir(modelsDir)).sort().map((name) => join(modelsDir, name))];
+  const paths = [
+    join(root, 'prisma', 'schema.prisma'),
+    ...(await readdir(modelsDir)).sort().map((name) => join(modelsDir, name)),
+  ];
   return Promise.all(paths.map(async (path) => ({ path, content: await readFile(path, 'utf8') })));
 }
 

@@ -9,7 +9,12 @@ const packageFile = createRequire(import.meta.url).resolve('prisma/package.json'
 const result = spawnSync(process.execPath, [join(dirname(packageFile), 'build', 'index.js'), 'generate', '--no-hints'], {
   cwd: root,
   encoding: 'utf8',
-  env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1', CHECKPOINT_DISABLE: '1' },
+  env: {
+    ...process.env,
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    CHECKPOINT_DISABLE: '1',
+  },
 });
 if (result.status !== 0) process.stderr.write(`${result.stdout}\n${result.stderr}\n`);
 process.exit(result.status ?? 1);

@@ -24,7 +24,13 @@ export function childEnvironment(extra = {}) {
 /** Runs a command to its end; its output is ours. Resolves with the exit code. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, stdio: 'inherit', shell: isWindows, env: childEnvironment(options.env), ...options.spawn });
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: 'inherit',
+      shell: isWindows,
+      env: childEnvironment(options.env),
+      ...options.spawn,
+    });
     child.on('error', reject);
     child.on('exit', (code, signal) => resolve(signal ? 1 : (code ?? 1)));
   });
@@ -75,7 +81,11 @@ export async function ensureInstalled() {
 
 export async function ensureGenerated() {
   const stampPath = join(root, 'src', 'generated', '.stamp');
-  const wanted = fingerprint([join(root, 'prisma', 'schema.prisma'), join(root, 'prisma', 'models'), join(root, 'package-lock.json')]);
+  const wanted = fingerprint([
+    join(root, 'prisma', 'schema.prisma'),
+    join(root, 'prisma', 'models'),
+    join(root, 'package-lock.json'),
+  ]);
   if (isCurrent(stampPath, wanted)) return;
   console.log('Generating the database client …');
   await must('prisma generate', runtime(), [join(root, 'scripts', 'db-generate.mjs')]);
@@ -84,7 +94,9 @@ export async function ensureGenerated() {
 
 export async function ensureBuilt() {
   const stampPath = join(root, 'dist', '.stamp');
-  const wanted = fingerprint(['src', 'prisma', 'package.json', 'package-lock.json', 'scripts/build.ts'].map((name) => join(root, name)));
+  const wanted = fingerprint(
+    ['src', 'prisma', 'package.json', 'package-lock.json', 'scripts/build.ts'].map((name) => join(root, name)),
+  );
   if (isCurrent(stampPath, wanted)) return;
   console.log('Building …');
   await must('The build', runtime(), [join(root, 'scripts', 'build.ts')]);

@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { childEnvironment, prepare, root, runtime } from './prepare.mjs';
 
 await prepare();
-const server = spawn(runtime(), ['--enable-source-maps', join(root, 'dist', 'server.js')], { stdio: 'inherit', env: childEnvironment(), cwd: root });
+const server = spawn(runtime(), ['--enable-source-maps', join(root, 'dist', 'server.js')], {
+  stdio: 'inherit',
+  env: childEnvironment(),
+  cwd: root,
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
 server.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -21,7 +21,9 @@ const round = async (name, args, env) => {
 const projects = (...names) => names.flatMap((name) => ['--project', name]);
 
 await round('unit, isolated', projects('unit', 'isolated'));
-await round('domain, api, contract, realtime on the embedded database', projects('domain', 'api', 'contract', 'realtime'), { TEST_DATABASE_URL: '' });
+await round('domain, api, contract, realtime on the embedded database', projects('domain', 'api', 'contract', 'realtime'), {
+  TEST_DATABASE_URL: '',
+});
 if (serverUrl) {
   const env = { TEST_DATABASE_URL: serverUrl };
   await round('domain, api, contract, realtime on PostgreSQL', projects('domain', 'api', 'contract', 'realtime'), env);
@@ -31,7 +33,9 @@ await round('system: the built service as processes', projects('system'), { TEST
 
 console.log('');
 if (!serverUrl) {
-  console.log('Left out: the race project and the second run of domain, api, contract and realtime, because no PostgreSQL server can');
+  console.log(
+    'Left out: the race project and the second run of domain, api, contract and realtime, because no PostgreSQL server can',
+  );
   console.log('be reached. Start one on 127.0.0.1:5432 with a trusted user "postgres", or set TEST_DATABASE_URL.');
 }
 if (failed.length > 0) console.log(`Failed: ${failed.join('; ')}`);

@@ -1,9 +1,10 @@
 /** Composition root: environment → service → doors, and the ordered way down. */
+
+import { startService } from './composition/start-service.ts';
 import { EnvError, loadEnv, readProcessEnv } from './core/env.ts';
 import { createLogger } from './core/log.ts';
 import { createMetrics } from './core/metrics.ts';
 import { createRedactor, secretValuesIn } from './core/redaction.ts';
-import { startService } from './composition/start-service.ts';
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 

@@ -39,7 +39,8 @@ export async function until<T>(what: string, ask: () => Promise<T>, accept: (val
   for (;;) {
     const value = await ask();
     if (accept(value)) return value;
-    if (performance.now() > end) throw new Error(`${what}: not within ${limitMs / 1000} s; last answer ${JSON.stringify(value)?.slice(0, 500)}`);
+    if (performance.now() > end)
+      throw new Error(`${what}: not within ${limitMs / 1000} s; last answer ${JSON.stringify(value)?.slice(0, 500)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

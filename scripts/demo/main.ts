@@ -10,7 +10,9 @@ const databaseUrl = process.env.DATABASE_URL;
 const dataDir = await mkdtemp(join(tmpdir(), 'subscription-demo-'));
 const environment: Record<string, string> = databaseUrl ? { DATABASE_URL: databaseUrl } : {};
 const service = await startServiceProcess({ dataDir, environment });
-console.log(`Service at ${service.url} after ${(service.startMs / 1000).toFixed(1)} s, on ${databaseUrl ? 'PostgreSQL' : 'a new embedded database'}\n`);
+console.log(
+  `Service at ${service.url} after ${(service.startMs / 1000).toFixed(1)} s, on ${databaseUrl ? 'PostgreSQL' : 'a new embedded database'}\n`,
+);
 let failed = false;
 try {
   const apiToken = service.apiToken ?? process.env.DEMO_API_TOKEN;

@@ -60,7 +60,15 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
     await step('a dashboard on /ws and a webhook receiver', async () => {
       await feed.opened;
       for (const event of WEBHOOK_EVENTS) {
-        ok(await operator.post('/webhooks', { name: `demo ${event}`, url: receiver.url, event_type: event, secret: receiver.secret }), 'webhook');
+        ok(
+          await operator.post('/webhooks', {
+            name: `demo ${event}`,
+            url: receiver.url,
+            event_type: event,
+            secret: receiver.secret,
+          }),
+          'webhook',
+        );
       }
       return [undefined, `${WEBHOOK_EVENTS.length} webhooks with a secret`];
     });
@@ -68,7 +76,10 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
     const email = `demo-${randomUUID().slice(0, 8)}@example.com`;
     const password = randomUUID();
     await step('register by e-mail', async () => {
-      const body = ok(await stranger.post('/cabinet/auth/email/register/standalone', { email, password, first_name: 'Demo', language: 'en' }), 'register');
+      const body = ok(
+        await stranger.post('/cabinet/auth/email/register/standalone', { email, password, first_name: 'Demo', language: 'en' }),
+        'register',
+      );
       expect(body.requires_verification === true, 'verification is asked for', body);
       return [undefined, email];
     });
@@ -89,15 +100,29 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
     await step('the panel user exists with the right limits', () => checkPanel(stranger, bought.subscription));
     const subscriptionUrl = await step('the connection link resolves', () => checkLink(me));
     await step('/ws saw the events', async () => {
-      const types = await until('events on /ws', async () => feed.typesOf(userId), (seen) => WEBHOOK_EVENTS.every((type) => seen.includes(type)));
+      const types = await until(
+        'events on /ws',
+        async () => feed.typesOf(userId),
+        (seen) => WEBHOOK_EVENTS.every((type) => seen.includes(type)),
+      );
       return [undefined, types.join(', ')];
     });
     await step('the webhook receiver got verified signatures', async () => {
-      const hooks = await until('webhooks', async () => receiver.hooksOf(userId), (seen) => WEBHOOK_EVENTS.every((type) => seen.some((hook) => hook.event === type)));
-      expect(hooks.every((hook) => hook.signatureHolds), 'every signature verifies', hooks);
+      const hooks = await until(
+        'webhooks',
+        async () => receiver.hooksOf(userId),
+        (seen) => WEBHOOK_EVENTS.every((type) => seen.some((hook) => hook.event === type)),
+      );
+      expect(
+        hooks.every((hook) => hook.signatureHolds),
+        'every signature verifies',
+        hooks,
+      );
       return [undefined, `${hooks.length} deliveries`];
     });
-    const balanceKopeks = await step('transactions and balance agree to the kopek', () => checkTransactions(operator, me, userId));
+    const balanceKopeks = await step('transactions and balance agree to the kopek', () =>
+      checkTransactions(operator, me, userId),
+    );
     return { userId, balanceKopeks, subscriptionUrl };
   } finally {
     feed.close();
@@ -121,7 +146,11 @@ async function topUp(me: Door, stranger: Door): Promise<[undefined, string]> {
   const delivery = (wanted: object) => stranger.post('/sandbox/api/payments/delivery', wanted, SANDBOX_HEADER);
   const topUpOnce = async () =>
     ok(
-      await me.post('/cabinet/balance/topup', { amount_kopeks: TOP_UP_KOPEKS, payment_method: 'sandbox' }, { 'idempotency-key': randomUUID() }),
+      await me.post(
+        '/cabinet/balance/topup',
+        { amount_kopeks: TOP_UP_KOPEKS, payment_method: 'sandbox' },
+        { 'idempotency-key': randomUUID() },
+      ),
       'top-up',
     ) as { payment_url: string };
   const [abandoned, paid] = [await topUpOnce(), await topUpOnce()];
@@ -131,7 +160,11 @@ async function topUp(me: Door, stranger: Door): Promise<[undefined, string]> {
   ok(await stranger.post(`/sandbox/api/payments/${idOf(paid)}/pay`, {}, SANDBOX_HEADER), 'pay the second invoice');
   await stranger.post('/sandbox/api/payments/flush', {}, SANDBOX_HEADER);
   await delivery({ duplicates: 0, hold: false });
-  const balance = await until('the credit', async () => (await me.get('/cabinet/balance')).body.balance_kopeks as number, (kopeks) => kopeks > 0);
+  const balance = await until(
+    'the credit',
+    async () => (await me.get('/cabinet/balance')).body.balance_kopeks as number,
+    (kopeks) => kopeks > 0,
+  );
   // A second credit would come with the duplicates; give it the time to show.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect((await me.get('/cabinet/balance')).body.balance_kopeks === TOP_UP_KOPEKS, 'credited exactly once', balance);
@@ -180,7 +213,11 @@ async function checkPanel(stranger: Door, subscription: Bought['subscription']):
 }
 
 async function checkLink(me: Door): Promise<[string, string]> {
-  const link = await until('the connection link', () => me.get('/cabinet/subscription/connection-link'), (reply) => reply.status === 200);
+  const link = await until(
+    'the connection link',
+    () => me.get('/cabinet/subscription/connection-link'),
+    (reply) => reply.status === 200,
+  );
   const { subscription_url: url } = link.body as { subscription_url: string };
   const response = await fetch(url);
   const text = await response.text();

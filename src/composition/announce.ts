@@ -36,7 +36,9 @@ export async function announce(facts: Announcement): Promise<void> {
     ...(fakes.length > 0 ? [`  Sandbox             ${url}/sandbox   (fake ${fakes.join(', ')})`] : []),
     ...(firstToken === null ? [] : [`  First API token     ${firstToken}   (shown once; send it as X-API-Key)`]),
     '  Administrator       npm run cli -- admin create you@example.com',
-    ...(databaseKind === 'embedded' ? ['  Use PostgreSQL      DATABASE_URL=postgresql://user:password@host:5432/database npm start'] : []),
+    ...(databaseKind === 'embedded'
+      ? ['  Use PostgreSQL      DATABASE_URL=postgresql://user:password@host:5432/database npm start']
+      : []),
     '',
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -62,7 +62,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       createContext: ({ req }: { req: FastifyRequest }) => createContext(req),
       maxBatchSize: MAX_BATCH_SIZE,
       onError: ({ error, path }) => {
-        if (error.code === 'INTERNAL_SERVER_ERROR') app.log.error({ err: error.cause ?? error, operation: path }, 'an operation failed');
+        if (error.code === 'INTERNAL_SERVER_ERROR')
+          app.log.error({ err: error.cause ?? error, operation: path }, 'an operation failed');
       },
     } satisfies FastifyTRPCPluginOptions<AppRouter>['trpcOptions'],
   });
@@ -78,12 +79,19 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 }
 
 function listOf(text: string | null): string[] {
-  return (text ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '');
+  return (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 /** One log line and one observation a request. The URL is never logged: queries carry credentials; the route template is enough. */
 function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): void {
-  type Measured = FastifyRequest & { startedAt?: number; observed?: ReturnType<Metrics['startHttpRequest']>; seen?: { actor: string } };
+  type Measured = FastifyRequest & {
+    startedAt?: number;
+    observed?: ReturnType<Metrics['startHttpRequest']>;
+    seen?: { actor: string };
+  };
   server.addHook('onRequest', (request, reply, done) => {
     const measured = request as Measured;
     measured.startedAt = performance.now();
@@ -124,7 +132,11 @@ function closeDisabledAreas(server: FastifyInstance, app: App): void {
 
 /** Doors that stay open with the Web API off. */
 function isWebApiPath(url: string): boolean {
-  return !/^\/(?:health$|livez|readyz|metrics$|docs|redoc|doc$|openapi\.json|sandbox|~callbacks|miniapp)/.test(url) && url !== '';
+  return (
+    !/^\/(?:health$|health\/payment-webhooks$|livez|readyz|metrics$|docs|redoc|doc$|openapi\.json|sandbox|~callbacks|messenger-webhook|miniapp)/.test(
+      url,
+    ) && url !== ''
+  );
 }
 
 async function sendMetrics(request: FastifyRequest, reply: FastifyReply, app: App, metrics: Metrics): Promise<string | object> {

@@ -1,7 +1,7 @@
 import type { Ports, SettingsReader } from '../core/app.ts';
 import type { Clock } from '../core/clock.ts';
-import { createHttpClient } from '../core/http/outbound.ts';
 import type { Env } from '../core/env.ts';
+import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
@@ -60,7 +60,8 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
     connection: (): BotApiConnection | null => {
       const fake = fakeAddresses('messenger');
-      if (fake) return { baseUrl: fake.messengerUrl, token: sandbox!.secrets.botToken, webhookSecret: sandbox!.secrets.webhookSecret };
+      if (fake)
+        return { baseUrl: fake.messengerUrl, token: sandbox!.secrets.botToken, webhookSecret: sandbox!.secrets.webhookSecret };
       const token = settings.get('BOT_TOKEN');
       if (!token) return null;
       return { baseUrl: BOT_API_BASE_URL, token, webhookSecret: settings.get('WEBHOOK_SECRET_TOKEN') };
@@ -105,7 +106,11 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
 
 function paymentProviders({ settings, log, metrics, sandbox }: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
   const deps = { log, metrics };
-  const listOf = (text: string) => text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  const listOf = (text: string) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
   const yookassa = createYookassaProvider({
     http: createHttpClient({ system: 'yookassa', totalTimeoutMs: 30_000 }, deps),
     connection: () => ({
@@ -134,7 +139,13 @@ function paymentProviders({ settings, log, metrics, sandbox }: OutsideOptions, m
     http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: 30_000 }, deps),
     connection: () => {
       const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
-      return addresses && { baseUrl: addresses.paymentsUrl, secret: sandbox!.secrets.paymentSecret, webhookPath: SANDBOX_CALLBACK_PATH };
+      return (
+        addresses && {
+          baseUrl: addresses.paymentsUrl,
+          secret: sandbox!.secrets.paymentSecret,
+          webhookPath: SANDBOX_CALLBACK_PATH,
+        }
+      );
     },
   });
   return [fake, stars, yookassa];

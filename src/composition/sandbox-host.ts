@@ -5,8 +5,8 @@ import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
-import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
 import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
+import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
 import { databaseSandboxStore } from './sandbox-store.ts';
 
@@ -103,9 +103,10 @@ export class SandboxHost {
     this.#servers = null;
     if (!servers) return;
     await Promise.all([servers.panel.close(), servers.payments.close(), servers.messenger.close(), servers.mail.close()]);
-    await this.#options.database.db.sql("DELETE FROM service_state WHERE key = 'sandbox_host' AND value->>'instance' = $1 RETURNING key", [
-      this.#instance,
-    ]);
+    await this.#options.database.db.sql(
+      "DELETE FROM service_state WHERE key = 'sandbox_host' AND value->>'instance' = $1 RETURNING key",
+      [this.#instance],
+    );
   }
 
   async #beat(): Promise<void> {
@@ -117,7 +118,9 @@ export class SandboxHost {
       }
       return;
     }
-    const [row] = await this.#options.database.db.sql<{ value: SandboxAddresses }>("SELECT value FROM service_state WHERE key = 'sandbox_host'");
+    const [row] = await this.#options.database.db.sql<{ value: SandboxAddresses }>(
+      "SELECT value FROM service_state WHERE key = 'sandbox_host'",
+    );
     this.#addresses = row?.value.panelUrl ? row.value : BETWEEN_HOSTS;
   }
 

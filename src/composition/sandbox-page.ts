@@ -25,7 +25,10 @@ export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): 
           headers: request.headers as Record<string, string | undefined>,
           body: typeof request.body === 'string' ? request.body : '',
         });
-        return reply.code(answer.status).headers({ ...answer.headers }).send(answer.body);
+        return reply
+          .code(answer.status)
+          .headers({ ...answer.headers })
+          .send(answer.body);
       });
     }
   });
@@ -39,7 +42,8 @@ function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
     messenger: { list: async () => (await messenger.messages()).slice(0, PAGE_SIZE) },
     panel: {
       users: async () => panel.listUsers(PAGE_SIZE).map((user) => ({ ...user, expireAt: textOf(user.expireAt) })),
-      squads: async () => panel.listSquads().map((squad) => ({ uuid: squad.uuid, name: squad.name, members: squad.membersCount })),
+      squads: async () =>
+        panel.listSquads().map((squad) => ({ uuid: squad.uuid, name: squad.name, members: squad.membersCount })),
     },
     payments: {
       list: async () =>

@@ -81,9 +81,10 @@ export class SandboxClock implements Clock {
   }
 
   async #read(): Promise<void> {
-    const [row] = await this.#database.db.sql<{ offset: number }>("SELECT (value->>'offsetMs')::bigint AS offset FROM service_state WHERE key = $1", [
-      CLOCK_KEY,
-    ]);
+    const [row] = await this.#database.db.sql<{ offset: number }>(
+      "SELECT (value->>'offsetMs')::bigint AS offset FROM service_state WHERE key = $1",
+      [CLOCK_KEY],
+    );
     this.#offsetMs = row?.offset ?? 0;
   }
 }

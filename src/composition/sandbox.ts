@@ -19,7 +19,12 @@ export interface Sandbox {
 }
 
 /** @returns null when no fake may ever run here (production, SANDBOX=off, or everything real) */
-export async function createSandbox(options: { env: Env; settings: SettingsReader; database: Database; log: Logger }): Promise<Sandbox | null> {
+export async function createSandbox(options: {
+  env: Env;
+  settings: SettingsReader;
+  database: Database;
+  log: Logger;
+}): Promise<Sandbox | null> {
   const { env, settings, database, log } = options;
   if (fakeKinds(env, settings).length === 0) return null;
   const clock = new SandboxClock(database);

@@ -38,7 +38,12 @@ export interface ServiceOptions {
   metrics: Metrics;
   redactor: Redactor;
   /** Makes the outside systems; called once, before the `App` exists. */
-  ports: (parts: { database: Database; settings: App['settings']; log: Logger; metrics: Metrics }) => Promise<{ ports: Ports; clock: Clock }>;
+  ports: (parts: {
+    database: Database;
+    settings: App['settings'];
+    log: Logger;
+    metrics: Metrics;
+  }) => Promise<{ ports: Ports; clock: Clock }>;
 }
 
 /** Opens the database `DATABASE_URL` names, else the embedded one in `DATA_DIR`. */

@@ -7,10 +7,10 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import type { Redactor } from '../core/redaction.ts';
-import { jobHandlers } from '../jobs/handlers.ts';
-import { startSchedules } from '../jobs/schedules.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
+import { jobHandlers } from '../jobs/handlers.ts';
+import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
 import { readCabinetStanding } from '../realtime/cabinet-standing.ts';
 import { addressOf } from '../rest/request-context.ts';
@@ -97,7 +97,16 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   await runner.work(jobHandlers(app, metrics));
   const stopSchedules = startSchedules(app);
   state.isReady = true;
-  await announce({ app, url, version, migrated: service.migrated, firstToken, sandbox: fakes, startedAt, databaseKind: service.database.kind });
+  await announce({
+    app,
+    url,
+    version,
+    migrated: service.migrated,
+    firstToken,
+    sandbox: fakes,
+    startedAt,
+    databaseKind: service.database.kind,
+  });
   seedLate(app);
 
   return {

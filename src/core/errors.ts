@@ -23,7 +23,12 @@ export class AppError extends Error {
   readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: string, status: number, detail: ErrorDetail, options: { headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    status: number,
+    detail: ErrorDetail,
+    options: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
     super(typeof detail === 'string' ? detail : detail.message, { cause: options.cause });
     this.name = 'AppError';
     this.code = code;

@@ -1,9 +1,9 @@
 import type { App } from '../core/app.ts';
 import type { JobHandlers } from '../core/jobs/job-runner.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { handlePasswordReset } from '../domain/identity/jobs.ts';
 import { countTransactionsByDay } from '../domain/ledger/count-transactions.ts';
 import { handleMailSend } from '../domain/messaging/jobs.ts';
-import { handlePasswordReset } from '../domain/identity/jobs.ts';
 import { handleMessengerSend } from '../domain/messaging/send-message.ts';
 import { runLedgerCheck, runPurge } from '../domain/ops/jobs.ts';
 import { checkPendingPayments, processCallback, runAfterTopup } from '../domain/payments/jobs.ts';

@@ -26,7 +26,10 @@ describe('API tokens', () => {
     const listed = list.body.find((row: { id: number }) => row.id === shown.id);
     expect(listed).toMatchObject({ id: shown.id, name: 'Bot', prefix: token.slice(0, 8) });
     expect(list.text).not.toContain(token);
-    const [row] = await t.app.db.sql<{ found: number }>('SELECT count(*)::int AS found FROM web_api_tokens w WHERE w::text LIKE $1', [`%${token}%`]);
+    const [row] = await t.app.db.sql<{ found: number }>(
+      'SELECT count(*)::int AS found FROM web_api_tokens w WHERE w::text LIKE $1',
+      [`%${token}%`],
+    );
     expect(row!.found).toBe(0);
   });
 
@@ -43,7 +46,10 @@ describe('API tokens', () => {
   });
 
   test('an expired token is refused', async () => {
-    const made = await api.post('/tokens', { name: 'short', expires_at: new Date(t.clock.now().getTime() + 60_000).toISOString() });
+    const made = await api.post('/tokens', {
+      name: 'short',
+      expires_at: new Date(t.clock.now().getTime() + 60_000).toISOString(),
+    });
     const short = clientOf(server, { 'x-api-key': made.body.token });
     expect((await short.get('/tokens')).status).toBe(200);
     t.clock.advance(61_000);
@@ -56,14 +62,22 @@ describe('API tokens', () => {
     ['a made-up one', { 'x-api-key': 'sst_nonsense' }, 'Invalid or expired API key'],
     ['one with a wrong check sum', { 'x-api-key': `sst_${'A'.repeat(64)}0000000` }, 'Invalid or expired API key'],
   ])('%s is 401', async (_name, headers, detail) => {
-    expect(await clientOf(server, headers as Record<string, string>).get('/tokens')).toMatchObject({ status: 401, body: { detail } });
+    expect(await clientOf(server, headers as Record<string, string>).get('/tokens')).toMatchObject({
+      status: 401,
+      body: { detail },
+    });
   });
 
   test('bad input is 422 with place and type, and unknown ids are 404', async () => {
     expect((await api.post('/tokens', {})).body.detail).toMatchObject([{ loc: ['body', 'name'], type: 'missing' }]);
     expect((await api.post('/tokens', { name: ' ' })).status).toBe(422);
-    expect((await api.post('/tokens', { name: 'x', expires_at: '2001-01-01T00:00:00' })).body.detail[0].loc).toEqual(['body', 'expires_at']);
-    expect((await api.post('/tokens/abc/revoke')).body.detail).toMatchObject([{ loc: ['path', 'token_id'], type: 'int_parsing' }]);
+    expect((await api.post('/tokens', { name: 'x', expires_at: '2001-01-01T00:00:00' })).body.detail[0].loc).toEqual([
+      'body',
+      'expires_at',
+    ]);
+    expect((await api.post('/tokens/abc/revoke')).body.detail).toMatchObject([
+      { loc: ['path', 'token_id'], type: 'int_parsing' },
+    ]);
     for (const action of ['revoke', 'activate']) {
       expect(await api.post(`/tokens/999999/${action}`)).toMatchObject({ status: 404, body: { detail: 'Token not found' } });
     }
@@ -73,7 +87,11 @@ describe('API tokens', () => {
   test('the use of a token is noted at most once a minute', async () => {
     const other = await tokenClient(t.app, server, 'used');
     const lastUsed = async () =>
-      (await t.app.db.sql<{ at: Date | null }>('SELECT last_used_at AS at FROM web_api_tokens WHERE id = $1::int', [other.tokenId]))[0]!.at;
+      (
+        await t.app.db.sql<{ at: Date | null }>('SELECT last_used_at AS at FROM web_api_tokens WHERE id = $1::int', [
+          other.tokenId,
+        ])
+      )[0]!.at;
     await other.get('/tokens');
     await expect.poll(lastUsed).not.toBeNull();
     const first = await lastUsed();

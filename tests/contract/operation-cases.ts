@@ -128,7 +128,8 @@ export function badParameters(operation: DocumentedOperation): BadParameter[] {
       if (parameter.in === 'query') cases.push(at('', 'int_parsing'));
     }
     if (schema.type === 'boolean') cases.push(at('maybe', 'bool_parsing'));
-    if (schema.enum && parameter.in === 'query') cases.push(at('no-such-word', schema.enum.length === 1 ? 'literal_error' : 'enum'));
+    if (schema.enum && parameter.in === 'query')
+      cases.push(at('no-such-word', schema.enum.length === 1 ? 'literal_error' : 'enum'));
     if (schema.format === 'date-time') cases.push(at('yesterday', 'datetime_parsing'));
     for (const [value, type] of beyond(schema)) cases.push(at(String(value), type));
     return cases;

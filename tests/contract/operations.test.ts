@@ -85,7 +85,9 @@ describe('credentials', () => {
 });
 
 describe('input', () => {
-  const parameters = operations.flatMap((operation) => badParameters(operation).map((bad) => [`${operation.method} ${operation.path}: ${bad.what}`, operation, bad] as const));
+  const parameters = operations.flatMap((operation) =>
+    badParameters(operation).map((bad) => [`${operation.method} ${operation.path}: ${bad.what}`, operation, bad] as const),
+  );
   test.each(parameters)('%s', async (_name, operation, bad) => {
     const reply = await send(allowed(operation), operation, bad.path ?? pathFor(operation, 1), exampleBody(operation), bad.query);
     expect(reply.status).toBe(422);
@@ -95,7 +97,9 @@ describe('input', () => {
     expect(issue).toHaveProperty('input');
   });
 
-  const bodies = operations.flatMap((operation) => badBodies(operation).map((bad) => [`${operation.method} ${operation.path}: ${bad.what}`, operation, bad] as const));
+  const bodies = operations.flatMap((operation) =>
+    badBodies(operation).map((bad) => [`${operation.method} ${operation.path}: ${bad.what}`, operation, bad] as const),
+  );
   test.each(bodies)('%s', async (_name, operation, bad) => {
     const reply = await send(allowed(operation), operation, pathFor(operation, 1), bad.body);
     expect(reply.status, JSON.stringify(reply.body)).toBe(422);

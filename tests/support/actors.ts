@@ -15,12 +15,21 @@ async function signedIn(app: App, server: FastifyInstance, user: BuiltUser): Pro
 }
 
 /** A signed-in user of the cabinet. */
-export async function userClient(app: App, server: FastifyInstance, fields: Parameters<typeof aUser>[1] = {}): Promise<ActorClient> {
+export async function userClient(
+  app: App,
+  server: FastifyInstance,
+  fields: Parameters<typeof aUser>[1] = {},
+): Promise<ActorClient> {
   return signedIn(app, server, await aUser(app, fields));
 }
 
 /** A signed-in user with one role that holds exactly these permissions. */
-export async function adminClient(app: App, server: FastifyInstance, permissions: readonly string[], level = 100): Promise<ActorClient> {
+export async function adminClient(
+  app: App,
+  server: FastifyInstance,
+  permissions: readonly string[],
+  level = 100,
+): Promise<ActorClient> {
   const user = await aUser(app);
   await app.db.sql(
     `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($1, $2::int, $3::jsonb) RETURNING id)

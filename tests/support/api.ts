@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../../src/core/app.ts';
 import { createHttpServer } from '../../src/composition/http-server.ts';
+import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 
@@ -37,12 +37,20 @@ export async function testServer(app: App): Promise<FastifyInstance> {
 }
 
 export function clientOf(server: FastifyInstance, headers: Record<string, string> = {}): ApiClient {
-  const send = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body: unknown, request: ApiRequest = {}) => {
+  const send = async (
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body: unknown,
+    request: ApiRequest = {},
+  ) => {
     const reply = await server.inject({
       method,
       url: path,
       query: Object.fromEntries(
-        Object.entries(request.query ?? {}).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
+        Object.entries(request.query ?? {}).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? value.map(String) : String(value),
+        ]),
       ) as Record<string, string | string[]>,
       headers: { ...headers, ...request.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -61,7 +69,11 @@ export function clientOf(server: FastifyInstance, headers: Record<string, string
 }
 
 /** A client with a new API token. */
-export async function tokenClient(app: App, server: FastifyInstance, name = 'test'): Promise<ApiClient & { token: string; tokenId: number }> {
+export async function tokenClient(
+  app: App,
+  server: FastifyInstance,
+  name = 'test',
+): Promise<ApiClient & { token: string; tokenId: number }> {
   const made = await createApiToken(app, { kind: 'system', name: 'test' }, { name, description: null, expiresAt: null });
   return { ...clientOf(server, { 'x-api-key': made.token }), token: made.token, tokenId: made.id };
 }

@@ -21,7 +21,15 @@ export async function aUser(app: App, fields: { language?: string; email?: strin
     `INSERT INTO users (messenger_id, first_name, username, language, email, email_verified, referral_code, promo_group_id, created_at, updated_at)
      VALUES ($1::bigint, $2, $3, $4, $5::text, $5::text IS NOT NULL, $6, (SELECT id FROM promo_groups WHERE is_default), $7::timestamptz, $7::timestamptz)
      RETURNING id`,
-    [messengerId, `User ${number}`, `user${number}`, fields.language ?? 'ru', fields.email ?? null, `ref${number}`, app.clock.now()],
+    [
+      messengerId,
+      `User ${number}`,
+      `user${number}`,
+      fields.language ?? 'ru',
+      fields.email ?? null,
+      `ref${number}`,
+      app.clock.now(),
+    ],
   );
   return { id: row!.id, messengerId };
 }

@@ -3,12 +3,12 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
-import { createLogger } from '../../src/core/log.ts';
 import type { Database } from '../../src/core/db/database.ts';
 import { readMigrations } from '../../src/core/db/migrate.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
 import { JobRunner } from '../../src/core/jobs/job-runner.ts';
+import { createLogger } from '../../src/core/log.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const migrationsFolder = join(root, 'prisma', 'migrations');
@@ -40,7 +40,13 @@ export async function prepareTemplate(): Promise<void> {
 
 async function prepareEmbeddedTemplate(key: string): Promise<void> {
   const path = join(cacheFolder, `${key}.tar`);
-  if (await readFile(path).then(() => true, () => false)) return;
+  if (
+    await readFile(path).then(
+      () => true,
+      () => false,
+    )
+  )
+    return;
   const database = await openEmbedded({ dataDir: null, migrationsFolder });
   await installAll(database);
   await database.close();

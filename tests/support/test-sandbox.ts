@@ -1,10 +1,10 @@
-import type { Ports, SettingsReader } from '../../src/core/app.ts';
-import type { Clock } from '../../src/core/clock.ts';
 import { connectOutsideSystems } from '../../src/composition/outside-systems.ts';
 import type { SandboxServers } from '../../src/composition/sandbox-host.ts';
 import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
-import { createHttpClient } from '../../src/core/http/outbound.ts';
+import type { Ports, SettingsReader } from '../../src/core/app.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import type { Env } from '../../src/core/env.ts';
+import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { startMailSandbox } from '../../src/sandbox/mail/mail-sandbox.ts';

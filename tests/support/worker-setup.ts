@@ -1,6 +1,6 @@
 import { beforeAll } from 'vitest';
-import { workerDatabase } from './worker-database.ts';
 import { emptyDatabase } from './test-database.ts';
+import { workerDatabase } from './worker-database.ts';
 
 beforeAll(async () => {
   await emptyDatabase(await workerDatabase());

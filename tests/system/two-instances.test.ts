@@ -5,9 +5,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Door, openDoor, until } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
-import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
-import { startSandboxPanel, type SandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
+import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 const PANEL_KEY = 'panel-key-of-this-test';
@@ -20,7 +20,8 @@ describe.skipIf(!serverUrl)('two instances on one PostgreSQL (left out without a
   let first: ServiceProcess;
   let second: ServiceProcess;
   let token: string;
-  const door = (service: ServiceProcess, headers: Record<string, string> = {}): Door => openDoor(service.url, { 'x-api-key': token, ...headers });
+  const door = (service: ServiceProcess, headers: Record<string, string> = {}): Door =>
+    openDoor(service.url, { 'x-api-key': token, ...headers });
 
   const startInstance = () =>
     startServiceProcess({
@@ -73,7 +74,11 @@ describe.skipIf(!serverUrl)('two instances on one PostgreSQL (left out without a
     expect((await door(first).post('/users', { messenger_id: 7_000_000_001 })).status).toBe(200);
     expect((await door(second).post('/users', { messenger_id: 7_000_000_002 })).status).toBe(200);
     for (const name of ['first', 'second']) {
-      await until(`events on ${name}`, async () => seen[name]!, (events) => ['user.created 7000000001', 'user.created 7000000002'].every((event) => events.includes(event)));
+      await until(
+        `events on ${name}`,
+        async () => seen[name]!,
+        (events) => ['user.created 7000000001', 'user.created 7000000002'].every((event) => events.includes(event)),
+      );
       expect(seen[name]!.filter((event) => event === 'user.created 7000000001')).toHaveLength(1);
     }
     for (const socket of sockets) socket.close();
@@ -91,7 +96,11 @@ describe.skipIf(!serverUrl)('two instances on one PostgreSQL (left out without a
     const hook = await door(first).post('/webhooks', { name: 'once', url, event_type: 'user.created' });
     expect(hook.status).toBe(200);
     for (let i = 0; i < 10; i++) await door(i % 2 ? first : second).post('/users', { messenger_id: 7_000_000_100 + i });
-    await until('ten deliveries', async () => received.length, (count) => count >= 10);
+    await until(
+      'ten deliveries',
+      async () => received.length,
+      (count) => count >= 10,
+    );
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(received).toHaveLength(10);
     expect(new Set(received).size).toBe(10);
@@ -105,16 +114,28 @@ describe.skipIf(!serverUrl)('two instances on one PostgreSQL (left out without a
     expect((await door(first).post(`/tokens/${made.id}/revoke`)).status).toBe(200);
     const revokedAt = performance.now();
     for (const service of [first, second]) {
-      await until('the refusal', () => with2(service).get('/tokens'), (reply) => reply.status === 401, 1_000);
+      await until(
+        'the refusal',
+        () => with2(service).get('/tokens'),
+        (reply) => reply.status === 401,
+        1_000,
+      );
     }
     expect(performance.now() - revokedAt).toBeLessThan(1_000);
   });
 
   test('kill -9 in the middle of 200 parallel purchases loses and doubles nothing, and the panel converges', async () => {
-    const secrets = (await sql.query<{ value: { botToken: string } }>("SELECT value FROM service_state WHERE key = 'sandbox:secrets'")).rows[0]!.value;
+    const secrets = (
+      await sql.query<{ value: { botToken: string } }>("SELECT value FROM service_state WHERE key = 'sandbox:secrets'")
+    ).rows[0]!.value;
     const tariffs = await until(
       'a tariff',
-      async () => (await sql.query<{ id: number; period_prices: Record<string, number> }>('SELECT id, period_prices FROM tariffs WHERE is_active')).rows,
+      async () =>
+        (
+          await sql.query<{ id: number; period_prices: Record<string, number> }>(
+            'SELECT id, period_prices FROM tariffs WHERE is_active',
+          )
+        ).rows,
       (rows) => rows.length > 0,
     );
     const tariff = tariffs[0]!;
@@ -168,7 +189,9 @@ describe.skipIf(!serverUrl)('two instances on one PostgreSQL (left out without a
     expect((await sql.query('SELECT * FROM ledger_check()')).rows).toEqual([]);
     await until(
       'the panel in step',
-      async () => (await sql.query<{ left: number }>("SELECT count(*)::int AS left FROM subscriptions WHERE provision_state <> 'synced'")).rows[0]!.left,
+      async () =>
+        (await sql.query<{ left: number }>("SELECT count(*)::int AS left FROM subscriptions WHERE provision_state <> 'synced'"))
+          .rows[0]!.left,
       (left) => left === 0,
       120_000,
     );

@@ -22,7 +22,12 @@ export function isRetryable(error: unknown): boolean {
   const failure = error as DriverError | null;
   if (failure === null || typeof failure !== 'object') return false;
   const code = sqlState(error);
-  return failure.code === 'P2034' || code === DEADLOCK || code === SERIALIZATION || driverCause(failure)?.kind === 'TransactionWriteConflict';
+  return (
+    failure.code === 'P2034' ||
+    code === DEADLOCK ||
+    code === SERIALIZATION ||
+    driverCause(failure)?.kind === 'TransactionWriteConflict'
+  );
 }
 
 /** The SQLSTATE behind an error of Prisma, node-postgres or PGlite. */
@@ -32,7 +37,9 @@ export function sqlState(error: unknown): string | undefined {
   const cause = driverCause(failure);
   if (cause?.originalCode) return cause.originalCode;
   if (failure.code === 'P2002') return '23505';
-  return typeof failure.code === 'string' && /^[0-9A-Z]{5}$/.test(failure.code) && !failure.code.startsWith('P2') ? failure.code : undefined;
+  return typeof failure.code === 'string' && /^[0-9A-Z]{5}$/.test(failure.code) && !failure.code.startsWith('P2')
+    ? failure.code
+    : undefined;
 }
 
 /** A unique key refused the row. `constraint`: part of the constraint's or a column's name. */
@@ -57,10 +64,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const failure = error as DriverError | null;
   if (failure === null || typeof failure !== 'object') return false;
   const code = String(failure.code ?? '');
-  if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(code)) return true;
+  if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(code))
+    return true;
   const state = sqlState(error) ?? '';
   if (state.startsWith('08') || state.startsWith('57P') || state === '53300') return true;
-  return /timeout exceeded when trying to connect|Connection terminated|terminating connection/i.test(String(failure.message ?? ''));
+  return /timeout exceeded when trying to connect|Connection terminated|terminating connection/i.test(
+    String(failure.message ?? ''),
+  );
 }
 
 function driverCause(failure: DriverError): DriverCause | undefined {
@@ -70,5 +80,11 @@ function driverCause(failure: DriverError): DriverCause | undefined {
 
 function describe(error: unknown): string {
   const failure = error as DriverError & { constraint?: string; detail?: string };
-  return [failure.constraint, failure.detail, failure.message, JSON.stringify(failure.meta ?? null), JSON.stringify(driverCause(failure) ?? null)].join(' ');
+  return [
+    failure.constraint,
+    failure.detail,
+    failure.message,
+    JSON.stringify(failure.meta ?? null),
+    JSON.stringify(driverCause(failure) ?? null),
+  ].join(' ');
 }

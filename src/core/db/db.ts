@@ -7,9 +7,7 @@ export type PrismaDb = PrismaClient | Prisma.TransactionClient;
  * Plain SQL with `$1` placeholders, for hot paths, locks, statistics and SQL functions. Runs on the same connection as
  * `prisma` inside a transaction. Rows come back alike on both databases: int8 as `number`, timestamptz as `Date`, jsonb parsed.
  */
-export interface SqlRunner {
-  <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-}
+export type SqlRunner = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 /** Opens one interactive transaction; only `inTransaction` calls it. */
 export type BeginTransaction = <T>(fn: (tx: Prisma.TransactionClient) => Promise<T>) => Promise<T>;

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 /** Another process has the embedded database open; opening it twice would corrupt it. */
 export class FolderInUseError extends Error {
   constructor(folder: string, pid: number) {
-    super(`The data folder ${folder} is in use by process ${pid}. Stop it first, or give this one another DATA_DIR or a DATABASE_URL.`);
+    super(
+      `The data folder ${folder} is in use by process ${pid}. Stop it first, or give this one another DATA_DIR or a DATABASE_URL.`,
+    );
     this.name = 'FolderInUseError';
   }
 }

@@ -22,7 +22,9 @@ const ADVISORY_LOCK = 727_110_001;
 
 /** Reads all migrations of a folder in their order. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
-  const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
   return Promise.all(
     names.sort().map(async (name) => {
       const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8');
@@ -46,7 +48,8 @@ export async function applyMigrations(target: MigrationTarget, migrations: reado
     );
     const known = new Set(migrations.map((migration) => migration.name));
     for (const name of applied.keys()) {
-      if (!known.has(name)) throw new Error(`The database holds migration ${name}, which this release does not know: it is newer`);
+      if (!known.has(name))
+        throw new Error(`The database holds migration ${name}, which this release does not know: it is newer`);
     }
     const done: string[] = [];
     for (const migration of migrations) {

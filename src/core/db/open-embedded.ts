@@ -3,8 +3,8 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
-import { openPrisma } from './open-prisma.ts';
 import { applyMigrations, readMigrations } from './migrate.ts';
+import { openPrisma } from './open-prisma.ts';
 import { embeddedSqlRunner } from './sql-runner.ts';
 
 export interface EmbeddedOptions {

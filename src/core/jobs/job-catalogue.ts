@@ -24,7 +24,14 @@ export const QUEUES = {
   /** Deletes or disables the panel user of an account that is gone. */
   'provisioning.remove-user': { ...usual, policy: 'short', concurrency: 2 },
   /** Tells the panel the squads of every subscription of a tariff whose servers changed. */
-  'provisioning.sync-squads': { ...usual, policy: 'short', retryLimit: 5, retryDelaySeconds: 30, expireSeconds: 3600, concurrency: 1 },
+  'provisioning.sync-squads': {
+    ...usual,
+    policy: 'short',
+    retryLimit: 5,
+    retryDelaySeconds: 30,
+    expireSeconds: 3600,
+    concurrency: 1,
+  },
   /** Processes one stored provider callback. */
   'payments.callback': { ...usual, retryLimit: 15, concurrency: 5 },
   /** Asks providers about pending payments. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Actor, actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
 
@@ -19,6 +20,8 @@ interface KeyRow {
 }
 
 const MAX_KEY_LENGTH = 255;
+/** Longer than any outside call may take. */
+const ABANDONED_MS = 2 * MINUTE_MS;
 
 /**
  * Runs a money operation once per (actor, key) for 24 h (spec 00, Consistency). The key row is written in the operation's own
@@ -72,7 +75,7 @@ export async function runOnceAround<P, T>(
        ON CONFLICT (actor, key) DO NOTHING RETURNING key`,
       [who, key, once.operation, hash, t.clock.now()],
     );
-    if (mine) return { first: await prepare(t) };
+    if (mine || (await takeOver(t, who, once, hash))) return { first: await prepare(t) };
     return { answer: (await replay<T>(t, who, once, hash)).response };
   });
   if ('answer' in prepared) return prepared.answer;
@@ -88,6 +91,17 @@ export async function runOnceAround<P, T>(
     await app.db.sql('DELETE FROM idempotency_keys WHERE actor = $1 AND key = $2 AND response IS NULL RETURNING key', [who, key]);
     throw error;
   }
+}
+
+/** The first caller died between its two transactions: after a while the key is free for a repeat of the same request. */
+async function takeOver(t: App, who: string, once: OnceKey, hash: string): Promise<boolean> {
+  const rows = await t.db.sql<{ key: string }>(
+    `UPDATE idempotency_keys SET created_at = $5::timestamptz
+     WHERE actor = $1 AND key = $2 AND operation = $3 AND body_hash = $4 AND response IS NULL
+       AND created_at < $5::timestamptz - $6::int * interval '1 millisecond' RETURNING key`,
+    [who, once.key, once.operation, hash, t.clock.now(), ABANDONED_MS],
+  );
+  return rows.length > 0;
 }
 
 async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Promise<{ response: T }> {

@@ -64,5 +64,6 @@ export async function probeDatabase(app: App): Promise<DatabaseProbe> {
 
 /** Readiness: started, not stopping, database answers. @throws AppError 503 'Not ready' */
 export async function requireReady(app: App): Promise<void> {
-  if (!app.ports.instance.isReady() || (await probeDatabase(app)).status !== 'healthy') throw refuse('not_ready', 503, 'Not ready');
+  if (!app.ports.instance.isReady() || (await probeDatabase(app)).status !== 'healthy')
+    throw refuse('not_ready', 503, 'Not ready');
 }

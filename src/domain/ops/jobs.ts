@@ -18,6 +18,8 @@ export async function runLedgerCheck(app: App): Promise<boolean> {
 }
 
 export async function runPurge(app: App): Promise<void> {
-  const deleted = Object.entries({ ...(await purgeOldRows(app)), webhook_deliveries: await purgeDeliveries(app) }).filter(([, rows]) => rows > 0);
+  const deleted = Object.entries({ ...(await purgeOldRows(app)), webhook_deliveries: await purgeDeliveries(app) }).filter(
+    ([, rows]) => rows > 0,
+  );
   if (deleted.length > 0) app.log.info({ deleted: deleted.map(([table, rows]) => `${table} ${rows}`) }, 'old rows purged');
 }

@@ -86,7 +86,12 @@ async function takeStep(view: SandboxView, encodedId: string, step: 'pay' | 'fai
 function setDelivery(view: SandboxView, body: string): SandboxReply {
   const wanted = parsed(body) as { duplicates?: unknown; hold?: unknown } | null;
   const { duplicates = 0, hold = false } = wanted ?? {};
-  if (!Number.isSafeInteger(duplicates) || (duplicates as number) < 0 || (duplicates as number) > MAX_DUPLICATES || typeof hold !== 'boolean') {
+  if (
+    !Number.isSafeInteger(duplicates) ||
+    (duplicates as number) < 0 ||
+    (duplicates as number) > MAX_DUPLICATES ||
+    typeof hold !== 'boolean'
+  ) {
     return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, hold a boolean` });
   }
   view.payments.setDelivery({ duplicates: duplicates as number, hold });

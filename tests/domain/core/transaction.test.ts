@@ -24,7 +24,9 @@ describe('inTransaction', () => {
     await expect(work('lost', true)).rejects.toThrow('after the effects');
     expect(await jobCount('kept')).toBe(1);
     expect(await jobCount('lost')).toBe(0);
-    const events = await t.app.db.sql<{ marker: string }>("SELECT payload->>'marker' AS marker FROM domain_events WHERE type = 'test.event'");
+    const events = await t.app.db.sql<{ marker: string }>(
+      "SELECT payload->>'marker' AS marker FROM domain_events WHERE type = 'test.event'",
+    );
     expect(events.map((event) => event.marker)).toEqual(['kept']);
   });
 
@@ -32,7 +34,9 @@ describe('inTransaction', () => {
     const user = await aUser(t.app);
     await expect(
       inTransaction(t.app, async (outer) => {
-        await inTransaction(outer, (inner) => inner.db.sql("UPDATE users SET first_name = 'changed' WHERE id = $1::int RETURNING id", [user.id]));
+        await inTransaction(outer, (inner) =>
+          inner.db.sql("UPDATE users SET first_name = 'changed' WHERE id = $1::int RETURNING id", [user.id]),
+        );
         throw new Error('outer');
       }),
     ).rejects.toThrow('outer');
@@ -46,7 +50,8 @@ describe('inTransaction', () => {
   });
 
   test('values come back alike from the root and from a transaction', async () => {
-    const query = "SELECT 5::bigint AS big, 1.50::numeric AS dec, '{\"a\":[1]}'::jsonb AS json, $1::timestamptz AS at, $2::int[] AS list, $3::text AS nothing";
+    const query =
+      'SELECT 5::bigint AS big, 1.50::numeric AS dec, \'{"a":[1]}\'::jsonb AS json, $1::timestamptz AS at, $2::int[] AS list, $3::text AS nothing';
     const values = [new Date('2026-01-02T03:04:05.678Z'), [1, 2], null];
     const expected = { big: 5, json: { a: [1] }, at: values[0], list: [1, 2], nothing: null };
     const [root] = await t.app.db.sql<Record<string, unknown>>(query, values);
@@ -58,7 +63,8 @@ describe('inTransaction', () => {
   });
 
   test('jobs with a singleton key wait at most once', async () => {
-    for (let i = 0; i < 3; i++) await t.app.jobs.send('core.purge' as never, { marker: 'single' } as never, { singletonKey: 'one' });
+    for (let i = 0; i < 3; i++)
+      await t.app.jobs.send('core.purge' as never, { marker: 'single' } as never, { singletonKey: 'one' });
     expect(await jobCount('single')).toBe(1);
   });
 });

@@ -44,17 +44,29 @@ describe('postMovement', () => {
       { kopeks: 50_000, key: `wallet:${user.id}` },
       { kopeks: -50_000, key: 'provider:test' },
     ]);
-    const events = await t.app.db.sql<{ type: string; payload: object }>('SELECT type, payload FROM domain_events WHERE user_id = $1::int', [user.id]);
+    const events = await t.app.db.sql<{ type: string; payload: object }>(
+      'SELECT type, payload FROM domain_events WHERE user_id = $1::int',
+      [user.id],
+    );
     expect(events).toMatchObject([
-      { type: 'payment.completed', payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test', external_id: 'inv-1', is_completed: true } },
+      {
+        type: 'payment.completed',
+        payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test', external_id: 'inv-1', is_completed: true },
+      },
     ]);
   });
 
   test('one outside payment is posted once, also for another user', async () => {
     const [first, second] = [await aUser(t.app), await aUser(t.app)];
     await postMovement(t.app, deposit(first.id, 1_000, 'same'));
-    expect(await postMovement(t.app, deposit(first.id, 1_000, 'same'))).toMatchObject({ outcome: 'duplicate', balanceKopeks: 1_000 });
-    expect(await postMovement(t.app, deposit(second.id, 1_000, 'same'))).toMatchObject({ outcome: 'duplicate', balanceKopeks: 0 });
+    expect(await postMovement(t.app, deposit(first.id, 1_000, 'same'))).toMatchObject({
+      outcome: 'duplicate',
+      balanceKopeks: 1_000,
+    });
+    expect(await postMovement(t.app, deposit(second.id, 1_000, 'same'))).toMatchObject({
+      outcome: 'duplicate',
+      balanceKopeks: 0,
+    });
   });
 
   test('a debit above the balance changes nothing', async () => {
@@ -67,7 +79,12 @@ describe('postMovement', () => {
   test('an unknown user and a movement past the wallet', async () => {
     expect(await postMovement(t.app, deposit(2_000_000_000, 1))).toEqual({ outcome: 'no_user' });
     const user = await aUser(t.app);
-    const direct = await postMovement(t.app, { ...purchase(user.id, 700), paymentMethod: 'yookassa', externalId: 'direct-1', paidThroughProvider: 'yookassa' });
+    const direct = await postMovement(t.app, {
+      ...purchase(user.id, 700),
+      paymentMethod: 'yookassa',
+      externalId: 'direct-1',
+      paidThroughProvider: 'yookassa',
+    });
     expect(direct).toMatchObject({ outcome: 'posted', balanceKopeks: 0 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
@@ -89,7 +106,8 @@ describe('postMovement', () => {
 });
 
 describe('the database itself', () => {
-  const refused = async (sql: string) => expect(t.app.db.sql(sql)).rejects.toThrow(/post_transaction|append-only|balance_not_negative/);
+  const refused = async (sql: string) =>
+    expect(t.app.db.sql(sql)).rejects.toThrow(/post_transaction|append-only|balance_not_negative/);
 
   test('refuses money that does not come through post_transaction', async () => {
     const user = await aUser(t.app);
@@ -101,7 +119,9 @@ describe('the database itself', () => {
     await refused(`DELETE FROM ledger_entries WHERE transaction_id = ${id}`);
     await refused(`DELETE FROM transactions WHERE id = ${id}`);
     await refused(`UPDATE transactions SET amount_kopeks = 7 WHERE id = ${id}`);
-    await refused(`SELECT set_config('app.posting', '1', false); UPDATE users SET balance_kopeks = -1 WHERE id = ${user.id}`.split(';')[1]!);
+    await refused(
+      `SELECT set_config('app.posting', '1', false); UPDATE users SET balance_kopeks = -1 WHERE id = ${user.id}`.split(';')[1]!,
+    );
   });
 
   test('ledger check finds a balance that was forced past the guards', async () => {

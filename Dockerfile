@@ -1,0 +1,42 @@
+# syntax=docker/dockerfile:1
+# The service as one small image: built in one stage, dependencies in another, neither compiler nor tests in the last.
+
+FROM node:24-slim AS manifests
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY packages/client/package.json packages/client/
+
+FROM manifests AS build
+RUN npm ci --omit=dev --no-audit --no-fund
+COPY prisma prisma
+COPY prisma.config.ts tsconfig.json ./
+COPY scripts scripts
+COPY locales locales
+COPY src src
+RUN node scripts/db-generate.mjs && node scripts/build.ts
+
+# Without optional packages: they are tools of the build and a copy of Node.
+FROM manifests AS dependencies
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && npm cache clean --force
+
+FROM node:24-slim
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8080 \
+    DATA_DIR=/data
+WORKDIR /app
+# Owned by root and not writable for the service; only /data is its own.
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY prisma/migrations prisma/migrations
+COPY package.json ./
+RUN mkdir /data && chown node:node /data && chmod 0750 /data \
+    && printf '#!/bin/sh\nexec node --enable-source-maps /app/dist/cli.js "$@"\n' > /usr/local/bin/cli && chmod 0755 /usr/local/bin/cli
+USER node
+VOLUME /data
+EXPOSE 8080
+# /livez asks nothing of the database: a container is not restarted because the database is away (readiness is /readyz).
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+CMD ["node", "--enable-source-maps", "dist/server.js"]

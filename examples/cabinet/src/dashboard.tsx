@@ -1,0 +1,97 @@
+import { useEffect, useState } from 'react';
+import { BalanceCard } from './balance-card.tsx';
+import { client } from './service.ts';
+import { SubscriptionCard } from './subscription-card.tsx';
+import { TariffList } from './tariff-list.tsx';
+import { money, useLanguage, useTexts } from './texts.ts';
+import { useLoaded } from './use-loaded.ts';
+
+/** Balance, subscription and tariffs: the calls travel in one request, and live events keep them true. */
+export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
+  const texts = useTexts();
+  const language = useLanguage();
+  const me = useLoaded(() => client.api.auth.me.query());
+  const balance = useLoaded(() => client.api.balance.get.query());
+  const subscription = useLoaded(() => client.api.subscription.get.query());
+  const options = useLoaded(() => client.api.subscription.purchaseOptions.query());
+  const [news, setNews] = useState<{ id: number; text: string }[]>([]);
+  const [isLive, setIsLive] = useState(client.live.status === 'open');
+  const { reload: reloadBalance } = balance;
+  const { reload: reloadSubscription } = subscription;
+  const { reload: reloadOptions } = options;
+
+  useEffect(() => {
+    const tell = (text: string) => setNews((before) => [...before.slice(-2), { id: Date.now() + Math.random(), text }]);
+    const reloadAll = () => {
+      reloadBalance();
+      reloadSubscription();
+      reloadOptions();
+    };
+    const stops = [
+      client.live.onEvent('balance.topup', (event) => {
+        tell(`${texts.toldTopup} +${money(event.amount_kopeks, language)}`);
+        reloadAll();
+      }),
+      client.live.onEvent('subscription.activated', (event) => {
+        tell(`${texts.toldActivated} ${event.tariff_name}`);
+        reloadAll();
+      }),
+      client.live.onEvent('subscription.renewed', () => {
+        tell(texts.toldRenewed);
+        reloadAll();
+      }),
+      // What happened while the connection was away is not told again.
+      client.live.onStatus((status) => {
+        setIsLive(status === 'open');
+        if (status === 'open') reloadAll();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [texts, language, reloadBalance, reloadSubscription, reloadOptions]);
+
+  // The link appears when the panel knows the user, shortly after the purchase.
+  const own = subscription.value?.subscription;
+  const isLinkComing = Boolean(own?.is_active && !own.subscription_url && !own.hide_subscription_link);
+  useEffect(() => {
+    if (!isLinkComing) return;
+    const timer = setInterval(reloadSubscription, 1_500);
+    return () => clearInterval(timer);
+  }, [isLinkComing, reloadSubscription]);
+
+  async function signOut() {
+    client.live.close();
+    await client.session.signOut();
+    onSignOut();
+  }
+
+  return (
+    <main className="wide">
+      <header className="bar">
+        <div>
+          <h1>{texts.title}</h1>
+          <p className="soft">
+            {me.value?.email ?? me.value?.username ?? ''}{' '}
+            <span className={isLive ? 'live' : 'live away'} data-testid="live">
+              {isLive ? texts.live : texts.offline}
+            </span>
+          </p>
+        </div>
+        <button type="button" className="plain" onClick={signOut}>
+          {texts.signOut}
+        </button>
+      </header>
+      <div className="news" aria-live="polite" data-testid="news">
+        {news.map(({ id, text }) => (
+          <p key={id}>{text}</p>
+        ))}
+      </div>
+      <div className="columns">
+        <BalanceCard balanceKopeks={balance.value?.balance_kopeks ?? null} error={balance.error} />
+        <SubscriptionCard status={subscription.value} error={subscription.error} />
+      </div>
+      <TariffList answer={options.value} error={options.error} onBought={reloadBalance} />
+    </main>
+  );
+}

@@ -1,0 +1,30 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+export interface Loaded<Value> {
+  value: Value | null;
+  error: unknown;
+  reload: () => void;
+}
+
+/** Loads once and again on `reload`; an answer that comes after a newer one is dropped. `load` may change without a new load. */
+export function useLoaded<Value>(load: () => Promise<Value>): Loaded<Value> {
+  const [state, setState] = useState<{ value: Value | null; error: unknown }>({ value: null, error: null });
+  const latest = useRef(load);
+  latest.current = load;
+  const turn = useRef(0);
+  const reload = useCallback(() => {
+    turn.current += 1;
+    const own = turn.current;
+    latest.current().then(
+      (value) => own === turn.current && setState({ value, error: null }),
+      (error: unknown) => own === turn.current && setState((before) => ({ ...before, error })),
+    );
+  }, []);
+  useEffect(() => {
+    reload();
+    return () => {
+      turn.current += 1;
+    };
+  }, [reload]);
+  return { ...state, reload };
+}

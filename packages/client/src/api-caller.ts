@@ -1,0 +1,179 @@
+import { httpBatchLink, httpLink, type OperationContext, splitLink, TRPCClientError, TRPCUntypedClient } from '@trpc/client';
+import type { AnyRouter } from '@trpc/server';
+import { CabinetError, errorDetailOf } from './cabinet-error.ts';
+import type { CallOptions } from './procedure-types.ts';
+import { randomId } from './random-id.ts';
+import type { Session } from './session.ts';
+
+/** What the types do not tell at run time; the build reads it off the router's metadata. */
+export interface ProcedureFacts {
+  /** Paths of mutations that honour an `Idempotency-Key`. */
+  idempotent: readonly string[];
+  /** Paths that need no credential: their 401 is about the input, never about the session. */
+  open: readonly string[];
+}
+
+export interface ApiCallerOptions {
+  baseUrl: string;
+  session: Session;
+  facts: ProcedureFacts;
+  fetch: typeof fetch;
+  timeoutMs: number;
+}
+
+export type CallKind = 'query' | 'mutation';
+
+/** The service takes at most this many calls in one request. */
+const MAX_BATCH = 20;
+const MAX_URL_LENGTH = 4_000;
+const ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 250;
+
+/** Carried from the call to the links and back. */
+interface CallContext extends OperationContext {
+  /** Set by the link: what the request was sent with. */
+  accessToken: string | null;
+  idempotencyKey: string | null;
+}
+
+/**
+ * Calls procedures by path. Calls of one tick travel in one request; money mutations travel alone, each with its key. A refused
+ * token is refreshed and the call sent once more; an answer that did not come is asked for again where that is safe.
+ */
+export class ApiCaller {
+  readonly #options: ApiCallerOptions;
+  readonly #idempotent: ReadonlySet<string>;
+  readonly #open: ReadonlySet<string>;
+  readonly #client: TRPCUntypedClient<AnyRouter>;
+
+  constructor(options: ApiCallerOptions) {
+    this.#options = options;
+    this.#idempotent = new Set(options.facts.idempotent);
+    this.#open = new Set(options.facts.open);
+    const url = `${options.baseUrl}/trpc`;
+    const fetchJson = onlyJson(options.fetch);
+    const headers = (contexts: CallContext[]) => this.#headers(contexts);
+    this.#client = new TRPCUntypedClient<AnyRouter>({
+      links: [
+        splitLink({
+          condition: (operation) => (operation.context as CallContext).idempotencyKey !== null,
+          true: httpLink({ url, fetch: fetchJson, headers: ({ op }) => headers([op.context as CallContext]) }),
+          false: httpBatchLink({
+            url,
+            fetch: fetchJson,
+            maxItems: MAX_BATCH,
+            maxURLLength: MAX_URL_LENGTH,
+            headers: ({ opList }) => headers(opList.map((operation) => operation.context as CallContext)),
+          }),
+        }),
+      ],
+    });
+  }
+
+  /** @throws CabinetError */
+  async call(kind: CallKind, path: string, input: unknown, options: CallOptions = {}): Promise<unknown> {
+    const idempotencyKey = this.#idempotent.has(path) ? (options.idempotencyKey ?? randomId()) : null;
+    let mayRefresh = !this.#open.has(path);
+    for (let attempt = 1; ; ) {
+      const context: CallContext = { accessToken: null, idempotencyKey };
+      try {
+        return await this.#send(kind, path, input, context, options.signal);
+      } catch (error) {
+        if (!(error instanceof CabinetError)) throw error;
+        if (error.status === 401 && mayRefresh && context.accessToken !== null) {
+          mayRefresh = false;
+          if ((await this.#options.session.refresh(context.accessToken)) === null) throw error;
+        } else if (
+          error.isTransient &&
+          error.code !== 'timeout' &&
+          attempt < ATTEMPTS &&
+          (kind === 'query' || idempotencyKey !== null)
+        ) {
+          await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()), options.signal);
+          attempt += 1;
+        } else throw error;
+      }
+    }
+  }
+
+  async #send(kind: CallKind, path: string, input: unknown, context: CallContext, signal?: AbortSignal): Promise<unknown> {
+    const timeout = AbortSignal.timeout(this.#options.timeoutMs);
+    const signals = signal ? [signal, timeout] : [timeout];
+    try {
+      return await this.#client[kind](path, input, { context, signal: AbortSignal.any(signals) });
+    } catch (error) {
+      throw cabinetErrorOf(error, context.idempotencyKey, { isAborted: signal?.aborted === true, isLate: timeout.aborted });
+    }
+  }
+
+  async #headers(contexts: CallContext[]): Promise<Record<string, string>> {
+    const tokens = await this.#options.session.tokens();
+    for (const context of contexts) context.accessToken = tokens?.accessToken ?? null;
+    const key = contexts[0]?.idempotencyKey ?? null;
+    return {
+      ...(tokens ? { authorization: `Bearer ${tokens.accessToken}` } : {}),
+      ...(key === null ? {} : { 'idempotency-key': key }),
+    };
+  }
+}
+
+/** An answer of somebody else, say of a proxy that cannot reach the service. */
+class ForeignAnswer extends Error {
+  readonly response: Response;
+
+  constructor(response: Response) {
+    super(`Unexpected answer (HTTP ${response.status})`);
+    this.response = response;
+  }
+}
+
+function onlyJson(fetchAnswer: typeof fetch): typeof fetch {
+  return async (...request) => {
+    const response = await fetchAnswer(...request);
+    if (!response.headers.get('content-type')?.includes('json')) throw new ForeignAnswer(response);
+    return response;
+  };
+}
+
+function cabinetErrorOf(
+  error: unknown,
+  idempotencyKey: string | null,
+  end: { isAborted: boolean; isLate: boolean },
+): CabinetError {
+  const failed = (code: string, detail: string) => new CabinetError({ status: 0, code, detail, idempotencyKey, cause: error });
+  if (end.isAborted) return failed('aborted', 'The call was given up');
+  if (end.isLate) return failed('timeout', 'The service did not answer in time');
+  if (!(error instanceof TRPCClientError)) return failed('network_error', 'The service did not answer');
+  const foreign = error.cause instanceof ForeignAnswer ? error.cause : null;
+  const response = foreign?.response ?? (error.meta?.response as Response | undefined);
+  const data = error.data as { status?: unknown; appCode?: unknown; detail?: unknown } | undefined;
+  const retryAfter = Number(response?.headers.get('retry-after') ?? Number.NaN);
+  const facts = { retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null, idempotencyKey, cause: error };
+  if (typeof data?.status === 'number') {
+    return new CabinetError({
+      ...facts,
+      status: data.status,
+      code: typeof data.appCode === 'string' ? data.appCode : '',
+      detail: errorDetailOf(data.detail) ?? error.message,
+    });
+  }
+  if (!response) return failed('network_error', 'The service did not answer');
+  return new CabinetError({
+    ...facts,
+    status: response.status,
+    code: 'bad_answer',
+    detail: foreign?.message ?? error.message,
+  });
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+    signal?.addEventListener('abort', done);
+  });
+}

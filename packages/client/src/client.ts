@@ -1,0 +1,30 @@
+/** Door of the package: what its users may import. */
+import type { ProcedureFacts } from './api-caller.ts';
+import { type CabinetClient, type CabinetClientOptions, createClient } from './create-client.ts';
+
+export { CabinetError, type CabinetErrorFacts, type ErrorDetail, type FieldError } from './cabinet-error.ts';
+export { type CabinetClient, type CabinetClientOptions, createFeedClient, type FeedClientOptions } from './create-client.ts';
+export type {
+  CabinetEvent,
+  CabinetEvents,
+  CabinetEventType,
+  CabinetMessages,
+  FeedEvent,
+  FeedEvents,
+  FeedEventType,
+  FeedMessages,
+} from './live-events.ts';
+export type { AnyEvent, LiveFeed } from './live-feed.ts';
+export type { CallOptions, Mutation, Query } from './procedure-types.ts';
+export type { CabinetProcedures, PublicProcedures } from './procedures.ts';
+export type { LiveStatus, SocketTiming, WebSocketConstructor, WebSocketLike } from './reconnecting-socket.ts';
+export type { Session, SignInAnswer } from './session.ts';
+export { memoryTokenStore, storageTokenStore, type TextStorage, type TokenPair, type TokenStore } from './token-store.ts';
+
+/** Read off the router's metadata and written in by the build (scripts/build-client.ts). */
+declare const PROCEDURE_FACTS: ProcedureFacts;
+
+/** A client of the cabinet for browsers and Node: typed calls, session, live events. */
+export function createCabinetClient(options: CabinetClientOptions): CabinetClient {
+  return createClient(options, PROCEDURE_FACTS);
+}

@@ -1,0 +1,121 @@
+import { ApiCaller, type ProcedureFacts } from './api-caller.ts';
+import { apiProxy } from './api-proxy.ts';
+import type { CabinetMessages, FeedMessages } from './live-events.ts';
+import { LiveFeed } from './live-feed.ts';
+import type { CabinetProcedures, PublicProcedures } from './procedures.ts';
+import type { SocketTiming, WebSocketConstructor } from './reconnecting-socket.ts';
+import { Session } from './session.ts';
+import { memoryTokenStore, type TokenStore } from './token-store.ts';
+
+export interface CabinetClientOptions {
+  /** Address of the service, for example `https://api.example.com`. */
+  baseUrl: string;
+  /** Where the tokens live; memory unless given. */
+  tokens?: TokenStore;
+  /** The service no longer accepts the session: show the sign-in. Not called by `session.signOut()`. */
+  onSignedOut?: () => void;
+  /** Longest wait for one answer; 30 s unless given. */
+  timeoutMs?: number;
+  /** The runtime's own unless given. */
+  fetch?: typeof fetch;
+  WebSocket?: WebSocketConstructor;
+  socketTiming?: Partial<SocketTiming>;
+}
+
+export interface CabinetClient {
+  /** `api.<group>.<procedure>.query(input)` or `.mutate(input)`, as the router has them. */
+  readonly api: CabinetProcedures;
+  /** Procedures outside the cabinet that need no credential. */
+  readonly open: PublicProcedures;
+  readonly session: Session;
+  /** Events of the signed-in user (`/cabinet/ws`). */
+  readonly live: LiveFeed<CabinetMessages>;
+  /** Ends the live connection; a process in Node can then end. Calls go on working. */
+  close(): void;
+}
+
+const TIMEOUT_MS = 30_000;
+/** A token this close to its end is replaced before a socket is opened with it. */
+const EXPIRY_MARGIN_MS = 10_000;
+
+/** The client without the facts that the build adds; `createCabinetClient` is the door. */
+export function createClient(options: CabinetClientOptions, facts: ProcedureFacts): CabinetClient {
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  // Called as a method of anything but the global object, a browser's own `fetch` throws.
+  const fetchAnswer = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
+  const { onSignedOut } = options;
+  const session = new Session({
+    baseUrl,
+    timeoutMs,
+    fetch: fetchAnswer,
+    store: options.tokens ?? memoryTokenStore(),
+    ...(onSignedOut ? { onSignedOut } : {}),
+  });
+  const caller = new ApiCaller({ baseUrl, session, facts, fetch: fetchAnswer, timeoutMs });
+  const live = liveOf(baseUrl, session, options);
+  session.onChange(() => live.restart());
+  return {
+    api: apiProxy<CabinetProcedures>(caller, 'cabinet'),
+    open: apiProxy<PublicProcedures>(caller, 'web'),
+    session,
+    live,
+    close: () => live.close(),
+  };
+}
+
+function liveOf(baseUrl: string, session: Session, options: CabinetClientOptions): LiveFeed<CabinetMessages> {
+  let usedToken = '';
+  return new LiveFeed<CabinetMessages>({
+    WebSocket: options.WebSocket ?? ownWebSocket(),
+    target: async () => {
+      let tokens = await session.tokens();
+      if (tokens && isExpiring(tokens.accessToken)) tokens = await session.refresh(tokens.accessToken);
+      if (!tokens) return null;
+      usedToken = tokens.accessToken;
+      // As a protocol, because addresses end up in logs; the service chooses the first name.
+      return { url: `${socketUrl(baseUrl)}/cabinet/ws`, protocols: ['cabinet', `bearer.${usedToken}`] };
+    },
+    renew: async (reason) => (reason.startsWith('Unauthorized') ? (await session.refresh(usedToken)) !== null : true),
+    ...(options.socketTiming ? { timing: options.socketTiming } : {}),
+  });
+}
+
+export interface FeedClientOptions {
+  /** Address of the service, for example `https://api.example.com`. */
+  baseUrl: string;
+  /** API token. It reads everybody's events: never give it to a browser. */
+  apiKey: string;
+  WebSocket?: WebSocketConstructor;
+  socketTiming?: Partial<SocketTiming>;
+}
+
+/** Hears the events of the whole service (`/ws`): sign-ups, payments, tickets. For servers. */
+export function createFeedClient(options: FeedClientOptions): LiveFeed<FeedMessages> {
+  const url = `${socketUrl(options.baseUrl.replace(/\/+$/, ''))}/ws?token=${encodeURIComponent(options.apiKey)}`;
+  return new LiveFeed<FeedMessages>({
+    WebSocket: options.WebSocket ?? ownWebSocket(),
+    target: async () => ({ url }),
+    renew: async (reason) => !reason.startsWith('Unauthorized'),
+    ...(options.socketTiming ? { timing: options.socketTiming } : {}),
+  });
+}
+
+function socketUrl(baseUrl: string): string {
+  return baseUrl.replace(/^http/, 'ws');
+}
+
+function ownWebSocket(): WebSocketConstructor {
+  return (globalThis as unknown as { WebSocket: WebSocketConstructor }).WebSocket;
+}
+
+/** Reads `exp` of a JWT; a token that cannot be read is left to the service to judge. */
+function isExpiring(accessToken: string): boolean {
+  try {
+    const text = atob((accessToken.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));
+    const { exp } = JSON.parse(text) as { exp?: unknown };
+    return typeof exp === 'number' && exp * 1000 - Date.now() < EXPIRY_MARGIN_MS;
+  } catch {
+    return false;
+  }
+}

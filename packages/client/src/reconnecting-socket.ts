@@ -1,0 +1,187 @@
+/** The part of a browser's WebSocket that is needed. */
+export interface WebSocketLike {
+  send(data: string): void;
+  close(code?: number, reason?: string): void;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: ((event: { code: number; reason: string }) => void) | null;
+}
+
+export type WebSocketConstructor = new (url: string, protocols?: string[]) => WebSocketLike;
+
+/**
+ * `idle` nobody listens, or there is no credential · `connecting` · `open` signed in · `waiting` the next try comes by itself ·
+ * `refused` the credential is not accepted; no more tries until it changes.
+ */
+export type LiveStatus = 'idle' | 'connecting' | 'open' | 'waiting' | 'refused';
+
+export interface SocketRules {
+  WebSocket: WebSocketConstructor;
+  /** Where to and with what. @returns null when there is no credential: the socket rests until `restart` */
+  target(): Promise<{ url: string; protocols?: string[] } | null>;
+  /** The service refused the credential. @returns whether another try makes sense */
+  renew(reason: string): Promise<boolean>;
+  onMessage(message: Record<string, unknown>): void;
+  onStatus(status: LiveStatus): void;
+  timing?: Partial<SocketTiming>;
+}
+
+export interface SocketTiming {
+  pingMs: number;
+  /** Silence after a ping for so long means that the connection is dead. */
+  pongMs: number;
+  /** Time for connecting and greeting. */
+  openMs: number;
+  firstPauseMs: number;
+  maxPauseMs: number;
+}
+
+const TIMING: SocketTiming = { pingMs: 25_000, pongMs: 10_000, openMs: 15_000, firstPauseMs: 500, maxPauseMs: 30_000 };
+const CLOSE_POLICY = 1008;
+
+/** Keeps one socket open: pings, notices silence, comes back after growing, jittered pauses, renews a refused credential. */
+export class ReconnectingSocket {
+  readonly #rules: SocketRules;
+  readonly #timing: SocketTiming;
+  #isWanted = false;
+  /** Grows with every new start; what an older connection still has to say is not heard. */
+  #era = 0;
+  #socket: WebSocketLike | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  #status: LiveStatus = 'idle';
+
+  constructor(rules: SocketRules) {
+    this.#rules = rules;
+    this.#timing = { ...TIMING, ...rules.timing };
+  }
+
+  get status(): LiveStatus {
+    return this.#status;
+  }
+
+  start(): void {
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.restart();
+  }
+
+  stop(): void {
+    this.#isWanted = false;
+    this.#drop();
+    this.#say('idle');
+  }
+
+  /** Connects anew at once, for example with another credential. Does nothing before `start`. */
+  restart(): void {
+    if (!this.#isWanted) return;
+    this.#drop();
+    this.#failures = 0;
+    void this.#connect();
+  }
+
+  /** The network is back: does not wait for the pause to end. */
+  hurry(): void {
+    if (this.#status === 'waiting') this.restart();
+  }
+
+  #drop(): void {
+    this.#era += 1;
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = null;
+    if (!socket) return;
+    socket.onmessage = null;
+    socket.onclose = null;
+    socket.close(1000);
+  }
+
+  async #connect(): Promise<void> {
+    const era = this.#era;
+    this.#say('connecting');
+    let target: Awaited<ReturnType<SocketRules['target']>>;
+    try {
+      target = await this.#rules.target();
+    } catch {
+      if (era === this.#era) this.#again();
+      return;
+    }
+    if (era !== this.#era) return;
+    if (target === null) {
+      this.#say('idle');
+      return;
+    }
+    const socket = new this.#rules.WebSocket(target.url, target.protocols);
+    this.#socket = socket;
+    socket.onmessage = ({ data }) => this.#hear(String(data));
+    socket.onclose = ({ code, reason }) => void this.#closed(code, reason);
+    this.#expect(this.#timing.openMs);
+  }
+
+  #hear(text: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      return;
+    }
+    if (typeof message !== 'object' || message === null) return;
+    // Anything heard proves that the connection lives; the first message is the greeting.
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ping(), this.#timing.pingMs);
+    const isGreeting = this.#status !== 'open';
+    this.#failures = 0;
+    this.#say('open');
+    const { type } = message as { type?: unknown };
+    if (!isGreeting && type !== 'pong') this.#rules.onMessage(message as Record<string, unknown>);
+  }
+
+  #ping(): void {
+    this.#socket?.send('{"type":"ping"}');
+    this.#expect(this.#timing.pongMs);
+  }
+
+  /** Gives the connection up when nothing is heard in time. */
+  #expect(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#drop();
+      this.#again();
+    }, ms);
+  }
+
+  async #closed(code: number, reason: string): Promise<void> {
+    this.#socket = null;
+    this.#era += 1;
+    const era = this.#era;
+    clearTimeout(this.#timer);
+    if (code !== CLOSE_POLICY) {
+      this.#again();
+      return;
+    }
+    this.#say('connecting');
+    const mayTry = await this.#rules.renew(reason).catch(() => true);
+    if (era !== this.#era) return;
+    if (!mayTry) this.#say('refused');
+    // A renewed credential deserves one try at once; refused again, it waits like everything else.
+    else if (this.#failures === 0) {
+      this.#failures = 1;
+      void this.#connect();
+    } else this.#again();
+  }
+
+  #again(): void {
+    const { firstPauseMs, maxPauseMs } = this.#timing;
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 16));
+    this.#failures += 1;
+    this.#say('waiting');
+    clearTimeout(this.#timer);
+    // Clients that lost the service together must not come back together.
+    this.#timer = setTimeout(() => void this.#connect(), pauseMs * (0.5 + Math.random() / 2));
+  }
+
+  #say(status: LiveStatus): void {
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#rules.onStatus(status);
+  }
+}

@@ -1,0 +1,6 @@
+// npm run bench [-- --quick] [--only NAME]
+import { join } from 'node:path';
+import { prepare, root, run, runtime } from './prepare.mjs';
+
+await prepare();
+process.exit(await run(runtime(), [join(root, 'scripts', 'bench', 'main.ts'), ...process.argv.slice(2)]));

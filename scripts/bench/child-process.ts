@@ -1,0 +1,88 @@
+/** Processes of the benchmark: each of service, baseline, load generator and outside systems has one of its own. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+/** Every child, so that nothing outlives the run whatever ends it. */
+const children = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export function own(child: ChildProcess): ChildProcess {
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}
+
+/** A forked script of this folder that answers each message with one message. */
+export interface Worker<Request, Answer> {
+  pid: number;
+  /** One question at a time. @throws Error when the process ends or answers with `{ problem }` */
+  ask(request: Request): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export function startWorker<Request extends object, Answer>(script: string): Worker<Request, Answer> {
+  const child = own(fork(join(import.meta.dirname, script), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+  return {
+    pid: child.pid!,
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        const onExit = (code: number | null) => reject(new Error(`${script} ended with code ${code}`));
+        child.once('exit', onExit);
+        child.once('message', (message: { problem?: string }) => {
+          child.off('exit', onExit);
+          if (message.problem === undefined) resolve(message as Answer);
+          else reject(new Error(`${script}: ${message.problem}`));
+        });
+        child.send(request);
+      }),
+    stop: () => endProcess(child, 'SIGTERM'),
+  };
+}
+
+/** The other end of `startWorker`, for the script itself. */
+export function answerQuestions<Request>(handle: (request: Request) => Promise<object>): void {
+  process.on('message', (request: Request) => {
+    handle(request).then(
+      (answer) => process.send!(answer),
+      (error: unknown) => process.send!({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    );
+  });
+  process.on('disconnect', () => process.exit(0));
+}
+
+/** Signals and waits; kills after ten seconds. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGCONT');
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await exited;
+  clearTimeout(timer);
+}
+
+/** Resident memory in MiB; null where the system does not tell. */
+export function residentMiB(pid: number): number | null {
+  try {
+    const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib === undefined ? null : Number(kib) / 1024;
+  } catch {
+    return null;
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

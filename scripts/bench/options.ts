@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+
+export type DatabaseKind = 'postgres' | 'embedded';
+
+export interface BenchOptions {
+  quick: boolean;
+  /** Names of scenarios or paths; empty = all. */
+  only: readonly string[];
+  databases: readonly DatabaseKind[];
+  /** Interleaved pairs of service and baseline. */
+  rounds: number;
+  secondsPerRound: number;
+  warmUpSeconds: number;
+  /** Users of the big lists; ten times as many transactions. 0 = leave the big lists out. */
+  scale: number;
+  sockets: number;
+  /** Whether an aim that is missed makes the exit code 1, as errors and leaks always do. */
+  strict: boolean;
+}
+
+export const HELP = `npm run bench -- [options]
+  --quick             short rounds and small data, for CI
+  --only A,B          only these: start, paths, hot-account, big-lists, stall, sockets, or names of paths
+  --database KIND     postgres or embedded; both unless given
+  --rounds N          pairs of rounds (5; quick 3)
+  --seconds N         length of a round (5; quick 1.5)
+  --scale N           users of the big lists (100000; quick 10000; 0 = without); ten times as many transactions
+  --sockets N         sockets of the fan-out (5000; quick 500)
+  --strict            a missed aim fails the run`;
+
+const KINDS: readonly DatabaseKind[] = ['postgres', 'embedded'];
+
+/** @throws Error with a sentence for the person at the console */
+export function readOptions(args: readonly string[]): BenchOptions | 'help' {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: flag,
+      strict: flag,
+      help: flag,
+      only: { type: 'string', multiple: true },
+      database: text,
+      rounds: text,
+      seconds: text,
+      scale: text,
+      sockets: text,
+    },
+  });
+  if (values.help) return 'help';
+  const quick = values.quick ?? false;
+  const database = values.database as DatabaseKind | undefined;
+  if (database !== undefined && !KINDS.includes(database)) throw new Error('--database is postgres or embedded');
+  return {
+    quick,
+    only: (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== ''),
+    databases: database ? [database] : KINDS,
+    rounds: numberOf('rounds', values.rounds, quick ? 3 : 5, 1),
+    secondsPerRound: numberOf('seconds', values.seconds, quick ? 1.5 : 5, 0.5),
+    warmUpSeconds: quick ? 1 : 4,
+    scale: numberOf('scale', values.scale, quick ? 10_000 : 100_000, 0),
+    sockets: numberOf('sockets', values.sockets, quick ? 500 : 5_000, 1),
+    strict: values.strict ?? false,
+  };
+}
+
+function numberOf(name: string, text: string | undefined, usual: number, min: number): number {
+  const value = text === undefined ? usual : Number(text);
+  if (!Number.isFinite(value) || value < min) throw new Error(`--${name} is a number from ${min}`);
+  return value;
+}

@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import type { EnvSource } from '../core/env.ts';
+
+/** What the command line touches of its process; tests and `src/cli.ts` give it. */
+export interface Terminal {
+  /** Environment, `.env` included. */
+  source: EnvSource;
+  out: (text: string) => void;
+  err: (text: string) => void;
+  input: Readable & { isTTY?: boolean; setRawMode?: (mode: boolean) => unknown };
+}
+
+export interface CommandCall {
+  /** Words behind the command's name, checked for their number. */
+  words: readonly string[];
+  options: Readonly<Record<string, string | boolean | undefined>>;
+  terminal: Terminal;
+  /** Shows how far a long command is; goes to standard error, so that standard output holds the answer only. */
+  progress: (text: string) => void;
+  /** Writes what the service logs to standard error. */
+  isVerbose: boolean;
+}
+
+/** The answer of a command: text for people, data for `--json`. */
+export interface CommandResult {
+  text: string;
+  data: unknown;
+  /** 0 unless the command found something wrong. */
+  exitCode?: number;
+}
+
+export interface Command {
+  /** Words that select it, e.g. `token create`. */
+  name: string;
+  /** What follows the name, e.g. `NAME [--expires DAYS]`. */
+  parameters: string;
+  summary: string;
+  /** Further lines of the command's own help. */
+  details?: string;
+  options?: ParseArgsOptionsConfig;
+  /** Least and most words behind the name. */
+  words: readonly [number, number];
+  run(call: CommandCall): Promise<CommandResult>;
+}
+
+/** The command was called wrongly: exit code 2 and its usage line. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** The command cannot do what was asked; the message says why and what to do: exit code 1. */
+export class CommandError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'CommandError';
+  }
+}
+
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;

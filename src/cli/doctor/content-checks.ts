@@ -1,0 +1,93 @@
+import type { App } from '../../core/app.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import type { Database } from '../../core/db/database.ts';
+import { sqlState } from '../../core/db/db-errors.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+const STATEMENT_CANCELLED = '57014';
+const LATE_MS = 10 * MINUTE_MS;
+
+/** Who can come in. */
+export async function checkAccess({ db }: Pick<App, 'db'>): Promise<Finding[]> {
+  const [facts] = await db.sql<{ admins: number; tokens: number }>(
+    `SELECT (SELECT count(DISTINCT ur.user_id) FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
+        WHERE r.level >= 999 AND r.is_active AND ur.is_active AND (ur.expires_at IS NULL OR ur.expires_at > now()))::int AS admins,
+      (SELECT count(*) FROM web_api_tokens WHERE is_active AND (expires_at IS NULL OR expires_at > now()))::int AS tokens`,
+  );
+  const { admins, tokens } = facts!;
+  return [
+    admins === 0
+      ? warning('administrators', 'there is no superadmin', 'npm run cli -- admin create you@example.com')
+      : ok('administrators', `${admins} superadmin${admins === 1 ? '' : 's'}`),
+    tokens === 0
+      ? warning('API tokens', 'there is no active one', 'npm run cli -- token create NAME')
+      : ok('API tokens', `${tokens} active`),
+  ];
+}
+
+/** Is work done, and does it succeed? */
+export async function checkJobs(database: Database): Promise<Finding> {
+  const [table] = await database.db.sql<{ found: string | null }>("SELECT to_regclass('jobs.job')::text AS found");
+  if (!table?.found)
+    return warning('jobs', 'the job tables are not installed', 'npm run cli -- migrate (or start the service, which does it).');
+  const rows = await database.db.sql<{ name: string; failed: number; late: number }>(
+    `SELECT name, count(*) FILTER (WHERE state = 'failed')::int AS failed,
+       count(*) FILTER (WHERE state IN ('created', 'retry') AND start_after < now() - $1::int * interval '1 millisecond')::int AS late
+     FROM jobs.job WHERE name NOT LIKE '\\_\\_pgboss%' GROUP BY name ORDER BY name`,
+    [LATE_MS],
+  );
+  const list = (key: 'failed' | 'late') => rows.filter((row) => row[key] > 0).map((row) => `${row.name} (${row[key]})`);
+  const [failed, late] = [list('failed'), list('late')];
+  if (late.length > 0) {
+    return warning(
+      'jobs',
+      `waiting for more than 10 minutes: ${late.join(', ')}`,
+      'Start the service; if it runs, look in its log for the name of the queue.',
+    );
+  }
+  if (failed.length > 0) {
+    return warning(
+      'jobs',
+      `given up after all attempts: ${failed.join(', ')}`,
+      'The log says why, under the name of the queue. Provisioning is repeated by itself; the rest is kept in jobs.job for a person.',
+    );
+  }
+  return ok('jobs', 'none failed, none late');
+}
+
+/** Money adds up; a check that would take longer than a statement may is left to `ledger check`. */
+export async function checkMoney(database: Database): Promise<Finding> {
+  try {
+    const rows = await database.db.sql<{ problem: string }>(
+      'SELECT DISTINCT problem FROM (SELECT problem FROM ledger_check() LIMIT 100) AS found',
+    );
+    if (rows.length === 0) return ok('ledger', 'clean');
+    return problem('ledger', rows.map((row) => row.problem).join(', '), 'npm run cli -- ledger check lists every difference.');
+  } catch (error) {
+    if (sqlState(error) !== STATEMENT_CANCELLED) throw error;
+    return warning(
+      'ledger',
+      'too large to check within DATABASE_STATEMENT_TIMEOUT_MS',
+      'DATABASE_STATEMENT_TIMEOUT_MS=600000 npm run cli -- ledger check',
+    );
+  }
+}
+
+/** Endpoints of others that stopped answering. */
+export async function checkWebhooks(database: Database): Promise<Finding> {
+  const rows = await database.db.sql<{ id: number; name: string; is_active: boolean }>(
+    'SELECT id, name, is_active FROM webhooks WHERE failing_since IS NOT NULL ORDER BY id LIMIT 20',
+  );
+  if (rows.length === 0) return ok('webhooks', 'none is failing');
+  const list = (isActive: boolean) => rows.filter((row) => row.is_active === isActive).map((row) => `${row.id} "${row.name}"`);
+  const [disabled, failing] = [list(false), list(true)];
+  const parts = [
+    ...(disabled.length > 0 ? [`switched off after failures: ${disabled.join(', ')}`] : []),
+    ...(failing.length > 0 ? [`failing now: ${failing.join(', ')}`] : []),
+  ];
+  return warning(
+    'webhooks',
+    parts.join('\n'),
+    'GET /webhooks/{id}/deliveries shows the answers; PATCH /webhooks/{id} with {"is_active": true} switches one on again.',
+  );
+}

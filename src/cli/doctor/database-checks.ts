@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { packageRoot } from '../../composition/service.ts';
+import type { Database } from '../../core/db/database.ts';
+import { readMigrations } from '../../core/db/migrate.ts';
+import type { Env } from '../../core/env.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+const SKEW_LIMIT_MS = 2_000;
+
+/** Facts of the server itself: version, clock, connections. */
+export async function checkServer(database: Database, env: Env, where: string): Promise<Finding[]> {
+  const askedAt = Date.now();
+  const [facts] = await database.db.sql<{ version: string; now: Date; max: number; reserved: number; used: number }>(
+    `SELECT current_setting('server_version') AS version, clock_timestamp() AS now, current_setting('max_connections')::int AS max,
+       current_setting('superuser_reserved_connections')::int AS reserved, (SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL)::int AS used`,
+  );
+  const answeredAt = Date.now();
+  const findings = [ok('database', `${where}, PostgreSQL ${facts!.version}, answered in ${answeredAt - askedAt} ms`)];
+  if (database.kind === 'embedded') {
+    if (env.isProduction) {
+      findings.push(
+        warning(
+          'database kind',
+          'the embedded database in production: one process, no replicas',
+          'npm run cli -- db move postgresql://… moves it to a server.',
+        ),
+      );
+    }
+    return findings;
+  }
+  const skew = Math.round(Math.abs(facts!.now.getTime() - (askedAt + answeredAt) / 2));
+  const allowed = SKEW_LIMIT_MS + (answeredAt - askedAt);
+  findings.push(
+    skew > allowed
+      ? problem(
+          'clocks',
+          `this machine and the database are ${(skew / 1000).toFixed(1)} s apart`,
+          'Switch on time synchronisation (NTP) on both; tokens and periods end at the wrong moment otherwise.',
+        )
+      : ok('clocks', `${skew} ms apart`),
+  );
+  // The pool, and one connection that listens.
+  const needed = env.databasePoolSize + 1;
+  const free = facts!.max - facts!.reserved - facts!.used;
+  const detail = `an instance needs up to ${needed}; the server allows ${facts!.max - facts!.reserved}, ${Math.max(0, free)} of them free now`;
+  findings.push(
+    needed > free
+      ? warning(
+          'connections',
+          detail,
+          'If more instances are to start: lower DATABASE_POOL_SIZE, or raise max_connections of the server.',
+        )
+      : ok('connections', detail),
+  );
+  return findings;
+}
+
+/** Is the database what this release expects? @returns also whether its tables may be read by the further checks */
+export async function checkMigrations(database: Database): Promise<{ finding: Finding; isCurrent: boolean }> {
+  const known = await readMigrations(join(packageRoot, 'prisma', 'migrations'));
+  const [table] = await database.db.sql<{ found: string | null }>(
+    "SELECT to_regclass('public.schema_migrations')::text AS found",
+  );
+  const applied = table?.found
+    ? await database.db.sql<{ name: string; checksum: string }>('SELECT name, checksum FROM schema_migrations ORDER BY name')
+    : [];
+  const byName = new Map(applied.map((row) => [row.name, row.checksum]));
+  const names = new Set(known.map((migration) => migration.name));
+  const unknown = applied.filter((row) => !names.has(row.name)).map((row) => row.name);
+  const changed = known.filter((one) => byName.has(one.name) && byName.get(one.name) !== one.checksum).map((one) => one.name);
+  const pending = known.filter((one) => !byName.has(one.name)).map((one) => one.name);
+  const not = (finding: Finding) => ({ finding, isCurrent: false });
+  if (unknown.length > 0) {
+    return not(
+      problem(
+        'schema',
+        `the database is newer than this release (${unknown.join(', ')})`,
+        'Run the newer release again, or restore the backup made before it.',
+      ),
+    );
+  }
+  if (changed.length > 0) {
+    return not(
+      problem(
+        'schema',
+        `migrations were changed after they had been applied: ${changed.join(', ')}`,
+        'Restore the files of the release in prisma/migrations.',
+      ),
+    );
+  }
+  if (pending.length > 0) {
+    return not(
+      warning(
+        'schema',
+        `${pending.length} of ${known.length} migrations are not applied`,
+        'npm run cli -- migrate (or start the service, which does it).',
+      ),
+    );
+  }
+  return { finding: ok('schema', `all ${known.length} migrations are applied`), isCurrent: true };
+}

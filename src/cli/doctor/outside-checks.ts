@@ -1,0 +1,139 @@
+import nodemailer from 'nodemailer';
+import type { Ports, SettingsReader } from '../../core/app.ts';
+import type { Env } from '../../core/env.ts';
+import { MessengerError } from '../../domain/messaging/ports.ts';
+import { isPanelError } from '../../domain/provisioning/ports.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+
+export interface OutsideFacts {
+  env: Env;
+  settings: SettingsReader;
+  ports: Pick<Ports, 'panel' | 'messenger' | 'payments'>;
+  /** Kinds of systems that are fakes now. */
+  fakes: readonly string[];
+}
+
+const SMTP_TIMEOUT_MS = 10_000;
+
+/** Asks the panel, the messenger and the mail server; all at once, each within its own time-out. */
+export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
+  const [panel, messenger, mail] = await Promise.all([checkPanel(facts), checkMessenger(facts), checkMail(facts)]);
+  return [panel, messenger, checkPayments(facts), mail];
+}
+
+async function checkPanel({ ports: { panel }, fakes }: OutsideFacts): Promise<Finding> {
+  if (fakes.includes('vpnpanel')) return ok('panel', 'sandbox: fake', 'Real one: VPNPANEL_API_URL and VPNPANEL_API_KEY.');
+  const missing = panel.configurationError();
+  if (missing !== null)
+    return problem('panel', missing, 'Set VPNPANEL_API_URL and VPNPANEL_API_KEY; without a panel nothing can be sold.');
+  try {
+    await panel.ping();
+    const squads = await panel.listInternalSquads();
+    if (squads.length === 0)
+      return warning('panel', 'answers, but has no squads', 'Make an internal squad in the panel: tariffs open squads.');
+    return ok('panel', `answers; ${squads.length} squad${squads.length === 1 ? '' : 's'}`);
+  } catch (error) {
+    const status = isPanelError(error) ? error.status : null;
+    const detail = error instanceof Error ? error.message : 'does not answer';
+    if (status === 401 || status === 403)
+      return problem('panel', detail, 'The panel refuses the key: make a new API token in the panel and set VPNPANEL_API_KEY.');
+    return problem(
+      'panel',
+      detail,
+      'Look at VPNPANEL_API_URL (the address of the panel itself, with https) and whether this machine reaches it.',
+    );
+  }
+}
+
+async function checkMessenger({ env, settings, ports: { messenger }, fakes }: OutsideFacts): Promise<Finding> {
+  if (fakes.includes('messenger')) return ok('messenger', 'sandbox: fake', 'Real one: BOT_TOKEN.');
+  if (!messenger.isConfigured()) {
+    return warning(
+      'messenger',
+      'BOT_TOKEN is not set',
+      'Set BOT_TOKEN to sign people in and to write to them through the messenger.',
+    );
+  }
+  try {
+    const { username } = await messenger.getMe();
+    if (settings.get('WEBHOOK_URL') && !settings.get('WEBHOOK_SECRET_TOKEN')) {
+      const next = 'Set WEBHOOK_SECRET_TOKEN to a long random text; without it the messenger webhook stays closed.';
+      return problem('messenger', `@${username} answers, but its webhook has no secret`, next);
+    }
+    const named = settings.get('BOT_USERNAME');
+    if (named && named.replace(/^@/, '').toLowerCase() !== username.toLowerCase()) {
+      return warning(
+        'messenger',
+        `the token belongs to @${username}, BOT_USERNAME says ${named}`,
+        'Correct BOT_USERNAME; links to the bot are made from it.',
+      );
+    }
+    return ok('messenger', `@${username} answers`);
+  } catch (error) {
+    const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
+    const next =
+      kind === 'unavailable' || kind === 'rate_limited'
+        ? 'Look whether this machine reaches the messenger, and try again.'
+        : 'The messenger refuses the token: copy BOT_TOKEN anew from the bot that makes bots.';
+    const fault = error instanceof Error ? error.message : 'does not answer';
+    return env.isProduction ? problem('messenger', fault, next) : warning('messenger', fault, next);
+  }
+}
+
+function checkPayments({ ports, fakes }: OutsideFacts): Finding {
+  if (fakes.includes('payments'))
+    return ok('payments', 'sandbox: fake provider', 'Real one: YOOKASSA_ENABLED, YOOKASSA_SHOP_ID, YOOKASSA_SECRET_KEY.');
+  const ready = ports.payments
+    .all()
+    .filter((provider) => provider.isConfigured())
+    .map((provider) => provider.method);
+  if (ready.length > 0) return ok('payments', ready.join(', '));
+  return warning(
+    'payments',
+    'no payment provider is configured',
+    'For example YOOKASSA_ENABLED=true with YOOKASSA_SHOP_ID and YOOKASSA_SECRET_KEY.',
+  );
+}
+
+async function checkMail({ settings, fakes }: OutsideFacts): Promise<Finding> {
+  if (fakes.includes('mail')) return ok('mail', 'sandbox: fake mail box', 'Real one: SMTP_HOST and SMTP_FROM_EMAIL.');
+  const [host, port, user, password] = [
+    settings.get('SMTP_HOST'),
+    settings.get('SMTP_PORT'),
+    settings.get('SMTP_USER'),
+    settings.get('SMTP_PASSWORD'),
+  ];
+  if (!host || !(settings.get('SMTP_FROM_EMAIL') || user)) {
+    return warning(
+      'mail',
+      'SMTP_HOST or SMTP_FROM_EMAIL is not set',
+      'Set them to let people sign up and recover passwords by e-mail.',
+    );
+  }
+  // The same demands on TLS as when mail is sent (spec 05 section 11.1).
+  const secure = port === 465;
+  const transport = nodemailer.createTransport({
+    host,
+    port,
+    secure,
+    requireTLS: !secure && settings.get('SMTP_USE_TLS'),
+    ignoreTLS: !secure && !settings.get('SMTP_USE_TLS'),
+    ...(user && password ? { auth: { user, pass: password } } : {}),
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+  });
+  try {
+    await transport.verify();
+    return ok('mail', `${host}:${port} answers${user && password ? ' and lets us in' : ''}`);
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? '';
+    const next =
+      code === 'EAUTH'
+        ? 'The server refuses the sign-in: look at SMTP_USER and SMTP_PASSWORD.'
+        : 'Look at SMTP_HOST, SMTP_PORT and SMTP_USE_TLS: 465 is TLS at once, 587 begins in clear and must offer STARTTLS.';
+    return problem('mail', `${host}:${port} cannot be used (${code || 'no answer'})`, next);
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,78 @@
+import { CommandError } from '../command.ts';
+import { fullName, type Query, quote, SERVICE_JOBS, type Table } from './table-facts.ts';
+
+/** Tables into which migrations themselves put rows, and how many. */
+const SEEDED: Readonly<Record<string, number>> = { promo_groups: 1 };
+
+/** Nobody reads or writes the target until the end of the transaction. */
+export async function lockTables(target: Query, tables: readonly Table[]): Promise<void> {
+  await target(`LOCK TABLE ${tables.map(fullName).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+}
+
+/** @throws CommandError when the target holds anything but what its migrations put there */
+export async function requireEmpty(target: Query, tables: readonly Table[], jobs: Table | null): Promise<void> {
+  const found: string[] = [];
+  for (const table of tables) {
+    const [row] = await target<{ rows: string }>(`SELECT count(*)::text AS rows FROM ${fullName(table)}`);
+    const rows = Number(row!.rows);
+    if (rows > (SEEDED[table.name] ?? 0)) found.push(`${table.name} (${rows})`);
+  }
+  if (jobs) {
+    const [row] = await target<{ rows: string }>(`SELECT count(*)::text AS rows FROM ${fullName(jobs)} WHERE ${SERVICE_JOBS}`);
+    if (Number(row!.rows) > 0) found.push(`jobs (${row!.rows})`);
+  }
+  if (found.length === 0) return;
+  throw new CommandError(
+    `The target already holds data: ${found.join(', ')}. Nothing was changed.\n` +
+      'Give an empty database: CREATE DATABASE name OWNER user. (A service that was started on it once has filled it already.)',
+  );
+}
+
+/** What was taken off a table for the copy and must be put on again. */
+export interface OpenedTables {
+  tables: readonly Table[];
+  foreignKeys: { table: string; name: string; definition: string }[];
+}
+
+/**
+ * Lets rows in as they are: guards against money that nobody posted and the like have judged them once, in the source. The owner of
+ * the tables may do this, no superuser is needed; inside the transaction nobody else sees it. Foreign keys go, because rows refer
+ * to later rows, and come back with a check of all rows.
+ */
+export async function openTables(target: Query, tables: readonly Table[]): Promise<OpenedTables> {
+  const foreignKeys = await target<{ table: string; name: string; definition: string }>(
+    `SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
+     FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conparentid = 0 ORDER BY 1, 2`,
+  );
+  for (const key of foreignKeys) await target(`ALTER TABLE ${key.table} DROP CONSTRAINT ${quote(key.name)}`);
+  for (const table of tables) await target(`ALTER TABLE ${fullName(table)} DISABLE TRIGGER USER`);
+  // What the migrations put in comes from the source, too.
+  for (const table of tables) if (SEEDED[table.name]) await target(`DELETE FROM ${fullName(table)}`);
+  return { tables, foreignKeys };
+}
+
+export async function closeTables(target: Query, { tables, foreignKeys }: OpenedTables): Promise<void> {
+  for (const table of tables) await target(`ALTER TABLE ${fullName(table)} ENABLE TRIGGER USER`);
+  for (const key of foreignKeys) await target(`ALTER TABLE ${key.table} ADD CONSTRAINT ${quote(key.name)} ${key.definition}`);
+}
+
+/** New rows continue where the source stopped. */
+export async function copySequences(source: Query, target: Query): Promise<void> {
+  const sequences = await source<{ name: string; last: string | null }>(
+    `SELECT format('%I.%I', schemaname, sequencename) AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = 'public'`,
+  );
+  for (const sequence of sequences) {
+    if (sequence.last !== null) await target('SELECT setval($1::regclass, $2::bigint)', [sequence.name, sequence.last]);
+  }
+}
+
+/** Queues of older releases may still hold jobs. */
+export async function copyQueues(source: Query, target: Query): Promise<void> {
+  const queues = await source<{ row: string }>(`SELECT to_jsonb(q)::text AS row FROM jobs.queue q WHERE ${SERVICE_JOBS}`);
+  for (const { row } of queues) {
+    await target(
+      'INSERT INTO jobs.queue SELECT * FROM jsonb_populate_record(NULL::jobs.queue, $1::jsonb) ON CONFLICT (name) DO NOTHING',
+      [row],
+    );
+  }
+}

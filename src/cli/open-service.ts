@@ -1,0 +1,111 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { connectOutsideSystems } from '../composition/outside-systems.ts';
+import { clockOf, createSandbox, type Sandbox } from '../composition/sandbox.ts';
+import { createService, packageRoot, type Service } from '../composition/service.ts';
+import type { App } from '../core/app.ts';
+import { systemClock } from '../core/clock.ts';
+import { type Env, loadEnv } from '../core/env.ts';
+import { createLogger, type Logger } from '../core/log.ts';
+import { createMetrics } from '../core/metrics.ts';
+import { closePasswordHasher } from '../core/password-hasher.ts';
+import { createRedactor, type Redactor, secretValuesIn } from '../core/redaction.ts';
+import type { CommandCall } from './command.ts';
+
+/** The operator at the machine, as use cases and lists name this actor. */
+export const OPERATOR = { kind: 'system', name: 'command line' } as const;
+
+export interface CommandBase {
+  env: Env;
+  log: Logger;
+  redactor: Redactor;
+}
+
+/** Environment and logger of a command. @throws EnvError with every problem at once */
+export function openBase(call: CommandCall): CommandBase {
+  const env = loadEnv(call.terminal.source);
+  const redactor = createRedactor(secretValuesIn(env.raw));
+  return { env, redactor, log: commandLog(call, redactor) };
+}
+
+/** Silent unless asked: the command's own words say what a person needs to know. */
+export function commandLog(call: CommandCall, redactor: Redactor = createRedactor()): Logger {
+  const stream: Pick<Writable, 'write'> & { write(line: string): boolean } = {
+    write: (line: string) => {
+      call.terminal.err(line);
+      return true;
+    },
+  };
+  return createLogger({ level: call.isVerbose ? 'debug' : 'silent', format: 'pretty', redactor, stream });
+}
+
+/**
+ * Runs `work` on the assembled service: migrated database, settings, no doors, no workers. With the embedded database the running
+ * service must be stopped first.
+ * @throws EnvError, FolderInUseError, or what the database says
+ */
+export async function withApp<T>(call: CommandCall, work: (app: App, service: Service) => Promise<T>): Promise<T> {
+  const { env, log, redactor } = openBase(call);
+  const metrics = createMetrics();
+  const version = await readVersion();
+  let sandbox: Sandbox | null = null;
+  try {
+    const service = await createService({
+      env,
+      log,
+      metrics,
+      redactor,
+      ports: async ({ database, settings }) => {
+        sandbox = await createSandbox({ env, settings, database, log });
+        const clock = clockOf(sandbox, systemClock);
+        const instance = {
+          version: () => version,
+          sandboxKinds: () => sandbox?.kinds() ?? [],
+          poolCounters: () => database.poolCounters(),
+          isReady: () => true,
+        };
+        return { clock, ports: connectOutsideSystems({ env, settings, clock, log, metrics, sandbox, instance }) };
+      },
+    });
+    try {
+      return await work(service.app, service);
+    } finally {
+      await (sandbox as Sandbox | null)?.close();
+      await service.runner.stop(0);
+      await service.close();
+    }
+  } finally {
+    await closePasswordHasher();
+    metrics.close();
+  }
+}
+
+export async function readVersion(): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return manifest.version;
+}
+
+/** Has the embedded database been made in this folder? */
+export function hasEmbeddedData(dataDir: string): Promise<boolean> {
+  return access(join(dataDir, 'database', 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Where the data lies, in words that hold no password. */
+export function describeDatabase(env: Env): string {
+  if (env.databaseUrl === null) return `embedded database in ${env.dataDir}`;
+  const url = new URL(env.databaseUrl);
+  const host = url.hostname || url.searchParams.get('host') || 'the local socket';
+  return `database "${decodeURIComponent(url.pathname.slice(1))}" on ${host}${url.port ? `:${url.port}` : ''}`;
+}
+
+/** The URL with `***` for its password, also for one given as a query value. */
+export function hideUrlPassword(url: string): string {
+  const address = new URL(url);
+  if (address.password) address.password = '***';
+  if (address.searchParams.has('password')) address.searchParams.set('password', '***');
+  return address.href;
+}

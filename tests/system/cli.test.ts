@@ -1,0 +1,221 @@
+/** The operator's command line as it is run: the built program, one process a command, the embedded database. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDoor } from '../../scripts/demo/http.ts';
+import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
+import { runCommand } from '../support/run-cli.ts';
+import { startSmtpServer } from '../unit/mail/smtp-server.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'cli-test-'));
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const cli = (words: string, environment: Record<string, string> = {}, input?: string) =>
+  runCommand(words.split(' '), { DATA_DIR: dataDir, ...environment }, input);
+
+interface Finding {
+  check: string;
+  verdict: string;
+  detail: string;
+  next: string | null;
+}
+
+async function doctor(environment: Record<string, string> = {}) {
+  const { code, out, err } = await cli('doctor --json', environment);
+  expect(err).toBe('');
+  const { findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] };
+  return { code, out, of: (check: string) => findings.find((finding) => finding.check === check)! };
+}
+
+describe('calling it', () => {
+  test('help is an answer; a wrong call is exit code 2 and says what was wrong', async () => {
+    const help = await runCommand([], { DATA_DIR: dataDir });
+    expect(help.code).toBe(0);
+    for (const name of [
+      'doctor',
+      'admin create',
+      'token create',
+      'token list',
+      'token revoke',
+      'migrate',
+      'ledger check',
+      'db move',
+    ]) {
+      expect(help.out).toContain(name);
+    }
+    const unknown = await cli('frobnicate');
+    expect([unknown.code, unknown.out]).toEqual([2, '']);
+    expect(unknown.err).toContain('There is no command "frobnicate".');
+    expect((await cli('token')).err).toContain('"token" is the beginning of several commands');
+    const nameless = await cli('token create');
+    expect([nameless.code, nameless.err]).toEqual([2, expect.stringContaining('"token create" needs NAME.')]);
+    expect((await cli('token create shop --days soon')).err).toContain('--days must be a whole number from 1 to 36500');
+    const stray = await cli('token list --colour');
+    expect([stray.code, stray.err]).toEqual([2, expect.stringContaining("'--colour'")]);
+    expect((await cli('db move mysql://h/d')).err).toContain('The target must be a postgresql:// address.');
+  });
+
+  test('an unusable environment is told in full, before anything is touched', async () => {
+    const answer = await cli('token list', { PORT: 'eighty', CABINET_JWT_SECRET: 'short-and-secret' });
+    expect(answer.code).toBe(1);
+    expect(answer.err).toContain('PORT: must be a whole number');
+    expect(answer.err).toContain('CABINET_JWT_SECRET: must have at least 32 bytes');
+    expect(answer.err).not.toContain('short-and-secret');
+  });
+});
+
+describe('work on one installation, in its order', () => {
+  let token: { id: number; token: string };
+  const seenWith = async (work: (service: ServiceProcess) => Promise<void>) => {
+    const service = await startServiceProcess({ dataDir });
+    try {
+      await work(service);
+    } finally {
+      await service.stop();
+    }
+  };
+  const tokensBy = async (service: ServiceProcess, text: string) =>
+    (await openDoor(service.url, { 'x-api-key': text }).get('/tokens')).status;
+
+  test('migrate, make a token and an administrator, use both, look beside the running service, revoke, check the ledger', async () => {
+    const applied = (answer: { out: string }) => (JSON.parse(answer.out) as { applied: string[] }).applied;
+    expect(applied(await cli('migrate --json'))).toContain('0001_initial_tables');
+    expect(applied(await cli('migrate --json'))).toEqual([]);
+
+    const made = await cli('token create shop --days 30 --json');
+    expect(made.code).toBe(0);
+    token = JSON.parse(made.out) as typeof token;
+    const list = await cli('token list');
+    expect(list.out).toMatch(new RegExp(`^${token.id} +${token.token.slice(0, 8)}… +active .* shop$`, 'm'));
+    expect(list.out).not.toContain(token.token);
+
+    const admin = await cli('admin create Boss@Example.com --json');
+    expect(admin.err).toBe('');
+    const { password } = JSON.parse(admin.out) as { password: string };
+    expect(password).toMatch(/^[\w-]{24}$/);
+    expect((await cli('admin create boss@example.com')).out).toContain('The password is as before.');
+    expect((await cli('admin create boss@example.com', { ADMIN_EMAILS: 'other@example.com' })).out).toContain(
+      'Add boss@example.com to ADMIN_EMAILS',
+    );
+
+    await seenWith(async (service) => {
+      expect(await tokensBy(service, token.token)).toBe(200);
+      const login = await openDoor(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password });
+      expect(login.status).toBe(200);
+      const me = openDoor(service.url, { authorization: `Bearer ${login.body.access_token}` });
+      expect((await me.get('/cabinet/auth/me/is-admin')).body).toMatchObject({ is_admin: true });
+
+      const refused = await cli('token list');
+      expect([refused.code, refused.out]).toEqual([1, '']);
+      expect(refused.err).toContain(`in use by process ${service.process.pid}`);
+      expect(refused.err).toContain('Stop the service');
+      expect(refused.err).toContain('POST /tokens');
+      const { code, of } = await doctor();
+      expect([code, of('database').verdict]).toEqual([0, 'warning']);
+      expect(await tokensBy(service, token.token)).toBe(200);
+    });
+
+    expect((await cli(`token revoke ${token.id}`)).out).toContain('is revoked');
+    const missing = await cli('token revoke 4711');
+    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
+    const asked = await cli('admin create boss@example.com --password prompt', {}, 'another password\n');
+    expect(asked.code).toBe(0);
+    expect(asked.out + asked.err).not.toContain('another password');
+    await seenWith(async (service) => {
+      expect(await tokensBy(service, token.token)).toBe(401);
+      const signIn = (text: string) =>
+        openDoor(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password: text });
+      expect([(await signIn(password)).status, (await signIn('another password')).status]).toEqual([401, 200]);
+    });
+
+    expect((await cli('ledger check')).out).toContain('The ledger is clean (0 transactions');
+    const healthy = await doctor();
+    expect([healthy.code, healthy.of('schema').verdict, healthy.of('administrators').detail]).toEqual([0, 'ok', '1 superadmin']);
+    const database = await PGlite.create({ dataDir: join(dataDir, 'database') });
+    await database.exec(
+      'ALTER TABLE users DISABLE TRIGGER USER; UPDATE users SET balance_kopeks = 12345; ALTER TABLE users ENABLE TRIGGER USER',
+    );
+    await database.close();
+    const found = await cli('ledger check');
+    expect(found.code).toBe(1);
+    expect(found.out).toMatch(/balance_differs_from_ledger +1 +12345 cached, 0 posted/);
+    const { code, of } = await doctor();
+    expect([code, of('ledger').verdict, of('ledger').detail]).toEqual([1, 'problem', 'balance_differs_from_ledger']);
+  });
+});
+
+describe('doctor', () => {
+  test('a new installation has no problem', async () => {
+    const { code, of } = await doctor();
+    expect(code).toBe(0);
+    expect(of('database').detail).toContain('not made yet');
+    expect(of('sandbox').detail).toBe('on: fake vpnpanel, payments, messenger, mail');
+    expect(of('mail').detail).toContain('fake');
+    expect(of('public URLs').verdict).toBe('warning');
+  });
+
+  test('names every fault of the configuration at once and no secret', async () => {
+    const secrets = {
+      CABINET_JWT_SECRET: 'tiny-secret',
+      DATABASE_URL: 'mysql://boss:hunter2-hunter2@h/d',
+      BOT_TOKEN: '123456:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    };
+    const { code, out, of } = await doctor({ ...secrets, SANDBOX: 'maybe', SMTP_PORT: 'x' });
+    expect(code).toBe(1);
+    for (const name of ['SANDBOX', 'CABINET_JWT_SECRET', 'DATABASE_URL', 'SMTP_PORT'])
+      expect(of('configuration').detail).toContain(name);
+    for (const secret of ['tiny-secret', 'hunter2', 'AAAAAAAA']) expect(out).not.toContain(secret);
+  });
+
+  test('a database that cannot be reached is a problem with a next step', async () => {
+    const { code, out, of } = await doctor({ DATABASE_URL: 'postgresql://boss:hunter2-hunter2@127.0.0.1:1/shop' });
+    expect([code, of('database').verdict]).toEqual([1, 'problem']);
+    expect(of('database').detail).toContain('database "shop" on 127.0.0.1:1: Nothing answers');
+    expect(out).not.toContain('hunter2');
+  });
+
+  test('a data folder that is a file is a problem', async () => {
+    const path = join(dataDir, 'file');
+    await writeFile(path, '');
+    const { code, of } = await doctor({ DATA_DIR: join(path, 'below') });
+    expect([code, of('data folder').verdict]).toEqual([1, 'problem']);
+  });
+
+  test('asks the panel and the mail server, and says which credential is wrong', async () => {
+    const values = new Map<string, unknown>();
+    const panel = await startSandboxPanel({
+      state: { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) },
+      clock: systemClock,
+    });
+    const smtp = await startSmtpServer();
+    const real = {
+      SANDBOX: 'off',
+      VPNPANEL_API_URL: panel.url,
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: String(smtp.port),
+      SMTP_FROM_EMAIL: 'shop@example.com',
+      SMTP_USE_TLS: 'false',
+    };
+    try {
+      const right = await doctor({ ...real, VPNPANEL_API_KEY: panel.apiKey });
+      expect(right.of('panel')).toMatchObject({ verdict: 'ok', detail: expect.stringMatching(/^answers; \d+ squad/) });
+      expect(right.of('mail')).toMatchObject({ verdict: 'ok', detail: `127.0.0.1:${smtp.port} answers` });
+      expect(right.of('messenger')).toMatchObject({ verdict: 'warning', next: expect.stringContaining('BOT_TOKEN') });
+      const wrong = await doctor({ ...real, VPNPANEL_API_KEY: 'not-the-key-at-all', SMTP_USE_TLS: 'true' });
+      expect(wrong.code).toBe(1);
+      expect(wrong.of('panel')).toMatchObject({ verdict: 'problem', next: expect.stringContaining('VPNPANEL_API_KEY') });
+      expect(wrong.of('mail')).toMatchObject({ verdict: 'problem', next: expect.stringContaining('SMTP_USE_TLS') });
+      expect(wrong.out).not.toContain('not-the-key-at-all');
+    } finally {
+      await smtp.close();
+      await panel.close();
+    }
+  });
+});
