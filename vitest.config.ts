@@ -17,13 +17,35 @@ export default defineConfig({
     sequence: { shuffle: { files: false, tests: true } },
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['tests/unit/**/*.test.ts'], exclude: ['**/*.iso.test.ts'], pool: 'threads', testTimeout: 20_000 } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['tests/unit/**/*.test.ts'],
+          exclude: ['**/*.iso.test.ts'],
+          pool: 'threads',
+          testTimeout: 20_000,
+        },
+      },
       { extends: true, test: { name: 'domain', include: ['tests/domain/**/*.test.ts'], ...shared } },
       { extends: true, test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...shared } },
       { extends: true, test: { name: 'contract', include: ['tests/contract/**/*.test.ts'], ...shared } },
       { extends: true, test: { name: 'realtime', include: ['tests/realtime/**/*.test.ts'], ...shared } },
-      { extends: true, test: { name: 'race', include: ['tests/race/**/*.test.ts'], ...shared, maxWorkers: 1, testTimeout: 60_000 } },
-      { extends: true, test: { name: 'system', include: ['tests/system/**/*.test.ts'], pool: 'forks', maxWorkers: 1, testTimeout: 180_000, hookTimeout: 180_000 } },
+      {
+        extends: true,
+        test: { name: 'race', include: ['tests/race/**/*.test.ts'], ...shared, maxWorkers: 1, testTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['tests/system/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 1,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
       { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks' } },
     ],
   },

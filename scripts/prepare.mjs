@@ -7,18 +7,20 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const binFolder = join(root, 'node_modules', '.bin');
 const isWindows = process.platform === 'win32';
+const binFolder = join(root, 'node_modules', '.bin');
+// Asked for by its place: npm 10 does not link `.bin/node`, npm 11 does.
+const runtimeFolder = join(root, 'node_modules', `node-${isWindows ? 'win' : process.platform}-${process.arch}`, 'bin');
 
 /** The runtime that came with the dependencies; where the registry has none for this system, the one that runs us. */
 export function runtime() {
-  const own = join(binFolder, isWindows ? 'node.cmd' : 'node');
+  const own = join(runtimeFolder, isWindows ? 'node.exe' : 'node');
   return existsSync(own) ? own : process.execPath;
 }
 
 /** Environment in which `node` and the installed commands are found first. */
 export function childEnvironment(extra = {}) {
-  return { ...process.env, PATH: `${binFolder}${delimiter}${process.env.PATH ?? ''}`, ...extra };
+  return { ...process.env, PATH: [runtimeFolder, binFolder, process.env.PATH ?? ''].join(delimiter), ...extra };
 }
 
 /** Runs a command to its end; its output is ours. Resolves with the exit code. */

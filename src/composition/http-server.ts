@@ -59,7 +59,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     prefix: '/trpc',
     trpcOptions: {
       router: appRouter,
-      createContext: ({ req }: { req: FastifyRequest }) => createContext(req),
+      createContext: ({ req, res }: { req: FastifyRequest; res: FastifyReply }) => createContext(req, res),
       maxBatchSize: MAX_BATCH_SIZE,
       onError: ({ error, path }) => {
         if (error.code === 'INTERNAL_SERVER_ERROR')
