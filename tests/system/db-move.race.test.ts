@@ -142,6 +142,7 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
     expect(migrated.code).toBe(0);
     expect((await move()).code).toBe(0);
     expect(await countOf('promo_groups')).toBe(1);
+    expect((await guards()).switchedOff).toEqual([]);
     expect(await countOf('users')).toBe(USERS);
   });
 
@@ -160,6 +161,7 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
       expect([code, out]).toEqual([1, '']);
       expect(err).toContain('refers to a missing one');
       expect(err).toContain('999999');
+      expect(await countOf('promo_groups')).toBe(1);
       for (const table of ['users', 'transactions', 'cabinet_refresh_tokens']) expect(await countOf(table)).toBe(0);
       expect((await guards()).switchedOff).toEqual([]);
       expect((await guards()).foreignKeys).toEqual(await foreignKeysOfMigrations());

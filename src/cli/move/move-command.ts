@@ -1,5 +1,7 @@
-import { openDatabase } from '../../composition/service.ts';
+import { join } from 'node:path';
+import { openDatabase, packageRoot } from '../../composition/service.ts';
 import type { Database } from '../../core/db/database.ts';
+import { openEmbedded } from '../../core/db/open-embedded.ts';
 import type { Env } from '../../core/env.ts';
 import { JobRunner } from '../../core/jobs/job-runner.ts';
 import type { Logger } from '../../core/log.ts';
@@ -7,6 +9,7 @@ import { type Command, CommandError, UsageError } from '../command.ts';
 import { describeDatabaseFailure } from '../describe-failure.ts';
 import { hasEmbeddedData, hideUrlPassword, openBase } from '../open-service.ts';
 import { moveData } from './move-data.ts';
+import { countRows, listTables } from './table-facts.ts';
 
 export const moveCommand: Command = {
   name: 'db move',
@@ -27,9 +30,9 @@ export const moveCommand: Command = {
     const source = await openDatabase({ ...env, databaseUrl: null }, log);
     try {
       await bringUpToDate(source, log);
-      await prepareTarget({ ...env, databaseUrl: url }, log);
+      const seeded = await prepareTarget({ ...env, databaseUrl: url }, log);
       call.progress(`Moving ${env.dataDir} to ${hideUrlPassword(url)} …`);
-      const moved = await moveData({ source, targetUrl: url, progress: call.progress });
+      const moved = await moveData({ source, targetUrl: url, seeded, progress: call.progress });
       const rows = moved.reduce((sum, table) => sum + table.rows, 0);
       const line = `DATABASE_URL=${hideUrlPassword(url)}`;
       const text = [
@@ -58,12 +61,20 @@ function targetUrl(text: string): string {
   throw new UsageError('The target must be a postgresql:// address.');
 }
 
-/** Migrates the target and installs its job tables; what is already there stays. */
-async function prepareTarget(env: Env, log: Logger): Promise<void> {
+/**
+ * Migrates the target and installs its job tables; what is already there stays.
+ * @returns rows that migrations put in: of a new target what it holds now, else what they put into a throw-away database
+ */
+async function prepareTarget(env: Env, log: Logger): Promise<Map<string, number>> {
   try {
     const database = await openDatabase(env, log);
     try {
+      const [before] = await database.db.sql<{ found: string | null }>(
+        "SELECT to_regclass('public.schema_migrations')::text AS found",
+      );
       await bringUpToDate(database, log);
+      if (before?.found) return await seededRows();
+      return await countRows(database.db.sql, await listTables(database.db.sql));
     } finally {
       await database.close();
     }
@@ -72,6 +83,16 @@ async function prepareTarget(env: Env, log: Logger): Promise<void> {
     throw new CommandError(`The target cannot be used. ${sentence ?? (error instanceof Error ? error.message : String(error))}`, {
       cause: error,
     });
+  }
+}
+
+async function seededRows(): Promise<Map<string, number>> {
+  const fresh = await openEmbedded({ dataDir: null, migrationsFolder: join(packageRoot, 'prisma', 'migrations') });
+  try {
+    await fresh.migrate();
+    return await countRows(fresh.db.sql, await listTables(fresh.db.sql));
+  } finally {
+    await fresh.close();
   }
 }
 

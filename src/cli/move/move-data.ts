@@ -18,6 +18,8 @@ export interface MovedTable {
 export interface MoveOptions {
   source: Database;
   targetUrl: string;
+  /** Rows that the migrations themselves put into the target, by table. */
+  seeded: ReadonlyMap<string, number>;
   progress: (text: string) => void;
 }
 
@@ -26,7 +28,7 @@ export interface MoveOptions {
  * empty as before. Compares counts and contents of every table and proves the ledger before it commits.
  * @throws CommandError
  */
-export async function moveData({ source: database, targetUrl, progress }: MoveOptions): Promise<MovedTable[]> {
+export async function moveData({ source: database, targetUrl, seeded, progress }: MoveOptions): Promise<MovedTable[]> {
   const source: Query = (text, values) => database.db.sql(text, values);
   for (const statement of PRINT_ALIKE) await source(statement);
   await requireCleanLedger(source, 'embedded database');
@@ -47,7 +49,7 @@ export async function moveData({ source: database, targetUrl, progress }: MoveOp
     await target('SET LOCAL idle_in_transaction_session_timeout = 0');
     await target(`SET LOCAL lock_timeout = '${LOCK_WAIT}'`);
     await target('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    const moved = await copyEverything(source, target, progress);
+    const moved = await copyEverything(source, target, seeded, progress);
     await target('COMMIT');
     return moved;
   } catch (error) {
@@ -68,12 +70,17 @@ function explained(error: unknown): unknown {
   );
 }
 
-async function copyEverything(source: Query, target: Query, progress: (text: string) => void): Promise<MovedTable[]> {
+async function copyEverything(
+  source: Query,
+  target: Query,
+  seeded: MoveOptions['seeded'],
+  progress: MoveOptions['progress'],
+): Promise<MovedTable[]> {
   const tables = await listTables(source);
   const jobs = await findJobTable(source);
   requireSameTables(tables, await listTables(target));
   await lockTables(target, tables);
-  await requireEmpty(target, tables, jobs);
+  await requireEmpty(target, tables, jobs, seeded);
   const opened = await openTables(target, tables);
   const moved: MovedTable[] = [];
   for (const table of tables) {

@@ -50,6 +50,16 @@ async function listColumns(query: Query, condition: string): Promise<Table[]> {
   return [...tables.values()];
 }
 
+/** Rows by table name; empty tables are left out. */
+export async function countRows(query: Query, tables: readonly Table[]): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const table of tables) {
+    const [row] = await query<{ rows: string }>(`SELECT count(*)::text AS rows FROM ${fullName(table)}`);
+    if (row!.rows !== '0') counts.set(table.name, Number(row!.rows));
+  }
+  return counts;
+}
+
 export interface Contents {
   rows: number;
   /** Equal for equal rows in any order, on every version of the database. */

@@ -1,22 +1,23 @@
 import { CommandError } from '../command.ts';
-import { fullName, type Query, quote, SERVICE_JOBS, type Table } from './table-facts.ts';
-
-/** Tables into which migrations themselves put rows, and how many. */
-const SEEDED: Readonly<Record<string, number>> = { promo_groups: 1 };
+import { countRows, fullName, type Query, quote, SERVICE_JOBS, type Table } from './table-facts.ts';
 
 /** Nobody reads or writes the target until the end of the transaction. */
 export async function lockTables(target: Query, tables: readonly Table[]): Promise<void> {
   await target(`LOCK TABLE ${tables.map(fullName).join(', ')} IN ACCESS EXCLUSIVE MODE`);
 }
 
-/** @throws CommandError when the target holds anything but what its migrations put there */
-export async function requireEmpty(target: Query, tables: readonly Table[], jobs: Table | null): Promise<void> {
-  const found: string[] = [];
-  for (const table of tables) {
-    const [row] = await target<{ rows: string }>(`SELECT count(*)::text AS rows FROM ${fullName(table)}`);
-    const rows = Number(row!.rows);
-    if (rows > (SEEDED[table.name] ?? 0)) found.push(`${table.name} (${rows})`);
-  }
+/**
+ * @param seeded rows that the migrations themselves put in, by table
+ * @throws CommandError when the target holds more than those
+ */
+export async function requireEmpty(
+  target: Query,
+  tables: readonly Table[],
+  jobs: Table | null,
+  seeded: ReadonlyMap<string, number>,
+): Promise<void> {
+  const counts = await countRows(target, tables);
+  const found = [...counts].filter(([name, rows]) => rows > (seeded.get(name) ?? 0)).map(([name, rows]) => `${name} (${rows})`);
   if (jobs) {
     const [row] = await target<{ rows: string }>(`SELECT count(*)::text AS rows FROM ${fullName(jobs)} WHERE ${SERVICE_JOBS}`);
     if (Number(row!.rows) > 0) found.push(`jobs (${row!.rows})`);
@@ -47,7 +48,7 @@ export async function openTables(target: Query, tables: readonly Table[]): Promi
   for (const key of foreignKeys) await target(`ALTER TABLE ${key.table} DROP CONSTRAINT ${quote(key.name)}`);
   for (const table of tables) await target(`ALTER TABLE ${fullName(table)} DISABLE TRIGGER USER`);
   // What the migrations put in comes from the source, too.
-  for (const table of tables) if (SEEDED[table.name]) await target(`DELETE FROM ${fullName(table)}`);
+  for (const table of tables) await target(`DELETE FROM ${fullName(table)}`);
   return { tables, foreignKeys };
 }
 
