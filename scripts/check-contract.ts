@@ -15,7 +15,14 @@ import { appRouter } from '../src/routers/root.ts';
 /** Groups whose every operation is served; a difference in one of them is a failure. */
 const COMPLETE_TAGS = [
   ...['health', 'auth', 'users', 'webhooks', 'notifications', 'transactions', 'subscriptions', 'servers'],
-  ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Balance'],
+  ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Admin Users', 'Cabinet Balance', 'Cabinet Account Merge'],
+  ...['Cabinet Tickets', 'support', 'Cabinet Admin Tickets'],
+  ...['Cabinet Ticket Notifications', 'Cabinet Admin Ticket Notifications'],
+  ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
+  ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
+  ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
+  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout'],
+  ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
 ];
 
 const document = JSON.stringify(

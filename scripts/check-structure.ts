@@ -14,7 +14,7 @@ const MODULE_ORDER = [
   ...['catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'payments', 'promo', 'gifts'],
   ...['referrals', 'campaigns', 'games'],
-  ...['users'],
+  ...['users', 'merge'],
   ...['tickets', 'content'],
   ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],
 ];

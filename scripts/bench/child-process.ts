@@ -77,6 +77,20 @@ export function residentMiB(pid: number): number | null {
   }
 }
 
+/** `sysconf(_SC_CLK_TCK)`, which is 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Processor time that the process has used, in seconds; null where the system does not tell. */
+export function processorSeconds(pid: number): number | null {
+  try {
+    // The name in the second field may hold spaces; what follows its bracket does not.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    return null;
+  }
+}
+
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

@@ -16,6 +16,8 @@ export interface BenchOptions {
   sockets: number;
   /** Whether an aim that is missed makes the exit code 1, as errors and leaks always do. */
   strict: boolean;
+  /** Whether the runtime writes a CPU profile of the service beside the results; its figures are then slower. */
+  profile: boolean;
 }
 
 export const HELP = `npm run bench -- [options]
@@ -26,7 +28,8 @@ export const HELP = `npm run bench -- [options]
   --seconds N         length of a round (5; quick 1.5)
   --scale N           users of the big lists (100000; quick 10000; 0 = without); ten times as many transactions
   --sockets N         sockets of the fan-out (5000; quick 500)
-  --strict            a missed aim fails the run`;
+  --strict            a missed aim fails the run
+  --profile           a CPU profile of the service beside the results (slower)`;
 
 const KINDS: readonly DatabaseKind[] = ['postgres', 'embedded'];
 
@@ -39,6 +42,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     options: {
       quick: flag,
       strict: flag,
+      profile: flag,
       help: flag,
       only: { type: 'string', multiple: true },
       database: text,
@@ -62,6 +66,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     scale: numberOf('scale', values.scale, quick ? 10_000 : 100_000, 0),
     sockets: numberOf('sockets', values.sockets, quick ? 500 : 5_000, 1),
     strict: values.strict ?? false,
+    profile: values.profile ?? false,
   };
 }
 

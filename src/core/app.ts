@@ -1,3 +1,4 @@
+import type { AuditNotes } from './audit.ts';
 import type { SharedCache } from './cache/shared-cache.ts';
 import type { Clock } from './clock.ts';
 import type { Db } from './db/db.ts';
@@ -38,4 +39,6 @@ export interface App {
   readonly settings: SettingsReader;
   readonly cache: SharedCache;
   readonly ports: Ports;
+  /** Set while an administrator's request runs: use cases say there what they changed (`t.audit?.note(…)`). */
+  readonly audit?: AuditNotes;
 }

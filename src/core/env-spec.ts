@@ -116,6 +116,14 @@ export const ENV_SPEC = {
     isSecret: true,
     effect: 'Bearer token for GET /metrics. Unset = the route answers to loopback addresses only.',
   },
+  AUDIT_LOG_RETENTION_DAYS: {
+    group: 'Logs and metrics',
+    type: 'integer',
+    default: '0',
+    min: 0,
+    max: 36_500,
+    effect: "Days that rows of the administrators' audit log are kept; 0 = for ever.",
+  },
   WEB_API_ENABLED: {
     group: 'Web API',
     type: 'boolean',
@@ -156,6 +164,13 @@ export const ENV_SPEC = {
     isSecret: true,
     effect:
       'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and kept in DATA_DIR.',
+  },
+  MESSENGER_OIDC_ISSUER: {
+    group: 'Cabinet',
+    type: 'string',
+    default: null,
+    effect:
+      "Origin (https) that signs the messenger's OpenID Connect tokens; its keys are read from /.well-known/jwks.json. Unset = the messenger's own.",
   },
   TRUSTED_PROXIES: {
     group: 'Network',

@@ -32,6 +32,10 @@ export interface Env {
   readonly webApiTokenHmacSecret: string | null;
   /** null outside production = the server generates one and keeps it. */
   readonly cabinetJwtSecret: string | null;
+  /** Without a slash at the end; null = the messenger's own. */
+  readonly messengerOidcIssuer: string | null;
+  /** Days; 0 = audit rows are kept for ever. */
+  readonly auditLogRetentionDays: number;
   /** Addresses and CIDR ranges whose forwarding headers are believed. */
   readonly trustedProxies: readonly string[];
   readonly webhookAllowedPrivateHosts: readonly string[];
@@ -242,12 +246,17 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     webApiDefaultToken: reader.string('WEB_API_DEFAULT_TOKEN'),
     webApiTokenHmacSecret: reader.string('WEB_API_TOKEN_HMAC_SECRET'),
     cabinetJwtSecret: reader.string('CABINET_JWT_SECRET'),
+    messengerOidcIssuer: reader.string('MESSENGER_OIDC_ISSUER')?.replace(/\/+$/, '') ?? null,
+    auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
     webhookAllowedPrivateHosts: Object.freeze(reader.list('WEBHOOK_ALLOWED_PRIVATE_HOSTS').map((host) => host.toLowerCase())),
     raw,
   };
   if (env.cabinetJwtSecret !== null && Buffer.byteLength(env.cabinetJwtSecret) < MIN_JWT_SECRET_BYTES) {
     reader.problem('CABINET_JWT_SECRET', `must have at least ${MIN_JWT_SECRET_BYTES} bytes`);
+  }
+  if (env.messengerOidcIssuer !== null && !/^https:\/\/[^/?#@\s]+$/.test(env.messengerOidcIssuer)) {
+    reader.problem('MESSENGER_OIDC_ISSUER', 'must be an https origin');
   }
   if (isProduction) checkProduction(env, reader);
 

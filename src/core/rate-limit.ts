@@ -20,6 +20,15 @@ export async function isWithinLimit(app: App, key: string, limit: number, window
   return (await countHit(app, key, windowSeconds)) <= limit;
 }
 
+/** Hits of the current window, without adding one: for limits that count only what went wrong. */
+export async function hitsSoFar(app: App, key: string, windowSeconds: number): Promise<number> {
+  const [row] = await app.db.sql<{ hits: number }>(
+    'SELECT hits FROM rate_limit_windows WHERE key = $1 AND window_start = $2::timestamptz',
+    [key, windowStart(app, windowSeconds)],
+  );
+  return row?.hits ?? 0;
+}
+
 /** Starts the count of a key anew, for example after a correct password. */
 export async function clearLimit(app: App, key: string): Promise<void> {
   await app.db.sql('DELETE FROM rate_limit_windows WHERE key = $1 RETURNING key', [key]);
@@ -27,14 +36,17 @@ export async function clearLimit(app: App, key: string): Promise<void> {
 
 async function countHit(app: App, key: string, windowSeconds: number): Promise<number> {
   if (key.length > MAX_KEY_LENGTH) throw new Error('rate limit key too long');
-  const windowMs = windowSeconds * 1_000;
-  const start = new Date(Math.floor(app.clock.now().getTime() / windowMs) * windowMs);
   const [row] = await app.db.sql<{ hits: number }>(
     `INSERT INTO rate_limit_windows (key, window_start, hits) VALUES ($1, $2::timestamptz, 1)
      ON CONFLICT (key, window_start) DO UPDATE SET hits = rate_limit_windows.hits + 1 RETURNING hits`,
-    [key, start],
+    [key, windowStart(app, windowSeconds)],
   );
   return row!.hits;
+}
+
+function windowStart(app: App, windowSeconds: number): Date {
+  const windowMs = windowSeconds * 1_000;
+  return new Date(Math.floor(app.clock.now().getTime() / windowMs) * windowMs);
 }
 
 function tooManyRequests() {

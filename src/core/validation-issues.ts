@@ -25,7 +25,18 @@ interface Place {
  *   nor a one-of literal from an enumeration
  */
 export function issuesFromZod(error: z.core.$ZodError, root: unknown, locate: Locate, schema?: Schema): ValidationIssue[] {
-  return error.issues.flatMap((issue) => fromIssue(issue, { root, locate, base: [], schema }));
+  return withoutFollowers(error.issues).flatMap((issue) => fromIssue(issue, { root, locate, base: [], schema }));
+}
+
+/** A list where a text belongs is measured by zod all the same: one wrong value is one entry. */
+function withoutFollowers(issues: readonly Issue[]): Issue[] {
+  const wrong = new Set<string>();
+  return issues.filter((issue) => {
+    const place = JSON.stringify(issue.path.map(String));
+    if (wrong.has(place)) return false;
+    if (issue.code === 'invalid_type') wrong.add(place);
+    return true;
+  });
 }
 
 function fromIssue(issue: Issue, place: Place): ValidationIssue[] {

@@ -3,7 +3,7 @@
  * Scripts are files, so the content policy needs no exception for inline code; the two viewers do write inline styles.
  */
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -43,6 +43,9 @@ const SWAGGER_START = `window.ui = SwaggerUIBundle({
 const REDOC_START = `Redoc.init('/openapi.json', { disableSearch: false, nativeScrollbars: true }, document.getElementById('view'));
 `;
 
+/** The viewer's only request to another host, a logo; the policy would block it, this spares the attempt. */
+const REMOTE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
+
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const HOUR_SECONDS = 3_600;
 
@@ -50,6 +53,7 @@ const HOUR_SECONDS = 3_600;
 export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions): void {
   const packageFile = createRequire(import.meta.url).resolve;
   let document: string | undefined;
+  let redoc: string | undefined;
 
   const serve = (url: string, answer: (reply: FastifyReply) => unknown): void => {
     fastify.get(url, (_request: FastifyRequest, reply: FastifyReply) => {
@@ -89,7 +93,10 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
 
   servePage('/redoc', page(options.title, ['/redoc/redoc.standalone.js', '/redoc/start.js']));
   serveText('/redoc/start.js', JAVASCRIPT, REDOC_START);
-  serveFile('/redoc/redoc.standalone.js', JAVASCRIPT, 'redoc/bundles/redoc.standalone.js');
+  serve('/redoc/redoc.standalone.js', async (reply) => {
+    redoc ??= (await readFile(packageFile('redoc/bundles/redoc.standalone.js'), 'utf8')).replaceAll(REMOTE_LOGO, 'data:,');
+    return reply.header('cache-control', `public, max-age=${HOUR_SECONDS}`).type(JAVASCRIPT).send(redoc);
+  });
 }
 
 function page(title: string, scripts: readonly string[], style?: string): string {

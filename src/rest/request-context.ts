@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
 import { clientIp } from '../core/http/client-ip.ts';
 import type { Context } from '../routers/context.ts';
+import { browserOf } from './browser.ts';
 
 const BEARER = /^Bearer\s+(\S+)\s*$/i;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -15,9 +16,10 @@ export function requestIdOf(headers: Record<string, string | string[] | undefine
 }
 
 /** Builds the one context of REST and tRPC from a request. Nothing is checked here; base procedures do that. */
-export function contextFactory(app: App): (request: FastifyRequest) => Context {
+export function contextFactory(app: App): (request: FastifyRequest, reply: FastifyReply) => Context {
   const { trustedProxies } = app.env;
-  return (request) => {
+  const isSecure = () => app.settings.get('CABINET_URL').startsWith('https:');
+  return (request, reply) => {
     const { headers } = request;
     const seen = { actor: 'anonymous' };
     (request as FastifyRequest & { seen?: Context['seen'] }).seen = seen;
@@ -37,6 +39,8 @@ export function contextFactory(app: App): (request: FastifyRequest) => Context {
         trustedProxies,
       ),
       userAgent: headers['user-agent'] ?? null,
+      request: { method: request.method, path: request.url.split('?', 1)[0]! },
+      browser: browserOf(request, reply, isSecure),
       requestId: request.id,
       idempotencyKey: textOf(headers['idempotency-key']),
       signal: null,

@@ -91,6 +91,18 @@ export function exampleBody(operation: DocumentedOperation): unknown {
   return operation.body === null ? undefined : operation.example;
 }
 
+/** The example with nothing but what must be there. */
+export function minimalBody(operation: DocumentedOperation): unknown {
+  if (operation.body === null) return undefined;
+  const { properties, required = [] } = resolve(operation.body);
+  if (!properties) return operation.example;
+  const example = (operation.example ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(required.map((name) => [name, example[name]]));
+}
+
+/** Text parameters whose values come from a closed list that the schema leaves to the use case. */
+const KNOWN_TEXTS: Record<string, string> = { method: 'yookassa' };
+
 /** The path with whole-number parameters set to `id` and texts to something harmless. */
 export function pathFor(operation: DocumentedOperation, id: number): string {
   return operation.path.replace(/\{([^}]+)\}/g, (_match, name: string) => {
@@ -98,7 +110,7 @@ export function pathFor(operation: DocumentedOperation, id: number): string {
     const schema = resolve(parameter?.schema ?? {});
     if (schema.type === 'integer') return String(id);
     if (schema.format === 'uuid') return '00000000-0000-4000-8000-000000000000';
-    return schema.enum ? String(schema.enum[0]) : 'unknown';
+    return schema.enum ? String(schema.enum[0]) : (KNOWN_TEXTS[name] ?? 'unknown');
   });
 }
 
@@ -120,7 +132,7 @@ export function badParameters(operation: DocumentedOperation): BadParameter[] {
       type,
       ...(parameter.in === 'query'
         ? { query: { [parameter.name]: text } }
-        : { path: pathFor(operation, 1).replace(pathFor({ ...operation, path: `{${parameter.name}}` }, 1), text) }),
+        : { path: pathFor({ ...operation, path: operation.path.replace(`{${parameter.name}}`, text) }, 1) }),
     });
     const cases: BadParameter[] = [];
     if (schema.type === 'integer') {
@@ -200,7 +212,7 @@ function beyond(schema: JsonSchema): [unknown, string, Record<string, unknown>?]
   if (isSafe(schema.maximum)) cases.push([schema.maximum + 1, 'less_than_equal', { le: schema.maximum }]);
   if (isSafe(schema.exclusiveMinimum)) cases.push([schema.exclusiveMinimum, 'greater_than', { gt: schema.exclusiveMinimum }]);
   if (isSafe(schema.exclusiveMaximum)) cases.push([schema.exclusiveMaximum, 'less_than', { lt: schema.exclusiveMaximum }]);
-  if (schema.type === 'string' && !schema.format) {
+  if (schema.type === 'string' && !schema.format && !schema.enum) {
     if (schema.minLength) cases.push(['a'.repeat(schema.minLength - 1), 'string_too_short', { min_length: schema.minLength }]);
     if (schema.maxLength) cases.push(['a'.repeat(schema.maxLength + 1), 'string_too_long', { max_length: schema.maxLength }]);
   }

@@ -7,6 +7,7 @@ import type { Database } from '../../src/core/db/database.ts';
 import { readMigrations } from '../../src/core/db/migrate.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
+import { QUEUES } from '../../src/core/jobs/job-catalogue.ts';
 import { JobRunner } from '../../src/core/jobs/job-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
 
@@ -21,7 +22,7 @@ export const serverUrl = process.env.TEST_DATABASE_URL || null;
 async function templateKey(): Promise<string> {
   const migrations = await readMigrations(migrationsFolder);
   return createHash('sha256')
-    .update(`v2 ${migrations.map((migration) => migration.checksum).join(' ')}`)
+    .update(`v2 ${migrations.map((migration) => migration.checksum).join(' ')} ${JSON.stringify(QUEUES)}`)
     .digest('hex')
     .slice(0, 16);
 }
@@ -150,4 +151,6 @@ export async function emptyDatabase(database: Database): Promise<void> {
   await database.jobDatabase.executeSql(`TRUNCATE ${names.map((name) => `"${name}"`).join(', ')} RESTART IDENTITY CASCADE`);
   await database.jobDatabase.executeSql('DELETE FROM jobs.job');
   await database.jobDatabase.executeSql('DELETE FROM promo_groups WHERE NOT is_default');
+  // Emptied by CASCADE (their author is a user), and every installation has them.
+  await database.jobDatabase.executeSql('SELECT seed_promo_offer_templates()');
 }

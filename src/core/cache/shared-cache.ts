@@ -19,6 +19,8 @@ export interface SharedCache {
   read<T>(key: string, ttlMs: number, load: () => Promise<T>): Promise<T>;
   /** Drops keys everywhere once the surrounding transaction commits; at once outside one. */
   forget(db: Db, keys: readonly string[]): Promise<void>;
+  /** Drops keys of this instance alone; `inTransaction` does so for what was forgotten inside, the moment the commit is known. */
+  drop(keys: readonly string[]): void;
 }
 
 export class DatabaseSharedCache implements SharedCache {
@@ -58,6 +60,10 @@ export class DatabaseSharedCache implements SharedCache {
     } finally {
       if (this.#loading.get(key) === promise) this.#loading.delete(key);
     }
+  }
+
+  drop(keys: readonly string[]): void {
+    for (const key of keys) this.#drop(key);
   }
 
   async forget(db: Db, keys: readonly string[]): Promise<void> {

@@ -9,8 +9,10 @@ export type PrismaDb = PrismaClient | Prisma.TransactionClient;
  */
 export type SqlRunner = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** Opens one interactive transaction; only `inTransaction` calls it. */
-export type BeginTransaction = <T>(fn: (tx: Prisma.TransactionClient) => Promise<T>) => Promise<T>;
+/** Opens one interactive transaction, as Prisma and as plain SQL on its connection; only `inTransaction` calls it. */
+export type BeginTransaction = <T>(work: TransactionWork<T>) => Promise<T>;
+
+export type TransactionWork<T> = (tx: Prisma.TransactionClient, sql: SqlRunner) => Promise<T>;
 
 export interface Db {
   readonly prisma: PrismaDb;

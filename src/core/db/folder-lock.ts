@@ -11,6 +11,9 @@ export class FolderInUseError extends Error {
   }
 }
 
+/** Locks of this very process; a lock file with our pid that is not among them was left by a dead process (containers reuse pids). */
+const held = new Set<string>();
+
 /**
  * Takes the data folder for this process. A lock left by a process that no longer runs is taken over.
  * @returns a function that gives the folder back
@@ -24,12 +27,16 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
       const file = await open(path, 'wx');
       await file.writeFile(String(process.pid));
       await file.close();
-      return () => rm(path, { force: true });
+      held.add(path);
+      return async () => {
+        held.delete(path);
+        await rm(path, { force: true });
+      };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 3) throw error;
       const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-      if (pid > 0 && pid !== process.pid && isRunning(pid)) throw new FolderInUseError(folder, pid);
-      if (pid === process.pid) throw new FolderInUseError(folder, pid);
+      const isTaken = pid === process.pid ? held.has(path) : pid > 0 && isRunning(pid);
+      if (isTaken) throw new FolderInUseError(folder, pid);
       await rm(path, { force: true });
     }
   }

@@ -5,7 +5,7 @@ import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applyMigrations, readMigrations } from './migrate.ts';
 import { openPrisma } from './open-prisma.ts';
-import { embeddedSqlRunner } from './sql-runner.ts';
+import { embeddedSql } from './sql-runner.ts';
 
 export interface EmbeddedOptions {
   /** Folder that keeps the data; null = in memory (tests). */
@@ -32,10 +32,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
 }
 
 export function embeddedDatabase(database: PGlite, migrationsFolder: string, unlock: () => Promise<void>): Database {
-  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database));
+  const sql = embeddedSql(database);
+  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), { sqlOn: sql.on, checksBeforeCommit: true });
   return {
     kind: 'embedded',
-    db: { ...prisma, sql: embeddedSqlRunner(database) },
+    db: { ...prisma, sql: sql.root },
     jobDatabase: embeddedJobDatabase(database),
     listen: async (channel, onMessage) => database.listen(channel, onMessage),
     migrate: async () =>

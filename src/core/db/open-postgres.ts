@@ -5,7 +5,7 @@ import type { Database, Unsubscribe } from './database.ts';
 import { applyMigrations, readMigrations } from './migrate.ts';
 import { openPrisma } from './open-prisma.ts';
 import { runOutsideTransaction } from './root-guard.ts';
-import { poolSqlRunner } from './sql-runner.ts';
+import { serverSql } from './sql-runner.ts';
 import { statementNamer } from './statement-names.ts';
 
 export interface PostgresOptions {
@@ -39,12 +39,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
   const nameOf = statementNamer();
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
-  const { disconnect, ...prisma } = openPrisma(adapter);
+  const sql = serverSql(pool, nameOf);
+  const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on });
   const listeners = new Listeners(options);
 
   return {
     kind: 'postgres',
-    db: { ...prisma, sql: poolSqlRunner(pool, nameOf) },
+    db: { ...prisma, sql: sql.root },
     jobDatabase: {
       executeSql: async (text, values) => {
         const result = await pool.query(text, values);

@@ -1,7 +1,6 @@
-import type { PGlite } from '@electric-sql/pglite';
-import type { Pool } from 'pg';
+import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
+import type { ClientBase, Pool } from 'pg';
 import pg from 'pg';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import type { SqlRunner } from './db.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
 
@@ -18,40 +17,37 @@ const serverTypes = {
   }) as typeof pg.types.getTypeParser,
 };
 
-/** Plain SQL on a pool, as prepared statements with these names. */
-export function poolSqlRunner(pool: Pool, nameOf: (text: string) => string): SqlRunner {
-  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-    refuseInsideTransaction('sql');
-    const result = await pool.query({ name: nameOf(text), text, values: values as unknown[], types: serverTypes });
-    return result.rows as Row[];
-  };
+export interface SqlOnBoth<Connection> {
+  root: SqlRunner;
+  /** Inside a transaction. */
+  on: (connection: Connection) => SqlRunner;
 }
+
+/** Plain SQL on a server, on the pool and on a transaction's connection, as prepared statements with these names. */
+export function serverSql(pool: Pool, nameOf: (text: string) => string): SqlOnBoth<ClientBase> {
+  const runnerOn =
+    (target: Pool | ClientBase): SqlRunner =>
+    async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+      const result = await target.query({ name: nameOf(text), text, values: values as unknown[], types: serverTypes });
+      return result.rows as Row[];
+    };
+  return { root: guardedRoot(runnerOn(pool)), on: runnerOn };
+}
+
+const embeddedParsers = { [INT8]: Number, [NUMERIC]: textOf };
 
 /** Plain SQL on the embedded database. */
-export function embeddedSqlRunner(database: PGlite): SqlRunner {
-  const parsers = { [INT8]: Number, [NUMERIC]: textOf };
-  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+export function embeddedSql(database: PGliteInterface): SqlOnBoth<Transaction> {
+  const runnerOn =
+    (target: PGliteInterface | Transaction): SqlRunner =>
+    async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await target.query<Row>(text, values as unknown[], { parsers: embeddedParsers })).rows;
+  return { root: guardedRoot(runnerOn(database)), on: runnerOn };
+}
+
+function guardedRoot(sql: SqlRunner): SqlRunner {
+  return async (text, values) => {
     refuseInsideTransaction('sql');
-    const result = await database.query(text, values as unknown[], { parsers });
-    return result.rows as Row[];
+    return sql(text, values);
   };
-}
-
-/** Plain SQL on the connection of an interactive Prisma transaction. */
-export function transactionSqlRunner(tx: Prisma.TransactionClient): SqlRunner {
-  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-    const rows = await tx.$queryRawUnsafe<Record<string, unknown>[]>(text, ...values);
-    for (const row of rows) {
-      for (const key in row) {
-        const value = row[key];
-        if (typeof value === 'bigint') row[key] = Number(value);
-        else if (isDecimal(value)) row[key] = value.toString();
-      }
-    }
-    return rows as Row[];
-  };
-}
-
-function isDecimal(value: unknown): value is { toString(): string } {
-  return typeof value === 'object' && value !== null && 'toDecimalPlaces' in value;
 }

@@ -2,9 +2,9 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import type { App } from '../app.ts';
 import { sqlEventRecorder } from '../events/sql-event-recorder.ts';
 import { sqlJobSender } from '../jobs/sql-job-sender.ts';
+import type { SqlRunner } from './db.ts';
 import { isRetryable } from './db-errors.ts';
 import { refuseInsideTransaction, runInsideTransaction } from './root-guard.ts';
-import { transactionSqlRunner } from './sql-runner.ts';
 
 const MAX_ATTEMPTS = 5;
 
@@ -18,8 +18,12 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   if (begin === null) return fn(app);
   refuseInsideTransaction('inTransaction');
   for (let attempt = 1; ; attempt++) {
+    const forgotten: string[] = [];
     try {
-      return await begin((tx) => runInsideTransaction(() => fn(transactionApp(app, tx))));
+      const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
+      // The NOTIFY tells every instance, this one too, but a moment later than the caller's answer.
+      app.cache.drop(forgotten);
+      return result;
     } catch (error) {
       if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, app.random.int(5, 25 * attempt + 6)));
@@ -27,12 +31,19 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   }
 }
 
-function transactionApp(app: App, tx: Prisma.TransactionClient): App {
-  const sql = transactionSqlRunner(tx);
+function transactionApp(app: App, tx: Prisma.TransactionClient, sql: SqlRunner, forgotten: string[]): App {
   return {
     ...app,
     db: { prisma: tx, sql, begin: null },
     jobs: sqlJobSender(sql, app.clock),
     events: sqlEventRecorder(sql, app.clock),
+    cache: {
+      read: (key, ttlMs, load) => app.cache.read(key, ttlMs, load),
+      drop: (keys) => app.cache.drop(keys),
+      forget: (db, keys) => {
+        forgotten.push(...keys);
+        return app.cache.forget(db, keys);
+      },
+    },
   };
 }

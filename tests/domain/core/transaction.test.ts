@@ -62,6 +62,18 @@ describe('inTransaction', () => {
     expect(Number(root!.dec)).toBe(1.5);
   });
 
+  test('an error that only the commit would find is an error: nothing stands and the caller is told', async () => {
+    const user = await aUser(t.app);
+    const attempt = inTransaction(t.app, async (tx) => {
+      await tx.db.sql("UPDATE users SET first_name = 'lost' WHERE id = $1::int RETURNING id", [user.id]);
+      // The queue's foreign key is checked at commit.
+      await tx.db.sql("INSERT INTO jobs.job (name, data) VALUES ('no-such-queue', '{}') RETURNING id");
+    });
+    await expect(attempt).rejects.toThrow(/foreign ?key|violates/i);
+    const [row] = await t.app.db.sql<{ first_name: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
+    expect(row!.first_name).not.toBe('lost');
+  });
+
   test('jobs with a singleton key wait at most once', async () => {
     for (let i = 0; i < 3; i++)
       await t.app.jobs.send('core.purge' as never, { marker: 'single' } as never, { singletonKey: 'one' });

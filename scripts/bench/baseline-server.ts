@@ -1,0 +1,96 @@
+/**
+ * The bare baseline of guide section 7: `node:http` and `pg` (or the embedded database) and nothing else. It runs the service's own SQL
+ * and answers with the same bytes, checks no credential, validates nothing and writes no log; writes are one statement by hand.
+ */
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type BareQuery, openBare } from './bare-database.ts';
+import { ADJUST_BALANCE, PURCHASE, STORE_CALLBACK } from './bare-statements.ts';
+import { answerQuestions } from './child-process.ts';
+import { recordSql } from './recorded-sql.ts';
+import { type TransactionRow, toTransactionJson, toUserJson, type UserRow } from './wire-json.ts';
+
+export interface BaselineOrder {
+  /** Address of a server, or folder of an embedded database. */
+  database: { url: string; poolSize: number } | { dataDir: string };
+  callbackSecret: string;
+}
+
+type Handler = (request: IncomingMessage, url: URL) => Promise<string>;
+
+async function start(order: BaselineOrder): Promise<{ url: string }> {
+  const query = await openBare(order.database);
+  const handlers = await routes(query, order.callbackSecret);
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://localhost');
+    const handler = handlers[`${request.method} /${url.pathname.split('/')[1]}`];
+    if (!handler) {
+      response.writeHead(404).end();
+      return;
+    }
+    handler(request, url).then(
+      (body) => {
+        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) });
+        response.end(body);
+      },
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** By method and first part of the path: the baseline knows a path of each kind. */
+async function routes(query: BareQuery, callbackSecret: string): Promise<Record<string, Handler>> {
+  const sql = await recordSql();
+  return {
+    'GET /user': async (_request, url) => {
+      const id = Number(url.pathname.split('/')[2]);
+      const [row] = await query<UserRow>(sql.userByEitherId, [id, id]);
+      return JSON.stringify(toUserJson(row!));
+    },
+    'GET /balance': async (_request, url) => {
+      const [row] = await query<{ balance_kopeks: number }>(sql.userById, [Number(url.pathname.split('/')[2])]);
+      return JSON.stringify({ balance_kopeks: row!.balance_kopeks, balance_rubles: row!.balance_kopeks / 100 });
+    },
+    'GET /users': async () => {
+      const [counts] = await query<{ listed: number }>(sql.countUsers, []);
+      const rows = await query<UserRow>(sql.newestUsers, [50, 0]);
+      return JSON.stringify({ items: rows.map(toUserJson), total: counts!.listed, limit: 50, offset: 0 });
+    },
+    'GET /transactions': async () => {
+      const [rows, [counts]] = await Promise.all([
+        query<TransactionRow>(sql.newestTransactions, [50, 0]),
+        query<{ total: number }>(sql.countTransactions, []),
+      ]);
+      return JSON.stringify({ items: rows.map(toTransactionJson), total: counts!.total, limit: 50, offset: 0 });
+    },
+    'POST /adjust': async (request, url) => {
+      const body = JSON.parse(await textOf(request)) as { amount_kopeks: number; description: string };
+      const values = [Number(url.pathname.split('/')[2]), body.amount_kopeks, body.description, new Date()];
+      return JSON.stringify((await query(ADJUST_BALANCE, values))[0]);
+    },
+    'POST /purchase': async (request, url) => {
+      const body = JSON.parse(await textOf(request)) as { tariff_id: number; period_days: number };
+      const values = [Number(url.pathname.split('/')[2]), body.tariff_id, body.period_days, new Date()];
+      return JSON.stringify((await query(PURCHASE, values))[0]);
+    },
+    'POST /callback': async (request) => {
+      const text = await textOf(request);
+      if (createHmac('sha256', callbackSecret).update(text).digest('hex') !== request.headers['x-sandbox-signature'])
+        throw new Error('signature');
+      const event = JSON.parse(text) as { event_id: string; invoice: { id: string } };
+      await query(STORE_CALLBACK, [event.event_id, event.invoice.id, text, JSON.stringify(request.headers), new Date()]);
+      return '{"status":"ok"}';
+    },
+  };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+answerQuestions<BaselineOrder>(start);

@@ -1,0 +1,92 @@
+/** Lists and searches over a large installation (guide section 7: p95 of at most 50 ms each). */
+import type { Lab } from './lab.ts';
+import type { DatabaseKind } from './options.ts';
+import { percentileMs } from './statistics.ts';
+
+export interface BigListResult {
+  database: DatabaseKind;
+  users: number;
+  transactions: number;
+  title: string;
+  p50Ms: number;
+  p95Ms: number;
+  maxMs: number;
+  requests: number;
+  failures: number;
+}
+
+/** Few at a time: the aim is about what a query costs, not about a queue before it. */
+const READERS = 2;
+const DAY_MS = 86_400_000;
+
+interface BigList {
+  title: string;
+  paths: string[];
+  asUser?: boolean;
+}
+
+function lists(lab: Lab, users: number): BigList[] {
+  const ids = lab.userIds.slice(0, 50);
+  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS).toISOString();
+  const some = Array.from({ length: 40 }, (_, index) => 1 + Math.floor((index * users) / 40));
+  return [
+    { title: 'GET /users, first page', paths: ['/users?limit=50'] },
+    { title: 'GET /users, page in the middle', paths: [`/users?limit=50&offset=${Math.floor(users / 2)}`] },
+    {
+      title: 'GET /users?status=blocked',
+      paths: ['/users?limit=50&status=blocked', '/users?limit=50&status=blocked&offset=1000'],
+    },
+    { title: 'GET /users?search= one name of 24', paths: ['/users?search=anna', '/users?search=Boris', '/users?search=zoya'] },
+    { title: 'GET /users?search= one user', paths: some.map((n) => `/users?search=ref${n.toString(16).padStart(8, '0')}`) },
+    { title: 'GET /users?search= two letters', paths: ['/users?search=iv', '/users?search=qz'] },
+    { title: 'GET /users?search= nothing found', paths: ['/users?search=nobodyhasthisname'] },
+    { title: 'GET /users?search=&status=', paths: ['/users?search=anna&status=blocked'] },
+    { title: 'GET /transactions, first page', paths: ['/transactions?limit=50'] },
+    { title: 'GET /transactions?user_id=', paths: ids.map((id) => `/transactions?limit=50&user_id=${id}`) },
+    {
+      title: 'GET /transactions?type=',
+      paths: ['/transactions?limit=50&type=deposit', '/transactions?limit=50&type=subscription_payment'],
+    },
+    {
+      title: 'GET /transactions?payment_method=&is_completed=',
+      paths: ['/transactions?limit=50&payment_method=yookassa&is_completed=true', '/transactions?limit=50&is_completed=false'],
+    },
+    {
+      title: 'GET /transactions?date_from=&date_to=',
+      paths: [7, 90, 365].map((days) => `/transactions?limit=50&date_from=${day(days + 30)}&date_to=${day(days)}`),
+    },
+    { title: 'GET /transactions?offset=10000', paths: ['/transactions?limit=50&offset=10000'] },
+    { title: 'GET /cabinet/balance/transactions', paths: ['/cabinet/balance/transactions?page=1&per_page=20'], asUser: true },
+    { title: 'GET /subscriptions, first page', paths: ['/subscriptions?limit=50'] },
+  ];
+}
+
+export async function measureBigLists(
+  lab: Lab,
+  size: { users: number; transactions: number },
+  seconds: number,
+  progress: (text: string) => void,
+): Promise<BigListResult[]> {
+  const results: BigListResult[] = [];
+  for (const list of lists(lab, size.users)) {
+    progress(list.title);
+    const items = list.asUser
+      ? lab.userIds.slice(0, 50).flatMap((id) => list.paths.map((path) => ({ path, headers: lab.asUser(id) })))
+      : list.paths.map((path) => ({ path, headers: { 'x-api-key': lab.operator['x-api-key']! } }));
+    const order = { url: lab.service.url, connections: READERS, requests: { method: 'GET' as const, items } };
+    await lab.load({ ...order, seconds: 1 });
+    const result = await lab.load({ ...order, seconds });
+    const at = (share: number) => percentileMs(result.latencies, share);
+    results.push({
+      ...size,
+      database: lab.kind,
+      title: list.title,
+      p50Ms: at(0.5),
+      p95Ms: at(0.95),
+      maxMs: at(1),
+      requests: result.requests,
+      failures: result.failures,
+    });
+  }
+  return results;
+}

@@ -1,0 +1,143 @@
+/** Everything that stands ready for measurements on one kind of database. */
+import { SignJWT } from 'jose';
+import { startWorker, type Worker } from './child-process.ts';
+import type { LoadOrder, LoadResult } from './load-generator.ts';
+import type { DatabaseKind } from './options.ts';
+import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
+import { createScratch, type ScratchDatabase } from './scratch-database.ts';
+import { BENCH_TARIFF, type SeedSize, seedStatements } from './seed-data.ts';
+import { type MeasuredService, startService } from './service.ts';
+
+const JWT_SECRET = 'benchmark-only-benchmark-only-benchmark-only';
+const PANEL_KEY = 'benchmark-panel-key';
+const DEFAULT_TOKEN = 'benchmark-default-token-of-a-decent-length';
+const JWT_HOURS = 12;
+
+export interface Lab {
+  kind: DatabaseKind;
+  service: MeasuredService;
+  /** Address of the bare baseline. */
+  bareUrl: string;
+  barePid: number;
+  load(order: LoadOrder): Promise<LoadResult>;
+  outside: Worker<OutsideOrder, OutsideAnswer>;
+  receiverUrl: string;
+  /** Headers of a caller of the Web API. */
+  operator: Record<string, string>;
+  /** Headers of a user of the cabinet. */
+  asUser(id: number): Record<string, string>;
+  /** Active users, spread over all. */
+  userIds: number[];
+  tariffId: number;
+  callbackSecret: string;
+  database: ScratchDatabase;
+  close(): Promise<void>;
+}
+
+export interface LabOptions {
+  kind: DatabaseKind;
+  serverUrl: string | null;
+  size: SeedSize;
+  progress: (text: string) => void;
+  /** Options of the runtime for the service, e.g. a profiler. */
+  nodeOptions?: string[];
+}
+
+export async function openLab({ kind, serverUrl, size, progress, nodeOptions = [] }: LabOptions): Promise<Lab> {
+  const ends: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
+  };
+  try {
+    const database = await createScratch(kind, serverUrl);
+    ends.push(() => database.drop());
+    const outside = startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts');
+    ends.push(() => outside.stop());
+    const { panelUrl, receiverUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });
+    const environment = {
+      ...database.environment,
+      SANDBOX: 'on',
+      CABINET_JWT_SECRET: JWT_SECRET,
+      WEB_API_DEFAULT_TOKEN: DEFAULT_TOKEN,
+      VPNPANEL_API_URL: panelUrl,
+      VPNPANEL_API_KEY: PANEL_KEY,
+      WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
+    };
+    progress('tables and test data');
+    const first = await startService(environment);
+    await first.stop();
+    const facts = await database.withSql(async (run) => {
+      for (const statement of seedStatements(size)) await run(statement);
+      return readFacts(run);
+    });
+    const copy = await database.copy();
+    ends.push(() => copy.drop());
+
+    const baseline = startWorker<object, { url: string }>('baseline-server.ts');
+    ends.push(() => baseline.stop());
+    const { url: bareUrl } = await baseline.ask({ database: copy.bare, callbackSecret: facts.callbackSecret });
+    const generator = startWorker<LoadOrder, LoadResult>('load-generator.ts');
+    ends.push(() => generator.stop());
+    const service = await startService(environment, nodeOptions);
+    ends.push(() => service.stop());
+    const tokens = await signTokens(facts.userIds);
+    const operator = { 'x-api-key': await makeToken(service.url), 'content-type': 'application/json' };
+    return {
+      ...facts,
+      kind,
+      service,
+      bareUrl,
+      barePid: baseline.pid,
+      load: (order) => generator.ask(order),
+      outside,
+      receiverUrl,
+      operator,
+      asUser: (id) => ({ authorization: `Bearer ${tokens.get(id)}`, 'content-type': 'application/json' }),
+      database,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Run = (text: string) => Promise<Record<string, unknown>[]>;
+
+/** How many users take part; few enough that their sessions stay cached, many enough that they do not wait for each other. */
+const ACTORS = 400;
+
+async function readFacts(run: Run): Promise<{ userIds: number[]; tariffId: number; callbackSecret: string }> {
+  const users = await run(
+    `SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n, count(*) OVER () AS total FROM users WHERE status = 'active') u
+     WHERE n % greatest(1, total / ${ACTORS}) = 0 LIMIT ${ACTORS}`,
+  );
+  const [tariff] = await run(`SELECT id FROM tariffs WHERE name = '${BENCH_TARIFF}'`);
+  const [secrets] = await run(`SELECT value->>'paymentSecret' AS secret FROM service_state WHERE key = 'sandbox:secrets'`);
+  return { userIds: users.map((row) => Number(row.id)), tariffId: Number(tariff!.id), callbackSecret: String(secrets!.secret) };
+}
+
+async function signTokens(userIds: readonly number[]): Promise<Map<number, string>> {
+  const key = Buffer.from(JWT_SECRET);
+  const tokens = new Map<number, string>();
+  for (const id of userIds) {
+    const token = await new SignJWT({ type: 'access', permissions: [], roles: [] })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setSubject(String(id))
+      .setIssuedAt()
+      .setExpirationTime(`${JWT_HOURS}h`)
+      .sign(key);
+    tokens.set(id, token);
+  }
+  return tokens;
+}
+
+async function makeToken(url: string): Promise<string> {
+  const response = await fetch(`${url}/tokens`, {
+    method: 'POST',
+    headers: { 'x-api-key': DEFAULT_TOKEN, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'benchmark' }),
+  });
+  if (!response.ok) throw new Error(`no API token: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { token: string }).token;
+}

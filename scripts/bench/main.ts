@@ -1,0 +1,126 @@
+/** npm run bench: measures the paths of guide section 7 against the bare baseline in the same run, and keeps the figures. */
+import { cpus, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { measureBigLists } from './big-lists.ts';
+import { comparePath } from './compare-path.ts';
+import { measureHotAccount } from './hot-account.ts';
+import { type Lab, type LabOptions, openLab } from './lab.ts';
+import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './options.ts';
+import { PATHS } from './paths.ts';
+import { type BenchResults, faults, keepJson, render, verdicts } from './report.ts';
+import { findServer } from './scratch-database.ts';
+import { measureSockets } from './sockets.ts';
+import { measureStall } from './stall.ts';
+import { measureStarts } from './start-and-memory.ts';
+
+const USERS = { postgres: 20_000, embedded: 5_000 };
+const resultFolder = join(import.meta.dirname, '..', '..', '.tmp', 'bench');
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+const options = readArguments();
+const progress = (text: string) => console.error(`  ${text}`);
+const wants = (name: string) => options.only.length === 0 || options.only.includes(name);
+const wantedPaths = PATHS.filter((path) => wants('paths') || options.only.includes(path.name));
+
+function readArguments(): BenchOptions {
+  try {
+    const read = readOptions(process.argv.slice(2));
+    if (read !== 'help') return read;
+    console.log(HELP);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
+  }
+  process.exit(0);
+}
+
+async function withLab(lab: Omit<LabOptions, 'progress'>, work: (lab: Lab) => Promise<void>): Promise<void> {
+  const nodeOptions = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${resultFolder}`] : [];
+  const opened = await openLab({ ...lab, progress, nodeOptions });
+  try {
+    await work(opened);
+  } catch (error) {
+    console.error(opened.service.log.slice(-20).join('\n'));
+    throw error;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, results: BenchResults): Promise<void> {
+  if (wants('start')) {
+    progress('starts and idle memory');
+    results.starts.push(await measureStarts(kind, serverUrl, options.quick));
+  }
+  const users = USERS[kind];
+  const size = { users, transactions: users * 5, withLedger: true };
+  if (wantedPaths.length > 0 || wants('hot-account')) {
+    await withLab({ kind, serverUrl, size }, async (lab) => {
+      for (const path of wantedPaths) {
+        progress(path.title);
+        results.paths.push(await comparePath(lab, path, options));
+      }
+      if (wants('hot-account')) {
+        progress('one hot account');
+        results.hotAccounts.push(await measureHotAccount(lab, options.quick ? 3 : 15));
+      }
+    });
+  }
+  if (wants('stall')) {
+    // A service of its own: no jobs of earlier measurements are left in its queues.
+    await withLab({ kind, serverUrl, size: { ...size, users: 2_000, transactions: 4_000 } }, async (lab) => {
+      progress('a panel and a webhook receiver that stall');
+      results.stalls.push(await measureStall(lab, options.quick ? { rounds: 2, seconds: 4 } : { rounds: 5, seconds: 12 }));
+    });
+  }
+  if (wants('big-lists') && options.scale > 0 && kind === 'postgres') {
+    const big = { users: options.scale, transactions: options.scale * 10 };
+    await withLab({ kind, serverUrl, size: { ...big, withLedger: false } }, async (lab) => {
+      results.bigLists.push(...(await measureBigLists(lab, big, options.quick ? 1 : 5, progress)));
+    });
+  }
+}
+
+const at = new Date();
+const results: BenchResults = {
+  machine: {
+    processors: cpus().length,
+    model: cpus()[0]?.model,
+    memoryGiB: Math.round(totalmem() / 1024 ** 3),
+    node: process.version,
+    loadBefore: loadavg(),
+  },
+  options,
+  starts: [],
+  paths: [],
+  hotAccounts: [],
+  bigLists: [],
+  stalls: [],
+  sockets: [],
+  notes: [],
+};
+if (loadavg()[0]! > 1)
+  results.notes.push(
+    `The machine was busy before the run (load ${loadavg()[0]!.toFixed(1)}): figures are worse than they could be.`,
+  );
+const serverUrl = options.databases.includes('postgres') ? await findServer(process.env) : null;
+for (const kind of options.databases) {
+  if (kind === 'postgres' && serverUrl === null) {
+    results.notes.push(
+      'PostgreSQL was left out: no server answers at TEST_DATABASE_URL, DATABASE_URL or 127.0.0.1:5432 that lets us make databases.',
+    );
+    continue;
+  }
+  console.error(`${kind}:`);
+  await measureDatabase(kind, serverUrl, results);
+}
+if (wants('sockets')) {
+  progress('sockets');
+  results.sockets.push(await measureSockets(options.sockets, options.quick ? 3 : 10));
+}
+results.machine.loadAfter = loadavg();
+console.log(`\n${render(results)}\n\nKept in ${await keepJson(resultFolder, results, at)}`);
+const wrong = faults(results);
+for (const fault of wrong) console.error(`FAULT: ${fault}`);
+const missed = verdicts(results).filter((verdict) => !verdict.isMet);
+process.exit(wrong.length > 0 || (options.strict && missed.length > 0) ? 1 : 0);

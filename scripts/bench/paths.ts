@@ -1,0 +1,132 @@
+/** The paths that are measured against the baseline, with their aims (guide section 7). */
+import type { Lab } from './lab.ts';
+import type { RequestPlan } from './load-generator.ts';
+import type { Aim } from './statistics.ts';
+
+export interface MeasuredPath {
+  name: string;
+  title: string;
+  /** Service throughput as a share of the baseline's. */
+  ratioAim: Aim;
+  /** p99 of the service as a multiple of the baseline's. */
+  p99Aim?: Aim;
+  /** Whether service and baseline must answer with the same bytes. */
+  sameBytes: boolean;
+  connections: number;
+  service: (lab: Lab) => RequestPlan;
+  bare: (lab: Lab) => RequestPlan;
+}
+
+const READERS = 16;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const ADJUSTMENT = JSON.stringify({ amount_kopeks: 100, description: 'Benchmark' });
+const CALLBACK = JSON.stringify({
+  event_id: '@id@',
+  type: 'invoice.paid',
+  invoice: { id: '@id@', status: 'paid', amount_kopeks: 50_000 },
+});
+const SIGNATURE = 'x-sandbox-signature';
+
+const get = (paths: string[], headers: Record<string, string> = {}): RequestPlan => ({
+  method: 'GET',
+  items: paths.map((path) => ({ path, headers })),
+});
+
+export const PATHS: readonly MeasuredPath[] = [
+  {
+    name: 'user-by-id',
+    title: 'GET /users/{id}, API key',
+    ratioAim: { atLeast: 0.6 },
+    p99Aim: { atMost: 3 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) =>
+      get(
+        lab.userIds.map((id) => `/users/${id}`),
+        { 'x-api-key': lab.operator['x-api-key']! },
+      ),
+    bare: (lab) => get(lab.userIds.map((id) => `/user/${id}`)),
+  },
+  {
+    name: 'own-balance',
+    title: 'GET /cabinet/balance, JWT',
+    ratioAim: { atLeast: 0.6 },
+    p99Aim: { atMost: 3 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) => ({
+      method: 'GET',
+      items: lab.userIds.map((id) => ({ path: '/cabinet/balance', headers: { authorization: lab.asUser(id).authorization! } })),
+    }),
+    bare: (lab) => get(lab.userIds.map((id) => `/balance/${id}`)),
+  },
+  {
+    name: 'transactions',
+    title: 'GET /transactions?limit=50',
+    ratioAim: { atLeast: 0.8 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) => get(['/transactions?limit=50'], { 'x-api-key': lab.operator['x-api-key']! }),
+    bare: () => get(['/transactions?limit=50']),
+  },
+  {
+    name: 'users',
+    title: 'GET /users?limit=50',
+    ratioAim: { atLeast: 0.8 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) => get(['/users?limit=50'], { 'x-api-key': lab.operator['x-api-key']! }),
+    bare: () => get(['/users?limit=50']),
+  },
+  {
+    name: 'balance-write',
+    title: 'POST /users/{id}/balance, Idempotency-Key',
+    ratioAim: { atLeast: 0.5 },
+    sameBytes: false,
+    connections: READERS,
+    service: (lab) => ({
+      method: 'POST',
+      withKey: true,
+      items: lab.userIds.map((id) => ({ path: `/users/${id}/balance`, headers: lab.operator, body: ADJUSTMENT })),
+    }),
+    bare: (lab) => ({
+      method: 'POST',
+      items: lab.userIds.map((id) => ({ path: `/adjust/${id}`, headers: JSON_TYPE, body: ADJUSTMENT })),
+    }),
+  },
+  {
+    name: 'callback',
+    title: 'POST provider callback, signed',
+    ratioAim: { atLeast: 0.5 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) => callbacks('/sandbox-payment-webhook', lab.callbackSecret),
+    bare: (lab) => callbacks('/callback', lab.callbackSecret),
+  },
+  {
+    name: 'purchase',
+    title: 'POST /cabinet/subscription/purchase-tariff, Idempotency-Key',
+    ratioAim: { atLeast: 0.5 },
+    sameBytes: false,
+    connections: READERS,
+    service: (lab) => ({
+      method: 'POST',
+      withKey: true,
+      items: lab.userIds.map((id) => ({
+        path: '/cabinet/subscription/purchase-tariff',
+        headers: lab.asUser(id),
+        body: order(lab),
+      })),
+    }),
+    bare: (lab) => ({
+      method: 'POST',
+      items: lab.userIds.map((id) => ({ path: `/purchase/${id}`, headers: JSON_TYPE, body: order(lab) })),
+    }),
+  },
+];
+
+function callbacks(path: string, secret: string): RequestPlan {
+  return { method: 'POST', signed: { header: SIGNATURE, secret }, items: [{ path, headers: JSON_TYPE, body: CALLBACK }] };
+}
+
+const order = (lab: Lab) => JSON.stringify({ tariff_id: lab.tariffId, period_days: 30 });

@@ -1,0 +1,51 @@
+/** Takes the SQL that the service runs out of its own queries, so that the baseline runs the same without a copy of it. */
+import type { Db } from '../../src/core/db/db.ts';
+import { findById } from '../../src/domain/identity/repo.ts';
+import { countByDay, countDirectly } from '../../src/domain/ledger/count-repo.ts';
+import { listTransactions } from '../../src/domain/ledger/repo.ts';
+import { countUsers, findViewByEitherId, listNewest } from '../../src/domain/users/repo.ts';
+
+/** @throws Error when `query` sends anything but one statement */
+async function textOf(query: (db: Db) => Promise<unknown>): Promise<string> {
+  const texts: string[] = [];
+  const sql = async (text: string) => {
+    texts.push(text);
+    return [];
+  };
+  // The queries read rows that a recorder does not have; only their text matters here.
+  await query({ sql } as unknown as Db).catch(() => undefined);
+  if (texts.length !== 1) throw new Error(`one statement expected, ${texts.length} seen`);
+  return texts[0]!;
+}
+
+export interface RecordedSql {
+  /** `$1` messenger id, `$2` internal id. */
+  userByEitherId: string;
+  /** `$1` id. */
+  userById: string;
+  countUsers: string;
+  /** `$1` limit, `$2` offset. */
+  newestUsers: string;
+  /** `$1` limit, `$2` offset. */
+  newestTransactions: string;
+  countTransactions: string;
+  /** `$1` user, `$2` limit, `$3` offset. */
+  ownTransactions: string;
+  /** `$1` user. */
+  countOwnTransactions: string;
+}
+
+export async function recordSql(): Promise<RecordedSql> {
+  const now = new Date(0);
+  const everyone = { status: null, promoGroupId: null };
+  return {
+    userByEitherId: await textOf((db) => findViewByEitherId(db, 1, 1, now)),
+    userById: await textOf((db) => findById(db, 1)),
+    countUsers: await textOf((db) => countUsers(db, everyone)),
+    newestUsers: await textOf((db) => listNewest(db, everyone, { limit: 50, offset: 0 }, 1_000_000, now)),
+    newestTransactions: await textOf((db) => listTransactions(db, {}, 50, 0)),
+    countTransactions: await textOf((db) => countByDay(db, {}, { from: null, to: null })),
+    ownTransactions: await textOf((db) => listTransactions(db, { userId: 1 }, 50, 0)),
+    countOwnTransactions: await textOf((db) => countDirectly(db, { userId: 1 })),
+  };
+}

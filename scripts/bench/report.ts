@@ -1,0 +1,213 @@
+/** What the run says: tables for people, one JSON file for comparisons, and the verdict. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BigListResult } from './big-lists.ts';
+import type { PathResult } from './compare-path.ts';
+import type { HotAccountResult } from './hot-account.ts';
+import { PATHS } from './paths.ts';
+import { MESSAGES_PER_SECOND, type SocketResult } from './sockets.ts';
+import type { StallResult } from './stall.ts';
+import type { StartResult } from './start-and-memory.ts';
+import { type Aim, meets } from './statistics.ts';
+
+export interface BenchResults {
+  machine: Record<string, unknown>;
+  options: object;
+  starts: StartResult[];
+  paths: PathResult[];
+  hotAccounts: HotAccountResult[];
+  bigLists: BigListResult[];
+  stalls: StallResult[];
+  sockets: SocketResult[];
+  /** What was left out, and why. */
+  notes: string[];
+}
+
+export interface Verdict {
+  subject: string;
+  value: number;
+  text: string;
+  aim: Aim;
+  isMet: boolean;
+}
+
+/** What may grow in one path before it is called a leak, MiB. */
+const MEMORY_GROWTH_LIMIT = 200;
+
+const AIMS = {
+  hotAccount: { atLeast: 400 },
+  bigList: { atMost: 50 },
+  stall: { atMost: 0.2 },
+  start: { postgres: { atMost: 3_000 }, embedded: { atMost: 6_000 } },
+  idleMemory: { atMost: 250 },
+  socketLoop: { atMost: 50 },
+  messages: { atLeast: MESSAGES_PER_SECOND },
+} as const;
+
+const fixed = (digits: number, unit: string) => (value: number) => `${value.toFixed(digits)}${unit}`;
+
+/** Every aim that the run measured. */
+export function verdicts(results: BenchResults): Verdict[] {
+  const judged = (subject: string, value: number, aim: Aim, show: (value: number) => string): Verdict => ({
+    subject,
+    value,
+    text: show(value),
+    aim,
+    isMet: meets(value, aim),
+  });
+  const ms = fixed(1, ' ms');
+  const times = fixed(2, ' x');
+  return [
+    ...results.paths.flatMap((result) => {
+      const path = PATHS.find((candidate) => candidate.name === result.name)!;
+      const subject = `${result.title} [${result.database}]`;
+      return [
+        judged(`${subject}: throughput`, result.ratio.median, path.ratioAim, times),
+        ...(path.p99Aim ? [judged(`${subject}: p99`, result.serviceP99Ms / result.bareP99Ms, path.p99Aim, times)] : []),
+      ];
+    }),
+    ...results.hotAccounts.flatMap((result) => [
+      judged(`one hot account [${result.database}]`, result.perSecond, AIMS.hotAccount, fixed(0, '/s')),
+      judged(`deadlocks on it [${result.database}]`, result.deadlocks ?? 0, { atMost: 0 }, fixed(0, '')),
+    ]),
+    ...results.bigLists.map((result) => judged(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, ms)),
+    ...results.stalls.map((result) =>
+      judged(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
+        fixed(0, ' %')(value * 100),
+      ),
+    ),
+    ...results.starts.flatMap((result) => [
+      judged(
+        `ready after start [${result.database}]`,
+        result.database === 'embedded' ? result.firstStartMs : result.laterStartMs,
+        AIMS.start[result.database],
+        fixed(0, ' ms'),
+      ),
+      ...(result.database === 'postgres' && result.idleMemoryMiB !== null
+        ? [judged('idle memory [postgres]', result.idleMemoryMiB, AIMS.idleMemory, fixed(0, ' MiB'))]
+        : []),
+    ]),
+    ...results.sockets.flatMap((result) => [
+      judged(`event loop delay p99 with ${result.sockets} sockets`, result.loopDelayP99Ms, AIMS.socketLoop, ms),
+      judged('messages a second to them', Math.max(result.floodPerSecond, result.askedPerSecond), AIMS.messages, fixed(0, '/s')),
+    ]),
+  ];
+}
+
+/** What no run may show, whatever the machine. */
+export function faults(results: BenchResults): string[] {
+  return [
+    ...results.paths
+      .filter((result) => result.failures > 0)
+      .map((result) => `${result.title} [${result.database}]: ${result.failures} failures ${JSON.stringify(result.statuses)}`),
+    ...results.paths
+      .filter((result) => (result.memoryGrowthMiB ?? 0) > MEMORY_GROWTH_LIMIT)
+      .map((result) => `${result.title} [${result.database}]: memory grew by ${result.memoryGrowthMiB?.toFixed(0)} MiB`),
+    ...results.hotAccounts
+      .filter((result) => result.failures > 0)
+      .map((result) => `one hot account: ${JSON.stringify(result.statuses)}`),
+    ...results.hotAccounts
+      .filter((result) => (result.ledgerProblems ?? 0) > 0)
+      .map((result) => `ledger check: ${result.ledgerProblems} problems [${result.database}]`),
+    ...results.bigLists.filter((result) => result.failures > 0).map((result) => `${result.title}: ${result.failures} failures`),
+    ...results.stalls.filter((result) => result.failures > 0).map((result) => `stall: ${result.failures} failures`),
+    ...results.sockets
+      .filter((result) => result.received < result.expected)
+      .map((result) => `sockets: ${result.received} of ${result.expected} messages came`),
+  ];
+}
+
+export function describeAim(aim: Aim): string {
+  return aim.atLeast === undefined ? `<= ${aim.atMost}` : `>= ${aim.atLeast}`;
+}
+
+/** The tables, as Markdown. */
+export function render(results: BenchResults): string {
+  const range = ({ min, max }: { min: number; max: number }) => `${min.toFixed(2)}–${max.toFixed(2)}`;
+  const optional = (value: number | null, digits = 0) => (value === null ? '–' : value.toFixed(digits));
+  const parts: string[] = [];
+  if (results.paths.length > 0) {
+    parts.push(
+      table(
+        [
+          'Path',
+          'Database',
+          'Service /s',
+          'Bare /s',
+          'Ratio (spread)',
+          'p50 ms',
+          'p99 ms',
+          'bare p99',
+          'CPU µs',
+          'bare CPU',
+          'Loop p99',
+          'Memory MiB (growth)',
+        ],
+        results.paths.map((row) => [
+          row.title,
+          row.database,
+          row.servicePerSecond.median.toFixed(0),
+          row.barePerSecond.median.toFixed(0),
+          `${row.ratio.median.toFixed(2)} (${range(row.ratio)})`,
+          row.serviceP50Ms.toFixed(1),
+          row.serviceP99Ms.toFixed(1),
+          row.bareP99Ms.toFixed(1),
+          optional(row.serviceCpuMicros),
+          optional(row.bareCpuMicros),
+          row.loopDelayMs.toFixed(0),
+          `${optional(row.memoryMiB)} (${optional(row.memoryGrowthMiB)})`,
+        ]),
+      ),
+    );
+  }
+  if (results.bigLists.length > 0) {
+    parts.push(
+      table(
+        ['List', 'Users', 'p50 ms', 'p95 ms', 'max ms'],
+        results.bigLists.map((row) => [
+          row.title,
+          String(row.users),
+          row.p50Ms.toFixed(1),
+          row.p95Ms.toFixed(1),
+          row.maxMs.toFixed(1),
+        ]),
+      ),
+    );
+  }
+  if (results.starts.length > 0) {
+    parts.push(
+      table(
+        ['Start', 'First start ms', 'Later start ms', 'Idle memory MiB'],
+        results.starts.map((row) => [
+          row.database,
+          row.firstStartMs.toFixed(0),
+          row.laterStartMs.toFixed(0),
+          optional(row.idleMemoryMiB),
+        ]),
+      ),
+    );
+  }
+  for (const row of results.sockets) parts.push(row.lines.join('\n'));
+  parts.push(
+    table(
+      ['Aim', 'Wanted', 'Measured', ''],
+      verdicts(results).map((row) => [row.subject, describeAim(row.aim), row.text, row.isMet ? 'met' : 'MISSED']),
+    ),
+  );
+  parts.push(...results.notes);
+  return parts.join('\n\n');
+}
+
+function table(head: string[], rows: string[][]): string {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
+}
+
+/** @returns path of the file */
+export async function keepJson(folder: string, results: BenchResults, at: Date): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${at.toISOString().replaceAll(':', '-').slice(0, 19)}.json`);
+  await writeFile(path, `${JSON.stringify({ at, ...results, verdicts: verdicts(results), faults: faults(results) }, null, 2)}\n`);
+  return path;
+}

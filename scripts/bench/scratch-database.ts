@@ -1,0 +1,106 @@
+/** Databases that live as long as the run: on a PostgreSQL server, or embedded ones in a temporary folder. */
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
+import type { DatabaseKind } from './options.ts';
+
+export interface ScratchDatabase {
+  kind: DatabaseKind;
+  /** Tells the service which database is its own, besides `DATA_DIR`. */
+  environment: Record<string, string>;
+  /** The same for the baseline. */
+  bare: { url: string; poolSize: number } | { dataDir: string };
+  /** One connection for the statements; no service may be running on an embedded one. */
+  withSql<T>(work: (run: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>;
+  /** An equal database of its own. Nothing may be connected to this one meanwhile. */
+  copy(): Promise<ScratchDatabase>;
+  drop(): Promise<void>;
+}
+
+/** Connections of service and baseline alike. */
+export const POOL_SIZE = 10;
+
+/** The server where scratch databases may be made; null when none answers. */
+export async function findServer(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const url = environment.TEST_DATABASE_URL ?? environment.DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ may: boolean }>(
+      'SELECT rolcreatedb OR rolsuper AS may FROM pg_roles WHERE rolname = current_user',
+    );
+    return rows[0]?.may ? url : null;
+  } catch {
+    return null;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+let count = 0;
+
+export function createScratch(kind: DatabaseKind, serverUrl: string | null): Promise<ScratchDatabase> {
+  if (kind === 'embedded') return createEmbedded(null);
+  if (serverUrl === null) throw new Error('no PostgreSQL server');
+  return createOnServer(serverUrl, null);
+}
+
+async function createOnServer(serverUrl: string, template: string | null): Promise<ScratchDatabase> {
+  count += 1;
+  const name = `subscription_bench_${process.pid}_${count}`;
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await onServer(serverUrl, `CREATE DATABASE ${name}${template === null ? '' : ` TEMPLATE ${template}`}`);
+  const dataDir = await mkdtemp(join(tmpdir(), 'subscription-bench-'));
+  return {
+    kind: 'postgres',
+    environment: { DATABASE_URL: url.href, DATABASE_POOL_SIZE: String(POOL_SIZE), DATA_DIR: dataDir },
+    bare: { url: url.href, poolSize: POOL_SIZE },
+    withSql: async (work) => {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      try {
+        return await work(async (text) => (await client.query<Record<string, unknown>>(text)).rows);
+      } finally {
+        await client.end();
+      }
+    },
+    copy: () => createOnServer(serverUrl, name),
+    drop: async () => {
+      await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function onServer(serverUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function createEmbedded(source: string | null): Promise<ScratchDatabase> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'subscription-bench-'));
+  if (source !== null) await cp(join(source, 'database'), join(dataDir, 'database'), { recursive: true });
+  return {
+    kind: 'embedded',
+    environment: { DATA_DIR: dataDir, ALLOW_EMBEDDED_IN_PRODUCTION: 'true' },
+    bare: { dataDir },
+    withSql: async (work) => {
+      const database = await PGlite.create({ dataDir: join(dataDir, 'database') });
+      try {
+        return await work(async (text) => (await database.exec(text)).at(-1)?.rows ?? []);
+      } finally {
+        await database.close();
+      }
+    },
+    copy: () => createEmbedded(dataDir),
+    drop: () => rm(dataDir, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,97 @@
+/** Test data by the million, made by the database itself. Not for a database that anyone needs. */
+
+export interface SeedSize {
+  users: number;
+  transactions: number;
+  /** With double-entry rows and balances, so that the ledger check passes; the big lists do without. */
+  withLedger: boolean;
+}
+
+/** The squad and the tariff that purchases use. */
+export const BENCH_SQUAD = '6b5b7c1e-0000-4000-8000-000000000001';
+export const BENCH_TARIFF = 'Benchmark';
+/** Kopeks that every user is given first. */
+const FIRST_DEPOSIT = 1_000_000_000;
+
+const NAMES = `ARRAY['Anna','Boris','Clara','Dmitri','Elena','Fedor','Galina','Hugo','Irina','Jakob','Kira','Lev','Maria','Nikita','Olga','Pavel',
+  'Raisa','Sergei','Tatiana','Ulyana','Viktor','Wanda','Yuri','Zoya']`;
+const FAMILIES = `ARRAY['Ivanov','Smirnov','Kuznetsov','Popov','Vasiliev','Petrov','Sokolov','Mikhailov','Novikov','Fedorov','Morozov','Volkov',
+  'Alekseev','Lebedev','Semenov','Egorov','Pavlov','Kozlov','Stepanov']`;
+
+/** Filling an index row by row takes many times as long as making it of a full table. Unique ones stay: the statements rely on them. */
+const LIFT_INDEXES = [
+  `CREATE TABLE bench_indexes AS SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
+   WHERE i.indrelid IN ('users'::regclass, 'transactions'::regclass, 'subscriptions'::regclass, 'ledger_entries'::regclass) AND NOT i.indisunique`,
+  `DO $$ DECLARE name text; BEGIN
+     FOR name IN SELECT b.name FROM bench_indexes b LOOP EXECUTE 'DROP INDEX ' || name; END LOOP;
+   END $$`,
+];
+const PUT_INDEXES_BACK = `DO $$ DECLARE definition text; BEGIN
+     FOR definition IN SELECT b.definition FROM bench_indexes b LOOP EXECUTE definition; END LOOP;
+     DROP TABLE bench_indexes;
+   END $$`;
+
+/** Statements in order. Triggers are off meanwhile; what they keep is counted at the end. */
+export function seedStatements({ users, transactions, withLedger }: SeedSize): string[] {
+  return [
+    `SET session_replication_role = replica`,
+    ...LIFT_INDEXES,
+    `INSERT INTO server_squads (squad_uuid, display_name) VALUES ('${BENCH_SQUAD}', 'Benchmark') ON CONFLICT DO NOTHING`,
+    `INSERT INTO tariffs (name, traffic_limit_gb, device_limit, allowed_squads, period_prices)
+     VALUES ('${BENCH_TARIFF}', 100, 2, '["${BENCH_SQUAD}"]', '{"30": 9900}')`,
+    `INSERT INTO users (messenger_id, username, first_name, last_name, status, balance_kopeks, referral_code, promo_group_id, created_at, updated_at,
+       last_activity)
+     SELECT 100000000000 + n, lower((${NAMES})[1 + n % 24]) || n, (${NAMES})[1 + n % 24], (${FAMILIES})[1 + n * 7 % 19],
+       CASE WHEN n % 50 = 0 THEN 'blocked' WHEN n % 97 = 0 THEN 'deleted' ELSE 'active' END, 0,
+       'ref' || lpad(to_hex(n), 8, '0'), (SELECT id FROM promo_groups WHERE is_default),
+       now() - (${users} - n)::float8 / ${users} * interval '700 days', now(), now() + interval '1 day'
+     FROM generate_series(1, ${users}) AS n`,
+    `INSERT INTO subscriptions (user_id, status, is_trial, start_date, end_date, traffic_limit_gb, device_limit, connected_squads, tariff_id,
+       subscription_url, provision_state, provision_version, provision_synced_version, created_at)
+     SELECT id, 'active', false, now() - interval '20 days', now() + (10 + id % 300) * interval '1 day', 100, 2, '["${BENCH_SQUAD}"]',
+       (SELECT max(id) FROM tariffs), 'https://panel.example/sub/' || id, 'synced', 1, 1, created_at
+     FROM users WHERE username IS NOT NULL AND id % 2 = 0`,
+    ...transactionStatements(users, transactions),
+    ...(withLedger ? ledgerStatements() : []),
+    PUT_INDEXES_BACK,
+    `SET session_replication_role = origin`,
+    `SELECT recount_users()`,
+    `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total)
+     SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*) FROM transactions
+     WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
+    `INSERT INTO transaction_count_mark (id, through_id, seen_id) SELECT 1, max(id), max(id) FROM transactions
+     ON CONFLICT (id) DO UPDATE SET through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id`,
+    `ANALYZE`,
+  ];
+}
+
+/** A first deposit for every user, then purchases and deposits spread over users and two years. */
+function transactionStatements(users: number, transactions: number): string[] {
+  const columns =
+    'user_id, type, amount_kopeks, description, payment_method, external_id, is_completed, completed_at, created_at';
+  return [
+    `INSERT INTO transactions (${columns})
+     SELECT id, 'deposit', ${FIRST_DEPOSIT}, 'First deposit', 'manual', NULL, true, created_at, created_at FROM users WHERE username IS NOT NULL`,
+    `INSERT INTO transactions (${columns})
+     SELECT u.id, CASE WHEN n % 10 < 6 THEN 'deposit' ELSE 'subscription_payment' END, CASE WHEN n % 10 < 6 THEN 50000 ELSE -9900 END,
+       'Movement ' || n, CASE n % 10 WHEN 0 THEN 'sandbox' WHEN 1 THEN 'messenger_stars' WHEN 2 THEN 'manual' ELSE
+         CASE WHEN n % 10 < 6 THEN 'yookassa' ELSE 'balance' END END,
+       CASE WHEN n % 10 < 6 THEN 'ext-' || n END, n % 1000 <> 0, now(), now() - (${transactions} - n)::float8 / ${transactions} * interval '730 days'
+     FROM generate_series(1, ${Math.max(0, transactions - users)}) AS n
+     JOIN users u ON u.id = (SELECT min(id) FROM users) + (n::bigint * 7919 % ${users})::int`,
+  ];
+}
+
+function ledgerStatements(): string[] {
+  return [
+    `INSERT INTO ledger_accounts (kind, key, user_id) SELECT 'user_wallet', 'wallet:' || id, id FROM users WHERE username IS NOT NULL`,
+    `INSERT INTO ledger_accounts (kind, key) VALUES ('manual_adjustment', 'manual_adjustment') ON CONFLICT DO NOTHING`,
+    `INSERT INTO ledger_entries (transaction_id, account_id, kopeks, created_at)
+     SELECT t.id, a.id, t.amount_kopeks, t.created_at FROM transactions t JOIN ledger_accounts a ON a.user_id = t.user_id WHERE t.is_completed
+     UNION ALL SELECT t.id, (SELECT id FROM ledger_accounts WHERE key = 'manual_adjustment'), -t.amount_kopeks, t.created_at
+     FROM transactions t WHERE t.is_completed`,
+    `UPDATE users u SET balance_kopeks = w.total FROM (
+       SELECT a.user_id, sum(e.kopeks) AS total FROM ledger_accounts a JOIN ledger_entries e ON e.account_id = a.id
+       WHERE a.kind = 'user_wallet' GROUP BY a.user_id) w WHERE w.user_id = u.id`,
+  ];
+}

@@ -1,0 +1,145 @@
+/** Things that belong to one user, for every operation that names such a thing by number. A new operation is added here. */
+import type { App } from '../../src/core/app.ts';
+import { rowOf } from '../domain/subscriptions/sale-samples.ts';
+import type { ActorClient } from '../support/actors.ts';
+
+interface Stage {
+  app: App;
+  owner: ActorClient;
+}
+
+interface OwnedThing {
+  id: number;
+  /** The operation's path with this id, or another, in the thing's place. */
+  pathWith: (id: number) => string;
+  body?: unknown;
+}
+
+interface Owned {
+  make: (stage: Stage) => Promise<OwnedThing>;
+  /** Where the row lies, to see that nobody touched it. */
+  table: string;
+  /** Answers alike whether there is anything to do or not. */
+  isSilent?: true;
+  /** A refusal of its own that the specification words for foreign things; all else is 404 like an unknown id. */
+  refusal?: { status: number; detail: string };
+}
+
+async function insertedId(app: App, sql: string, values: unknown[]): Promise<number> {
+  return (await rowOf<{ id: number }>(app, sql, values)).id;
+}
+
+export async function aPayment({ owner }: Stage): Promise<number> {
+  const made = await owner.post('/cabinet/balance/topup', { amount_kopeks: 50_000, payment_method: 'sandbox' });
+  return Number(made.body.payment_id);
+}
+
+export function aCard({ app, owner }: Stage): Promise<number> {
+  return insertedId(
+    app,
+    `INSERT INTO saved_payment_methods (user_id, provider_method_id, card_last4, card_type, title)
+     VALUES ($1::int, 'pm-' || gen_random_uuid(), '9911', 'Visa', 'Visa *9911') RETURNING id`,
+    [owner.user.id],
+  );
+}
+
+function aTicket({ app, owner }: Stage): Promise<number> {
+  return insertedId(
+    app,
+    `WITH ticket AS (
+       INSERT INTO tickets (user_id, title, last_user_message_at) VALUES ($1::int, 'Mine', now()) RETURNING id),
+     message AS (INSERT INTO ticket_messages (ticket_id, user_id, message_text) SELECT id, $1::int, 'Mine' FROM ticket)
+     SELECT id FROM ticket`,
+    [owner.user.id],
+  );
+}
+
+async function aNotice(stage: Stage): Promise<{ id: number; ticketId: number }> {
+  const ticketId = await aTicket(stage);
+  const id = await insertedId(
+    stage.app,
+    `INSERT INTO ticket_notifications (ticket_id, user_id, notification_type, message, is_for_admin)
+     VALUES ($1::int, $2::int, 'admin_reply', 'Mine', false) RETURNING id`,
+    [ticketId, stage.owner.user.id],
+  );
+  return { id, ticketId };
+}
+
+/** An invitation to a poll of one question with one option. */
+async function anInvitation({ app, owner }: Stage): Promise<{ id: number; questionId: number; optionId: number }> {
+  return rowOf(
+    app,
+    `WITH poll AS (INSERT INTO polls (title) VALUES ('Mine') RETURNING id),
+     question AS (INSERT INTO poll_questions (poll_id, text, sort_order) SELECT id, 'Which?', 1 FROM poll RETURNING id),
+     option AS (INSERT INTO poll_options (question_id, text, sort_order) SELECT id, 'This', 1 FROM question RETURNING id)
+     INSERT INTO poll_responses (poll_id, user_id, delivery_state, started_at) SELECT poll.id, $1::int, 'sent', NULL FROM poll
+     RETURNING id, (SELECT id FROM question) AS "questionId", (SELECT id FROM option) AS "optionId"`,
+    [owner.user.id],
+  );
+}
+
+const PAYMENTS = '/cabinet/balance/pending-payments';
+const TICKETS = '/cabinet/tickets';
+
+/** One kind of thing under one path. */
+function under(make: (stage: Stage) => Promise<number>, pathWith: (id: number) => string, body?: unknown): Owned['make'] {
+  return async (stage) => ({ id: await make(stage), pathWith, body });
+}
+
+/** Every operation of a user that names a stored thing by number. */
+export const OWNED: Record<string, Owned> = {
+  [`GET ${PAYMENTS}/{method}/{payment_id}`]: { make: under(aPayment, (id) => `${PAYMENTS}/sandbox/${id}`), table: 'payments' },
+  [`POST ${PAYMENTS}/{method}/{payment_id}/check`]: {
+    make: under(aPayment, (id) => `${PAYMENTS}/sandbox/${id}/check`),
+    table: 'payments',
+  },
+  'DELETE /cabinet/balance/saved-cards/{card_id}': {
+    make: under(aCard, (id) => `/cabinet/balance/saved-cards/${id}`),
+    table: 'saved_payment_methods',
+  },
+  [`GET ${TICKETS}/{ticket_id}`]: { make: under(aTicket, (id) => `${TICKETS}/${id}`), table: 'tickets' },
+  [`POST ${TICKETS}/{ticket_id}/messages`]: {
+    make: under(aTicket, (id) => `${TICKETS}/${id}/messages`, { message: 'Hello there' }),
+    table: 'tickets',
+  },
+  [`POST ${TICKETS}/notifications/{notification_id}/read`]: {
+    make: under(
+      async (stage) => (await aNotice(stage)).id,
+      (id) => `${TICKETS}/notifications/${id}/read`,
+    ),
+    table: 'ticket_notifications',
+    // Spec 05 section 2 gives it words of its own; that a number is taken is all it tells.
+    refusal: { status: 403, detail: "You don't have permission to mark this notification as read" },
+  },
+  [`POST ${TICKETS}/notifications/ticket/{ticket_id}/read`]: {
+    make: async (stage) => {
+      const { id, ticketId } = await aNotice(stage);
+      const path = (ticket: number) => `${TICKETS}/notifications/ticket/${ticket}/read`;
+      return { id, pathWith: (given) => path(given === id ? ticketId : given) };
+    },
+    table: 'ticket_notifications',
+    isSilent: true,
+  },
+  'GET /cabinet/polls/{response_id}': {
+    make: under(
+      async (stage) => (await anInvitation(stage)).id,
+      (id) => `/cabinet/polls/${id}`,
+    ),
+    table: 'poll_responses',
+  },
+  'POST /cabinet/polls/{response_id}/start': {
+    make: under(
+      async (stage) => (await anInvitation(stage)).id,
+      (id) => `/cabinet/polls/${id}/start`,
+    ),
+    table: 'poll_responses',
+  },
+  'POST /cabinet/polls/{response_id}/questions/{question_id}/answer': {
+    make: async (stage) => {
+      const { id, questionId, optionId } = await anInvitation(stage);
+      const pathWith = (given: number) => `/cabinet/polls/${given}/questions/${questionId}/answer`;
+      return { id, pathWith, body: { option_id: optionId } };
+    },
+    table: 'poll_responses',
+  },
+};
