@@ -43,4 +43,6 @@ export interface OperationMeta {
   wire?: WireHints;
   /** The endpoint honours an `Idempotency-Key` header (spec 00, Consistency): shown in the document. */
   idempotent?: boolean;
+  /** Input keys whose values the audit log must not hold: it tells that they were sent, not what they were. */
+  audit?: { hide: readonly string[] };
 }

@@ -12,3 +12,24 @@ export interface ApiToken {
   lastUsedIp: string | null;
   createdBy: string | null;
 }
+
+/** `success`: done. `denied`: refused for want of rights (403). `error`: refused otherwise, or failed. */
+export type AuditStatus = 'success' | 'denied' | 'error';
+
+/** One administrative request as the audit log keeps it; secrets have been taken out of `details`. */
+export interface AuditEntry {
+  userId: number;
+  /** The permission that was asked for. */
+  action: string;
+  /** Section of the permission. */
+  resourceType: string;
+  resourceId: string | null;
+  details: Record<string, unknown>;
+  ipAddress: string | null;
+  userAgent: string | null;
+  status: AuditStatus;
+  requestMethod: string;
+  /** Without the query. */
+  requestPath: string;
+  at: Date;
+}

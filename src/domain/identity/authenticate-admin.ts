@@ -3,6 +3,7 @@ import type { App } from '../../core/app.ts';
 import { authorizeAdmin } from '../access/authorize-admin.ts';
 import { authenticateUser, readSessionUser } from './authenticate-user.ts';
 import { userNotFound } from './errors.ts';
+import type { SessionUser } from './types.ts';
 
 /**
  * The gate of the admin area: the cabinet gate first, then one permission (spec 01 section 4.5).
@@ -15,8 +16,16 @@ export async function authenticateAdmin(
   permission: string,
   client: { ip: string | null; userAgent: string | null },
 ): Promise<AdminActor> {
+  return authorizeAdmin(app, await identifyAdmin(app, credentials), permission, client.ip);
+}
+
+/** The first half of that gate: who it is, so that a refusal of the second half can be put down to somebody. */
+export async function identifyAdmin(
+  app: App,
+  credentials: { bearer: string | null; initData: string | null },
+): Promise<SessionUser> {
   const { userId } = await authenticateUser(app, credentials);
   const user = await readSessionUser(app, userId);
   if (!user) throw userNotFound();
-  return authorizeAdmin(app, user, permission, client.ip);
+  return user;
 }

@@ -16,7 +16,8 @@ const userKey = (userId: number) => `user:${userId}`;
 
 /**
  * The gate of every cabinet request (spec 01 section 4.2, rows in their order).
- * @throws AppError 401 | 404 'User not found' | 403 'User account is not active'
+ * @throws AppError 401 | 404 'User not found' | 403 'User account is not active' | 403 {code: 'blacklisted'} | 503 {code: 'maintenance'}
+ *   | 403 {code: 'channel_subscription_required'}
  */
 export async function authenticateUser(
   app: App,
@@ -31,7 +32,11 @@ export async function authenticateUser(
   if (!user) throw refuse('user_not_found', 404, 'User not found');
   if (user.status !== 'active') throw userNotActive();
   checkSameMessengerAccount(app, user, credentials.initData);
-  // Rows 7 to 9 (blacklist, maintenance, channels) are judged at this point of the order.
+  // Rows 7 to 9: blacklist, maintenance, required channels. A gate that is off answers at once and costs no turn.
+  for (const gate of app.ports.gates) {
+    const judging = gate(app, user);
+    if (judging) await judging;
+  }
   noteActivity(app, user);
   return { kind: 'user', userId };
 }

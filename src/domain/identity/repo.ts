@@ -155,7 +155,7 @@ export async function insertDefaultPromoGroup(db: Db, name: string, now: Date): 
 
 export async function findSessionUser(db: Db, id: number): Promise<SessionUser | null> {
   const [row] = await db.sql<UserRow>(
-    'SELECT id, status, messenger_id, username, email, email_verified, last_activity FROM users WHERE id = $1::int',
+    'SELECT id, status, messenger_id, username, language, email, email_verified, last_activity FROM users WHERE id = $1::int',
     [id],
   );
   if (!row) return null;
@@ -164,6 +164,7 @@ export async function findSessionUser(db: Db, id: number): Promise<SessionUser |
     status: row.status,
     messengerId: row.messenger_id,
     username: row.username,
+    language: row.language,
     email: row.email,
     emailVerified: row.email_verified,
     lastActivity: row.last_activity,

@@ -75,5 +75,13 @@ export function secretHash(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
+/**
+ * Names a signed token for the memory of used ones: SHA-256 hex of what its signature covers. The signature itself has several
+ * spellings (spare bits of its last letter), so the whole text would not do.
+ */
+export function signedPartHash(token: string): string {
+  return secretHash(token.slice(0, Math.max(0, token.lastIndexOf('.'))));
+}
+
 /** Oldest mini-app sign-in that the cabinet believes: clients keep their data for long (spec 01 section 3). */
 export const INIT_DATA_MAX_AGE_SECONDS = 30 * 24 * 3_600;

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { forgetSessionUser } from './authenticate-user.ts';
-import { createUser } from './create-user.ts';
+import { type CreatedUser, createUser } from './create-user.ts';
 import { unauthorized, userNotActive } from './errors.ts';
 import { findByMessengerId, updateProfile } from './repo.ts';
 import { resolveReferrer } from './resolve-referrer.ts';
@@ -33,35 +33,54 @@ export async function signInWithInitData(app: App, request: InitDataSignIn): Pro
   if (!identity) throw unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
   const { messengerId, languageCode, ...names } = identity;
   if (messengerId === null) throw unauthorized('messenger_id_missing', 'Missing Messenger user ID');
-  const user = await findOrCreate(app, { messengerId, ...names, language: languageCode }, request.referralCode);
-  return openSession(app, user.id);
+  return signInAsMessengerUser(app, { messengerId, ...names, language: languageCode }, request);
+}
+
+export interface MessengerSignInOptions {
+  referralCode: string | null;
+  /** A missing last name erases ours: the widget always tells the whole name (spec 01 section 5.1). Default: ours stays. */
+  erasesLastName?: boolean;
+}
+
+/**
+ * Opens a session for a proved messenger user; the first time creates the account.
+ * @throws AppError 403 'User account is not active'
+ */
+export async function signInAsMessengerUser(
+  app: App,
+  proved: ProvedMessengerUser,
+  options: MessengerSignInOptions,
+): Promise<SignIn> {
+  const { id, isNew } = await findOrCreate(app, proved, options);
+  return { ...(await openSession(app, id)), isNew };
 }
 
 /** The steps common to all messenger sign-ins: find, else create with referrer; refresh the profile of a known user. */
-async function findOrCreate(app: App, proved: ProvedMessengerUser, referralCode: string | null): Promise<UserRecord> {
+async function findOrCreate(app: App, proved: ProvedMessengerUser, options: MessengerSignInOptions): Promise<CreatedUser> {
+  const { referralCode } = options;
   const known = await findByMessengerId(app.db, proved.messengerId);
   const referredById = known ? null : await resolveReferrer(app, referralCode, { messengerId: proved.messengerId, email: null });
-  const user =
-    known ??
-    (await createUser(app, {
-      ...proved,
-      authType: 'messenger',
-      email: null,
-      emailVerified: false,
-      passwordHash: null,
-      referredById,
-    }));
+  const user: CreatedUser = known
+    ? { ...known, isNew: false }
+    : await createUser(app, {
+        ...proved,
+        authType: 'messenger',
+        email: null,
+        emailVerified: false,
+        passwordHash: null,
+        referredById,
+      });
   if (user.status !== 'active') throw userNotActive();
-  await refreshProfile(app, user, proved);
+  await refreshProfile(app, user, proved, options.erasesLastName === true);
   return user;
 }
 
 /** Takes over names that came along and differ; a missing one does not erase ours. */
-async function refreshProfile(app: App, user: UserRecord, proved: ProvedMessengerUser): Promise<void> {
+async function refreshProfile(app: App, user: UserRecord, proved: ProvedMessengerUser, erasesLastName: boolean): Promise<void> {
   const profile = {
     username: cleanName(proved.username) ?? user.username,
     firstName: cleanName(proved.firstName) ?? user.firstName,
-    lastName: cleanName(proved.lastName) ?? user.lastName,
+    lastName: cleanName(proved.lastName) ?? (erasesLastName ? null : user.lastName),
   };
   const isSame = profile.username === user.username && profile.firstName === user.firstName && profile.lastName === user.lastName;
   if (isSame) return;

@@ -63,6 +63,7 @@ export interface SessionUser {
   status: UserStatus;
   messengerId: number | null;
   username: string | null;
+  language: string;
   email: string | null;
   emailVerified: boolean;
   lastActivity: Date | null;

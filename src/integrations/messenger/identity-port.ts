@@ -1,18 +1,32 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
+import type { HttpClient } from '../../core/http/http-client.ts';
+import type { Logger } from '../../core/log.ts';
 import type { MessengerIdentity, MessengerIdentityPort } from '../../domain/identity/ports.ts';
+import { type OidcConnection, readIdToken } from './id-token.ts';
+import { JwksCache } from './jwks-cache.ts';
+import { checkString, isFresh, isSignature, isWidgetGenuine } from './signed-fields.ts';
 
-/** How far the signer's clock may run ahead of ours. */
-const MAX_SKEW_SECONDS = 300;
+/** Who signs the messenger's OpenID Connect tokens unless another issuer is set. */
+export const OIDC_ISSUER = 'https://oauth.telegram.org';
 
 export interface MessengerIdentityOptions {
   clock: Clock;
+  log: Logger;
+  /** Fetches the OpenID Connect issuer's keys. */
+  http: HttpClient;
   /** Read on every check; null while none is set. */
   botToken: () => string | null;
+  /** Without `@`. */
+  botUsername: () => string | null;
+  /** Null while sign-in by OpenID Connect is off. */
+  oidc: () => OidcConnection | null;
 }
 
-/** Checks identity data that the messenger signed with the bot token (spec 01 section 3). */
-export function createMessengerIdentityPort({ clock, botToken }: MessengerIdentityOptions): MessengerIdentityPort {
+/** Checks identity data that the messenger signed (spec 01 section 3). */
+export function createMessengerIdentityPort(options: MessengerIdentityOptions): MessengerIdentityPort {
+  const { clock, log, http, botToken, oidc } = options;
+  const keys = new JwksCache({ http, clock, log });
   return {
     verifyInitData: (initData, maxAgeSeconds) => {
       const token = botToken();
@@ -21,6 +35,16 @@ export function createMessengerIdentityPort({ clock, botToken }: MessengerIdenti
       if (!pairs || !isFresh(pairs.get('auth_date'), maxAgeSeconds, clock.now())) return null;
       return identityOf(pairs);
     },
+    verifyWidget: (data, maxAgeSeconds) => {
+      const token = botToken();
+      return token !== null && token !== '' && isWidgetGenuine(data, token, maxAgeSeconds, clock.now());
+    },
+    isOidcEnabled: () => oidc() !== null,
+    verifyIdToken: async (idToken) => {
+      const connection = oidc();
+      return connection && readIdToken(idToken, connection, { keys, clock });
+    },
+    botUsername: options.botUsername,
   };
 }
 
@@ -30,20 +54,8 @@ function verifiedPairs(initData: string, token: string): Map<string, string> | n
   const pairs = new Map(new URLSearchParams(initData));
   const given = pairs.get('hash');
   pairs.delete('hash');
-  if (!given || !/^[0-9a-f]{64}$/i.test(given)) return null;
-  const checkString = [...pairs]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${key}=${value}`)
-    .join('\n');
   const key = createHmac('sha256', 'WebAppData').update(token).digest();
-  const expected = createHmac('sha256', key).update(checkString).digest();
-  return timingSafeEqual(expected, Buffer.from(given, 'hex')) ? pairs : null;
-}
-
-function isFresh(authDate: string | undefined, maxAgeSeconds: number, now: Date): boolean {
-  if (!authDate || !/^\d{1,12}$/.test(authDate)) return false;
-  const ageSeconds = Math.floor(now.getTime() / 1_000) - Number(authDate);
-  return ageSeconds >= -MAX_SKEW_SECONDS && ageSeconds <= maxAgeSeconds;
+  return given && isSignature(key, checkString(pairs), given) ? pairs : null;
 }
 
 function identityOf(pairs: Map<string, string>): MessengerIdentity | null {

@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { InlineKeyboardButton } from '@grammyjs/types';
 import type { HttpClient } from '../../core/http/http-client.ts';
-import type {
-  MessengerButton,
-  MessengerPort,
-  MessengerWebhookRequest,
-  MessengerWebhookVerdict,
+import {
+  type MessengerButton,
+  MessengerError,
+  type MessengerPort,
+  type MessengerWebhookRequest,
+  type MessengerWebhookVerdict,
 } from '../../domain/messaging/ports.ts';
 import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
 import type { SendPacer } from './send-pacer.ts';
@@ -32,15 +33,33 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
 
   return {
     isConfigured: () => connection() !== null,
-    sendMessage: async (chatId, html, buttons = []) => {
+    sendMessage: async (chatId, html, buttons = [], threadId) => {
       const message = await client.send('sendMessage', chatId, {
         chat_id: chatId,
         text: html,
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
-        ...(buttons.length > 0 ? { reply_markup: { inline_keyboard: buttons.map((row) => row.map(wireButton)) } } : {}),
+        ...placed(buttons, threadId),
       });
       return { messageId: message.message_id };
+    },
+    sendPhoto: async (chatId, fileId, html, buttons = [], threadId) => {
+      const caption = html === '' ? {} : { caption: html, parse_mode: 'HTML' as const };
+      const message = await client.send('sendPhoto', chatId, {
+        chat_id: chatId,
+        photo: fileId,
+        ...caption,
+        ...placed(buttons, threadId),
+      });
+      return { messageId: message.message_id };
+    },
+    hasFile: async (fileId) => {
+      try {
+        return (await client.call('getFile', { file_id: fileId })).file_path !== undefined;
+      } catch (error) {
+        if (error instanceof MessengerError && error.failure.kind === 'rejected') return false;
+        throw error;
+      }
     },
     deleteMessage: async (chatId, messageId) => {
       await client.call('deleteMessage', { chat_id: chatId, message_id: messageId });
@@ -80,6 +99,14 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
       });
     },
     receiveUpdate: (request) => judgeUpdate(request, connection()?.webhookSecret ?? null),
+  };
+}
+
+/** Buttons under a message and the topic it stands in. */
+function placed(buttons: readonly (readonly MessengerButton[])[], threadId: number | undefined) {
+  return {
+    ...(buttons.length > 0 ? { reply_markup: { inline_keyboard: buttons.map((row) => row.map(wireButton)) } } : {}),
+    ...(threadId === undefined ? {} : { message_thread_id: threadId }),
   };
 }
 

@@ -19,6 +19,7 @@ import {
   toWireCreate,
   toWirePatch,
 } from './panel-wire.ts';
+import { fromWireUserTraffic } from './panel-wire-traffic.ts';
 
 export interface VpnPanelAdapterDeps {
   http: HttpClient;
@@ -185,6 +186,14 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       const answer = await transport.call({ method: 'GET', path, idempotent: true });
       return answer.found ? fromWireSquadNodes(answer.value) : [];
     },
+    async readUserTraffic(uuid, { from, to }) {
+      const address = await addressOf(uuid);
+      if (!address) return null;
+      const path = panelPath('bandwidth-stats', 'users', address.segment);
+      const query = { start: dayOf(from), end: dayOf(to) };
+      const answer = await transport.call({ method: 'GET', path, query, idempotent: true });
+      return answer.found ? fromWireUserTraffic(answer.value) : null;
+    },
     async getSubscriptionInfo(shortUuid) {
       const answer = await transport.call({ method: 'GET', path: panelPath('sub', shortUuid, 'info'), idempotent: true });
       return answer.found ? fromWireSubscriptionInfo(answer.value) : null;
@@ -227,6 +236,10 @@ async function withoutStaleExternalSquad<T>(body: object, send: (body: Record<st
     const { externalSquadUuid: _stale, ...rest } = body;
     return send(rest);
   }
+}
+
+function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
 }
 
 function isAlreadyThere(error: PanelError): boolean {

@@ -1,6 +1,4 @@
-import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { refuse } from '../../core/errors.ts';
-import { limitOrRefuse } from '../../core/rate-limit.ts';
 import {
   cancelEmailChange,
   confirmEmailChange,
@@ -14,13 +12,14 @@ import { signInWithPassword } from '../../domain/identity/email/sign-in-with-pas
 import { resendVerification, verifyEmail } from '../../domain/identity/email/verify-email.ts';
 import { findUserById } from '../../domain/identity/find-user.ts';
 import { isAdmin, readOwnAccess } from '../../domain/identity/read-own-access.ts';
-import type { SignIn } from '../../domain/identity/sessions/open-session.ts';
 import { closeSession, refreshSession } from '../../domain/identity/sessions/refresh-session.ts';
-import type { TokenPair } from '../../domain/identity/sessions/types.ts';
-import { signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
-import type { UserRecord } from '../../domain/identity/types.ts';
+import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import * as schemas from './auth.schemas.ts';
+import { deepLinkRouter, linkTokenSignIn, messengerSignIn } from './auth-messenger.router.ts';
+import { toTokenResponse, toUserResponse } from './auth-response.ts';
+import { answerSignIn } from './campaign-bonus.ts';
+import { limitedProcedure } from './limited-procedure.ts';
 
 const tags: [string] = ['Cabinet Auth'];
 const post = <P extends string>(path: P, summary: string) => ({
@@ -29,45 +28,6 @@ const post = <P extends string>(path: P, summary: string) => ({
 const get = <P extends string>(path: P, summary: string) => ({
   openapi: { method: 'GET' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
 });
-
-/** A sign-in door: no credential, counted by client address in windows of a minute (spec 01 section 4.4). */
-const limitedProcedure = (action: string, limit: number) =>
-  publicProcedure('cabinet').use(async ({ ctx, next }) => {
-    if (ctx.ip === null) throw refuse('client_ip_unknown', 400, 'Unable to determine client IP');
-    await limitOrRefuse(ctx.app, `rate_limit:ip:${ctx.ip}:${action}`, limit, MINUTE_MS / SECOND_MS);
-    return next();
-  });
-
-function toUserResponse(user: UserRecord) {
-  return {
-    id: user.id,
-    messenger_id: user.messengerId,
-    username: user.username,
-    first_name: user.firstName,
-    last_name: user.lastName,
-    email: user.email,
-    email_verified: user.emailVerified,
-    balance_kopeks: user.balanceKopeks,
-    balance_rubles: user.balanceKopeks / 100,
-    referral_code: user.referralCode,
-    language: user.language,
-    created_at: user.createdAt,
-    auth_type: user.authType,
-  };
-}
-
-function toTokenResponse(pair: TokenPair) {
-  return {
-    access_token: pair.accessToken,
-    refresh_token: pair.refreshToken,
-    token_type: 'bearer',
-    expires_in: pair.expiresIn,
-  };
-}
-
-function toAuthResponse(signIn: SignIn) {
-  return { ...toTokenResponse(signIn), user: toUserResponse(signIn.user), campaign_bonus: null };
-}
 
 const emailChangeRouter = router({
   request: cabinetProcedure
@@ -123,13 +83,14 @@ const emailRouter = router({
     .input(schemas.EmailRegisterStandaloneRequest)
     .output(schemas.RegisterResponse)
     .mutation(async ({ ctx, input }) => {
-      const { email, requiresVerification } = await registerAccount(ctx.app, {
+      const { userId, email, requiresVerification } = await registerAccount(ctx.app, {
         email: input.email,
         password: input.password,
         firstName: input.first_name ?? null,
         language: input.language,
         referralCode: input.referral_code ?? null,
       });
+      if (input.referral_code) await registerReferralAtSignIn(ctx.app, userId, input.referral_code);
       const message = 'Verification email sent. Please check your inbox.';
       return { message, email, requires_verification: requiresVerification };
     }),
@@ -138,7 +99,7 @@ const emailRouter = router({
     .meta(post('email/verify', 'Verify an e-mail by the link that was mailed, and sign in'))
     .input(schemas.EmailVerifyRequest)
     .output(schemas.AuthResponse)
-    .mutation(async ({ ctx, input }) => toAuthResponse(await verifyEmail(ctx.app, input.token))),
+    .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await verifyEmail(ctx.app, input.token), input)),
 
   resend: cabinetProcedure
     .meta(post('email/resend', 'Mail a new verification link'))
@@ -152,7 +113,7 @@ const emailRouter = router({
     .meta(post('email/login', 'Sign in with e-mail and password'))
     .input(schemas.EmailLoginRequest)
     .output(schemas.AuthResponse)
-    .mutation(async ({ ctx, input }) => toAuthResponse(await signInWithPassword(ctx.app, input))),
+    .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithPassword(ctx.app, input), input)),
 
   change: emailChangeRouter,
 });
@@ -178,13 +139,9 @@ const passwordRouter = router({
 });
 
 export const cabinetAuthRouter = router({
-  messenger: limitedProcedure('messenger', 10)
-    .meta(post('messenger', "Sign in with the messenger mini-app's signed data"))
-    .input(schemas.MessengerAuthRequest)
-    .output(schemas.AuthResponse)
-    .mutation(async ({ ctx, input }) =>
-      toAuthResponse(await signInWithInitData(ctx.app, { initData: input.init_data, referralCode: input.referral_code ?? null })),
-    ),
+  ...messengerSignIn,
+  ...linkTokenSignIn,
+  deepLink: deepLinkRouter,
 
   refresh: publicProcedure('cabinet')
     .meta(post('refresh', 'Exchange a refresh token for new tokens'))

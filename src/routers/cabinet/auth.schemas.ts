@@ -5,14 +5,32 @@ import { Moment } from '../shared.schemas.ts';
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
-const CampaignSlug = z.string().min(1).max(64).regex(NAME_PATTERN).nullish();
-const ReferralCode = z.string().max(32).regex(NAME_PATTERN).nullish();
+export const CampaignSlug = z.string().min(1).max(64).regex(NAME_PATTERN).nullish();
+export const ReferralCode = z.string().max(32).regex(NAME_PATTERN).nullish();
 const NewPassword = z.string().min(8).max(128);
 const MailedToken = z.string().max(2048);
 
 export const MessengerAuthRequest = z
   .object({ init_data: z.string().max(4096), campaign_slug: CampaignSlug, referral_code: ReferralCode })
   .meta({ id: 'MessengerAuthRequest' });
+
+export const MessengerWidgetAuthRequest = z
+  .object({
+    id: z.int(),
+    first_name: z.string().max(64),
+    last_name: z.string().max(64).nullish(),
+    username: z.string().max(32).nullish(),
+    photo_url: z.string().max(512).nullish(),
+    auth_date: z.int(),
+    hash: z.string().min(64).max(64),
+    campaign_slug: CampaignSlug,
+    referral_code: ReferralCode,
+  })
+  .meta({ id: 'MessengerWidgetAuthRequest' });
+
+export const MessengerOIDCAuthRequest = z
+  .object({ id_token: z.string().max(4096), campaign_slug: CampaignSlug, referral_code: ReferralCode })
+  .meta({ id: 'MessengerOIDCAuthRequest' });
 
 export const EmailRegisterRequest = z.object({ email: z.email(), password: NewPassword }).meta({ id: 'EmailRegisterRequest' });
 
@@ -39,6 +57,16 @@ export const EmailLoginRequest = z
   .meta({ id: 'EmailLoginRequest' });
 
 export const RefreshTokenRequest = z.object({ refresh_token: z.string().max(2048) }).meta({ id: 'RefreshTokenRequest' });
+
+export const AutoLoginRequest = z.object({ token: z.string().max(2048) }).meta({ id: 'AutoLoginRequest' });
+
+export const DeepLinkPollRequest = z
+  .object({ token: z.string().min(16).max(128), campaign_slug: CampaignSlug })
+  .meta({ id: 'DeepLinkPollRequest' });
+
+export const DeepLinkTokenResponse = z
+  .object({ token: z.string(), bot_username: z.string(), expires_in: z.int() })
+  .meta({ id: 'DeepLinkTokenResponse' });
 
 export const PasswordForgotRequest = z.object({ email: z.email() }).meta({ id: 'PasswordForgotRequest' });
 

@@ -1,12 +1,20 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/core/log.ts';
 import { createMessengerIdentityPort } from '../../../src/integrations/messenger/identity-port.ts';
 import { signInitData } from '../../../src/sandbox/messenger/init-data.ts';
+import { onceHttp } from '../../support/loopback-http.ts';
 
 const TOKEN = '1234567890:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 const NOW = new Date('2026-03-01T12:00:00Z');
 const DAY = 86_400;
-const port = createMessengerIdentityPort({ clock: { now: () => NOW }, botToken: () => TOKEN });
+const NO_OUTSIDE = {
+  log: createLogger({ level: 'silent', format: 'json' }),
+  http: onceHttp(),
+  botUsername: () => null,
+  oidc: () => null,
+};
+const port = createMessengerIdentityPort({ ...NO_OUTSIDE, clock: { now: () => NOW }, botToken: () => TOKEN });
 const user = { id: 42, first_name: 'Ann', last_name: 'Lee', username: 'ann', language_code: 'en' };
 const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);
 const check = (text: string) => port.verifyInitData(text, 30 * DAY);
@@ -47,7 +55,7 @@ describe('verifyInitData', () => {
     expect(check(text.replace(/hash=[0-9a-f]+/, 'hash='))).toBeNull();
     expect(check(text.replace(/&?hash=[0-9a-f]+/, ''))).toBeNull();
     expect(check('')).toBeNull();
-    const unset = createMessengerIdentityPort({ clock: { now: () => NOW }, botToken: () => null });
+    const unset = createMessengerIdentityPort({ ...NO_OUTSIDE, clock: { now: () => NOW }, botToken: () => null });
     expect(unset.verifyInitData(text, DAY)).toBeNull();
   });
 

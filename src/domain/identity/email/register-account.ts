@@ -24,13 +24,13 @@ export interface Registration {
 /**
  * Creates an account with e-mail and password and mails the verification link (spec 01 section 5.2). With verification switched off
  * the account may sign in at once, but its address still counts as unproved (H1).
- * @returns the stored address, and whether it must be verified before the first sign-in
+ * @returns the new account, the stored address, and whether it must be verified before the first sign-in
  * @throws AppError 403 when e-mail sign-in is off | 400 'Disposable email addresses are not allowed' | 400 'This email is already registered'
  */
 export async function registerAccount(
   app: App,
   request: Registration,
-): Promise<{ email: string; requiresVerification: boolean }> {
+): Promise<{ userId: number; email: string; requiresVerification: boolean }> {
   const email = normaliseEmail(request.email);
   if (!app.settings.get('CABINET_EMAIL_AUTH_ENABLED')) throw emailAuthOff();
   const isTest = isTestEmail(app, email);
@@ -43,7 +43,7 @@ export async function registerAccount(
   const requiresVerification = app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED') && !isTest;
   const referredById = await resolveReferrer(app, request.referralCode, { messengerId: null, email });
   const passwordHash = await hashPassword(request.password);
-  await inTransaction(app, async (t) => {
+  const userId = await inTransaction(app, async (t) => {
     const user = await createUser(t, {
       authType: 'email',
       messengerId: null,
@@ -56,10 +56,11 @@ export async function registerAccount(
       language: request.language,
       referredById,
     });
-    if (!requiresVerification) return;
+    if (!requiresVerification) return user.id;
     const secret = newVerificationSecret(t);
     await setVerificationSecret(t.db, user.id, email, secret, t.clock.now());
     await mailVerification(t, user, email, secret);
+    return user.id;
   });
-  return { email, requiresVerification };
+  return { userId, email, requiresVerification };
 }

@@ -12,6 +12,8 @@ import type { TokenPair } from './types.ts';
 /** What every way of signing in answers. */
 export interface SignIn extends TokenPair {
   user: UserRecord;
+  /** Set by the ways in that may create the account: whether this very request did. */
+  isNew?: boolean;
 }
 
 export interface SessionOptions {

@@ -40,6 +40,15 @@ export async function signRefreshToken(app: App, userId: number, expiresAt: Date
   return sign(app, userId, { type: 'refresh' satisfies TokenType, jti: urlSafeToken(app.random, 16) }, expiresAt);
 }
 
+/**
+ * Signs a token that signs its user in once (spec 01 section 2.1, H20).
+ * @param passwordMark names the credentials it was made with; it dies with them
+ */
+export async function signAutoLoginToken(app: App, userId: number, passwordMark: string, expiresAt: Date): Promise<string> {
+  const claims = { type: 'auto_login' satisfies TokenType, jti: urlSafeToken(app.random, 16), pwd: passwordMark };
+  return sign(app, userId, claims, expiresAt);
+}
+
 /** @returns the payload of a token that we signed, that is not expired and of this type; else null */
 export async function verifyToken(app: App, token: string, type: TokenType): Promise<JWTPayload | null> {
   const key = await signingKey(app);

@@ -15,4 +15,4 @@ export interface AccessClaims {
   roleLevel: number;
 }
 
-export type TokenType = 'access' | 'refresh';
+export type TokenType = 'access' | 'refresh' | 'auto_login';

@@ -1,0 +1,196 @@
+import type { Db } from '../../core/db/db.ts';
+import type { AuditEntry } from './types.ts';
+
+/** Appends rows in their order. The actor's name is taken down as it is now; an actor who is gone by now leaves no id. */
+export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
+  const rows = entries.map((entry) => ({
+    user_id: entry.userId,
+    action: entry.action.slice(0, 100),
+    resource_type: entry.resourceType.slice(0, 50),
+    resource_id: entry.resourceId?.slice(0, 100) ?? null,
+    details: entry.details,
+    ip_address: entry.ipAddress?.slice(0, 45) ?? null,
+    user_agent: entry.userAgent?.slice(0, 500) ?? null,
+    status: entry.status,
+    request_method: entry.requestMethod.slice(0, 10),
+    request_path: entry.requestPath.slice(0, 500),
+    created_at: entry.at,
+  }));
+  await db.sql(
+    `INSERT INTO admin_audit_log (user_id, actor_name, action, resource_type, resource_id, details, ip_address, user_agent, status,
+       request_method, request_path, created_at)
+     SELECT u.id,
+       left(coalesce(nullif(concat_ws(' ', nullif(u.first_name, ''), nullif(u.last_name, '')), ''), u.username, u.email, 'User' || u.id), 255),
+       e.action, e.resource_type, e.resource_id, e.details, e.ip_address, e.user_agent, e.status, e.request_method, e.request_path, e.created_at
+     FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (user_id int, action text, resource_type text, resource_id text, details jsonb,
+       ip_address text, user_agent text, status text, request_method text, request_path text, created_at timestamptz))
+       WITH ORDINALITY AS e (user_id, action, resource_type, resource_id, details, ip_address, user_agent, status, request_method,
+         request_path, created_at, position)
+     LEFT JOIN users u ON u.id = e.user_id ORDER BY e.position RETURNING id`,
+    [JSON.stringify(rows)],
+  );
+}
+
+export interface AuditFilter {
+  userId: number | null;
+  /** Part of the action, any case. */
+  action: string | null;
+  resourceType: string | null;
+  status: string | null;
+  /** Inclusive, as `to`. */
+  from: Date | null;
+  to: Date | null;
+}
+
+export interface AuditRow {
+  id: number;
+  /** Null = the user is gone. */
+  userId: number | null;
+  actorName: string | null;
+  action: string;
+  resourceType: string | null;
+  resourceId: string | null;
+  details: Record<string, unknown> | null;
+  ipAddress: string | null;
+  userAgent: string | null;
+  status: string;
+  requestMethod: string | null;
+  requestPath: string | null;
+  createdAt: Date;
+  firstName: string | null;
+  email: string | null;
+}
+
+interface Row {
+  id: number;
+  user_id: number | null;
+  actor_name: string | null;
+  action: string;
+  resource_type: string | null;
+  resource_id: string | null;
+  details: Record<string, unknown> | null;
+  ip_address: string | null;
+  user_agent: string | null;
+  status: string;
+  request_method: string | null;
+  request_path: string | null;
+  created_at: Date;
+  first_name: string | null;
+  email: string | null;
+}
+
+/** Where rows stand in the list: newest first. */
+export interface AuditPosition {
+  createdAt: Date;
+  id: number;
+}
+
+/**
+ * Distinct actions, found by hopping over the index from one to the next: there are some dozens among millions of rows. A part of an
+ * action thus becomes a list of actions, and that an index serves.
+ */
+export async function listAuditActions(db: Db): Promise<string[]> {
+  const rows = await db.sql<{ action: string }>(
+    `WITH RECURSIVE hop AS (
+       (SELECT action FROM admin_audit_log ORDER BY action LIMIT 1)
+       UNION ALL
+       SELECT (SELECT l.action FROM admin_audit_log l WHERE l.action > hop.action ORDER BY l.action LIMIT 1) FROM hop WHERE hop.action IS NOT NULL)
+     SELECT action FROM hop WHERE action IS NOT NULL`,
+  );
+  return rows.map((row) => row.action);
+}
+
+/** @param actions actions that `filter.action` stands for; null = all */
+function conditions(filter: AuditFilter, actions: readonly string[] | null, values: unknown[]): string[] {
+  const parts: string[] = [];
+  const add = (text: string, value: unknown) => {
+    values.push(value);
+    parts.push(text.replace('?', `$${values.length}`));
+  };
+  if (filter.userId !== null) add('l.user_id = ?::int', filter.userId);
+  if (actions !== null) add('l.action = ANY(?::text[])', actions);
+  if (filter.resourceType !== null) add('l.resource_type = ?', filter.resourceType);
+  if (filter.status !== null) add('l.status = ?', filter.status);
+  if (filter.from !== null) add('l.created_at >= ?::timestamptz', filter.from);
+  if (filter.to !== null) add('l.created_at <= ?::timestamptz', filter.to);
+  return parts;
+}
+
+const whereOf = (parts: readonly string[]) => (parts.length > 0 ? `WHERE ${parts.join(' AND ')}` : '');
+
+/** Newest first. @param page either an offset, or the row after which to go on */
+export async function listAuditRows(
+  db: Db,
+  filter: AuditFilter,
+  actions: readonly string[] | null,
+  page: { limit: number; offset?: number; after?: AuditPosition | null },
+): Promise<AuditRow[]> {
+  const values: unknown[] = [page.limit, page.offset ?? 0];
+  const parts = conditions(filter, actions, values);
+  if (page.after) {
+    values.push(page.after.createdAt, page.after.id);
+    parts.push(`(l.created_at, l.id) < ($${values.length - 1}::timestamptz, $${values.length}::bigint)`);
+  }
+  // The page is cut first, so that users are looked up for its rows only.
+  const rows = await db.sql<Row>(
+    `WITH page AS (SELECT l.* FROM admin_audit_log l ${whereOf(parts)} ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::int)
+     SELECT page.id, page.user_id, page.actor_name, page.action, page.resource_type, page.resource_id, page.details, page.ip_address,
+       page.user_agent, page.status, page.request_method, page.request_path, page.created_at, u.first_name, u.email
+     FROM page LEFT JOIN users u ON u.id = page.user_id ORDER BY page.created_at DESC, page.id DESC`,
+    values,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    actorName: row.actor_name,
+    action: row.action,
+    resourceType: row.resource_type,
+    resourceId: row.resource_id,
+    details: row.details,
+    ipAddress: row.ip_address,
+    userAgent: row.user_agent,
+    status: row.status,
+    requestMethod: row.request_method,
+    requestPath: row.request_path,
+    createdAt: row.created_at,
+    firstName: row.first_name,
+    email: row.email,
+  }));
+}
+
+/** Rows on one side of an id; the log only grows, so what lies below an old id is counted once. */
+export async function countAuditRows(
+  db: Db,
+  filter: AuditFilter,
+  actions: readonly string[] | null,
+  range: { above: number } | { upTo: number },
+): Promise<number> {
+  const values: unknown[] = ['above' in range ? range.above : range.upTo];
+  const parts = [`l.id ${'above' in range ? '>' : '<='} $1::bigint`, ...conditions(filter, actions, values)];
+  const [row] = await db.sql<{ rows: number }>(`SELECT count(*)::int AS rows FROM admin_audit_log l ${whereOf(parts)}`, values);
+  return row!.rows;
+}
+
+/** Highest id written before a moment; 0 = none. */
+export async function findAuditIdBefore(db: Db, moment: Date): Promise<number> {
+  const [row] = await db.sql<{ id: number }>(
+    'SELECT id FROM admin_audit_log WHERE created_at < $1::timestamptz ORDER BY created_at DESC, id DESC LIMIT 1',
+    [moment],
+  );
+  return row?.id ?? 0;
+}
+
+/** Lets this transaction delete rows; the trigger refuses all others. */
+export async function allowAuditDeletion(db: Db): Promise<void> {
+  await db.sql("SELECT set_config('service.audit_retention', 'on', true)::text AS allowed");
+}
+
+/** @returns rows deleted, at most `limit` */
+export async function deleteAuditRowsBefore(db: Db, moment: Date, limit: number): Promise<number> {
+  const rows = await db.sql(
+    `DELETE FROM admin_audit_log WHERE id = ANY(ARRAY(
+       SELECT id FROM admin_audit_log WHERE created_at < $1::timestamptz ORDER BY created_at, id LIMIT $2::int)) RETURNING 1 AS gone`,
+    [moment, limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,135 @@
+import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
+import { type Grantor, keepOwnRights, readGrantor } from './grantor.ts';
+import { TOP_LEVEL } from './permission-catalogue.ts';
+import {
+  deletePolicy as deleteRow,
+  insertPolicy,
+  listPolicies as listRows,
+  lockPolicy,
+  type NamedPolicy,
+  updatePolicy as writePolicy,
+} from './policy-repo.ts';
+import { conditionIssues } from './policy-rules.ts';
+import { forgetPolicies } from './read-effective-access.ts';
+import { type AdminRole, shareRole } from './role-admin-repo.ts';
+
+const policyNotFound = () => refuse('policy_not_found', 404, 'Policy not found');
+
+/** Policies by descending priority, active ones unless the inactive are asked for too. @param filter.roleId null = all */
+export function listPolicies(app: App, filter: { roleId: number | null; includeInactive: boolean }): Promise<NamedPolicy[]> {
+  return listRows(app.db, filter);
+}
+
+export interface PolicyDraft {
+  name: string;
+  description: string | null;
+  /** Null = for everybody. */
+  roleId: number | null;
+  priority: number;
+  effect: 'allow' | 'deny';
+  conditions: Record<string, unknown>;
+  resource: string;
+  actions: readonly string[];
+}
+
+/**
+ * Makes a policy for a role below the actor's level; a global one takes a superadmin (spec 01 section 13, H6).
+ * @throws ValidationError for conditions of a wrong shape
+ * @throws AppError 403 | 404 'Referenced role not found'
+ */
+export async function createPolicy(app: App, actor: AdminActor, draft: PolicyDraft): Promise<NamedPolicy> {
+  requireConditions(draft.conditions);
+  return inTransaction(app, (t) =>
+    keepOwnRights(t, actor, async () => {
+      const role = await requireReach(t, await readGrantor(t, actor), draft.roleId);
+      const row = { ...draft, actions: [...draft.actions], isActive: true, createdBy: actor.userId, createdAt: t.clock.now() };
+      const id = await insertPolicy(t.db, row);
+      await forgetPolicies(t);
+      const policy = { ...row, id, roleName: role?.name ?? null };
+      t.audit?.note({ resourceId: id, before: null, after: policy });
+      return policy;
+    }),
+  );
+}
+
+/** What is left out stays. */
+export interface PolicyChange {
+  name?: string | undefined;
+  description?: string | null | undefined;
+  roleId?: number | null | undefined;
+  priority?: number | undefined;
+  effect?: 'allow' | 'deny' | undefined;
+  conditions?: Record<string, unknown> | undefined;
+  resource?: string | undefined;
+  actions?: readonly string[] | undefined;
+  isActive?: boolean | undefined;
+}
+
+/**
+ * Changes a policy; both the role it was for and the one it will be for must be within the actor's reach. Counts at once.
+ * @throws ValidationError | AppError 403 | 404 'Policy not found' | 404 'Referenced role not found'
+ */
+export async function updatePolicy(app: App, actor: AdminActor, policyId: number, change: PolicyChange): Promise<NamedPolicy> {
+  if (change.conditions) requireConditions(change.conditions);
+  return inTransaction(app, (t) =>
+    keepOwnRights(t, actor, async () => {
+      const policy = await lockPolicy(t.db, policyId);
+      if (!policy) throw policyNotFound();
+      const grantor = await readGrantor(t, actor);
+      await requireReach(t, grantor, policy.roleId);
+      const roleId = change.roleId === undefined ? policy.roleId : change.roleId;
+      const role = await requireReach(t, grantor, roleId);
+      const next: NamedPolicy = {
+        ...policy,
+        name: change.name ?? policy.name,
+        description: change.description === undefined ? policy.description : change.description,
+        roleId,
+        roleName: role?.name ?? null,
+        priority: change.priority ?? policy.priority,
+        effect: change.effect ?? policy.effect,
+        conditions: change.conditions ?? policy.conditions,
+        resource: change.resource ?? policy.resource,
+        actions: change.actions ? [...change.actions] : policy.actions,
+        isActive: change.isActive ?? policy.isActive,
+      };
+      await writePolicy(t.db, next);
+      await forgetPolicies(t);
+      t.audit?.note({ resourceId: policyId, before: policy, after: next });
+      return next;
+    }),
+  );
+}
+
+/** @throws AppError 403 | 404 'Policy not found' */
+export async function deletePolicy(app: App, actor: AdminActor, policyId: number): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const policy = await lockPolicy(t.db, policyId);
+    if (!policy) throw policyNotFound();
+    await requireReach(t, await readGrantor(t, actor), policy.roleId);
+    await deleteRow(t.db, policyId);
+    await forgetPolicies(t);
+    t.audit?.note({ resourceId: policyId, before: policy, after: null });
+  });
+}
+
+/** A role that has no policy over its head can be bound by those above it; everybody only by a superadmin. */
+async function requireReach(t: App, grantor: Grantor, roleId: number | null): Promise<AdminRole | null> {
+  if (roleId === null) {
+    if (grantor.level < TOP_LEVEL) throw refuse('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
+    return null;
+  }
+  const role = await shareRole(t.db, roleId);
+  if (!role) throw refuse('role_not_found', 404, 'Referenced role not found');
+  if (role.level >= grantor.level) {
+    throw refuse('policy_out_of_reach', 403, 'Cannot manage a policy of a role at or above your own level');
+  }
+  return role;
+}
+
+function requireConditions(conditions: Record<string, unknown>): void {
+  const issues = conditionIssues(conditions);
+  if (issues.length > 0) throw new ValidationError(issues);
+}

@@ -1,0 +1,154 @@
+import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { isUniqueViolation } from '../../core/db/db-errors.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { keepOwnRights, readGrantor, requireGrantable } from './grantor.ts';
+import { PERMISSION_CATALOGUE } from './permission-catalogue.ts';
+import { forgetPolicies, forgetRole } from './read-effective-access.ts';
+import {
+  type AdminRole,
+  countAssignments,
+  deleteRole as deleteRow,
+  insertRole,
+  isRoleNameTaken,
+  type ListedRole,
+  listRoles as listRows,
+  lockRole,
+  updateRole as writeRole,
+} from './role-admin-repo.ts';
+import { unknownPermissions } from './role-rules.ts';
+
+export const roleNotFound = () => refuse('role_not_found', 404, 'Role not found');
+const roleNameTaken = () => refuse('role_name_taken', 409, 'Role with this name already exists');
+
+/** The registry of permissions, section by section (spec 01 section 15). */
+export function listPermissions(): { section: string; actions: readonly string[] }[] {
+  return Object.entries(PERMISSION_CATALOGUE).map(([section, actions]) => ({ section, actions }));
+}
+
+/** Roles by descending level, each with the number of its active assignments. */
+export function listRoles(app: App, filter: { includeInactive: boolean }): Promise<ListedRole[]> {
+  return listRows(app.db, filter.includeInactive);
+}
+
+export interface RoleDraft {
+  name: string;
+  description: string | null;
+  level: number;
+  permissions: readonly string[];
+  color: string | null;
+  icon: string | null;
+}
+
+/**
+ * Makes a role below the actor's level that holds nothing beyond the actor's own permissions (spec 01 section 12, H4).
+ * @throws AppError 400 'Invalid permissions: …' | 403 | 409 'Role with this name already exists'
+ */
+export async function createRole(app: App, actor: AdminActor, draft: RoleDraft): Promise<ListedRole> {
+  requireKnown(draft.permissions);
+  return inTransaction(app, async (t) => {
+    const grantor = await readGrantor(t, actor);
+    if (draft.level >= grantor.level) {
+      throw refuse('role_level_too_high', 403, 'Cannot create a role with level >= your own role level');
+    }
+    requireGrantable(grantor, draft.permissions);
+    const permissions = [...new Set(draft.permissions)];
+    const role = await insertRole(t.db, { ...draft, permissions, createdBy: actor.userId, now: t.clock.now() });
+    if (!role) throw roleNameTaken();
+    t.audit?.note({ resourceId: role.id, before: null, after: role });
+    return { ...role, userCount: 0 };
+  });
+}
+
+/** What is left out stays; null clears a description, colour or icon. */
+export interface RoleChange {
+  name?: string | undefined;
+  description?: string | null | undefined;
+  level?: number | undefined;
+  permissions?: readonly string[] | undefined;
+  color?: string | null | undefined;
+  icon?: string | null | undefined;
+  isActive?: boolean | undefined;
+}
+
+/**
+ * Changes a role below the actor's level; it counts at once on every instance. Only permissions that the change adds, or that it
+ * brings back by activation, must be the actor's own.
+ * @throws AppError 400 | 403 | 404 'Role not found' | 409
+ */
+export async function updateRole(app: App, actor: AdminActor, roleId: number, change: RoleChange): Promise<ListedRole> {
+  try {
+    return await inTransaction(app, (t) => keepOwnRights(t, actor, () => changeRole(t, actor, roleId, change)));
+  } catch (error) {
+    // Somebody else took the name between the look and the write.
+    if (isUniqueViolation(error, 'name')) throw roleNameTaken();
+    throw error;
+  }
+}
+
+async function changeRole(t: App, actor: AdminActor, roleId: number, change: RoleChange): Promise<ListedRole> {
+  const role = await lockRole(t.db, roleId);
+  if (!role) throw roleNotFound();
+  const grantor = await readGrantor(t, actor);
+  if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot edit a role at or above your own level');
+  const next = withChange(role, change);
+  const fixed = role.isSystem ? systemFieldsOf(role, next) : [];
+  if (fixed.length > 0) throw refuse('system_role_fixed', 403, `Cannot change ${fixed.join(', ')} on a system role`);
+  if (next.level >= grantor.level) throw refuse('role_level_too_high', 403, 'Cannot set role level >= your own role level');
+  requireKnown(next.permissions.filter((permission) => !role.permissions.includes(permission)));
+  const isRevived = next.isActive && !role.isActive;
+  requireGrantable(
+    grantor,
+    next.permissions.filter((permission) => isRevived || !role.permissions.includes(permission)),
+  );
+  if (next.name !== role.name && (await isRoleNameTaken(t.db, next.name, role.id))) throw roleNameTaken();
+  await writeRole(t.db, next, t.clock.now());
+  await forgetRole(t, role.id);
+  t.audit?.note({ resourceId: role.id, before: role, after: next });
+  return { ...next, userCount: await countAssignments(t.db, role.id) };
+}
+
+/**
+ * Deletes a role below the actor's level with its assignments and policies.
+ * @throws AppError 403 | 404 'Role not found'
+ */
+export async function deleteRole(app: App, actor: AdminActor, roleId: number): Promise<void> {
+  await inTransaction(app, (t) =>
+    keepOwnRights(t, actor, async () => {
+      const role = await lockRole(t.db, roleId);
+      if (!role) throw roleNotFound();
+      if (role.isSystem) throw refuse('system_role_fixed', 403, 'Cannot delete a system role');
+      const grantor = await readGrantor(t, actor);
+      if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot delete a role at or above your own level');
+      // Before the rows are gone: the holders are found by them.
+      await forgetRole(t, role.id);
+      await deleteRow(t.db, role.id);
+      await forgetPolicies(t);
+      t.audit?.note({ resourceId: role.id, before: role, after: null });
+    }),
+  );
+}
+
+function requireKnown(permissions: readonly string[]): void {
+  const unknown = unknownPermissions(permissions);
+  if (unknown.length > 0) throw refuse('permissions_unknown', 400, `Invalid permissions: ${unknown.join(', ')}`);
+}
+
+function withChange(role: AdminRole, change: RoleChange): AdminRole {
+  return {
+    ...role,
+    name: change.name ?? role.name,
+    description: change.description === undefined ? role.description : change.description,
+    level: change.level ?? role.level,
+    permissions: change.permissions ? [...new Set(change.permissions)] : role.permissions,
+    color: change.color === undefined ? role.color : change.color,
+    icon: change.icon === undefined ? role.icon : change.icon,
+    isActive: change.isActive ?? role.isActive,
+  };
+}
+
+/** Names on the wire, because they are shown. */
+function systemFieldsOf(role: AdminRole, next: AdminRole): string[] {
+  return [...(next.isActive === role.isActive ? [] : ['is_active']), ...(next.level === role.level ? [] : ['level'])];
+}

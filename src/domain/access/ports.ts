@@ -1,0 +1,16 @@
+import type { Db } from '../../core/db/db.ts';
+import type { AuditEntry } from './types.ts';
+
+/** Takes rows of the audit log and writes them in batches beside the requests. */
+export interface AuditPort {
+  /** Resolves when the row is in the table, or has been given up with a line in the log; never rejects. */
+  record(db: Db, entry: AuditEntry): Promise<void>;
+  /** Writes what waits; to be called before the database is closed. */
+  flush(): Promise<void>;
+}
+
+declare module '../../core/app.ts' {
+  interface Ports {
+    audit: AuditPort;
+  }
+}

@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+import type { App } from '../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
+import {
+  type AuditFilter,
+  type AuditPosition,
+  type AuditRow,
+  countAuditRows,
+  findAuditIdBefore,
+  listAuditActions,
+  listAuditRows,
+} from './audit-repo.ts';
+
+/** Rows of an export read at once; between two reads nothing is held. */
+const EXPORT_STEP = 1_000;
+const MAX_AGENT = 200;
+/** How long the older part of a total is believed; a row older than this minute has been written by every instance. */
+const OLD_MS = MINUTE_MS;
+const TOTAL_TRUST_MS = 10 * MINUTE_MS;
+const ACTIONS_TRUST_MS = MINUTE_MS;
+
+/** A page of the audit log, newest first, and how many rows there are (spec 01 section 14). */
+export async function listAuditLog(
+  app: App,
+  filter: AuditFilter,
+  page: { limit: number; offset: number },
+): Promise<{ items: AuditRow[]; total: number }> {
+  const actions = await actionsLike(app, filter.action);
+  const [items, total] = await Promise.all([listAuditRows(app.db, filter, actions, page), countLog(app, filter, actions)]);
+  return { items, total };
+}
+
+/** The same rows as CSV, read bit by bit while they are sent. @param limit most rows */
+export function exportAuditLog(app: App, filter: AuditFilter, limit: number): Readable {
+  return Readable.from(csvOf(app, filter, limit), { objectMode: false });
+}
+
+/** `audit_log_YYYYMMDD_HHMMSS.csv`, UTC. */
+export function auditExportName(now: Date): string {
+  const digits = now.toISOString().replace(/[-:]/g, '');
+  return `audit_log_${digits.slice(0, 8)}_${digits.slice(9, 15)}.csv`;
+}
+
+/** @returns null = every action */
+async function actionsLike(app: App, part: string | null): Promise<string[] | null> {
+  if (part === null || part === '') return null;
+  const wanted = part.toLowerCase();
+  const known = await app.cache.read('audit-actions', ACTIONS_TRUST_MS, () => listAuditActions(app.db));
+  const found = known.filter((action) => action.toLowerCase().includes(wanted));
+  if (found.length > 0) return found;
+  // A first row of its kind may be younger than the list.
+  return (await listAuditActions(app.db)).filter((action) => action.toLowerCase().includes(wanted));
+}
+
+/** The log only grows: what is older than a minute is counted once in a while, the rest each time. */
+async function countLog(app: App, filter: AuditFilter, actions: readonly string[] | null): Promise<number> {
+  const key = `audit-total:${JSON.stringify([filter, actions])}`;
+  const old = await app.cache.read(key, TOTAL_TRUST_MS, async () => {
+    const upTo = await findAuditIdBefore(app.db, addMs(app.clock.now(), -OLD_MS));
+    return { upTo, rows: upTo === 0 ? 0 : await countAuditRows(app.db, filter, actions, { upTo }) };
+  });
+  return old.rows + (await countAuditRows(app.db, filter, actions, { above: old.upTo }));
+}
+
+const COLUMNS = [
+  ...['id', 'user_id', 'action', 'resource_type', 'resource_id', 'status', 'ip_address', 'request_method', 'request_path'],
+  ...['created_at', 'user_agent', 'details'],
+];
+
+async function* csvOf(app: App, filter: AuditFilter, limit: number): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  const actions = await actionsLike(app, filter.action);
+  let after: AuditPosition | null = null;
+  for (let left = limit; left > 0; ) {
+    const rows: AuditRow[] = await listAuditRows(app.db, filter, actions, { limit: Math.min(left, EXPORT_STEP), after });
+    if (rows.length === 0) return;
+    yield rows.map((row) => csvLine(cellsOf(row))).join('');
+    left -= rows.length;
+    after = rows.at(-1)!;
+    if (rows.length < EXPORT_STEP) return;
+  }
+}
+
+function cellsOf(row: AuditRow): string[] {
+  const cell = (value: string | number | null) => (value === null ? '' : String(value));
+  return [
+    cell(row.id),
+    cell(row.userId),
+    row.action,
+    cell(row.resourceType),
+    cell(row.resourceId),
+    row.status,
+    cell(row.ipAddress),
+    cell(row.requestMethod),
+    harmless(cell(row.requestPath)),
+    row.createdAt.toISOString(),
+    harmless(cell(row.userAgent).slice(0, MAX_AGENT)),
+    harmless(row.details === null ? '' : JSON.stringify(row.details)),
+  ];
+}
+
+/** A spreadsheet would run such a cell as a formula. */
+function harmless(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+function csvLine(cells: readonly string[]): string {
+  return `${cells.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\r\n`;
+}

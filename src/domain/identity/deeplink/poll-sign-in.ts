@@ -1,0 +1,33 @@
+import type { App } from '../../../core/app.ts';
+import { isAppError, refuse } from '../../../core/errors.ts';
+import { unauthorized } from '../errors.ts';
+import { findById } from '../repo.ts';
+import { openSession, type SignIn } from '../sessions/open-session.ts';
+import { peekSignIn, takeSignIn } from './stored-sign-in.ts';
+
+/**
+ * Asks whether a sign-in has been confirmed in the bot; the first who asks after that gets the session (spec 01 section 5.4).
+ * @throws AppError 202 'Waiting for confirmation' | 410 | 500 'Invalid token data' | 401 'User not found' | 403 'Account is deactivated'
+ */
+export async function pollDeepLink(app: App, token: string): Promise<SignIn> {
+  const seen = await peekSignIn(app, token);
+  if (!seen) throw refuse('sign_in_gone', 410, 'Token expired or not found');
+  // An error by its shape only: the contract's answer to a poll that comes too early.
+  if (seen.status === 'pending') throw refuse('sign_in_pending', 202, 'Waiting for confirmation');
+  if (seen.status !== 'linked') throw refuse('sign_in_state_invalid', 410, 'Invalid token state');
+  const taken = await takeSignIn(app, token);
+  if (taken?.status !== 'linked') throw refuse('sign_in_consumed', 410, 'Token already consumed');
+  if (!Number.isInteger(taken.user_id)) throw refuse('sign_in_data_invalid', 500, 'Invalid token data');
+  const user = await findById(app.db, taken.user_id);
+  if (!user) throw unauthorized('user_not_found', 'User not found');
+  if (user.status !== 'active') throw deactivated();
+  try {
+    return await openSession(app, user.id, { deviceInfo: 'deep_link' });
+  } catch (error) {
+    throw isAppError(error) && error.status === 403 ? deactivated() : error;
+  }
+}
+
+function deactivated() {
+  return refuse('account_deactivated', 403, 'Account is deactivated');
+}

@@ -1,0 +1,94 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { isUniqueViolation } from '../../../core/db/db-errors.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { forgetSessionUser } from '../authenticate-user.ts';
+import { userNotActive, userNotFound } from '../errors.ts';
+import { createMergeToken } from '../merge-tokens.ts';
+import { proveIdToken } from '../messenger/prove-id-token.ts';
+import { lockUserById } from '../oauth/repo.ts';
+import type { WidgetData } from '../ports.ts';
+import { findById, findByMessengerId } from '../repo.ts';
+import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
+import type { LinkOutcome } from './bind-identity.ts';
+import { setMessengerAccount } from './repo.ts';
+
+/** What the messenger signed: mini-app data, an OpenID Connect token or the login widget's fields. */
+export type MessengerProof = { initData: string } | { idToken: string } | { widget: WidgetData };
+
+interface Proved {
+  messengerId: number;
+  username: string | null;
+  firstName: string | null;
+  lastName: string | null;
+}
+
+/**
+ * Gives the caller's account the messenger account that was just proved; empty names are filled (spec 01 section 7). One that belongs
+ * to another user makes an offer to merge the two.
+ * @throws AppError 400 'Messenger is already linked to your account' | 400 or 401 for a proof that is none | 403 | 503 |
+ *   409 'This Messenger account was just linked to another user'
+ */
+export async function linkMessenger(app: App, actor: UserActor, proof: MessengerProof): Promise<LinkOutcome> {
+  const user = await findById(app.db, actor.userId);
+  if (!user) throw userNotFound();
+  if (user.messengerId !== null) throw alreadyLinked();
+  const proved = await prove(app, proof);
+  try {
+    return await inTransaction(app, (t) => bind(t, actor.userId, proved));
+  } catch (error) {
+    if (!isUniqueViolation(error, 'messenger_id')) throw error;
+    throw refuse('messenger_just_linked', 409, 'This Messenger account was just linked to another user');
+  }
+}
+
+async function bind(t: App, userId: number, proved: Proved): Promise<LinkOutcome> {
+  const user = await lockUserById(t.db, userId);
+  if (!user) throw userNotFound();
+  if (user.status !== 'active') throw userNotActive();
+  if (user.messengerId !== null) throw alreadyLinked();
+  const owner = await findByMessengerId(t.db, proved.messengerId);
+  if (owner) {
+    const offer = {
+      primaryUserId: userId,
+      secondaryUserId: owner.id,
+      provider: 'messenger',
+      providerId: String(proved.messengerId),
+    };
+    return { kind: 'merge_required', mergeToken: await createMergeToken(t, offer) };
+  }
+  await setMessengerAccount(t.db, userId, {
+    messengerId: proved.messengerId,
+    username: user.username ?? cleanName(proved.username),
+    firstName: user.firstName ?? cleanName(proved.firstName),
+    lastName: user.lastName ?? cleanName(proved.lastName),
+    now: t.clock.now(),
+  });
+  await forgetSessionUser(t, userId);
+  return { kind: 'linked' };
+}
+
+async function prove(app: App, proof: MessengerProof): Promise<Proved> {
+  const { messengerIdentity } = app.ports;
+  if ('idToken' in proof) return proveIdToken(app, proof.idToken);
+  if ('initData' in proof) {
+    const identity = messengerIdentity.verifyInitData(proof.initData, INIT_DATA_MAX_AGE_SECONDS);
+    if (identity?.messengerId) return { ...identity, messengerId: identity.messengerId };
+    throw refuse('init_data_invalid', 400, 'Invalid or expired Messenger initData');
+  }
+  const { widget } = proof;
+  if (!messengerIdentity.verifyWidget(widget, INIT_DATA_MAX_AGE_SECONDS)) {
+    throw refuse('widget_data_invalid', 400, 'Invalid or expired Messenger Login Widget data');
+  }
+  return {
+    messengerId: widget.id,
+    username: widget.username ?? null,
+    firstName: widget.first_name ?? null,
+    lastName: widget.last_name ?? null,
+  };
+}
+
+function alreadyLinked() {
+  return refuse('messenger_already_linked', 400, 'Messenger is already linked to your account');
+}

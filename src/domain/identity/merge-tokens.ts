@@ -1,0 +1,84 @@
+import type { App } from '../../core/app.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { urlSafeToken } from '../../core/random.ts';
+import { peek, put, take } from '../../core/short-lived.ts';
+import { dropEntry, renewEntry } from './merge-token-repo.ts';
+
+/** How long a merge may be confirmed (spec 01 section 1.3). */
+export const MERGE_TOKEN_SECONDS = (30 * MINUTE_MS) / SECOND_MS;
+
+/** How often a merge that failed may be tried again with the same token (spec 01 section 8). */
+const MAX_RESTORES = 3;
+
+/** Who may be merged: the signed-in account that tried to link an identity, and the account that holds it. */
+export interface MergeOffer {
+  primaryUserId: number;
+  secondaryUserId: number;
+  /** The identity that both proved: `messenger`, `google` … */
+  provider: string;
+  providerId: string;
+}
+
+/** A merge offer as it waits for its confirmation. */
+export interface PendingMerge extends MergeOffer {
+  createdAt: Date;
+}
+
+interface StoredMerge {
+  primary_user_id: number;
+  secondary_user_id: number;
+  provider: string;
+  provider_id: string;
+  created_at: string;
+  restore_count: number;
+}
+
+const keyOf = (token: string) => `account_merge:${token}`;
+
+/**
+ * Stores the offer to merge two accounts. The token (43 characters) is the only credential of the merge: hand it to nobody but the
+ * session of the primary account that has just proved the secondary's identity.
+ */
+export async function createMergeToken(app: App, offer: MergeOffer): Promise<string> {
+  const token = urlSafeToken(app.random, 32);
+  const stored: StoredMerge = {
+    primary_user_id: offer.primaryUserId,
+    secondary_user_id: offer.secondaryUserId,
+    provider: offer.provider,
+    provider_id: offer.providerId,
+    created_at: app.clock.now().toISOString(),
+    restore_count: 0,
+  };
+  await put(app, keyOf(token), stored, MERGE_TOKEN_SECONDS);
+  return token;
+}
+
+/** Reads without using up. Null = unknown, expired or used. */
+export async function peekMergeToken(app: App, token: string): Promise<PendingMerge | null> {
+  return toPending(await peek<StoredMerge>(app, keyOf(token)));
+}
+
+/** Uses the token up in the caller's transaction: whoever asks at the same time waits, and a rollback gives it back. */
+export async function takeMergeToken(t: App, token: string): Promise<PendingMerge | null> {
+  return toPending(await take<StoredMerge>(t, keyOf(token)));
+}
+
+/**
+ * Counts a merge that failed and was rolled back: the first three leave the token usable for the time it has left (a second at
+ * least), the fourth ends it. Call it outside of the transaction that failed.
+ */
+export async function noteFailedMerge(app: App, token: string): Promise<void> {
+  const isRenewed = await renewEntry(app.db, keyOf(token), { maxRestores: MAX_RESTORES, now: app.clock.now() });
+  if (!isRenewed) await dropEntry(app.db, keyOf(token));
+}
+
+function toPending(stored: StoredMerge | null): PendingMerge | null {
+  if (!stored) return null;
+  return {
+    primaryUserId: stored.primary_user_id,
+    secondaryUserId: stored.secondary_user_id,
+    provider: stored.provider,
+    providerId: stored.provider_id,
+    createdAt: new Date(stored.created_at),
+  };
+}

@@ -1,0 +1,38 @@
+import { secretHash } from '../rules.ts';
+import type { UserRecord } from '../types.ts';
+import type { OAuthProvider } from './types.ts';
+
+/** The user's account at a provider as text; null when none is linked. */
+export function linkedId(
+  user: Pick<UserRecord, 'googleId' | 'yandexId' | 'discordId' | 'vkId'>,
+  provider: OAuthProvider,
+): string | null {
+  switch (provider) {
+    case 'google':
+      return user.googleId;
+    case 'yandex':
+      return user.yandexId;
+    case 'discord':
+      return user.discordId;
+    case 'vk':
+      return user.vkId === null ? null : String(user.vkId);
+  }
+}
+
+/** How a callback reached us. */
+export interface CallbackBrowser {
+  /** Secret of the browser's cookie. */
+  secret: string | null;
+  /** The browser vouches that the page is of our own origin; it then sends our cookies without being asked. */
+  isSameOrigin: boolean;
+}
+
+/**
+ * May this browser end the sign-in that a state was made for (spec 01 H19)? A state is bound to the cookie of the browser that began.
+ * Who can show cookies must: without this check anyone could send others a callback that signs them in to his own account. Clients
+ * without cookies (apps, pages of another site) have the state alone.
+ */
+export function isSameBrowser(browserHash: string | null, browser: CallbackBrowser): boolean {
+  if (browser.secret === null) return !browser.isSameOrigin;
+  return browserHash === secretHash(browser.secret);
+}

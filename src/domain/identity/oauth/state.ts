@@ -1,0 +1,90 @@
+import type { App } from '../../../core/app.ts';
+import { refuse } from '../../../core/errors.ts';
+import { urlSafeToken } from '../../../core/random.ts';
+import { put, take } from '../../../core/short-lived.ts';
+import { secretHash } from '../rules.ts';
+import { isOAuthProvider, type OAuthProvider, type OAuthSecrets } from './types.ts';
+
+const STATE_BYTES = 32;
+const STATE_SECONDS = 600;
+
+/** `oauth_state:{state}` (spec 01 section 1.3). */
+interface StoredState {
+  provider: string;
+  linking?: 'true';
+  user_id?: string;
+  code_verifier?: string;
+  nonce?: string;
+  /** Hash of the secret in the browser's cookie. */
+  browser?: string;
+}
+
+/** What an OAuth way was begun for. */
+export interface OAuthState {
+  /** Null when the stored word is no provider. */
+  provider: OAuthProvider | null;
+  /** Null for a sign-in. `userId` is null when the stored text is no id. */
+  linking: { userId: number | null } | null;
+  secrets: OAuthSecrets;
+  browserHash: string | null;
+}
+
+export interface OAuthStart {
+  authorizeUrl: string;
+  state: string;
+}
+
+/** For whom a way is begun: for a browser that is not signed in, or for a signed-in user. */
+export type OAuthPurpose = { browserSecret: string } | { linkingUserId: number };
+
+/**
+ * Begins a way over a provider: a state that works once within 10 minutes, and the address of the provider's page.
+ * @throws AppError 400 'Requested OAuth provider is not available'
+ */
+export async function beginOAuth(app: App, provider: OAuthProvider, purpose: OAuthPurpose): Promise<OAuthStart> {
+  if (!app.ports.oauth.isEnabled(provider)) throw providerUnavailable();
+  const state = urlSafeToken(app.random, STATE_BYTES);
+  const { authorizeUrl, secrets } = await app.ports.oauth.begin(provider, state, (bytes) => urlSafeToken(app.random, bytes));
+  const stored: StoredState = {
+    provider,
+    ...('linkingUserId' in purpose
+      ? { linking: 'true', user_id: String(purpose.linkingUserId) }
+      : { browser: secretHash(purpose.browserSecret) }),
+    ...(secrets.codeVerifier ? { code_verifier: secrets.codeVerifier } : {}),
+    ...(secrets.nonce ? { nonce: secrets.nonce } : {}),
+  };
+  await put(app, stateKey(state), stored, STATE_SECONDS);
+  return { authorizeUrl, state };
+}
+
+/**
+ * Takes a state: of all who bring it, one gets it.
+ * @throws AppError 400 'Invalid or expired OAuth state'
+ */
+export async function takeState(app: App, state: string): Promise<OAuthState> {
+  const stored = await take<StoredState>(app, stateKey(state));
+  if (!stored) throw stateInvalid();
+  return {
+    provider: isOAuthProvider(stored.provider) ? stored.provider : null,
+    linking: stored.linking === 'true' ? { userId: idOf(stored.user_id) } : null,
+    secrets: {
+      ...(stored.code_verifier ? { codeVerifier: stored.code_verifier } : {}),
+      ...(stored.nonce ? { nonce: stored.nonce } : {}),
+    },
+    browserHash: stored.browser ?? null,
+  };
+}
+
+/** Longest state of the interface is 128 characters; a NUL in it can be no key of ours. */
+function stateKey(state: string): string {
+  return `oauth_state:${state.replaceAll('\u0000', '')}`;
+}
+
+function idOf(text: string | undefined): number | null {
+  if (text === undefined || !/^[1-9]\d{0,9}$/.test(text)) return null;
+  const id = Number(text);
+  return id <= 2_147_483_647 ? id : null;
+}
+
+export const stateInvalid = () => refuse('oauth_state_invalid', 400, 'Invalid or expired OAuth state');
+export const providerUnavailable = () => refuse('oauth_provider_unavailable', 400, 'Requested OAuth provider is not available');

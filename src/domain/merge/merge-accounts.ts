@@ -1,0 +1,192 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { isAppError } from '../../core/errors.ts';
+import { forgetAccess } from '../access/read-effective-access.ts';
+import { forgetSessionUser } from '../identity/authenticate-user.ts';
+import { findUserById } from '../identity/find-user.ts';
+import { noteFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
+import { secretHash } from '../identity/rules.ts';
+import { openSession, type SignIn } from '../identity/sessions/open-session.ts';
+import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
+import { postMovement } from '../ledger/post-movement.ts';
+import './jobs.ts';
+import { handOverPanelUser } from '../provisioning/hand-over.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { cartKey } from '../subscriptions/saved-cart.ts';
+import {
+  keptUserUnknown,
+  mergedUserUnreadable,
+  mergeFailed,
+  mergeImpossible,
+  mergeSessionFailed,
+  mergeTokenUsed,
+} from './errors.ts';
+import { OWNED_COLUMNS } from './owned-columns.ts';
+import * as repo from './repo.ts';
+import { mergedFields, planSubscriptions, referrerCandidates } from './rules.ts';
+import type { MergingUser, SubscriptionPlan } from './types.ts';
+
+export interface MergeRequest {
+  token: string;
+  /** Id of the account whose subscription stays when both have one. */
+  keepSubscriptionFrom: number;
+}
+
+/**
+ * Makes two accounts one (spec 01 section 8). Everything the secondary owns becomes the primary's in one transaction, the token's
+ * use included: whatever fails rolls all of it back, and the token works again (three times). The panel is told by jobs after the
+ * commit (H17). Both lose their sessions; the primary gets a new one.
+ * @throws AppError 404 for an unknown or used token | 400 for a foreign `keepSubscriptionFrom` or accounts that are not active | 500
+ */
+export async function mergeAccounts(app: App, request: MergeRequest): Promise<SignIn> {
+  const primaryId = await mergeOrRestore(app, request);
+  const merged = await findUserById(app, primaryId).catch(() => null);
+  if (!merged) throw mergedUserUnreadable();
+  try {
+    return await openSession(app, primaryId, { deviceInfo: 'merge' });
+  } catch (error) {
+    app.log.error({ err: error, userId: primaryId }, 'accounts were merged, but no session could be opened');
+    throw mergeSessionFailed(error);
+  }
+}
+
+async function mergeOrRestore(app: App, request: MergeRequest): Promise<number> {
+  try {
+    return await inTransaction(app, (t) => mergeInTransaction(t, request));
+  } catch (error) {
+    const isRefusal = isAppError(error);
+    if (isRefusal && error.status === 404) throw error;
+    await noteFailedMerge(app, request.token).catch((failure: unknown) =>
+      app.log.warn({ err: failure }, 'a failed merge was not counted'),
+    );
+    if (isRefusal && error.status === 400) throw error;
+    app.log.error({ err: error }, 'an account merge failed and was rolled back');
+    throw mergeFailed(error);
+  }
+}
+
+async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: MergeRequest): Promise<number> {
+  const offer = await takeMergeToken(t, token);
+  if (!offer) throw mergeTokenUsed();
+  const { primaryUserId, secondaryUserId } = offer;
+  if (keepSubscriptionFrom !== primaryUserId && keepSubscriptionFrom !== secondaryUserId) throw keptUserUnknown();
+  const users = await repo.lockUsers(t.db, [primaryUserId, secondaryUserId]);
+  const primary = users.find((user) => user.id === primaryUserId);
+  const secondary = users.find((user) => user.id === secondaryUserId);
+  if (!primary || !secondary || primary === secondary) throw mergeImpossible();
+  // A blocked account must not merge its block away, nor a deleted one come back (H17).
+  if (primary.status !== 'active' || secondary.status !== 'active') throw mergeImpossible();
+
+  const plan = await planOf(t, primary, secondary, keepSubscriptionFrom === secondary.id);
+  const referredById = await referrerOf(t, primary, secondary);
+  const moved: Record<string, number> = { transactions: await moveMoney(t, primary, secondary) };
+  await moveSubscriptions(t, primary, secondary, plan);
+  await repo.deleteMutualEarnings(t.db, secondary.id, primary.id);
+  for (const owned of OWNED_COLUMNS) {
+    const count = await repo.transferColumn(t.db, owned, secondary.id, primary.id);
+    if (count > 0) moved[owned.table] = (moved[owned.table] ?? 0) + count;
+  }
+  // In this order: what is unique must be free before it is taken, and no step may close a circle of referrers for a moment.
+  const fields = mergedFields(primary, secondary, { plan, referredById }, t.clock.now());
+  await repo.closeSecondary(t.db, secondary.id, t.clock.now());
+  await repo.updatePrimary(t.db, primary.id, fields, t.clock.now());
+  moved.users = await repo.moveReferrals(t.db, secondary.id, primary.id);
+  await repo.choosePromoGroup(t.db, primary.id);
+  await endSessions(t, [primary.id, secondary.id]);
+  const mergeId = await repo.insertMerge(
+    t.db,
+    {
+      tokenHash: secretHash(token),
+      primaryUserId,
+      secondaryUserId,
+      keptSubscriptionOf: plan.keptSubscriptionId === null ? null : plan.isMoved ? secondary.id : primary.id,
+      balanceMovedKopeks: secondary.balanceKopeks,
+      moved,
+      abandonedPanelUuid: plan.abandonedPanelUuid,
+    },
+    t.clock.now(),
+  );
+  if (mergeId === null) throw mergeTokenUsed();
+  await tellPanel(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
+  return primary.id;
+}
+
+/** The first candidate who was not invited by one of the two themselves. */
+async function referrerOf(t: App, primary: MergingUser, secondary: MergingUser): Promise<number | null> {
+  for (const id of referrerCandidates(primary, secondary)) {
+    if (!(await repo.isInvitedByEither(t.db, id, [primary.id, secondary.id]))) return id;
+  }
+  return null;
+}
+
+async function planOf(t: App, primary: MergingUser, secondary: MergingUser, keepsSecondary: boolean): Promise<SubscriptionPlan> {
+  const held = await repo.lockSubscriptions(t.db, [primary.id, secondary.id]);
+  const holdingOf = (user: MergingUser) => ({
+    subscriptionId: held.find((subscription) => subscription.userId === user.id)?.id ?? null,
+    panelUuid: user.vpnpanelUuid,
+  });
+  return planSubscriptions(holdingOf(primary), holdingOf(secondary), keepsSecondary);
+}
+
+/**
+ * The balance by two new movements, hidden from lists because nothing was earned or spent; then the history (migration 0050). `balance`
+ * as payment method: neither a payment from outside nor a bonus (spec 04 section 0.2).
+ */
+async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): Promise<number> {
+  const kopeks = secondary.balanceKopeks;
+  if (kopeks > 0) {
+    const common = { counter: { kind: 'account_merge' }, paymentMethod: 'balance', isInternal: true } as const;
+    const movements = [
+      {
+        ...common,
+        userId: secondary.id,
+        type: 'withdrawal',
+        amountKopeks: 0 - kopeks,
+        description: `Merged into user ${primary.id}`,
+      },
+      { ...common, userId: primary.id, type: 'deposit', amountKopeks: kopeks, description: `Merged from user ${secondary.id}` },
+    ] as const;
+    for (const movement of movements) {
+      const { outcome } = await postMovement(t, movement);
+      if (outcome !== 'posted') throw new Error(`a movement of a merge was ${outcome}`);
+    }
+  }
+  return repo.moveTransactions(t.db, secondary.id, primary.id);
+}
+
+async function moveSubscriptions(t: App, primary: MergingUser, secondary: MergingUser, plan: SubscriptionPlan): Promise<void> {
+  if (plan.deletedSubscriptionId !== null) await repo.deleteSubscription(t.db, plan.deletedSubscriptionId);
+  if (plan.isMoved && plan.keptSubscriptionId !== null) {
+    await repo.moveSubscription(t.db, plan.keptSubscriptionId, primary.id, t.clock.now());
+  }
+  await repo.moveSavedCart(t.db, { from: cartKey(secondary.id), to: cartKey(primary.id) }, plan.keptSubscriptionId);
+}
+
+/** Every token of both is void at once, and what instances remember of them (H8). */
+async function endSessions(t: App, userIds: readonly [number, number]): Promise<void> {
+  for (const userId of userIds) {
+    await closeAllSessions(t, userId);
+    await forgetSessionUser(t, userId);
+  }
+  await forgetAccess(t, userIds);
+}
+
+interface PanelNews {
+  mergeId: number;
+  secondary: MergingUser;
+  plan: SubscriptionPlan;
+  /** Of the merged account. */
+  messengerId: number | null;
+}
+
+/** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (H17). */
+async function tellPanel(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
+  if (plan.abandonedPanelUuid !== null) await t.jobs.send('merge.panel', { mergeId });
+  const former = secondary.messengerId;
+  if (plan.panelFrom === 'secondary' && secondary.vpnpanelUuid !== null && former !== null && former !== messengerId) {
+    await handOverPanelUser(t, secondary.vpnpanelUuid, former);
+  }
+  if (plan.keptSubscriptionId === null) return;
+  const wishes = { resetTraffic: plan.isPanelReused, resetDevices: plan.isPanelReused };
+  await requestProvisioning(t, plan.keptSubscriptionId, wishes);
+}

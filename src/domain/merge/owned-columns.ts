@@ -1,0 +1,121 @@
+/**
+ * Every column that names a user, and what a merge does with the secondary's rows (spec 01 section 8, with what "ours" adds). A test
+ * holds this list against the database: a new table with a user in it must be entered here before it can be merged.
+ */
+export type OwnedColumn = { table: string; column: string } & (
+  | {
+      /** The rows become the primary's. */
+      on: 'move';
+    }
+  | {
+      /** The same, but a row goes where the primary has one with equal `key` already. */
+      on: 'move_distinct';
+      key: readonly string[];
+      /** SQL condition on a row `r` under which `key` is unique; absent = always. */
+      where?: string;
+      /** SQL assignment that ends a duplicate without deleting it. */
+      ends?: string;
+      /** A user has one row at most: what is no duplicate stays with the secondary where the primary has a row. */
+      isOnePerUser?: boolean;
+    }
+  | {
+      /** The secondary was the author: nobody is, from now on. */
+      on: 'clear';
+    }
+  | {
+      /** The rows go. */
+      on: 'delete';
+    }
+  | {
+      /** Written by a step of its own in `merge-accounts.ts`. */
+      on: 'own_step';
+    }
+  | {
+      /** The rows go on naming the secondary, whose row is kept. */
+      on: 'stay';
+      why: string;
+    }
+);
+
+export const OWNED_COLUMNS: readonly OwnedColumn[] = [
+  { table: 'users', column: 'referred_by_id', on: 'own_step' },
+  { table: 'transactions', column: 'user_id', on: 'own_step' },
+  { table: 'subscriptions', column: 'user_id', on: 'own_step' },
+  { table: 'cabinet_refresh_tokens', column: 'user_id', on: 'own_step' },
+
+  { table: 'payments', column: 'user_id', on: 'move' },
+  { table: 'saved_payment_methods', column: 'user_id', on: 'move' },
+  { table: 'subscription_conversions', column: 'user_id', on: 'move' },
+  { table: 'subscription_events', column: 'user_id', on: 'move' },
+  { table: 'sent_notifications', column: 'user_id', on: 'move' },
+
+  { table: 'user_promo_groups', column: 'user_id', on: 'move_distinct', key: ['promo_group_id'] },
+
+  { table: 'advertising_campaigns', column: 'partner_user_id', on: 'move' },
+  { table: 'button_click_logs', column: 'user_id', on: 'move' },
+  { table: 'guest_purchases', column: 'buyer_user_id', on: 'move' },
+  { table: 'guest_purchases', column: 'user_id', on: 'move' },
+  { table: 'media_files', column: 'uploaded_by', on: 'move' },
+  { table: 'promo_offer_logs', column: 'user_id', on: 'move' },
+  { table: 'promocode_activations', column: 'user_id', on: 'move' },
+  { table: 'support_audit_logs', column: 'target_user_id', on: 'move' },
+  { table: 'ticket_messages', column: 'user_id', on: 'move' },
+  { table: 'ticket_notifications', column: 'user_id', on: 'move' },
+  { table: 'tickets', column: 'user_id', on: 'move' },
+  { table: 'wheel_spins', column: 'user_id', on: 'move' },
+
+  // Both books of one pair: who earned, and through whom. What was between the two is deleted before (`merge-accounts.ts`).
+  {
+    table: 'referral_earnings',
+    column: 'user_id',
+    on: 'move_distinct',
+    key: ['referral_id'],
+    where: "r.reason = 'referral_registration_pending'",
+  },
+  {
+    table: 'referral_earnings',
+    column: 'referral_id',
+    on: 'move_distinct',
+    key: ['user_id'],
+    where: "r.reason = 'referral_registration_pending'",
+  },
+  {
+    table: 'discount_offers',
+    column: 'user_id',
+    on: 'move_distinct',
+    key: ['notification_type'],
+    where: 'r.is_active AND r.claimed_at IS NULL',
+    ends: 'is_active = false',
+  },
+  { table: 'partner_applications', column: 'user_id', on: 'move_distinct', key: [], where: "r.status = 'pending'" },
+  { table: 'poll_responses', column: 'user_id', on: 'move_distinct', key: ['poll_id'] },
+  { table: 'promocode_uses', column: 'user_id', on: 'move_distinct', key: ['promocode_id'] },
+  {
+    table: 'advertising_campaign_registrations',
+    column: 'user_id',
+    on: 'move_distinct',
+    key: ['campaign_id'],
+    isOnePerUser: true,
+  },
+
+  { table: 'user_roles', column: 'user_id', on: 'delete' },
+
+  { table: 'user_roles', column: 'assigned_by', on: 'clear' },
+  { table: 'admin_roles', column: 'created_by', on: 'clear' },
+  { table: 'access_policies', column: 'created_by', on: 'clear' },
+  { table: 'advertising_campaigns', column: 'created_by', on: 'clear' },
+  { table: 'partner_applications', column: 'processed_by', on: 'clear' },
+  { table: 'polls', column: 'created_by', on: 'clear' },
+  { table: 'promo_offer_templates', column: 'created_by', on: 'clear' },
+  { table: 'promocodes', column: 'created_by', on: 'clear' },
+  { table: 'support_audit_logs', column: 'actor_user_id', on: 'clear' },
+  { table: 'ticket_messages', column: 'admin_user_id', on: 'clear' },
+
+  { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },
+  { table: 'account_merges', column: 'primary_user_id', on: 'stay', why: 'the record of an earlier merge' },
+  { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
+  { table: 'domain_events', column: 'user_id', on: 'stay', why: 'told already, to the sockets of the account as it was' },
+  { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; the emptied wallet keeps its own' },
+  { table: 'user_figures', column: 'user_id', on: 'stay', why: 'kept by triggers' },
+  { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'kept by triggers' },
+];

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { bulkhead } from 'cockatiel';
+import type { App } from '../../core/app.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { refuseInsideTransaction } from '../../core/db/root-guard.ts';
+import { refuse } from '../../core/errors.ts';
+import { isConfigAdmin } from '../access/read-effective-access.ts';
+import type { SessionUser } from '../identity/types.ts';
+import { text } from '../messaging/texts.ts';
+import { findMembership, listRequiredChannels, type RequiredChannel, saveMembership } from './channel-repo.ts';
+
+const CHANNELS_KEY = 'required-channels';
+const CHANNELS_TRUST_MS = MINUTE_MS;
+/** Membership is believed 10 minutes from the cache and 30 from its row. */
+const CACHE_TRUST_MS = 10 * MINUTE_MS;
+const ROW_TRUST_MS = 30 * MINUTE_MS;
+/** "Not joined" is believed shorter: the user is at the door, has just joined and tries again. */
+const ABSENT_TRUST_MS = MINUTE_MS;
+/** After a question that the messenger did not answer. */
+const FAILURE_TRUST_MS = 10 * SECOND_MS;
+
+/** Questions to the messenger of this process: at once, waiting, and the pause between two. */
+const questions = bulkhead(20, 400);
+const SPACING_MS = 50;
+let nextQuestionAt = 0;
+
+const membershipKey = (messengerId: number, channelId: string) => `joined:${messengerId}:${channelId}`;
+
+/**
+ * Row 9 of the cabinet gate: with `CHANNEL_IS_REQUIRED_SUB` on, users of the messenger must have joined every active channel. What
+ * cannot be found out counts as not joined (spec 05 section 13). Asks the messenger, so never in a transaction.
+ * @throws AppError 403 {code: 'channel_subscription_required', message, channels}
+ */
+export function judgeChannels(app: App, user: SessionUser): Promise<void> | undefined {
+  if (user.messengerId === null || !app.settings.get('CHANNEL_IS_REQUIRED_SUB') || isConfigAdmin(app, user)) return undefined;
+  return judge(app, user.messengerId, user.language);
+}
+
+async function judge(app: App, messengerId: number, language: string): Promise<void> {
+  refuseInsideTransaction('judgeChannels');
+  const channels = await app.cache.read(CHANNELS_KEY, CHANNELS_TRUST_MS, () => listRequiredChannels(app.db));
+  if (channels.length === 0) return;
+  const joined = await Promise.all(channels.map((channel) => hasJoined(app, messengerId, channel.channelId)));
+  if (!joined.includes(false)) return;
+  throw refuse('channel_subscription_required', 403, {
+    code: 'channel_subscription_required',
+    message: text(language, 'errors.channels_required'),
+    channels: channels.map((channel, index) => toWire(channel, joined[index]!)),
+  });
+}
+
+/** Call where the list of channels changes, in the same transaction. */
+export async function forgetRequiredChannels(t: App): Promise<void> {
+  await t.cache.forget(t.db, [CHANNELS_KEY]);
+}
+
+/** The messenger told that a user joined or left a required channel; counts at once on every instance. In the caller's transaction. */
+export async function noteMembership(t: App, seen: { messengerId: number; channelId: string; isMember: boolean }): Promise<void> {
+  await saveMembership(t.db, { ...seen, at: t.clock.now() });
+  await t.cache.forget(t.db, [membershipKey(seen.messengerId, seen.channelId)]);
+}
+
+/** Looks again whatever was believed: for the re-check button. @returns has joined every active channel. Asks the messenger. */
+export async function recheckChannels(app: App, messengerId: number): Promise<boolean> {
+  refuseInsideTransaction('recheckChannels');
+  const channels = await listRequiredChannels(app.db);
+  const states = await Promise.all(channels.map(({ channelId }) => ask(app, messengerId, channelId)));
+  await app.cache.forget(
+    app.db,
+    channels.map(({ channelId }) => membershipKey(messengerId, channelId)),
+  );
+  return states.every((isMember) => isMember === true);
+}
+
+async function hasJoined(app: App, messengerId: number, channelId: string): Promise<boolean> {
+  const key = membershipKey(messengerId, channelId);
+  const now = app.clock.now().getTime();
+  const state = await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId));
+  if (state.isMember || now < state.believedUntil) return state.isMember;
+  await app.cache.forget(app.db, [key]);
+  return (await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId))).isMember;
+}
+
+interface SeenMembership {
+  isMember: boolean;
+  /** Service time in ms; of interest while not a member. */
+  believedUntil: number;
+}
+
+async function lookUp(app: App, messengerId: number, channelId: string): Promise<SeenMembership> {
+  const now = app.clock.now().getTime();
+  const row = await findMembership(app.db, messengerId, channelId);
+  const trust = row?.isMember ? ROW_TRUST_MS : ABSENT_TRUST_MS;
+  if (row && now - row.checkedAt.getTime() < trust)
+    return { isMember: row.isMember, believedUntil: row.checkedAt.getTime() + trust };
+  const isMember = await ask(app, messengerId, channelId);
+  return { isMember: isMember === true, believedUntil: now + (isMember === null ? FAILURE_TRUST_MS : ABSENT_TRUST_MS) };
+}
+
+/** Asks the messenger and keeps the answer. @returns null when there was none */
+async function ask(app: App, messengerId: number, channelId: string): Promise<boolean | null> {
+  try {
+    const { isMember } = await questions.execute(async () => {
+      await takeTurn();
+      return app.ports.messenger.getChatMember(channelId, messengerId);
+    });
+    await saveMembership(app.db, { messengerId, channelId, isMember, at: app.clock.now() });
+    return isMember;
+  } catch (error) {
+    app.log.warn({ err: error, channelId }, 'membership of a required channel could not be found out');
+    return null;
+  }
+}
+
+async function takeTurn(): Promise<void> {
+  const now = performance.now();
+  const turn = Math.max(now, nextQuestionAt);
+  nextQuestionAt = turn + SPACING_MS;
+  if (turn > now) await delay(turn - now);
+}
+
+function toWire(channel: RequiredChannel, isSubscribed: boolean) {
+  return {
+    channel_id: channel.channelId,
+    channel_link: channel.channelLink,
+    title: channel.title,
+    is_subscribed: isSubscribed,
+    disable_trial_on_leave: channel.disableTrialOnLeave,
+    disable_paid_on_leave: channel.disablePaidOnLeave,
+  };
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { App } from '../../core/app.ts';
+import { SECOND_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { readState, writeState } from '../../core/service-state.ts';
+import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts';
+import type { SessionUser } from '../identity/types.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { htmlText, text } from '../messaging/texts.ts';
+import { afterLook, type MaintenanceNews, type MaintenanceState, NO_MAINTENANCE, type PanelLook } from './maintenance-rules.ts';
+import { lockState } from './state-repo.ts';
+
+const STATE_KEY = 'maintenance';
+/** A change reaches every instance with its commit; this is for a notice that was lost. */
+const TRUST_MS = 5 * SECOND_MS;
+const RETRY_PAUSE_MS = SECOND_MS;
+
+/** The state that all instances share. Not for use inside a transaction. */
+export function readMaintenance(app: App): Promise<MaintenanceState> {
+  return app.cache.read(STATE_KEY, TRUST_MS, async () => ({
+    ...NO_MAINTENANCE,
+    ...(await readState<Partial<MaintenanceState>>(app.db, STATE_KEY)),
+  }));
+}
+
+/**
+ * Row 8 of the cabinet gate: while maintenance is on, only config admins are served.
+ * @throws AppError 503 {code: 'maintenance', message, reason}
+ */
+export async function judgeMaintenance(app: App, user: SessionUser): Promise<void> {
+  const notice = await readMaintenanceNotice(app, user.language);
+  if (notice === null || isConfigAdmin(app, user)) return;
+  throw refuse('maintenance', 503, notice);
+}
+
+export type MaintenanceNotice = { code: 'maintenance'; message: string; reason: string | null };
+
+/**
+ * What callers are told while maintenance is on: by hand (setting `MAINTENANCE_MODE`, or switched on) the operator's own message, by the
+ * watch that the servers have trouble, and when they were looked at last. Mini-app calls tell it to everybody (spec 06 section 14).
+ * @returns null = not on
+ */
+export async function readMaintenanceNotice(app: App, language: string | null): Promise<MaintenanceNotice | null> {
+  const state = await readMaintenance(app);
+  const byHand = app.settings.get('MAINTENANCE_MODE') || (state.isActive && !state.isAuto);
+  if (byHand) {
+    return { code: 'maintenance', message: app.settings.get('MAINTENANCE_MESSAGE'), reason: state.isAuto ? null : state.reason };
+  }
+  if (!state.isActive) return null;
+  const checked = state.checkedAt === null ? '—' : `${state.checkedAt.slice(11, 16)} UTC`;
+  return { code: 'maintenance', message: text(language, 'errors.maintenance_auto', { checked }), reason: state.reason };
+}
+
+/** Switches maintenance on or off by hand, on every instance at once. @param reason shown to callers; null = none */
+export async function setMaintenance(app: App, isActive: boolean, reason: string | null): Promise<void> {
+  await changeState(app, (state, now) => ({
+    state: { ...state, isActive, isAuto: false, reason: isActive ? reason : null, since: isActive ? now.toISOString() : null },
+    news: state.isActive === isActive ? [] : [isActive ? 'maintenance_on' : 'maintenance_off'],
+  }));
+}
+
+/**
+ * One look at the panel: a job every `MAINTENANCE_CHECK_INTERVAL` seconds. The third failure in a row switches maintenance on (with
+ * `MAINTENANCE_AUTO_ENABLE`), the next good look switches it off again. Administrators hear of each change. With the watch switched off,
+ * what it had started ends.
+ */
+export async function watchPanel(app: App): Promise<void> {
+  const isWatching = app.settings.get('MAINTENANCE_MONITORING_ENABLED');
+  const look = isWatching ? await lookAtPanel(app) : 'unconfigured';
+  const mayStart = app.settings.get('MAINTENANCE_AUTO_ENABLE');
+  await changeState(app, (state, now) => afterLook(state, look, { mayStart, now }));
+}
+
+/** Outside every transaction. */
+async function lookAtPanel(app: App): Promise<PanelLook> {
+  const { panel } = app.ports;
+  if (panel.configurationError() !== null) return 'unconfigured';
+  const tries = app.settings.get('MAINTENANCE_RETRY_ATTEMPTS');
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    if (attempt > 1) await delay(RETRY_PAUSE_MS);
+    try {
+      await panel.getSystemStats();
+      return 'up';
+    } catch (error) {
+      app.log.warn({ err: error, attempt }, 'the panel did not answer the watch');
+    }
+  }
+  return 'down';
+}
+
+type Change = (state: MaintenanceState, now: Date) => { state: MaintenanceState; news: MaintenanceNews[] };
+
+/** Two instances that look at once count two looks, never half of one: the row is locked. */
+async function changeState(app: App, change: Change): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const before = { ...NO_MAINTENANCE, ...(await lockState<Partial<MaintenanceState>>(t.db, STATE_KEY)) };
+    const { state, news } = change(before, t.clock.now());
+    await writeState(t.db, STATE_KEY, state);
+    // Every look moves the time of the last look; only what callers feel is worth a notice to every instance.
+    if (before.isActive !== state.isActive || before.isAuto !== state.isAuto || before.reason !== state.reason) {
+      await t.cache.forget(t.db, [STATE_KEY]);
+    }
+    for (const item of news) await tellAdmins(t, item);
+  });
+}
+
+async function tellAdmins(t: App, news: MaintenanceNews): Promise<void> {
+  t.log.warn({ news }, 'maintenance watch');
+  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${news}`);
+  for (const messengerId of configAdmins(t).messengerIds) await sendMessage(t, { messengerId, html });
+}

@@ -1,0 +1,166 @@
+import type { OAuthIdentity, OAuthProvider } from '../../domain/identity/oauth/types.ts';
+
+/** Where a provider lives. */
+export interface ProviderEndpoints {
+  /** Issuer of the OpenID Connect token; of plain OAuth providers only a name. */
+  issuer: string;
+  authorize: string;
+  token: string;
+  userInfo: string;
+}
+
+/** How a provider differs from the standard (spec 01 section 3). */
+export interface ProviderProfile {
+  endpoints: ProviderEndpoints;
+  scope: string;
+  /** Further parameters of the sign-in page. */
+  authorizeParameters: Readonly<Record<string, string>>;
+  /** Form of the token request's body. */
+  tokenBody: 'form' | 'json';
+  sendsRedirectUri: boolean;
+  /** PKCE takes the place of a client secret, and the page hands out a device id. */
+  usesPkce: boolean;
+  /** OpenID Connect: the token answer holds a signed statement with our nonce. */
+  usesIdToken: boolean;
+  userInfo: 'bearer' | 'oauth_header' | 'form';
+  /** @returns null when the answer names nobody */
+  readIdentity(body: Record<string, unknown>): OAuthIdentity | null;
+}
+
+export const PROVIDERS: Readonly<Record<OAuthProvider, ProviderProfile>> = {
+  google: {
+    endpoints: {
+      issuer: 'https://accounts.google.com',
+      authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+      token: 'https://oauth2.googleapis.com/token',
+      userInfo: 'https://www.googleapis.com/oauth2/v3/userinfo',
+    },
+    scope: 'openid email profile',
+    authorizeParameters: { access_type: 'offline', prompt: 'select_account' },
+    tokenBody: 'json',
+    sendsRedirectUri: true,
+    usesPkce: false,
+    usesIdToken: true,
+    userInfo: 'bearer',
+    readIdentity: (body) =>
+      identity(body.sub, {
+        email: body.email,
+        emailVerified: body.email_verified === true,
+        username: null,
+        firstName: body.given_name,
+        lastName: body.family_name,
+      }),
+  },
+  yandex: {
+    endpoints: {
+      issuer: 'https://oauth.yandex.com',
+      authorize: 'https://oauth.yandex.com/authorize',
+      token: 'https://oauth.yandex.com/token',
+      userInfo: 'https://login.yandex.ru/info?format=json',
+    },
+    scope: 'login:info login:email',
+    authorizeParameters: { force_confirm: 'yes' },
+    tokenBody: 'form',
+    sendsRedirectUri: false,
+    usesPkce: false,
+    usesIdToken: false,
+    userInfo: 'oauth_header',
+    readIdentity: (body) =>
+      identity(body.id, {
+        email: body.default_email || (Array.isArray(body.emails) ? body.emails[0] : null),
+        // Yandex hands out addresses of its own or proved ones only.
+        emailVerified: true,
+        username: body.login,
+        firstName: body.first_name,
+        lastName: body.last_name,
+      }),
+  },
+  discord: {
+    endpoints: {
+      issuer: 'https://discord.com',
+      authorize: 'https://discord.com/api/oauth2/authorize',
+      token: 'https://discord.com/api/oauth2/token',
+      userInfo: 'https://discord.com/api/v10/users/@me',
+    },
+    scope: 'identify email',
+    authorizeParameters: { prompt: 'consent' },
+    tokenBody: 'form',
+    sendsRedirectUri: true,
+    usesPkce: false,
+    usesIdToken: false,
+    userInfo: 'bearer',
+    readIdentity: (body) =>
+      identity(body.id, {
+        email: body.email,
+        emailVerified: body.verified === true,
+        username: body.username,
+        firstName: body.global_name,
+        lastName: null,
+      }),
+  },
+  vk: {
+    endpoints: {
+      issuer: 'https://id.vk.ru',
+      authorize: 'https://id.vk.ru/authorize',
+      token: 'https://id.vk.ru/oauth2/auth',
+      userInfo: 'https://id.vk.ru/oauth2/user_info',
+    },
+    scope: 'vkid.personal_info email',
+    authorizeParameters: {},
+    tokenBody: 'form',
+    sendsRedirectUri: true,
+    usesPkce: true,
+    usesIdToken: false,
+    userInfo: 'form',
+    readIdentity: (body) => {
+      const user = (typeof body.user === 'object' && body.user !== null ? body.user : {}) as Record<string, unknown>;
+      const found = identity(user.user_id, {
+        email: user.email,
+        emailVerified: true,
+        username: null,
+        firstName: user.first_name,
+        lastName: user.last_name,
+      });
+      return found && isVkId(found.providerId) ? found : null;
+    },
+  },
+};
+
+interface Told {
+  email: unknown;
+  emailVerified: boolean;
+  username: unknown;
+  firstName: unknown;
+  lastName: unknown;
+}
+
+const MAX_ID_LENGTH = 255;
+const MAX_EMAIL_LENGTH = 254;
+
+function identity(id: unknown, told: Told): OAuthIdentity | null {
+  const providerId = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
+  if (typeof providerId !== 'string' || providerId === '' || providerId.length > MAX_ID_LENGTH) return null;
+  const email = addressOrNull(told.email);
+  return {
+    providerId,
+    email,
+    emailVerified: email !== null && told.emailVerified,
+    username: textOrNull(told.username),
+    firstName: textOrNull(told.firstName),
+    lastName: textOrNull(told.lastName),
+  };
+}
+
+/** Stored as a whole number (spec 01 section 3). */
+function isVkId(id: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
+}
+
+function addressOrNull(value: unknown): string | null {
+  const email = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return email.length <= MAX_EMAIL_LENGTH && /^[^\s@<>,;"]+@[^\s@<>,;"]+\.[^\s@<>,;"]+$/.test(email) ? email : null;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

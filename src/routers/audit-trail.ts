@@ -1,0 +1,114 @@
+import type { AuditFacts, AuditNotes } from '../core/audit.ts';
+import { type HttpError, toHttp } from '../core/errors.ts';
+import { REDACTED } from '../core/redaction.ts';
+import { auditDetails } from '../domain/access/audit-details.ts';
+import '../domain/access/ports.ts';
+import type { AuditStatus } from '../domain/access/types.ts';
+import type { Context } from './context.ts';
+import type { OperationMeta } from './operation-meta.ts';
+
+export interface AuditedRequest {
+  ctx: Context;
+  userId: number;
+  /** `section:action`. */
+  permission: string;
+  /** False for reading. */
+  isChange: boolean;
+  meta: OperationMeta | undefined;
+  /** The decoded input; only asked for when the request was admitted, so that nobody else makes us read a body. */
+  getRawInput: () => Promise<unknown>;
+}
+
+/** Follows one administrative request and writes its row of the audit log when its outcome is known (spec 01 section 4.5, ours). */
+export class AuditTrail implements AuditNotes {
+  readonly #request: AuditedRequest;
+  #facts: AuditFacts = {};
+
+  constructor(request: AuditedRequest) {
+    this.#request = request;
+  }
+
+  note(facts: AuditFacts): void {
+    this.#facts = { ...this.#facts, ...facts };
+  }
+
+  /** The gate refused; what the body says does not matter, and is not read. */
+  refuse(error: unknown): void {
+    const http = toHttp(error);
+    void this.#write(http.status === 403 ? 'denied' : 'error', outcomeOf(http), {});
+  }
+
+  /** @param failure null = done. Resolves at once for a read, and for a change when its row is written. */
+  async close(failure: HttpError | null): Promise<void> {
+    const { isChange } = this.#request;
+    const status = failure === null ? 'success' : failure.status === 403 ? 'denied' : 'error';
+    const writing = this.#readInput().then((input) => this.#write(status, failure ? outcomeOf(failure) : {}, input));
+    if (isChange) await writing;
+  }
+
+  async #readInput(): Promise<Record<string, unknown>> {
+    const input = await this.#request.getRawInput().catch(() => undefined);
+    return typeof input === 'object' && input !== null && !Array.isArray(input) ? { ...input } : {};
+  }
+
+  async #write(status: AuditStatus, outcome: Record<string, unknown>, input: Record<string, unknown>): Promise<void> {
+    const { ctx, userId, permission, isChange, meta } = this.#request;
+    const { app } = ctx;
+    try {
+      const { method, path, firstId, rest } = this.#locate(input);
+      const sent =
+        Object.keys(rest).length === 0
+          ? {}
+          : { [isChange || meta?.openapi?.method !== 'GET' ? 'request_body' : 'query_params']: rest };
+      const { resourceId, before, after } = this.#facts;
+      const changed = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+      await app.ports.audit.record(app.db, {
+        userId,
+        action: permission,
+        resourceType: permission.split(':', 1)[0]!,
+        resourceId: resourceId === undefined ? firstId : String(resourceId),
+        details: auditDetails(app, { method, path, ...outcome, ...sent, ...(status === 'success' ? changed : {}) }),
+        ipAddress: ctx.ip,
+        userAgent: ctx.userAgent,
+        status,
+        requestMethod: method,
+        requestPath: path,
+        at: app.clock.now(),
+      });
+    } catch (error) {
+      // The answer stands: what was done is done.
+      app.log.error({ err: error, permission }, 'an audit row could not be made');
+    }
+  }
+
+  /** Where the request went. A call over tRPC is told as the operation it is, with its path filled in. */
+  #locate(input: Record<string, unknown>): {
+    method: string;
+    path: string;
+    firstId: string | null;
+    rest: Record<string, unknown>;
+  } {
+    const { ctx, meta } = this.#request;
+    const rest = { ...input };
+    for (const name of meta?.audit?.hide ?? []) if (name in rest) rest[name] = REDACTED;
+    let firstId: string | null = null;
+    const filled = meta?.openapi?.path.replace(/\{([^}]+)\}/g, (placeholder, name: string) => {
+      const key = meta.wire?.pathKeys?.[name] ?? name;
+      const value = rest[key];
+      delete rest[key];
+      if (typeof value !== 'string' && typeof value !== 'number') return placeholder;
+      firstId ??= String(value);
+      return encodeURIComponent(value);
+    });
+    const isRest = !ctx.request.path.startsWith('/trpc');
+    if (isRest || !meta?.openapi || filled === undefined) return { ...ctx.request, firstId, rest };
+    return { method: meta.openapi.method, path: filled, firstId, rest };
+  }
+}
+
+/** What the caller was told. */
+function outcomeOf(http: HttpError): Record<string, unknown> {
+  const { detail } = http.body;
+  const reason = typeof detail === 'string' ? detail : Array.isArray(detail) ? 'Validation failed' : detail.message;
+  return { status_code: http.status, reason: reason.replace(/^Permission denied: /, '') };
+}

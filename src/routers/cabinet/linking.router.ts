@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import type { LinkOutcome } from '../../domain/identity/linking/bind-identity.ts';
+import { linkMessenger, type MessengerProof } from '../../domain/identity/linking/link-messenger.ts';
+import { completeLinking, completeLinkingByState, startLinking } from '../../domain/identity/linking/link-provider.ts';
+import { listLinkedProviders } from '../../domain/identity/linking/list-linked-providers.ts';
+import { unlinkProvider } from '../../domain/identity/linking/unlink-provider.ts';
+import { cabinetProcedure, router } from '../trpc.ts';
+import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
+import * as schemas from './linking.schemas.ts';
+import { OAuthProviderPath } from './oauth.schemas.ts';
+
+const tags: [string] = ['Cabinet Account Linking'];
+
+function toLinkResponse(outcome: LinkOutcome) {
+  return outcome.kind === 'merge_required'
+    ? { success: false, message: null, merge_required: true, merge_token: outcome.mergeToken }
+    : { success: true, message: outcome.kind, merge_required: false, merge_token: null };
+}
+
+/** The schema has made sure that exactly one proof is there. */
+function proofOf(body: z.infer<typeof schemas.LinkMessengerRequest>): MessengerProof {
+  const { init_data, id_token, id, auth_date, hash, ...names } = body;
+  if (typeof init_data === 'string') return { initData: init_data };
+  if (typeof id_token === 'string') return { idToken: id_token };
+  return { widget: { ...names, id: id ?? 0, auth_date: auth_date ?? 0, hash: hash ?? '' } };
+}
+
+const linkRouter = router({
+  init: cabinetProcedure
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/auth/account/link/{provider}/init', tags, summary: 'Begin to link a provider' },
+    })
+    .input(OAuthProviderPath)
+    .output(schemas.LinkInitResponse)
+    .query(async ({ ctx, input }) => {
+      const { authorizeUrl, state } = await startLinking(ctx.app, ctx.actor, input.provider);
+      return { authorize_url: authorizeUrl, state };
+    }),
+
+  callback: cabinetProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/auth/account/link/{provider}/callback', tags, summary: 'Link a provider' },
+    })
+    .input(OAuthProviderPath.extend(schemas.LinkCallbackRequest.shape))
+    .output(schemas.LinkCallbackResponse)
+    .mutation(async ({ ctx, input: { provider, code, state, device_id } }) => {
+      const callback = { code, state, deviceId: device_id ?? null };
+      return toLinkResponse(await completeLinking(ctx.app, ctx.actor, provider, callback));
+    }),
+
+  messenger: cabinetProcedure
+    .use(async ({ ctx, next }) => {
+      await limitByAddress(ctx, 'account/link/messenger', 10);
+      return next();
+    })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/auth/account/link/messenger', tags, summary: 'Link a messenger account' },
+    })
+    .input(schemas.LinkMessengerRequest)
+    .output(schemas.LinkCallbackResponse)
+    .mutation(async ({ ctx, input }) => toLinkResponse(await linkMessenger(ctx.app, ctx.actor, proofOf(input)))),
+
+  serverComplete: limitedProcedure('account/link/server-complete', 10)
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/cabinet/auth/account/link/server-complete',
+        tags,
+        summary: 'Link a provider in a browser that is not signed in: the state is the credential',
+      },
+    })
+    .input(schemas.ServerCompleteRequest)
+    .output(schemas.ServerCompleteResponse)
+    .mutation(async ({ ctx, input: { code, state, device_id, provider: named } }) => {
+      const request = { code, state, deviceId: device_id ?? null, provider: named ?? null };
+      const { outcome, provider } = await completeLinkingByState(ctx.app, request);
+      return { ...toLinkResponse(outcome), provider };
+    }),
+});
+
+export const accountLinkingRouter = router({
+  linkedProviders: cabinetProcedure
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/auth/account/linked-providers', tags, summary: 'Ways into the own account' },
+    })
+    .output(schemas.LinkedProvidersResponse)
+    .query(async ({ ctx }) => {
+      const providers = await listLinkedProviders(ctx.app, ctx.actor);
+      return {
+        providers: providers.map(({ provider, identifier }) => ({ provider, linked: identifier !== null, identifier })),
+      };
+    }),
+
+  link: linkRouter,
+
+  unlink: cabinetProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/auth/account/unlink/{provider}', tags, summary: 'Unlink a provider' },
+    })
+    .input(OAuthProviderPath)
+    .output(schemas.UnlinkResponse)
+    .mutation(async ({ ctx, input }) => {
+      await unlinkProvider(ctx.app, ctx.actor, input.provider);
+      return { success: true };
+    }),
+});

@@ -1,0 +1,194 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PERMISSION_CATALOGUE } from '../../src/domain/access/permission-catalogue.ts';
+import { seedRoles } from '../../src/domain/access/seed-roles.ts';
+import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
+import { testServer } from '../support/api.ts';
+import { unique } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+const RBAC = '/cabinet/admin/rbac';
+let t: TestApp;
+let server: FastifyInstance;
+let admin: ActorClient;
+
+beforeAll(async () => {
+  t = await testApp();
+  server = await testServer(t.app);
+  await seedRoles(t.app);
+  admin = await adminClient(t.app, server, ['*:*'], 900);
+});
+afterAll(() => server.close());
+
+const roleBody = (fields: object = {}) => ({ name: `Role ${unique()}`, level: 10, permissions: ['users:read'], ...fields });
+const makeRole = async (fields: object = {}) => (await admin.post(`${RBAC}/roles`, roleBody(fields))).body;
+
+describe('roles', () => {
+  it('lists the permission registry', async () => {
+    const { body } = await admin.get(`${RBAC}/permissions`);
+    expect(body).toHaveLength(28);
+    expect(body.flatMap((section: { actions: string[] }) => section.actions)).toHaveLength(
+      Object.values(PERMISSION_CATALOGUE).flat().length,
+    );
+    expect(body[0]).toEqual({ section: 'users', actions: [...PERMISSION_CATALOGUE.users] });
+  });
+
+  it('makes, changes, lists and deletes a role', async () => {
+    const body = roleBody({ description: 'Desk', color: '#10B981', icon: 'headset' });
+    const made = await admin.post(`${RBAC}/roles`, body);
+    expect(made.status).toBe(200);
+    expect(made.body).toEqual({
+      ...body,
+      id: expect.any(Number),
+      is_system: false,
+      is_active: true,
+      user_count: 0,
+      created_at: t.clock.now().toISOString(),
+    });
+    const path = `${RBAC}/roles/${made.body.id}`;
+    expect((await admin.put(path, { name: null, level: null, permissions: null, is_active: null, color: null })).body).toEqual({
+      ...made.body,
+      color: null,
+    });
+    expect((await admin.put(path, { permissions: ['users:*'], is_active: false })).body).toMatchObject({
+      permissions: ['users:*'],
+      is_active: false,
+      description: 'Desk',
+    });
+    const ids = async (query = {}) => (await admin.get(`${RBAC}/roles`, { query })).body.map((role: { id: number }) => role.id);
+    expect(await ids()).not.toContain(made.body.id);
+    expect(await ids({ include_inactive: true })).toContain(made.body.id);
+    const levels = (await admin.get(`${RBAC}/roles`)).body.map((role: { level: number }) => role.level);
+    expect(levels).toEqual([...levels].sort((a: number, b: number) => b - a));
+    expect((await admin.delete(path)).body).toEqual({ message: 'Role deleted', role_id: made.body.id });
+    expect(await admin.delete(path)).toMatchObject({ status: 404, body: { detail: 'Role not found' } });
+    expect(await admin.get(`${path}/users`)).toMatchObject({ status: 404, body: { detail: 'Role not found' } });
+  });
+
+  it('refuses unknown permissions and names that are taken', async () => {
+    expect(await admin.post(`${RBAC}/roles`, roleBody({ permissions: ['users:read', 'a:b', 'c:d'] }))).toMatchObject({
+      status: 400,
+      body: { detail: 'Invalid permissions: a:b, c:d' },
+    });
+    const [first, second] = [await makeRole(), await makeRole()];
+    const taken = { status: 409, body: { detail: 'Role with this name already exists' } };
+    expect(await admin.post(`${RBAC}/roles`, roleBody({ name: first.name }))).toMatchObject(taken);
+    expect(await admin.put(`${RBAC}/roles/${second.id}`, { name: first.name })).toMatchObject(taken);
+    expect((await admin.put(`${RBAC}/roles/${second.id}`, { name: second.name })).status).toBe(200);
+    expect((await admin.post(`${RBAC}/roles`, roleBody({ level: 999 }))).status).toBe(422);
+  });
+
+  it('needs exactly the permission of each operation', async () => {
+    const role = await makeRole();
+    const calls = {
+      'roles:read': () =>
+        [`${RBAC}/permissions`, `${RBAC}/users`, `${RBAC}/roles`, `${RBAC}/policies`].map((path) => ['get', path] as const),
+      'roles:create': () => [['post', `${RBAC}/roles`] as const, ['post', `${RBAC}/policies`] as const],
+      'roles:edit': () => [['put', `${RBAC}/roles/${role.id}`] as const, ['put', `${RBAC}/policies/1`] as const],
+      'roles:delete': () => [['delete', `${RBAC}/roles/${role.id}`] as const, ['delete', `${RBAC}/policies/1`] as const],
+      'roles:assign': () => [['post', `${RBAC}/assignments`] as const, ['delete', `${RBAC}/assignments/1`] as const],
+    };
+    const others = Object.keys(calls);
+    for (const [permission, list] of Object.entries(calls)) {
+      const without = await adminClient(
+        t.app,
+        server,
+        others.filter((other) => other !== permission),
+      );
+      for (const [method, path] of list()) {
+        const reply = method === 'get' || method === 'delete' ? await without[method](path) : await without[method](path, {});
+        expect(reply.body, `${method} ${path}`).toEqual({ detail: 'Permission denied: Permission not granted by any role' });
+      }
+    }
+  });
+});
+
+describe('assignments', () => {
+  it('give and take a role, at once', async () => {
+    const user = await userClient(t.app, server, { email: `holder${unique()}@example.com` });
+    const role = await makeRole({ permissions: ['roles:read'] });
+    expect((await user.get(`${RBAC}/roles`)).status).toBe(403);
+    const given = await admin.post(`${RBAC}/assignments`, {
+      user_id: user.user.id,
+      role_id: role.id,
+      expires_at: '2999-01-01T00:00:00',
+    });
+    expect(given.body).toEqual({
+      id: expect.any(Number),
+      user_id: user.user.id,
+      role_id: role.id,
+      role_name: role.name,
+      user_messenger_id: user.user.messengerId,
+      user_username: expect.any(String),
+      user_first_name: expect.any(String),
+      user_email: expect.stringContaining('@example.com'),
+      assigned_by: admin.user.id,
+      assigned_at: t.clock.now().toISOString(),
+      expires_at: '2999-01-01T00:00:00.000Z',
+      is_active: true,
+    });
+    expect((await user.get(`${RBAC}/roles`)).status).toBe(200);
+    expect((await admin.get(`${RBAC}/roles/${role.id}/users`)).body).toEqual([given.body]);
+    const listed = (await admin.get(`${RBAC}/users`)).body.find((row: { user_id: number }) => row.user_id === user.user.id);
+    expect(listed).toMatchObject({ messenger_id: user.user.messengerId, role_names: [role.name] });
+    const counted = (await admin.get(`${RBAC}/roles`)).body.find((row: { id: number }) => row.id === role.id);
+    expect(counted.user_count).toBe(1);
+    const revoked = await admin.delete(`${RBAC}/assignments/${given.body.id}`);
+    expect(revoked.body).toEqual({ message: 'Role revoked', assignment_id: given.body.id });
+    expect((await user.get(`${RBAC}/roles`)).status).toBe(403);
+  });
+});
+
+describe('policies', () => {
+  it('make, change, list and delete', async () => {
+    const role = await makeRole();
+    const conditions = { time_range: { start: '22:00', end: '06:00' }, ip_whitelist: ['10.0.0.0/8'] };
+    const made = await admin.post(`${RBAC}/policies`, {
+      name: 'At night',
+      role_id: role.id,
+      effect: 'deny',
+      resource: 'users',
+      actions: ['edit'],
+      conditions,
+      priority: 5,
+    });
+    expect(made.body).toEqual({
+      id: expect.any(Number),
+      name: 'At night',
+      description: null,
+      role_id: role.id,
+      role_name: role.name,
+      priority: 5,
+      effect: 'deny',
+      conditions,
+      resource: 'users',
+      actions: ['edit'],
+      is_active: true,
+      created_by: admin.user.id,
+      created_at: t.clock.now().toISOString(),
+    });
+    const path = `${RBAC}/policies/${made.body.id}`;
+    expect((await admin.get(`${RBAC}/policies`, { query: { role_id: role.id } })).body).toEqual([made.body]);
+    expect((await admin.put(path, { is_active: false, name: null })).body).toEqual({ ...made.body, is_active: false });
+    expect((await admin.get(`${RBAC}/policies`, { query: { role_id: role.id } })).body).toEqual([]);
+    expect((await admin.get(`${RBAC}/policies`, { query: { role_id: role.id, include_inactive: true } })).body).toHaveLength(1);
+    expect((await admin.delete(path)).body).toEqual({ message: 'Policy deleted', policy_id: made.body.id });
+    expect(await admin.put(path, {})).toMatchObject({ status: 404, body: { detail: 'Policy not found' } });
+    expect(await admin.delete(path)).toMatchObject({ status: 404, body: { detail: 'Policy not found' } });
+  });
+
+  it('answers 422 for malformed conditions and effects', async () => {
+    const body = { name: 'P', effect: 'deny', resource: 'users', actions: ['*'] };
+    const reply = await admin.post(`${RBAC}/policies`, { ...body, conditions: { ip_whitelist: ['office'] } });
+    expect(reply.status).toBe(422);
+    expect(reply.body.detail[0]).toMatchObject({ loc: ['body', 'conditions', 'ip_whitelist'], type: 'value_error' });
+    expect((await admin.post(`${RBAC}/policies`, { ...body, effect: 'Deny' })).body.detail[0]).toMatchObject({
+      loc: ['body', 'effect'],
+      type: 'string_pattern_mismatch',
+    });
+    expect(await admin.post(`${RBAC}/policies`, { ...body, role_id: 2_147_000_000 })).toMatchObject({
+      status: 404,
+      body: { detail: 'Referenced role not found' },
+    });
+  });
+});

@@ -1,0 +1,202 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { applyCampaignAtSignIn } from '../../../src/domain/campaigns/apply-at-sign-in.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { setUser, userRow } from '../merge/merge-samples.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
+import { aCampaign } from './campaign-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const registrationOf = async (userId: number) =>
+  (
+    await t.app.db.sql<Record<string, unknown>>('SELECT * FROM advertising_campaign_registrations WHERE user_id = $1::int', [
+      userId,
+    ])
+  )[0] ?? null;
+const subscriptionOf = async (userId: number) =>
+  (await t.app.db.sql<Record<string, unknown>>('SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]))[0] ?? null;
+
+describe('bonuses', () => {
+  test('money: one deposit without payment method, one registration, for an old user too', async () => {
+    const user = await aUser(t.app);
+    const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 15_000 });
+    const bonus = await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
+    expect(bonus).toEqual({
+      ...{ campaignName: `Campaign ${campaign.slug}`, bonusType: 'balance', balanceKopeks: 15_000 },
+      ...{ subscriptionDays: null, tariffName: null },
+    });
+    const movements = await t.app.db.sql('SELECT type, amount_kopeks, payment_method FROM transactions WHERE user_id = $1::int', [
+      user.id,
+    ]);
+    expect(movements).toEqual([{ type: 'deposit', amount_kopeks: 15_000, payment_method: null }]);
+    expect(await userRow(t.app, user.id)).toMatchObject({ balance_kopeks: 15_000, has_made_first_topup: false });
+    expect(await registrationOf(user.id)).toMatchObject({ campaign_id: campaign.id, balance_bonus_kopeks: 15_000 });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test("a trial subscription: the campaign's limits, its known squads, and a push to the panel", async () => {
+    const user = await aUser(t.app);
+    const server = await aServer(t.app);
+    const campaign = await aCampaign(t.app, {
+      ...{ bonus_type: 'subscription', subscription_duration_days: 5, subscription_traffic_gb: 20, subscription_device_limit: 3 },
+      subscription_squads: [server.uuid, 'gone'],
+    });
+    expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({
+      ...{ bonusType: 'subscription', subscriptionDays: 5, balanceKopeks: 0, tariffName: null },
+    });
+    const row = await subscriptionOf(user.id);
+    expect(row).toMatchObject({
+      ...{ status: 'active', is_trial: true, traffic_limit_gb: 20, device_limit: 3, connected_squads: [server.uuid] },
+      ...{ provision_state: 'pending', end_date: new Date(t.clock.now().getTime() + 5 * 86_400_000) },
+    });
+    const jobs = await t.app.db.sql(
+      `SELECT 1 AS one FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1`,
+      [String(row!.id)],
+    );
+    expect(jobs).toHaveLength(1);
+    expect(await registrationOf(user.id)).toMatchObject({ subscription_duration_days: 5 });
+  });
+
+  test('a tariff: its limits, no trial; the answer names it and no days', async () => {
+    const user = await aUser(t.app);
+    const tariffId = await aTariff(t.app, { name: 'Gold', traffic_limit_gb: 77, device_limit: 4 });
+    const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 9 });
+    expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({
+      ...{ bonusType: 'tariff', subscriptionDays: null, tariffName: 'Gold' },
+    });
+    expect(await subscriptionOf(user.id)).toMatchObject({
+      ...{ is_trial: false, tariff_id: tariffId, traffic_limit_gb: 77, device_limit: 4 },
+    });
+    expect(await registrationOf(user.id)).toMatchObject({ tariff_id: tariffId, tariff_duration_days: 9 });
+  });
+
+  test('without a bonus only the registration is written', async () => {
+    const user = await aUser(t.app);
+    const campaign = await aCampaign(t.app, { bonus_type: 'none' });
+    expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({ bonusType: 'none', balanceKopeks: 0 });
+    expect(await registrationOf(user.id)).toMatchObject({ bonus_type: 'none' });
+  });
+});
+
+describe('once, and only when it can be given', () => {
+  test('one campaign in a life', async () => {
+    const user = await aUser(t.app);
+    const [first, second] = [
+      await aCampaign(t.app, { balance_bonus_kopeks: 100 }),
+      await aCampaign(t.app, { balance_bonus_kopeks: 200 }),
+    ];
+    expect(await applyCampaignAtSignIn(t.app, user.id, first.slug)).not.toBeNull();
+    expect(await applyCampaignAtSignIn(t.app, user.id, first.slug)).toBeNull();
+    expect(await applyCampaignAtSignIn(t.app, user.id, second.slug)).toBeNull();
+    expect(await userRow(t.app, user.id)).toMatchObject({ balance_kopeks: 100 });
+  });
+
+  test.each([
+    ['no amount', { bonus_type: 'balance', balance_bonus_kopeks: 0 }, false],
+    ['no days', { bonus_type: 'subscription', subscription_duration_days: null }, false],
+    ['a subscription already', { bonus_type: 'subscription', subscription_duration_days: 3 }, true],
+    ['a tariff that is gone', { bonus_type: 'tariff', tariff_id: null, tariff_duration_days: 3 }, false],
+  ])('%s: no registration, so another campaign may come', async (_name, columns, isSubscribed) => {
+    const user = await aUser(t.app);
+    if (isSubscribed) await aStoredSubscription(t.app, user.id, { status: 'expired' });
+    const campaign = await aCampaign(t.app, columns);
+    expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toBeNull();
+    expect(await registrationOf(user.id)).toBeNull();
+  });
+
+  test('an inactive tariff, an inactive campaign, a slug in other letters, no slug, a blocked user', async () => {
+    const user = await aUser(t.app);
+    const tariffId = await aTariff(t.app, { is_active: false });
+    const ofTariff = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 3 });
+    const off = await aCampaign(t.app, { bonus_type: 'none', is_active: false });
+    const on = await aCampaign(t.app, { bonus_type: 'none' });
+    for (const slug of [ofTariff.slug, off.slug, on.slug.toUpperCase(), '', null]) {
+      expect(await applyCampaignAtSignIn(t.app, user.id, slug)).toBeNull();
+    }
+    await setUser(t.app, user.id, { status: 'blocked' });
+    expect(await applyCampaignAtSignIn(t.app, user.id, on.slug)).toBeNull();
+    expect(await registrationOf(user.id)).toBeNull();
+  });
+
+  test('a failure rolls everything back and never reaches the sign-in', async () => {
+    const user = await aUser(t.app);
+    const partner = await aUser(t.app);
+    const campaign = await aCampaign(t.app, {
+      ...{ bonus_type: 'subscription', subscription_duration_days: 3, partner_user_id: partner.id },
+    });
+    const broken: App = {
+      ...t.app,
+      random: { ...t.app.random, int: () => 7_000 },
+      settings: {
+        get: () => {
+          throw new Error('test');
+        },
+      },
+    };
+    expect(await applyCampaignAtSignIn(broken, user.id, campaign.slug)).toBeNull();
+    expect(await registrationOf(user.id)).toBeNull();
+    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: null });
+  });
+});
+
+describe('partners', () => {
+  const earningsOf = (referralId: number) =>
+    t.app.db.sql<object>(
+      'SELECT user_id, reason, amount_kopeks, campaign_id FROM referral_earnings WHERE referral_id = $1::int',
+      [referralId],
+    );
+
+  test('becomes the referrer of who has none, with the campaign on the earning', async () => {
+    const [user, partner] = [await aUser(t.app), await aUser(t.app)];
+    const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
+    await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
+    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: partner.id });
+    expect(await earningsOf(user.id)).toEqual([
+      { user_id: partner.id, reason: 'referral_registration_pending', amount_kopeks: 0, campaign_id: campaign.id },
+    ]);
+  });
+
+  test('also when the bonus cannot be given; never over another referrer', async () => {
+    const [user, invited, partner, referrer] = [await aUser(t.app), await aUser(t.app), await aUser(t.app), await aUser(t.app)];
+    const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 0, partner_user_id: partner.id });
+    await setUser(t.app, invited.id, { referred_by_id: referrer.id });
+    expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toBeNull();
+    await applyCampaignAtSignIn(t.app, invited.id, campaign.slug);
+    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: partner.id });
+    expect(await registrationOf(user.id)).toBeNull();
+    expect(await userRow(t.app, invited.id)).toMatchObject({ referred_by_id: referrer.id });
+    expect(await earningsOf(invited.id)).toEqual([]);
+  });
+
+  test('gets no bonus of the own campaign; one invited by the visitor gives the bonus without becoming the referrer', async () => {
+    const [visitor, partner] = [await aUser(t.app), await aUser(t.app)];
+    const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
+    expect(await applyCampaignAtSignIn(t.app, partner.id, campaign.slug)).toBeNull();
+    await setUser(t.app, partner.id, { referred_by_id: visitor.id });
+    expect(await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
+    expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: null });
+  });
+
+  test('the registration is unique in the database whatever code runs (H15)', async () => {
+    const user = await aUser(t.app);
+    const campaign = await aCampaign(t.app, { bonus_type: 'none' });
+    await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
+    const other = await aCampaign(t.app, { bonus_type: 'none' });
+    const again = t.app.db.sql(
+      "INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id",
+      [other.id, user.id],
+    );
+    await expect(again).rejects.toThrow();
+    expect(
+      await rowOf(t.app, 'SELECT count(*)::int AS n FROM advertising_campaign_registrations WHERE user_id = $1::int', [user.id]),
+    ).toEqual({
+      n: 1,
+    });
+  });
+});

@@ -1,0 +1,246 @@
+/** Hazards of spec 01 section 19 about credentials, each by the use cases that clients reach. */
+import { SignJWT } from 'jose';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { AdminActor } from '../../../../src/core/actor.ts';
+import type { App } from '../../../../src/core/app.ts';
+import { EnvError, loadEnv } from '../../../../src/core/env.ts';
+import { isConfigAdmin } from '../../../../src/domain/access/read-effective-access.ts';
+import { authenticateUser } from '../../../../src/domain/identity/authenticate-user.ts';
+import { createUser } from '../../../../src/domain/identity/create-user.ts';
+import { confirmEmailChange, requestEmailChange } from '../../../../src/domain/identity/email/change-email.ts';
+import { linkEmail } from '../../../../src/domain/identity/email/link-email.ts';
+import { registerAccount } from '../../../../src/domain/identity/email/register-account.ts';
+import { resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
+import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
+import { resendVerification, verifyEmail } from '../../../../src/domain/identity/email/verify-email.ts';
+import { findUserById } from '../../../../src/domain/identity/find-user.ts';
+import { handlePasswordReset } from '../../../../src/domain/identity/jobs.ts';
+import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
+import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
+import { changeUserStatus } from '../../../../src/domain/users/admin/changes/change-status.ts';
+import { updateUser } from '../../../../src/domain/users/update-user.ts';
+import { testApp } from '../../../support/test-app.ts';
+import { TEST_BOT_TOKEN } from '../../../support/test-sandbox.ts';
+import { merge } from '../../merge/merge-samples.ts';
+import { rowOf } from '../../subscriptions/sale-samples.ts';
+import {
+  actorOf,
+  aMessengerAccount,
+  anAddress,
+  anUnverifiedAccount,
+  aVerifiedAccount,
+  mailedSecret,
+  PASSWORD,
+} from '../accounts.ts';
+
+let app: App;
+beforeAll(async () => {
+  ({ app } = await testApp());
+});
+
+const registration = (email: string, password = PASSWORD) => ({
+  ...{ email, password, firstName: null },
+  ...{ language: 'ru', referralCode: null },
+});
+const rowOfUser = (id: number) => rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [id]);
+const taken = { status: 400, detail: 'This email is already registered' };
+
+describe('H1: an address is proved by what was sent there, nothing else', () => {
+  const isProved = async (id: number) => (await findUserById(app, id))!.emailVerified;
+
+  test.each(['true', 'false'])(
+    'registering an administrator’s address and asking for its password gives nothing, verification %s',
+    async (verification) => {
+      const email = anAddress();
+      const environment = { ADMIN_EMAILS: email, CABINET_EMAIL_VERIFICATION_ENABLED: verification };
+      const thief = (await testApp({ environment })).app;
+      const { userId } = await registerAccount(thief, registration(email));
+      await handlePasswordReset(thief, { email });
+      if (verification === 'false') await signInWithPassword(thief, { email, password: PASSWORD });
+      else await expect(signInWithPassword(thief, { email, password: PASSWORD })).rejects.toMatchObject({ status: 403 });
+      const user = (await findUserById(thief, userId))!;
+      expect(user.emailVerified).toBe(false);
+      expect(isConfigAdmin(thief, user)).toBe(false);
+      // The owner of the mail box proves it by the link.
+      await resetPassword(thief, { token: await mailedSecret(thief, email), password: 'the owner of the box' });
+      expect(isConfigAdmin(thief, (await findUserById(thief, userId))!)).toBe(true);
+    },
+  );
+
+  test('neither linking, nor resending, nor asking for a change proves it', async () => {
+    const user = await aMessengerAccount(app);
+    await linkEmail(app, actorOf(user.id), { email: anAddress(), password: PASSWORD });
+    expect(await isProved(user.id)).toBe(false);
+    await resendVerification(app, actorOf(user.id));
+    expect(await isProved(user.id)).toBe(false);
+    await requestEmailChange(app, actorOf(user.id), { newEmail: anAddress() });
+    expect(await isProved(user.id)).toBe(false);
+  });
+
+  test('a link that was sent to the old address does not prove the new one', async () => {
+    const account = await anUnverifiedAccount(app);
+    const old = await mailedSecret(app, account.email);
+    await requestEmailChange(app, account.actor, { newEmail: anAddress() });
+    await expect(verifyEmail(app, old)).rejects.toMatchObject({ detail: 'Invalid verification token' });
+    expect(await isProved(account.id)).toBe(false);
+  });
+});
+
+describe('H2: nobody gets credentials to an account that exists', () => {
+  // Guest purchases are not served yet; this is the part of the way that they will take.
+  test('registering its address neither changes a password-less account nor lets anybody in', async () => {
+    const { id, email } = await aVerifiedAccount(app);
+    await app.db.sql("UPDATE users SET password_hash = NULL, auth_type = 'google', google_id = $2 WHERE id = $1 RETURNING id", [
+      id,
+      `g-${id}`,
+    ]);
+    const before = await rowOfUser(id);
+    await expect(registerAccount(app, registration(email, 'the password of a thief'))).rejects.toMatchObject(taken);
+    const draft = { authType: 'email', messengerId: null, username: null, firstName: null, lastName: null } as const;
+    const credentials = { email, emailVerified: true, passwordHash: 'x', language: 'ru', referredById: null };
+    await expect(createUser(app, { ...draft, ...credentials })).rejects.toMatchObject(taken);
+    expect(await rowOfUser(id)).toEqual(before);
+    await expect(signInWithPassword(app, { email, password: 'the password of a thief' })).rejects.toMatchObject({ status: 401 });
+  });
+});
+
+describe('H8: sessions end with what they rested on', () => {
+  const admin: AdminActor = { kind: 'admin', userId: 2_000_000_000, level: 1_000, isConfigAdmin: true };
+  const NO_CHANGE = {
+    ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null },
+    ...{ referralCode: null, hasHadPaidSubscription: null, hasMadeFirstTopup: null },
+  };
+  const endings: Record<string, (account: Awaited<ReturnType<typeof aVerifiedAccount>>) => Promise<unknown>> = {
+    'a password reset': async ({ email }) => {
+      await handlePasswordReset(app, { email });
+      await resetPassword(app, { token: await mailedSecret(app, email), password: 'another password' });
+    },
+    'a new password beside an unproved address': async ({ id, actor }) => {
+      await app.db.sql('UPDATE users SET email_verified = false WHERE id = $1 RETURNING id', [id]);
+      await linkEmail(app, actor, { email: anAddress(), password: 'another password' });
+    },
+    blocking: ({ id }) => changeUserStatus(app, admin, id, 'blocked', null),
+    'blocking over the Web API': ({ id }) =>
+      updateUser(app, { kind: 'token', tokenId: 1, name: 'test' }, id, { ...NO_CHANGE, status: 'blocked' }),
+    'soft deletion': ({ id }) => changeUserStatus(app, admin, id, 'deleted', null),
+    'merging into another account': async ({ id }) => {
+      const primary = await aMessengerAccount(app);
+      await merge(app, { primaryId: primary.id, secondaryId: id });
+    },
+  };
+
+  test.each(Object.entries(endings))('%s', async (_name, end) => {
+    const account = await aVerifiedAccount(app);
+    const [one, two] = [account.signIn, await openSession(app, account.id)];
+    await end(account);
+    // Back to active, so that it is the revocation that speaks, not the status.
+    await app.db.sql("UPDATE users SET status = 'active' WHERE id = $1 RETURNING id", [account.id]);
+    for (const session of [one, two]) {
+      await expect(refreshSession(app, session.refreshToken)).rejects.toMatchObject({
+        status: 401,
+        detail: 'Refresh token not found or revoked',
+      });
+    }
+  });
+
+  test('a user who may not sign in may not refresh, and two sign-ins of one second are two sessions', async () => {
+    const { id, signIn } = await aVerifiedAccount(app);
+    expect((await openSession(app, id)).refreshToken).not.toBe(signIn.refreshToken);
+    await app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1 RETURNING id", [id]);
+    await expect(refreshSession(app, signIn.refreshToken)).rejects.toMatchObject({ detail: 'User not found or inactive' });
+  });
+});
+
+describe('H11: no secret lies in the database', () => {
+  test('links, codes, sessions and passwords are hashes there, and each is spent once', async () => {
+    const fresh = await anUnverifiedAccount(app);
+    const verification = await mailedSecret(app, fresh.email);
+    const known = await aVerifiedAccount(app);
+    await handlePasswordReset(app, { email: known.email });
+    const reset = await mailedSecret(app, known.email);
+    const changing = await aVerifiedAccount(app);
+    const newEmail = anAddress();
+    await requestEmailChange(app, changing.actor, { newEmail });
+    const code = await mailedSecret(app, newEmail);
+    const stored = await app.db.sql<{ text: string }>(
+      `SELECT u::text || coalesce((SELECT string_agg(r::text, ' ') FROM cabinet_refresh_tokens r WHERE r.user_id = u.id), '') AS text
+       FROM users u WHERE id IN ($1::int, $2::int, $3::int)`,
+      [fresh.id, known.id, changing.id],
+    );
+    const text = stored.map((row) => row.text).join('\n');
+    for (const secret of [verification, reset, known.signIn.refreshToken, PASSWORD]) expect(text).not.toContain(secret);
+    expect(text).not.toMatch(new RegExp(`[,(]${code}[,)]`));
+    await verifyEmail(app, verification);
+    await expect(verifyEmail(app, verification)).rejects.toMatchObject({ detail: 'Invalid verification token' });
+    await resetPassword(app, { token: reset, password: PASSWORD });
+    await expect(resetPassword(app, { token: reset, password: PASSWORD })).rejects.toMatchObject({
+      detail: 'Invalid reset token',
+    });
+    expect(await confirmEmailChange(app, changing.actor, code)).toBe(newEmail);
+    await expect(confirmEmailChange(app, changing.actor, code)).rejects.toMatchObject({ detail: 'No pending email change' });
+  });
+});
+
+describe('H13: one address is one account, however it is written', () => {
+  test('every way that stores an address takes its variants for the same one', async () => {
+    const { email } = await aVerifiedAccount(app);
+    const variant = email.toUpperCase();
+    await expect(registerAccount(app, registration(variant))).rejects.toMatchObject(taken);
+    const user = await aMessengerAccount(app);
+    await expect(linkEmail(app, actorOf(user.id), { email: variant, password: PASSWORD })).rejects.toMatchObject(taken);
+    const changing = await aVerifiedAccount(app);
+    await expect(requestEmailChange(app, changing.actor, { newEmail: variant })).rejects.toMatchObject(taken);
+    expect((await signInWithPassword(app, { email: ` ${variant} `, password: PASSWORD })).user.email).toBe(email);
+  });
+
+  test('the database holds no other spelling, and no address twice', async () => {
+    const [one, two] = [await aMessengerAccount(app), await aVerifiedAccount(app)];
+    const set = (email: string) => app.db.sql('UPDATE users SET email = $2 WHERE id = $1 RETURNING id', [one.id, email]);
+    await expect(set('Someone@Example.com')).rejects.toThrow(/users_email_lower_case/);
+    await expect(set(two.email)).rejects.toThrow(/unique/i);
+  });
+});
+
+describe('H26: sessions have a key of their own', () => {
+  const production = {
+    ...{ NODE_ENV: 'production', DATABASE_URL: 'postgresql://db.internal/subscriptions', BOT_TOKEN: TEST_BOT_TOKEN },
+  };
+  const problemsOf = (environment: Record<string, string>): readonly string[] => {
+    try {
+      loadEnv(environment);
+    } catch (error) {
+      if (error instanceof EnvError) return error.problems;
+      throw error;
+    }
+    return [];
+  };
+
+  test('the cabinet does not start in production without one of 32 bytes', () => {
+    const names = (environment: Record<string, string>) => problemsOf(environment).map((problem) => problem.split(':')[0]);
+    expect(names(production)).toContain('CABINET_JWT_SECRET');
+    expect(names({ ...production, CABINET_JWT_SECRET: 'k3Zr8vQm1xWc7Yp5Ht2Nb9Ls4Dg6Fj0' })).toContain('CABINET_JWT_SECRET');
+    expect(names({ ...production, CABINET_JWT_SECRET: 'k3Zr8vQm1xWc7Yp5Ht2Nb9Ls4Dg6Fj0a' })).toEqual([]);
+  });
+
+  test('a token under the bot token, or under a short override, is none', async () => {
+    const { id } = await aMessengerAccount(app);
+    const under = (secret: string) =>
+      new SignJWT({ type: 'access', permissions: [], roles: [] })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject(String(id))
+        .setIssuedAt(app.clock.now())
+        .setExpirationTime(new Date(app.clock.now().getTime() + 600_000))
+        .sign(Buffer.from(secret));
+    const environments: Record<string, string>[] = [{}, { CABINET_JWT_SECRET: '' }];
+    for (const environment of environments) {
+      const made = (await testApp({ environment })).app;
+      const bearer = await under(TEST_BOT_TOKEN);
+      await expect(authenticateUser(made, { bearer, initData: null })).rejects.toMatchObject({
+        detail: 'Invalid or expired token',
+      });
+      expect((await authenticateUser(made, { bearer: (await openSession(made, id)).accessToken, initData: null })).userId).toBe(
+        id,
+      );
+    }
+  });
+});

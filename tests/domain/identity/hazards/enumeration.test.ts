@@ -1,0 +1,164 @@
+/**
+ * H10: nobody learns from an answer, or from the time it takes, whether an address has an account. Two proofs: the same statements
+ * go to the database (exact, whatever the load), and the medians of interleaved calls lie close together.
+ */
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../../src/core/app.ts';
+import { type ApiReply, clientOf, testServer } from '../../../support/api.ts';
+import { testApp } from '../../../support/test-app.ts';
+import { aMessengerAccount, anAddress, anUnverifiedAccount, aVerifiedAccount } from '../accounts.ts';
+
+let app: App;
+let server: FastifyInstance;
+/** Statements of the request under way. */
+let statements: string[] = [];
+
+beforeAll(async () => {
+  ({ app } = await testApp());
+  const { sql } = app.db;
+  const watched: typeof sql = (text, values) => {
+    statements.push(text.replace(/\s+/g, ' '));
+    return sql(text, values);
+  };
+  server = await testServer({ ...app, db: { ...app.db, sql: watched } });
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  await app.db.sql('DELETE FROM rate_limit_windows');
+});
+
+const kinds = {
+  unknown: async () => anAddress(),
+  verified: async () => (await aVerifiedAccount(app)).email,
+  unverified: async () => (await anUnverifiedAccount(app)).email,
+  'without a password': async () => {
+    const { id, email } = await aVerifiedAccount(app);
+    await app.db.sql('UPDATE users SET password_hash = NULL WHERE id = $1 RETURNING id', [id]);
+    return email;
+  },
+  blocked: async () => {
+    const { id, email } = await aVerifiedAccount(app);
+    await app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1 RETURNING id", [id]);
+    return email;
+  },
+  'of a messenger account': async () => {
+    const [{ id }, email] = [await aMessengerAccount(app), anAddress()];
+    await app.db.sql('UPDATE users SET email = $2 WHERE id = $1 RETURNING id', [id, email]);
+    return email;
+  },
+};
+type Kind = keyof typeof kinds;
+const NAMES = Object.keys(kinds) as Kind[];
+
+interface Seen {
+  reply: ApiReply;
+  statements: string[];
+  ms: number;
+}
+
+/** Asks about one address of each kind in turn, round after round, so that a slow moment hits all of them. */
+async function interleaved(rounds: number, ask: (email: string) => Promise<ApiReply>): Promise<Record<Kind, Seen[]>> {
+  const addresses = {} as Record<Kind, string>;
+  for (const kind of NAMES) addresses[kind] = await kinds[kind]();
+  const seen = Object.fromEntries(NAMES.map((kind) => [kind, []])) as unknown as Record<Kind, Seen[]>;
+  // The first call of a process pays for what later ones find ready.
+  await ask(anAddress());
+  for (let round = 0; round < rounds; round++) {
+    for (let place = 0; place < NAMES.length; place++) {
+      const kind = NAMES[(place + round) % NAMES.length]!;
+      await app.db.sql('DELETE FROM rate_limit_windows');
+      statements = [];
+      const began = performance.now();
+      const reply = await ask(addresses[kind]);
+      seen[kind].push({ reply, statements, ms: performance.now() - began });
+    }
+  }
+  return seen;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
+
+/** Everything a client can tell two answers apart by. */
+function visible({ status, body, headers }: ApiReply): unknown {
+  const { date: _date, 'x-request-id': _id, ...rest } = headers;
+  return { status, body, headers: rest };
+}
+
+function expectAlike(seen: Record<Kind, Seen[]>): void {
+  const [model] = seen.unknown;
+  for (const kind of NAMES) {
+    for (const one of seen[kind]) {
+      expect(visible(one.reply), kind).toEqual(visible(model!.reply));
+      expect(one.statements, kind).toEqual(model!.statements);
+    }
+  }
+}
+
+/** Medians apart by less than the fastest of them, or by less than the 5 ms that a machine under load may add to any. */
+function expectAlikeInTime(seen: Record<Kind, Seen[]>): void {
+  const medians = NAMES.map((kind) => median(seen[kind].map((one) => one.ms)));
+  const fastest = Math.min(...medians);
+  const shown = NAMES.map((kind, place) => `${kind} ${medians[place]!.toFixed(1)} ms`).join(', ');
+  expect(Math.max(...medians) - fastest, shown).toBeLessThan(Math.max(fastest, 5));
+}
+
+describe('H10: no enumeration', () => {
+  test('signing in with a wrong password: one answer, one work, one time', { timeout: 60_000 }, async () => {
+    const client = clientOf(server);
+    const seen = await interleaved(7, (email) => client.post('/cabinet/auth/email/login', { email, password: 'wrong password' }));
+    expect(seen.unknown[0]!.reply).toMatchObject({ status: 401, body: { detail: 'Invalid email or password' } });
+    expectAlike(seen);
+    // A password that is not compared makes an answer tens of times faster; the bound is far from noise and far from that.
+    expectAlikeInTime(seen);
+  });
+
+  test('forgetting a password: one answer, one work, one time', { timeout: 60_000 }, async () => {
+    const client = clientOf(server);
+    const seen = await interleaved(40, (email) => client.post('/cabinet/auth/password/forgot', { email }));
+    expect(seen.unknown[0]!.reply).toMatchObject({
+      status: 200,
+      body: { message: 'If the email exists, a password reset link has been sent' },
+    });
+    expectAlike(seen);
+    // Writing the mail at once would take several times as long as handing over a job does.
+    expectAlikeInTime(seen);
+  });
+});
+
+describe('H12: tries are limited by account and by address', () => {
+  test('an invented forwarding header makes nobody a new visitor', async () => {
+    const proxied = await testServer((await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } })).app);
+    try {
+      const knock = (forwarded: string) =>
+        clientOf(proxied, { 'x-forwarded-for': forwarded }).post('/cabinet/auth/email/verify', { token: 'a'.repeat(64) });
+      for (let n = 1; n <= 10; n++) expect((await knock(`198.51.100.${n}, 203.0.113.7`)).status).toBe(400);
+      const refused = await knock('198.51.100.99, 203.0.113.7');
+      expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many requests' }, headers: { 'retry-after': '60' } });
+      expect((await knock('203.0.113.8')).status).toBe(400);
+    } finally {
+      await proxied.close();
+    }
+  });
+
+  test('one account is locked for everybody after ten tries, an unknown address just so', { timeout: 60_000 }, async () => {
+    const { email } = await aVerifiedAccount(app);
+    const proxied = await testServer((await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } })).app);
+    try {
+      for (const address of [email, anAddress()]) {
+        const login = (n: number) =>
+          clientOf(proxied, { 'x-forwarded-for': `203.0.113.${n}` }).post('/cabinet/auth/email/login', {
+            email: address,
+            password: 'wrong',
+          });
+        const replies = await Promise.all(Array.from({ length: 11 }, (_, n) => login(n + 1)));
+        expect(replies.map((reply) => reply.status).toSorted()).toEqual([...Array(10).fill(401), 429]);
+        expect(replies.find((reply) => reply.status === 429)!.headers['retry-after']).toBe('60');
+      }
+    } finally {
+      await proxied.close();
+    }
+  });
+});

@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { noteFailedMerge, peekMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
+import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
+import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { listOwnTransactions } from '../../../src/domain/ledger/list-transactions.ts';
+import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
+import { aUser, unique } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aMembership, aStoredSubscription, rowOf, topUp } from '../subscriptions/sale-samples.ts';
+import { aPair, merge, setUser, tokenFor, userRow } from './merge-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const count = async (sql: string, values: unknown[]) => (await rowOf<{ n: number }>(t.app, sql, values)).n;
+const messengerOf = async (id: number) => (await userRow(t.app, id)).messenger_id as number;
+
+describe('money and history', () => {
+  test('the balance moves by new entries, the history with it, and the ledger stays clean', async () => {
+    const pair = await aPair(t.app);
+    await topUp(t.app, pair.primaryId, 10_000);
+    await topUp(t.app, pair.secondaryId, 25_050);
+    await topUp(t.app, pair.secondaryId, 4_950);
+    const entriesBefore = await t.app.db.sql<object>(
+      'SELECT id, transaction_id, account_id, kopeks FROM ledger_entries ORDER BY id',
+    );
+    await merge(t.app, pair);
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 40_000, status: 'active' });
+    expect(await userRow(t.app, pair.secondaryId)).toMatchObject({ balance_kopeks: 0, status: 'deleted' });
+    const entries = await t.app.db.sql<object>('SELECT id, transaction_id, account_id, kopeks FROM ledger_entries ORDER BY id');
+    expect(entries.slice(0, entriesBefore.length)).toEqual(entriesBefore);
+    expect(entries).toHaveLength(entriesBefore.length + 4);
+    expect(await checkLedger(t.app)).toEqual([]);
+    const visible = await listOwnTransactions(t.app, pair.primaryId, { page: 1, perPage: 50, type: null });
+    expect(visible.items.map((item) => item.amountKopeks).sort()).toEqual([10_000, 25_050, 4_950]);
+    const own = await rowOf<{ total: number; theirs: number; between: number }>(
+      t.app,
+      `SELECT (SELECT sum(amount_kopeks)::bigint FROM transactions WHERE user_id = $1::int) AS total,
+         (SELECT count(*)::int FROM transactions WHERE user_id = $2::int) AS theirs,
+         (SELECT sum(e.kopeks)::bigint FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE a.kind = 'account_merge') AS between`,
+      [pair.primaryId, pair.secondaryId],
+    );
+    expect(own).toEqual({ total: 40_000, theirs: 0, between: 0 });
+  });
+
+  test('transactions change their owner in no other way, nor while there is money on the balance', async () => {
+    const pair = await aPair(t.app);
+    await topUp(t.app, pair.secondaryId, 100);
+    const move = t.app.db.sql('UPDATE transactions SET user_id = $2::int WHERE user_id = $1::int RETURNING id', [
+      pair.secondaryId,
+      pair.primaryId,
+    ]);
+    await expect(move).rejects.toThrow();
+    const early = t.app.db.sql('SELECT move_transactions($1::int, $2::int) AS moved', [pair.secondaryId, pair.primaryId]);
+    await expect(early).rejects.toThrow();
+    const amount = t.app.db.sql('UPDATE transactions SET amount_kopeks = 1 WHERE user_id = $1::int RETURNING id', [
+      pair.secondaryId,
+    ]);
+    await expect(amount).rejects.toThrow();
+  });
+});
+
+describe('identities and flags', () => {
+  test('go into empty fields only; the e-mail comes whole or not at all', async () => {
+    const email = `merge${unique()}@example.com`;
+    const google = `g${unique()}`;
+    const pair = await aPair(t.app, {
+      primary: { messenger_id: null, google_id: google, used_promocodes: 2, partner_status: 'rejected' },
+      secondary: {
+        ...{ google_id: `g${unique()}`, yandex_id: `y${unique()}`, vk_id: 700_000 + unique(), email, email_verified: true },
+        ...{ email_verified_at: t.clock.now(), password_hash: 'stored-hash', used_promocodes: 3, partner_status: 'pending' },
+        ...{
+          referral_commission_percent: 40,
+          has_had_paid_subscription: true,
+          restriction_topup: true,
+          restriction_reason: 'why',
+        },
+      },
+    });
+    const before = await userRow(t.app, pair.secondaryId);
+    await merge(t.app, pair);
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({
+      ...{ messenger_id: before.messenger_id, google_id: google, yandex_id: before.yandex_id, vk_id: before.vk_id, email },
+      ...{ email_verified: true, email_verified_at: before.email_verified_at, password_hash: 'stored-hash', used_promocodes: 5 },
+      ...{ partner_status: 'pending', referral_commission_percent: 40, has_had_paid_subscription: true },
+      ...{ restriction_topup: true, restriction_subscription: false, restriction_reason: 'why' },
+    });
+    expect(await userRow(t.app, pair.secondaryId)).toMatchObject({
+      ...{
+        status: 'deleted',
+        messenger_id: null,
+        google_id: null,
+        yandex_id: null,
+        vk_id: null,
+        email: null,
+        email_verified: false,
+      },
+      ...{ password_hash: null, vpnpanel_uuid: null, referred_by_id: null, referral_code: `merged_${pair.secondaryId}` },
+    });
+  });
+
+  test('a primary with an e-mail keeps its own, and the other one is free again', async () => {
+    const [mine, theirs] = [`mine${unique()}@example.com`, `theirs${unique()}@example.com`];
+    const pair = await aPair(t.app, {
+      primary: { email: mine, email_verified: false },
+      secondary: { email: theirs, email_verified: true, password_hash: 'secret' },
+    });
+    const ownMessenger = await messengerOf(pair.primaryId);
+    await merge(t.app, pair);
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({
+      ...{ email: mine, email_verified: false, password_hash: null, messenger_id: ownMessenger },
+    });
+    expect(await count('SELECT count(*)::int AS n FROM users WHERE email = $1', [theirs])).toBe(0);
+  });
+});
+
+describe('everything else that is owned', () => {
+  test('memberships without duplicates, the primary group anew, roles never, authors nobody', async () => {
+    const pair = await aPair(t.app);
+    const shared = await aMembership(t.app, pair.primaryId, { priority: 5 });
+    await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [
+      pair.secondaryId,
+      shared,
+    ]);
+    const better = await aMembership(t.app, pair.secondaryId, { priority: 50 });
+    const [role] = await t.app.db.sql<{ id: number }>(
+      'INSERT INTO admin_roles (name, created_by) VALUES ($1, $2::int) RETURNING id',
+      [`role ${unique()}`, pair.secondaryId],
+    );
+    await t.app.db.sql('INSERT INTO user_roles (user_id, role_id) VALUES ($1::int, $2::int) RETURNING id', [
+      pair.secondaryId,
+      role!.id,
+    ]);
+    await merge(t.app, pair);
+    const groups = await t.app.db.sql<{ id: number }>(
+      'SELECT promo_group_id AS id FROM user_promo_groups WHERE user_id = $1::int ORDER BY 1',
+      [pair.primaryId],
+    );
+    expect(groups.map((group) => group.id)).toEqual([shared, better].sort((a, b) => a - b));
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promo_group_id: better });
+    expect(await count('SELECT count(*)::int AS n FROM user_roles WHERE role_id = $1::int', [role!.id])).toBe(0);
+    expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role!.id])).toEqual({ created_by: null });
+  });
+
+  test('pending offers, applications and promo code uses: one of a kind', async () => {
+    const pair = await aPair(t.app);
+    const [code] = await t.app.db.sql<{ id: number }>(
+      "INSERT INTO promocodes (code, type, balance_bonus_kopeks) VALUES ($1, 'balance', 100) RETURNING id",
+      [`CODE${unique()}`],
+    );
+    for (const id of [pair.primaryId, pair.secondaryId]) {
+      await t.app.db.sql('INSERT INTO promocode_uses (promocode_id, user_id) VALUES ($1::int, $2::int) RETURNING id', [
+        code!.id,
+        id,
+      ]);
+      await t.app.db.sql('INSERT INTO partner_applications (user_id) VALUES ($1::int) RETURNING id', [id]);
+      await t.app.db.sql(
+        "INSERT INTO discount_offers (user_id, notification_type, expires_at) VALUES ($1::int, 'same', now() + interval '1 day') RETURNING id",
+        [id],
+      );
+      await t.app.db.sql("INSERT INTO tickets (user_id, title) VALUES ($1::int, 'help') RETURNING id", [id]);
+    }
+    await merge(t.app, pair);
+    const held = await rowOf(
+      t.app,
+      `SELECT (SELECT count(*)::int FROM promocode_uses WHERE user_id = $1::int) AS uses,
+         (SELECT count(*)::int FROM partner_applications WHERE user_id = $1::int) AS applications,
+         (SELECT count(*)::int FROM discount_offers WHERE user_id = $1::int) AS offers,
+         (SELECT count(*)::int FROM discount_offers WHERE user_id = $1::int AND is_active) AS open_offers,
+         (SELECT count(*)::int FROM tickets WHERE user_id = $1::int) AS tickets`,
+      [pair.primaryId],
+    );
+    expect(held).toEqual({ uses: 1, applications: 1, offers: 2, open_offers: 1, tickets: 2 });
+  });
+
+  test('referrals follow; what the two earned of each other goes; nobody becomes his own ancestor', async () => {
+    const pair = await aPair(t.app);
+    const guest = await aUser(t.app);
+    // primary was invited by "between", who was invited by the secondary.
+    const between = await aUser(t.app);
+    const above = await aUser(t.app);
+    await setUser(t.app, pair.secondaryId, { referred_by_id: above.id });
+    await setUser(t.app, guest.id, { referred_by_id: pair.secondaryId });
+    await setUser(t.app, between.id, { referred_by_id: pair.secondaryId });
+    await setUser(t.app, pair.primaryId, { referred_by_id: between.id });
+    const earn = (earner: number, referral: number) =>
+      t.app.db.sql(
+        "INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason) VALUES ($1::int, $2::int, 0, 'referral_registration_pending') RETURNING id",
+        [earner, referral],
+      );
+    await earn(pair.secondaryId, pair.primaryId);
+    await earn(pair.secondaryId, guest.id);
+    await earn(above.id, pair.secondaryId);
+    await earn(above.id, pair.primaryId);
+    await merge(t.app, pair);
+    expect(await userRow(t.app, guest.id)).toMatchObject({ referred_by_id: pair.primaryId });
+    expect(await userRow(t.app, between.id)).toMatchObject({ referred_by_id: pair.primaryId });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: above.id });
+    const earnings = await t.app.db.sql<{ user_id: number; referral_id: number }>(
+      'SELECT user_id, referral_id FROM referral_earnings WHERE $1::int IN (user_id, referral_id) OR $2::int IN (user_id, referral_id) ORDER BY id',
+      [pair.primaryId, pair.secondaryId],
+    );
+    expect(earnings).toEqual([
+      { user_id: pair.primaryId, referral_id: guest.id },
+      { user_id: above.id, referral_id: pair.primaryId },
+    ]);
+  });
+
+  test('a secondary that invited the primary stops being its referrer', async () => {
+    const pair = await aPair(t.app);
+    await setUser(t.app, pair.primaryId, { referred_by_id: pair.secondaryId });
+    await merge(t.app, pair);
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: null });
+  });
+});
+
+describe('the token and failures (H17)', () => {
+  test('works once; sessions of both end, the primary gets a new one', async () => {
+    const pair = await aPair(t.app);
+    const [mine, theirs] = [await openSession(t.app, pair.primaryId), await openSession(t.app, pair.secondaryId)];
+    const token = await tokenFor(t.app, pair);
+    const request = { token, keepSubscriptionFrom: pair.primaryId };
+    const session = await mergeAccounts(t.app, request);
+    expect(session.user.id).toBe(pair.primaryId);
+    for (const old of [mine, theirs]) {
+      await expect(refreshSession(t.app, old.refreshToken)).rejects.toMatchObject({ status: 401 });
+    }
+    await refreshSession(t.app, session.refreshToken);
+    const [row] = await t.app.db.sql<{ device_info: string }>(
+      'SELECT device_info FROM cabinet_refresh_tokens WHERE user_id = $1::int AND revoked_at IS NULL ORDER BY id LIMIT 1',
+      [pair.primaryId],
+    );
+    expect(row).toEqual({ device_info: 'merge' });
+    await expect(mergeAccounts(t.app, request)).rejects.toMatchObject({
+      status: 404,
+      detail: 'Merge token is invalid, expired, or already consumed',
+    });
+  });
+
+  test.each(['blocked', 'deleted'])('a %s account merges with nobody, and the token stays', async (status) => {
+    const pair = await aPair(t.app, { secondary: { status } });
+    const token = await tokenFor(t.app, pair);
+    await expect(mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).rejects.toMatchObject({
+      status: 400,
+      detail: 'Account merge cannot be completed. The accounts may have already been merged or deleted.',
+    });
+    await setUser(t.app, pair.secondaryId, { status: 'active' });
+    expect((await mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).user.id).toBe(pair.primaryId);
+  });
+
+  test('a foreign id to keep is refused; the fourth failure ends the token', async () => {
+    const pair = await aPair(t.app);
+    const token = await tokenFor(t.app, pair);
+    const attempt = () => mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId + 1_000_000 });
+    for (let failure = 1; failure <= 4; failure++) {
+      await expect(attempt()).rejects.toMatchObject({
+        status: 400,
+        detail: 'keep_subscription_from must be one of the two user IDs being merged',
+      });
+    }
+    await expect(attempt()).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('a restored token keeps the time it has left', async () => {
+    const pair = await aPair(t.app);
+    const token = await tokenFor(t.app, pair);
+    const expiry = () =>
+      rowOf<{ at: Date }>(t.app, 'SELECT expires_at AS at FROM short_lived_entries WHERE key = $1', [`account_merge:${token}`]);
+    const before = await expiry();
+    t.clock.advance(60_000);
+    await noteFailedMerge(t.app, token);
+    expect(await expiry()).toEqual(before);
+    t.clock.advance(29 * 60_000 + 1_000);
+    expect(await peekMergeToken(t.app, token)).toBeNull();
+  });
+
+  test('a step that fails rolls everything back, and the same token works then', async () => {
+    const pair = await aPair(t.app);
+    await topUp(t.app, pair.secondaryId, 5_000);
+    await aStoredSubscription(t.app, pair.secondaryId);
+    await setUser(t.app, pair.secondaryId, { vpnpanel_uuid: randomUUID() });
+    const token = await tokenFor(t.app, pair);
+    const before = [await userRow(t.app, pair.primaryId), await userRow(t.app, pair.secondaryId)];
+    // The last step of all cannot be taken: the record's key is taken away by a trigger of this test.
+    await t.app.db.sql(
+      `CREATE OR REPLACE FUNCTION test_refuse_merge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'test'; END $$`,
+    );
+    await t.app.db.sql(
+      'CREATE TRIGGER test_refuse_merge BEFORE INSERT ON account_merges FOR EACH ROW EXECUTE FUNCTION test_refuse_merge()',
+    );
+    try {
+      await expect(mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).rejects.toMatchObject({
+        status: 500,
+        detail: 'Account merge failed due to an internal error',
+      });
+    } finally {
+      await t.app.db.sql('DROP TRIGGER test_refuse_merge ON account_merges');
+    }
+    expect([await userRow(t.app, pair.primaryId), await userRow(t.app, pair.secondaryId)]).toEqual(before);
+    expect(await checkLedger(t.app)).toEqual([]);
+    await mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 5_000 });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+});

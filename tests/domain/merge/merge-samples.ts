@@ -1,0 +1,41 @@
+import type { App } from '../../../src/core/app.ts';
+import { createMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
+import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
+import { aUser } from '../../support/builders.ts';
+import { rowOf } from '../subscriptions/sale-samples.ts';
+
+export interface Pair {
+  primaryId: number;
+  secondaryId: number;
+}
+
+/** Two active accounts with their messenger ids; columns overwrite what the builder wrote. */
+export async function aPair(
+  app: App,
+  columns: { primary?: Record<string, unknown>; secondary?: Record<string, unknown> } = {},
+): Promise<Pair> {
+  const [primary, secondary] = [await aUser(app), await aUser(app)];
+  await setUser(app, primary.id, columns.primary ?? {});
+  await setUser(app, secondary.id, columns.secondary ?? {});
+  return { primaryId: primary.id, secondaryId: secondary.id };
+}
+
+export async function setUser(app: App, id: number, columns: Record<string, unknown>): Promise<void> {
+  for (const [name, value] of Object.entries(columns)) {
+    await app.db.sql(`UPDATE users SET ${name} = $2 WHERE id = $1::int RETURNING id`, [id, value]);
+  }
+}
+
+export function tokenFor(app: App, pair: Pair): Promise<string> {
+  const { primaryId: primaryUserId, secondaryId: secondaryUserId } = pair;
+  return createMergeToken(app, { primaryUserId, secondaryUserId, provider: 'google', providerId: 'g-1' });
+}
+
+/** Merges, keeping the primary's subscription unless told otherwise. */
+export async function merge(app: App, pair: Pair, keepSubscriptionFrom = pair.primaryId) {
+  return mergeAccounts(app, { token: await tokenFor(app, pair), keepSubscriptionFrom });
+}
+
+export function userRow(app: App, id: number): Promise<Record<string, unknown>> {
+  return rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [id]);
+}

@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { AdminActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
+import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { changeUserBalance } from '../../src/domain/users/admin/changes/change-balance.ts';
+import { changeUserStatus } from '../../src/domain/users/admin/changes/change-status.ts';
+import { eraseUser } from '../../src/domain/users/admin/removal/erase-user.ts';
+import { resetSubscription } from '../../src/domain/users/admin/removal/reset-subscription.ts';
+import { runSubscriptionAction } from '../../src/domain/users/admin/subscription/run-action.ts';
+import { anAction, anAdmin } from '../domain/users/admin/admin-setup.ts';
+import { aUser, unique } from '../support/builders.ts';
+import { testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+function atOnce<T>(times: number, work: (n: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
+  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
+}
+
+const won = <T>(results: PromiseSettledResult<T>[]) =>
+  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+const refusals = (results: PromiseSettledResult<unknown>[]) =>
+  results.flatMap((result) =>
+    result.status === 'rejected' ? [(result.reason as { detail?: unknown }).detail ?? result.reason] : [],
+  );
+
+// One connection would put everything in a row: nothing to race.
+describe.runIf(serverUrl !== null)('administrators raced', () => {
+  let app: App;
+  let admin: AdminActor;
+  beforeAll(async () => {
+    ({ app } = await testApp());
+    admin = await anAdmin(app);
+  });
+
+  const balance = (userId: number, amountKopeks: number, key: string | null = null) =>
+    changeUserBalance(app, admin, { userId, amountKopeks, description: 'race', isShown: true }, key);
+  const figuresDiffer = async () => {
+    const [row] = await app.db.sql<{ differing: number }>(
+      `SELECT count(*)::int AS differing FROM users u JOIN user_figures f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
+         LEFT JOIN subscriptions s ON s.user_id = u.id
+       WHERE f.balance_kopeks <> u.balance_kopeks OR f.status <> u.status OR t.status <> u.status
+         OR t.traffic_used_gb <> coalesce(s.traffic_used_gb, 0)
+         OR (f.total_spent_kopeks, f.purchase_count) <> (SELECT coalesce(sum(abs(amount_kopeks)), 0), count(*) FROM transactions
+           WHERE user_id = u.id AND type = 'subscription_payment' AND is_completed)`,
+    );
+    return row!.differing;
+  };
+
+  test('H16: withdrawals at once never overdraw', async () => {
+    const { id } = await aUser(app);
+    await balance(id, 1_000);
+    const results = await atOnce(30, () => balance(id, -100));
+    expect(won(results)).toHaveLength(10);
+    expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance. Current: 0, requested: 100']));
+    expect(new Set(won(results).map((change) => change.newKopeks)).size).toBe(10);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('one idempotency key runs once', async () => {
+    const { id } = await aUser(app);
+    const key = `race-${unique()}`;
+    const results = await atOnce(20, () => balance(id, 300, key));
+    expect(new Set(won(results).map((change) => JSON.stringify(change)))).toEqual(new Set(['{"oldKopeks":0,"newKopeks":300}']));
+    expect(won(results)).toHaveLength(20);
+  });
+
+  test('one of many creates the subscription', async () => {
+    const { id } = await aUser(app);
+    const results = await atOnce(20, () => runSubscriptionAction(app, admin, id, anAction('create')));
+    expect(won(results)).toHaveLength(1);
+    expect(new Set(refusals(results))).toEqual(new Set(['User already has a subscription']));
+  });
+
+  test('actions at once add up', async () => {
+    const { id } = await aUser(app);
+    const made = await runSubscriptionAction(app, admin, id, anAction('create', { days: 10, trafficLimitGb: 50 }));
+    const results = await atOnce(40, (n) =>
+      runSubscriptionAction(
+        app,
+        admin,
+        id,
+        n % 2 === 0 ? anAction('extend', { days: 3 }) : anAction('add_traffic', { trafficGb: 2 }),
+      ),
+    );
+    expect(refusals(results)).toEqual([]);
+    const [row] = await app.db.sql<{ end_date: Date; traffic_limit_gb: number; purchased_traffic_gb: number; purchases: number }>(
+      `SELECT end_date, traffic_limit_gb, purchased_traffic_gb,
+         (SELECT count(*)::int FROM traffic_purchases p WHERE p.subscription_id = s.id) AS purchases
+       FROM subscriptions s WHERE user_id = $1::int`,
+      [id],
+    );
+    expect(row).toEqual({
+      ...{ end_date: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), traffic_limit_gb: 90 },
+      ...{ purchased_traffic_gb: 40, purchases: 20 },
+    });
+  });
+
+  test('H18: full deletion against money, status and subscription changes loses nothing', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = await aUser(app);
+      await balance(id, 1_000);
+      await runSubscriptionAction(app, admin, id, anAction('create'));
+      const results = await Promise.allSettled([
+        ...Array.from({ length: 6 }, () => balance(id, 50)),
+        eraseUser(app, admin, id, { deletesFromPanel: true, reason: null }),
+        changeUserStatus(app, admin, id, 'blocked', null),
+        runSubscriptionAction(app, admin, id, anAction('extend', { days: 1 })),
+        resetSubscription(app, admin, id, { disablesInPanel: true, reason: null }),
+        eraseUser(app, admin, id, { deletesFromPanel: true, reason: null }),
+      ]);
+      const unexpected = refusals(results).filter((detail) => detail !== 'User has no subscription');
+      expect(unexpected).toEqual([]);
+      const [row] = await app.db.sql<{ code: string; messenger: number | null }>(
+        'SELECT referral_code AS code, messenger_id AS messenger FROM users WHERE id = $1::int',
+        [id],
+      );
+      expect(row).toEqual({ code: `erased:${id}`, messenger: null });
+    }
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('figures stay true while everything changes at once', async () => {
+    const users = await Promise.all(Array.from({ length: 6 }, () => aUser(app)));
+    for (const { id } of users) await runSubscriptionAction(app, admin, id, anAction('create'));
+    const results = await atOnce<unknown>(120, (n) => {
+      const { id } = users[n % 6]!;
+      const kinds: (() => Promise<unknown>)[] = [
+        () => balance(id, 10),
+        () => runSubscriptionAction(app, admin, id, anAction('set_traffic', { trafficUsedGb: n })),
+        () => changeUserStatus(app, admin, id, n % 3 === 0 ? 'blocked' : 'active', null),
+        () =>
+          app.db.sql('UPDATE subscriptions SET traffic_used_gb = $2::float8 WHERE user_id = $1::int RETURNING id', [id, n / 7]),
+      ];
+      return kinds[Math.floor(n / 6) % 4]!();
+    });
+    expect(refusals(results)).toEqual([]);
+    expect(await figuresDiffer()).toBe(0);
+  });
+});

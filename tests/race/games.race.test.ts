@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addDays } from '../../src/core/clock.ts';
+import { answerQuestion } from '../../src/domain/games/polls/take-poll.ts';
+import { spinWheel } from '../../src/domain/games/wheel/spin-wheel.ts';
+import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { aPoll, given, pollFacts } from '../domain/games/poll-samples.ts';
+import { aWheel, wheelFacts } from '../domain/games/wheel-samples.ts';
+import { aBuyer, aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
+import { aUser } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
+  t = await testApp();
+});
+
+describe('poll rewards at once (04 12.4)', () => {
+  test('thirty last answers of one user: one reward', async () => {
+    const user = await aUser(t.app);
+    const poll = await aPoll(t.app, 2_500);
+    const responseId = await given(t.app, poll, user.id);
+    const answers = Array.from({ length: 30 }, (_, index) => {
+      const question = poll.questions[index % 2]!;
+      const answer = { responseId, questionId: question.id, optionId: question.options[index % 2]!.id };
+      return answerQuestion(t.app, { kind: 'user', userId: user.id }, answer);
+    });
+    const results = await Promise.allSettled(answers);
+    const paid = results.filter((result) => result.status === 'fulfilled' && result.value.rewardGrantedKopeks === 2_500);
+    expect(paid).toHaveLength(1);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ detail: 'This poll has already been completed' });
+    expect(await pollFacts(t.app, responseId)).toEqual({
+      completed: true,
+      given: true,
+      reward: 2_500,
+      balance: 2_500,
+      rewards: 1,
+    });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+});
+
+describe('wheel spins at once (04 13.7)', () => {
+  const PRICE = 1_300;
+  const spins = (userId: number, count: number, payment: 'messenger_stars' | 'subscription_days', key: string | null = null) =>
+    Promise.all(Array.from({ length: count }, () => spinWheel(t.app, { kind: 'user', userId }, payment, key)));
+  const won = (outcomes: { isSuccess: boolean }[]) => outcomes.filter(({ isSuccess }) => isSuccess).length;
+
+  test('forty spins, five allowed: five', async () => {
+    await aWheel(t.app, [{}], { dailySpinLimit: 5 });
+    const { userId } = await aBuyer(t.app, 100 * PRICE);
+    expect(won(await spins(userId, 40, 'messenger_stars'))).toBe(5);
+    expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: 95 * PRICE, spins: 5, debits: 5 });
+  });
+
+  test('forty spins, money for three: three, and the balance is what is left', async () => {
+    await aWheel(t.app, [{}], { dailySpinLimit: 0 });
+    const { userId } = await aBuyer(t.app, 3 * PRICE + 7);
+    expect(won(await spins(userId, 40, 'messenger_stars'))).toBe(3);
+    expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: 7, spins: 3, debits: 3 });
+  });
+
+  test('forty spins, days for two: no day is spent twice', async () => {
+    await aWheel(t.app, [{}], { dailySpinLimit: 0 });
+    const { userId } = await aBuyer(t.app);
+    const now = t.app.clock.now();
+    await aStoredSubscription(t.app, userId, { end_date: addDays(now, 5) });
+    expect(won(await spins(userId, 40, 'subscription_days'))).toBe(2);
+    expect((await wheelFacts(t.app, userId)).end_date).toEqual(addDays(now, 3));
+  });
+
+  test('a double click with one key: one payment, one result', async () => {
+    await aWheel(t.app, [{ prizeType: 'balance_bonus', prizeValue: 10, prizeValueKopeks: 10 }, {}], { dailySpinLimit: 0 });
+    const { userId } = await aBuyer(t.app, 10 * PRICE);
+    const outcomes = await spins(userId, 20, 'messenger_stars', 'click');
+    expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect(await wheelFacts(t.app, userId)).toMatchObject({ spins: 1, debits: 1 });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+});

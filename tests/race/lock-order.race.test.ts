@@ -1,0 +1,43 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
+import { aPair, tokenFor } from '../domain/merge/merge-samples.ts';
+import { rowOf } from '../domain/subscriptions/sale-samples.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
+  t = await testApp();
+});
+
+describe('H17: a merge locks its two users by id', () => {
+  test.each(['into the older account', 'into the newer account'])('%s', async (direction) => {
+    const { primaryId: older, secondaryId: newer } = await aPair(t.app);
+    const pair =
+      direction === 'into the older account'
+        ? { primaryId: older, secondaryId: newer }
+        : { primaryId: newer, secondaryId: older };
+    const token = await tokenFor(t.app, pair);
+    const [held, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+    const holder = inTransaction(t.app, async (tx) => {
+      await tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [older]);
+      held.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
+      await release.promise;
+    });
+    const pid = await held.promise;
+    const merging = mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId });
+    try {
+      const waiting = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))';
+      await expect.poll(() => rowOf(t.app, waiting, [pid])).toEqual({ n: 1 });
+      // It waits for the lower id and has nothing yet: whoever holds that one may go on to take the other.
+      const other = t.app.db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::int FOR UPDATE NOWAIT', [newer]);
+      expect(await other).toEqual([{ id: newer }]);
+    } finally {
+      release.resolve();
+      await holder;
+    }
+    expect((await merging).user.id).toBe(pair.primaryId);
+  });
+});

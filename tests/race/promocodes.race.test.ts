@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { changePromoGroup, createPromoGroup } from '../../src/domain/catalog/promo-groups/save-promo-group.ts';
+import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
+import { deactivateOwnDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
+import { aDiscountCode, aPromocode, aRedeemer, standing } from '../domain/promo/promocode-samples.ts';
+import { unique } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
+  t = await testApp();
+});
+
+const times = <T>(count: number, make: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+const detailOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'given',
+    (error: { detail?: unknown }) => error.detail ?? String(error),
+  );
+const count = (outcomes: unknown[], what: string) => outcomes.filter((outcome) => outcome === what).length;
+
+describe('promo codes at once (spec 04 section 7.5)', () => {
+  test('hazard 7.5.1: twenty users and one use: one gets it, nineteen are told that it is used up', async () => {
+    const code = await aPromocode(t.app);
+    const users = await times(20, () => aRedeemer(t.app));
+    const outcomes = await Promise.all(users.map((user) => detailOf(activatePromocode(t.app, user, code.code, null))));
+    expect(count(outcomes, 'given')).toBe(1);
+    expect(count(outcomes, 'Promo code has been fully used')).toBe(19);
+    const winner = users[outcomes.indexOf('given')]!;
+    expect(await standing(t.app, code.id, winner.userId)).toEqual({ uses: 1, rows: 1, balance: 10_000, deposits: 1, log: 1 });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('one user twenty times: once, nineteen times already used', async () => {
+    const [code, user] = [await aPromocode(t.app, { maxUses: 100 }), await aRedeemer(t.app)];
+    const outcomes = await times(20, () => detailOf(activatePromocode(t.app, user, code.code, null)));
+    expect(count(outcomes, 'given')).toBe(1);
+    expect(count(outcomes, 'You have already used this promo code')).toBe(19);
+    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 1, rows: 1, balance: 10_000, deposits: 1, log: 1 });
+  });
+
+  test('one idempotency key twenty times: twenty equal answers, one activation', async () => {
+    const [code, user] = [await aPromocode(t.app, { maxUses: 100 }), await aRedeemer(t.app)];
+    const answers = await times(20, () => activatePromocode(t.app, user, code.code, 'same'));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect((await standing(t.app, code.id, user.userId)).balance).toBe(10_000);
+  });
+
+  test('hazard 7.5.3: ten codes at once: five a day', async () => {
+    const user = await aRedeemer(t.app);
+    const codes = await times(10, () => aPromocode(t.app));
+    const outcomes = await Promise.all(codes.map((code) => detailOf(activatePromocode(t.app, user, code.code, null))));
+    expect(count(outcomes, 'given')).toBe(5);
+    expect(count(outcomes, 'Too many promo code activations today')).toBe(5);
+  });
+
+  test('two discounts at once: one', async () => {
+    const [one, two, user] = [await aDiscountCode(t.app), await aDiscountCode(t.app), await aRedeemer(t.app)];
+    const outcomes = await Promise.all([one, two].map(({ code }) => detailOf(activatePromocode(t.app, user, code, null))));
+    expect(count(outcomes, 'given')).toBe(1);
+  });
+
+  test('hazard 7.5.4: fifty guesses at once: five looked up, the others blocked', async () => {
+    const user = await aRedeemer(t.app);
+    const outcomes = await times(50, (index) => detailOf(activatePromocode(t.app, user, `GUESS-${index}`, null)));
+    expect(count(outcomes, 'Promo code not found')).toBe(5);
+    expect(count(outcomes, 'Too many requests')).toBe(45);
+  });
+
+  test('a discount given back twenty times at once counts one use back', async () => {
+    const [code, user, other] = [await aDiscountCode(t.app), await aRedeemer(t.app), await aRedeemer(t.app)];
+    await activatePromocode(t.app, user, code.code, null);
+    await activatePromocode(t.app, other, code.code, null);
+    const outcomes = await times(20, () => detailOf(deactivateOwnDiscount(t.app, user)));
+    expect(count(outcomes, 'given')).toBe(1);
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+});
+
+test('hazard 8.5.1: whoever becomes the default group at once, there is one', async () => {
+  const values = {
+    serverDiscountPercent: 0,
+    trafficDiscountPercent: 0,
+    deviceDiscountPercent: 0,
+    periodDiscounts: {},
+    autoAssignTotalSpentKopeks: null,
+    applyDiscountsToAddons: true,
+  };
+  const actor = { kind: 'system', name: 'test' } as const;
+  const [old] = await t.app.db.sql<{ id: number }>('SELECT id FROM promo_groups WHERE is_default');
+  const groups = await times(10, () => createPromoGroup(t.app, actor, { ...values, name: `Group ${unique()}`, isDefault: true }));
+  expect(groups).toHaveLength(10);
+  await times(20, (index) => changePromoGroup(t.app, actor, groups[index % 10]!.id, { isDefault: index % 2 === 0 }));
+  const defaults = await t.app.db.sql('SELECT id FROM promo_groups WHERE is_default');
+  expect(defaults).toHaveLength(1);
+  await changePromoGroup(t.app, actor, old!.id, { isDefault: true });
+});

@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { App } from '../../src/core/app.ts';
+import { MINUTE_MS } from '../../src/core/clock.ts';
+import { changeReplyBlock, changeTicketStatus } from '../../src/domain/tickets/change-ticket.ts';
+import { remindOverdueTickets } from '../../src/domain/tickets/jobs.ts';
+import { readNotification } from '../../src/domain/tickets/notifications.ts';
+import { readTicket } from '../../src/domain/tickets/read-tickets.ts';
+import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
+import { anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
+import { type TestClock, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+const PARALLEL = 20;
+const CHAT = -1_007_000_000_123;
+const atOnce = <T>(work: (n: number) => Promise<T>) => Promise.allSettled(Array.from({ length: PARALLEL }, (_, n) => work(n)));
+const won = (results: PromiseSettledResult<unknown>[]) => results.filter(({ status }) => status === 'fulfilled');
+
+// One connection would put everything in a row: nothing to race.
+describe.runIf(serverUrl !== null)('tickets raced', () => {
+  let app: App;
+  let elsewhere: App;
+  let clock: TestClock;
+  beforeAll(async () => {
+    const environment = { ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: String(CHAT) };
+    ({ app, clock } = await testApp({ environment }));
+    elsewhere = (await testApp({ environment, clock })).app;
+  });
+  const at = (n: number) => (n % 2 === 0 ? app : elsewhere);
+
+  it('take one of many messages that a user sends at once', async () => {
+    const user = await aPerson(app);
+    const ticket = await aTicket(app, user);
+    const sent = await atOnce((n) => postUserMessage(at(n), user, ticket.id, { text: `message ${n}`, ...noFile }));
+    expect(won(sent)).toHaveLength(1);
+    for (const result of sent) if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 429 });
+    expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
+    expect(await rowsOf(app, ticket.id)).toHaveLength(2);
+  });
+
+  it('tell one change of the status, whoever makes it, and every old status is the one before', async () => {
+    const ticket = await aTicket(app, await aPerson(app));
+    expect(won(await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, 'closed')))).toHaveLength(PARALLEL);
+    const changes = async () => (await eventsOf(app, ticket.id)).filter(({ type }) => type === 'ticket.status_changed');
+    expect(await changes()).toHaveLength(1);
+    await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, ['open', 'pending', 'closed'][n % 3]!));
+    const told = (await changes()).map(({ payload }) => payload);
+    for (const [n, change] of told.entries()) if (n > 0) expect(change.old_status).toBe(told[n - 1]!.new_status);
+    const after = await readTicket(app, ticket.id);
+    expect(after.status).toBe(told.at(-1)!.new_status);
+    expect(after.closedAt === null).toBe(after.status !== 'closed');
+  });
+
+  it('keep every answer that comes while the ticket is closed and blocked', async () => {
+    const admin = await anAdmin(app);
+    const ticket = await aTicket(app, await aPerson(app));
+    const results = await atOnce(async (n): Promise<void> => {
+      if (n % 4 === 0) await changeTicketStatus(at(n), token, ticket.id, 'closed');
+      else if (n % 4 === 1) await changeReplyBlock(at(n), token, ticket.id, { permanent: true, until: null });
+      else await answerTicket(at(n), admin, ticket.id, { text: `answer ${n}`, ...noFile });
+    });
+    expect(won(results)).toHaveLength(PARALLEL);
+    const after = await readTicket(app, ticket.id);
+    expect(after.messages).toHaveLength(1 + PARALLEL / 2);
+    expect(after.replyBlockPermanent).toBe(true);
+    expect((await rowsOf(app, ticket.id)).filter((row) => row.notification_type === 'admin_reply')).toHaveLength(PARALLEL / 2);
+  });
+
+  it('remind once, however many processes look', async () => {
+    await app.db.sql('UPDATE tickets SET last_user_message_at = NULL RETURNING id');
+    for (let n = 0; n < 60; n++) await aTicket(app, await aPerson(app));
+    await takeMessages(app, CHAT);
+    clock.advance(6 * MINUTE_MS);
+    const counts = await atOnce((n) => remindOverdueTickets(at(n)));
+    expect(won(counts)).toHaveLength(PARALLEL);
+    expect(await takeMessages(app, CHAT)).toHaveLength(60);
+  });
+
+  it('mark a row read once', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: 'hello', ...noFile });
+    const [row] = await app.db.sql<{ id: number }>(
+      'SELECT id FROM ticket_notifications WHERE user_id = $1::int AND NOT is_for_admin',
+      [user.userId],
+    );
+    expect(won(await atOnce((n) => readNotification(at(n), user, row!.id)))).toHaveLength(PARALLEL);
+  });
+});

@@ -1,0 +1,38 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { authenticateUser } from '../../src/domain/identity/authenticate-user.ts';
+import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
+import { setMaintenance } from '../../src/domain/safety/maintenance.ts';
+import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
+import { aUser, type BuiltUser } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { startRealtime, type TestRealtime } from './realtime-server.ts';
+import { connect, disconnectAll } from './socket-client.ts';
+
+let t: TestApp;
+let server: TestRealtime;
+let owner: BuiltUser;
+
+beforeAll(async () => {
+  owner = await aUser((await testApp()).app);
+  t = await testApp({ environment: { ADMIN_IDS: String(owner.messengerId) } });
+  server = await startRealtime(t.app, t.database, { overrides: { authenticateUser, readStanding: readCabinetStanding } });
+});
+afterEach(async () => {
+  await disconnectAll();
+  await setMaintenance(t.app, false, null);
+});
+afterAll(() => server.close());
+
+async function cabinet(user: BuiltUser) {
+  const claims = { userId: user.id, messengerId: user.messengerId, permissions: [], roles: [], roleLevel: 0 };
+  return connect(`${server.url}/cabinet/ws?token=${await signAccessToken(t.app, claims)}`);
+}
+
+it('closes open sockets when maintenance begins and takes no new ones, config admins apart', async () => {
+  const [user, admin] = [await cabinet(await aUser(t.app)), await cabinet(owner)];
+  await Promise.all([user.next(), admin.next()]);
+  await setMaintenance(t.app, true, null);
+  expect(await user.closed).toMatchObject({ code: 1013 });
+  expect(await (await cabinet(await aUser(t.app))).closed).toMatchObject({ code: 1013 });
+  await admin.ping();
+});
