@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
+import { wheelStars } from '../domain/games/wheel/stars-spin.ts';
+import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { METHODS } from '../domain/payments/method-defaults.ts';
 import { isMethodConfigured } from '../domain/payments/method-settings.ts';
 import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
@@ -52,7 +54,11 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
     scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT }, async (request, reply) => {
       const { headers, rawBody } = callbackOf(request);
       const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
-      if (verdict.accepted) await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'));
+      if (verdict.accepted) {
+        // Each module takes what is its own; an update is of one kind, so at most one of them acts.
+        await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars]);
+        await receiveBotUpdate(app, verdict.update);
+      }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
     });
   });

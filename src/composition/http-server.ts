@@ -40,6 +40,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     logger: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
+    // While the server closes, idle connections go and the others are served to their end: nothing that arrives is turned away.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
     genReqId: (request) => requestIdOf(request.headers),
     rewriteUrl: (request) => {
       const url = request.url ?? '/';

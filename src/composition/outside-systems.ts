@@ -4,21 +4,28 @@ import type { Env } from '../core/env.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { AuditWriter } from '../domain/access/audit-writer.ts';
+import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
+import { judgeBlacklist } from '../domain/safety/blacklist.ts';
+import { judgeChannels } from '../domain/safety/channel-gate.ts';
+import { judgeMaintenance } from '../domain/safety/maintenance.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
-import { createMessengerIdentityPort } from '../integrations/messenger/identity-port.ts';
+import { createMessengerIdentityPort, OIDC_ISSUER } from '../integrations/messenger/identity-port.ts';
 import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
+import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.ts';
 import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
+import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
-import { SANDBOX_CALLBACK_PATH, type SandboxHost } from './sandbox-host.ts';
+import { SANDBOX_BOT_USERNAME, SANDBOX_CALLBACK_PATH, type SandboxHost } from './sandbox-host.ts';
 import type { SandboxKind } from './sandbox-kinds.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
 
@@ -98,10 +105,52 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     webhooks: createWebhookTransport({ allowedPrivateHosts: env.webhookAllowedPrivateHosts }, deps),
     messengerIdentity: createMessengerIdentityPort({
       clock: options.clock,
+      log,
+      http: createHttpClient(
+        {
+          system: 'messenger_oidc',
+          totalTimeoutMs: 10_000,
+          retries: 1,
+          publicHostsOnly: { allowedPrivateHosts: env.webhookAllowedPrivateHosts },
+        },
+        deps,
+      ),
       botToken: () => (sandbox?.isFake('messenger') ? sandbox.secrets.botToken : settings.get('BOT_TOKEN')),
+      botUsername: () => {
+        const named = settings.get('BOT_USERNAME')?.trim().replace(/^@/, '');
+        return named || (sandbox?.isFake('messenger') ? SANDBOX_BOT_USERNAME : null);
+      },
+      oidc: () => {
+        const clientId = settings.get('MESSENGER_OIDC_CLIENT_ID').trim();
+        if (!settings.get('MESSENGER_OIDC_ENABLED') || clientId === '') return null;
+        return { issuer: env.messengerOidcIssuer ?? OIDC_ISSUER, clientId };
+      },
     }),
+    oauth: oauthProviders(options),
+    publicLists: createPublicListPort(deps),
+    audit: new AuditWriter(log),
+    gates: [judgeBlacklist, judgeMaintenance, judgeChannels],
     instance: options.instance,
   };
+}
+
+/** One HTTP client a provider, so that one being down does not open the circuit of the others. */
+function oauthProviders({ settings, log, metrics }: OutsideOptions) {
+  const clientOf = (provider: OAuthProvider) =>
+    createHttpClient({ system: `oauth_${provider}`, totalTimeoutMs: 30_000, retries: 1 }, { log, metrics });
+  const clients = { google: clientOf('google'), yandex: clientOf('yandex'), discord: clientOf('discord'), vk: clientOf('vk') };
+  return createOAuthPort({
+    http: (provider) => clients[provider],
+    connection: (provider): OAuthConnection => {
+      const name = provider.toUpperCase() as Uppercase<OAuthProvider>;
+      return {
+        enabled: settings.get(`OAUTH_${name}_ENABLED`),
+        clientId: settings.get(`OAUTH_${name}_CLIENT_ID`).trim(),
+        clientSecret: settings.get(`OAUTH_${name}_CLIENT_SECRET`).trim(),
+        redirectUri: `${settings.get('CABINET_URL').replace(/\/+$/, '')}/auth/oauth/callback`,
+      };
+    },
+  });
 }
 
 function paymentProviders({ settings, log, metrics, sandbox }: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {

@@ -107,6 +107,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       migrated,
       close: async () => {
         await bus.stop();
+        await ports.audit.flush();
         await unfollow();
         await cache.stop();
         await database.close();

@@ -1,14 +1,20 @@
 import type { App } from '../core/app.ts';
 import type { JobHandlers } from '../core/jobs/job-runner.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { deliverPoll, wheelStars } from '../domain/games/jobs.ts';
+import { handleBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { handlePasswordReset } from '../domain/identity/jobs.ts';
 import { countTransactionsByDay } from '../domain/ledger/count-transactions.ts';
+import { removeAbandonedPanelUser } from '../domain/merge/jobs.ts';
 import { handleMailSend } from '../domain/messaging/jobs.ts';
 import { handleMessengerSend } from '../domain/messaging/send-message.ts';
 import { runLedgerCheck, runPurge } from '../domain/ops/jobs.ts';
 import { checkPendingPayments, processCallback, runAfterTopup } from '../domain/payments/jobs.ts';
+import { assignGroupBySpending } from '../domain/promo/groups/jobs.ts';
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
+import { safetyJobs } from '../domain/safety/jobs.ts';
 import { expireSubscriptions } from '../domain/subscriptions/jobs.ts';
+import { remindOverdueTickets } from '../domain/tickets/jobs.ts';
 import { createDeliveryHandler } from '../domain/webhooks/jobs.ts';
 
 /** Every queue of the catalogue with its handler on this instance. */
@@ -19,16 +25,23 @@ export function jobHandlers(app: App, metrics: Metrics): JobHandlers {
     'provisioning.reconcile': () => provisioningJobs['provisioning.reconcile'](app),
     'provisioning.remove-user': (job) => provisioningJobs['provisioning.remove-user'](app, job),
     'provisioning.sync-squads': (job) => provisioningJobs['provisioning.sync-squads'](app, job),
+    'merge.panel': (job) => removeAbandonedPanelUser(app, job.data),
     'webhooks.deliver': (job) => deliver(job.data),
-    'payments.callback': (job) => processCallback(app, job.data),
+    'payments.callback': (job) => processCallback(app, job.data, [wheelStars]),
     'payments.check-pending': () => checkPendingPayments(app),
     'payments.after-topup': (job) => runAfterTopup(app, job.data),
     'subscriptions.expire': async () => void (await expireSubscriptions(app)),
     'identity.password-reset': (job) => handlePasswordReset(app, job.data),
+    'identity.bot-update': (job) => handleBotUpdate(app, job.data),
+    'games.deliver-poll': (job) => deliverPoll(app, job.data),
+    'tickets.remind-overdue': async () => void (await remindOverdueTickets(app)),
+    'promo.assign-group': (job) => assignGroupBySpending(app, job.data),
     'messenger.send': (job) => handleMessengerSend(app, job.data),
     'mail.send': (job) => handleMailSend(app, job.data),
     'ledger.count': () => countTransactionsByDay(app),
     'ledger.check': async () => metrics.recordLedgerCheck(await runLedgerCheck(app), app.clock.now()),
+    'safety.refresh-blacklist': () => safetyJobs['safety.refresh-blacklist'](app),
+    'safety.watch-panel': () => safetyJobs['safety.watch-panel'](app),
     'core.purge': () => runPurge(app),
   };
 }

@@ -19,8 +19,13 @@ const SCHEDULES: readonly Schedule[] = [
     queue: 'payments.check-pending',
     intervalMs: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
   },
+  {
+    queue: 'tickets.remind-overdue',
+    intervalMs: (app) => Math.max(10, app.settings.get('SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS')) * SECOND_MS,
+  },
   { queue: 'ledger.count', intervalMs: () => MINUTE_MS },
   { queue: 'ledger.check', intervalMs: () => 60 * MINUTE_MS },
+  { queue: 'safety.watch-panel', intervalMs: (app) => app.settings.get('MAINTENANCE_CHECK_INTERVAL') * SECOND_MS },
   { queue: 'core.purge', intervalMs: () => 60 * MINUTE_MS },
 ];
 

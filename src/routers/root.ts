@@ -1,15 +1,42 @@
+import { adminAuditLogRouter } from './admin/audit-log.router.ts';
+import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
+import { adminPoliciesRouter } from './admin/policies.router.ts';
+import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
+import { adminPromocodesRouter } from './admin/promocodes.router.ts';
+import { adminRbacRouter } from './admin/rbac.router.ts';
 import { adminServersRouter } from './admin/servers.router.ts';
+import { adminSettingsRouter } from './admin/settings.router.ts';
 import { adminTariffsRouter } from './admin/tariffs.router.ts';
+import { adminTicketNotificationsRouter } from './admin/ticket-notifications.router.ts';
+import { adminTicketsRouter } from './admin/tickets.router.ts';
+import { adminUsersRouter } from './admin/users.router.ts';
+import { adminWheelRouter } from './admin/wheel.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
+import { accountLinkingRouter } from './cabinet/linking.router.ts';
+import { accountMergeRouter } from './cabinet/merge.router.ts';
+import { oauthRouter } from './cabinet/oauth.router.ts';
+import { cabinetPollsRouter } from './cabinet/polls.router.ts';
+import { promocodeRouter } from './cabinet/promocode.router.ts';
 import { subscriptionRouter } from './cabinet/subscription.router.ts';
 import { subscriptionPurchaseRouter } from './cabinet/subscription-purchase.router.ts';
+import { ticketNotificationsRouter } from './cabinet/ticket-notifications.router.ts';
+import { ticketsRouter } from './cabinet/tickets.router.ts';
+import { wheelRouter } from './cabinet/wheel.router.ts';
 import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
 import { healthRouter } from './web/health.router.ts';
+import { menuLayoutRouter } from './web/menu-layout.router.ts';
+import { menuLayoutPartsRouter } from './web/menu-layout-parts.router.ts';
+import { menuLayoutStatsRouter } from './web/menu-layout-stats.router.ts';
 import { notificationsRouter } from './web/notifications.router.ts';
+import { pollsRouter } from './web/polls.router.ts';
+import { promoGroupsRouter } from './web/promo-groups.router.ts';
+import { promocodesRouter } from './web/promocodes.router.ts';
 import { serversRouter } from './web/servers.router.ts';
+import { settingsRouter } from './web/settings.router.ts';
 import { subscriptionsRouter } from './web/subscriptions.router.ts';
+import { supportRouter } from './web/support.router.ts';
 import { transactionsRouter } from './web/transactions.router.ts';
 import { usersRouter } from './web/users.router.ts';
 import { webhooksRouter } from './web/webhooks.router.ts';
@@ -24,17 +51,44 @@ export const appRouter = router({
     subscriptions: subscriptionsRouter,
     servers: serversRouter,
     notifications: notificationsRouter,
+    promoGroups: promoGroupsRouter,
+    promocodes: promocodesRouter,
     webhooks: webhooksRouter,
+    support: supportRouter,
+    polls: pollsRouter,
+    settings: settingsRouter,
+    menuLayout: menuLayoutRouter,
+    menuLayoutParts: menuLayoutPartsRouter,
+    menuLayoutStats: menuLayoutStatsRouter,
   }),
   cabinet: router({
     auth: cabinetAuthRouter,
+    oauth: oauthRouter,
+    linking: accountLinkingRouter,
+    merge: accountMergeRouter,
     balance: balanceRouter,
+    promocode: promocodeRouter,
     subscription: subscriptionRouter,
     purchase: subscriptionPurchaseRouter,
+    tickets: ticketsRouter,
+    ticketNotifications: ticketNotificationsRouter,
+    polls: cabinetPollsRouter,
+    wheel: wheelRouter,
   }),
   admin: router({
+    users: adminUsersRouter,
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
+    rbac: adminRbacRouter,
+    policies: adminPoliciesRouter,
+    promoGroups: adminPromoGroupsRouter,
+    promocodes: adminPromocodesRouter,
+    auditLog: adminAuditLogRouter,
+    wheel: adminWheelRouter,
+    tickets: adminTicketsRouter,
+    ticketNotifications: adminTicketNotificationsRouter,
+    settings: adminSettingsRouter,
+    menuLayout: adminMenuLayoutRouter,
   }),
 });
 

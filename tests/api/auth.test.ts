@@ -84,6 +84,13 @@ describe('API tokens', () => {
     expect((await api.delete('/tokens/999999')).status).toBe(404);
   });
 
+  test('a NUL character is 422 in our own words, not the database’s', async () => {
+    const reply = await api.post('/tokens', { name: 'a\u0000b' });
+    expect(reply.status).toBe(422);
+    expect(reply.body.detail).toMatchObject([{ type: 'value_error', msg: 'Text must not hold the NUL character' }]);
+    expect(reply.text).not.toMatch(/encoding|sequence/);
+  });
+
   test('the use of a token is noted at most once a minute', async () => {
     const other = await tokenClient(t.app, server, 'used');
     const lastUsed = async () =>

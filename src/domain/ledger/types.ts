@@ -15,7 +15,9 @@ export type CounterAccount =
   | { kind: 'bonus_expense'; bonus: 'promocode' | 'campaign' | 'wheel' | 'poll' | 'contest' | 'compensation' }
   | { kind: 'referral_expense' }
   | { kind: 'withdrawal_payable' }
-  | { kind: 'manual_adjustment' };
+  | { kind: 'manual_adjustment' }
+  /** Between the wallets of two accounts that become one; comes out at zero. */
+  | { kind: 'account_merge' };
 
 export interface Movement {
   userId: number;

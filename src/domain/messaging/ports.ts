@@ -81,8 +81,24 @@ export interface MessengerPort {
    * @param chatId messenger id of a user, or of a group or channel (negative)
    * @param html text in the messenger's HTML; every foreign value in it must have been escaped (`htmlText`)
    * @param buttons rows of buttons
+   * @param threadId topic of a group
    */
-  sendMessage(chatId: number, html: string, buttons?: readonly (readonly MessengerButton[])[]): Promise<{ messageId: number }>;
+  sendMessage(
+    chatId: number,
+    html: string,
+    buttons?: readonly (readonly MessengerButton[])[],
+    threadId?: number,
+  ): Promise<{ messageId: number }>;
+  /** The same with a picture that the messenger keeps; `html` is its caption, at most 1024 visible characters. */
+  sendPhoto(
+    chatId: number,
+    fileId: string,
+    html: string,
+    buttons?: readonly (readonly MessengerButton[])[],
+    threadId?: number,
+  ): Promise<{ messageId: number }>;
+  /** Can the file be fetched from the messenger now? */
+  hasFile(fileId: string): Promise<boolean>;
   deleteMessage(chatId: number, messageId: number): Promise<void>;
   /** Link that opens a Stars invoice (currency `XTR`). */
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;

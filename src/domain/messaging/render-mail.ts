@@ -11,6 +11,10 @@ export const MAIL_TYPES = [
   'subscription_renewed',
   'subscription_expiring',
   'subscription_expired',
+  'referral_registered',
+  'referral_welcome',
+  'referral_welcome_bonus',
+  'ticket_answered',
 ] as const;
 
 export type MailType = (typeof MAIL_TYPES)[number];

@@ -13,6 +13,10 @@ export interface MessageRequest {
   /** In the messenger's HTML, foreign values escaped (`htmlText`). */
   html: string;
   buttons?: readonly (readonly MessengerButton[])[];
+  /** Topic of a group. */
+  threadId?: number;
+  /** A picture that the messenger keeps; the text becomes its caption (at most 1024 visible characters). */
+  photoFileId?: string;
 }
 
 /**
@@ -30,10 +34,24 @@ export async function sendMessage(t: App, request: MessageRequest): Promise<void
 export async function handleMessengerSend(app: App, request: MessageRequest): Promise<void> {
   if (!app.ports.messenger.isConfigured()) return;
   try {
-    await app.ports.messenger.sendMessage(request.messengerId, request.html, request.buttons);
+    await deliver(app, request);
   } catch (error) {
     const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
     if (kind === 'rate_limited' || kind === 'unavailable') throw error;
     app.log.info({ kind }, 'a message could not be delivered');
   }
+}
+
+async function deliver(app: App, { messengerId, html, buttons, threadId, photoFileId }: MessageRequest): Promise<void> {
+  const { messenger } = app.ports;
+  if (photoFileId !== undefined) {
+    try {
+      await messenger.sendPhoto(messengerId, photoFileId, html, buttons, threadId);
+      return;
+    } catch (error) {
+      // A picture that the messenger refuses must not cost the text.
+      if (!(error instanceof MessengerError) || error.failure.kind !== 'rejected' || html === '') throw error;
+    }
+  }
+  await messenger.sendMessage(messengerId, html, buttons, threadId);
 }

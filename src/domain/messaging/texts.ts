@@ -1,16 +1,20 @@
 import enErrors from '../../../locales/en/errors.json' with { type: 'json' };
+import enGames from '../../../locales/en/games.json' with { type: 'json' };
 import enMail from '../../../locales/en/mail.json' with { type: 'json' };
 import enMessages from '../../../locales/en/messages.json' with { type: 'json' };
 import enPayments from '../../../locales/en/payments.json' with { type: 'json' };
+import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
+import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
 import ruMail from '../../../locales/ru/mail.json' with { type: 'json' };
 import ruMessages from '../../../locales/ru/messages.json' with { type: 'json' };
 import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
+import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
 
 /** All user-facing texts by language (spec 00, Texts). Russian leads: its keys are the keys. */
 const TEXTS = {
-  ru: { errors: ruErrors, mail: ruMail, messages: ruMessages, payments: ruPayments },
-  en: { errors: enErrors, mail: enMail, messages: enMessages, payments: enPayments },
+  ru: { errors: ruErrors, games: ruGames, mail: ruMail, messages: ruMessages, payments: ruPayments, promo: ruPromo },
+  en: { errors: enErrors, games: enGames, mail: enMail, messages: enMessages, payments: enPayments, promo: enPromo },
 } as const;
 
 export type Language = keyof typeof TEXTS;

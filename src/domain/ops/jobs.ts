@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { purgeAuditLog } from '../access/purge-audit-log.ts';
 import { checkLedger } from '../ledger/check-ledger.ts';
 import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 import { purgeOldRows } from './purge.ts';
@@ -18,8 +19,10 @@ export async function runLedgerCheck(app: App): Promise<boolean> {
 }
 
 export async function runPurge(app: App): Promise<void> {
-  const deleted = Object.entries({ ...(await purgeOldRows(app)), webhook_deliveries: await purgeDeliveries(app) }).filter(
-    ([, rows]) => rows > 0,
-  );
+  const deleted = Object.entries({
+    ...(await purgeOldRows(app)),
+    webhook_deliveries: await purgeDeliveries(app),
+    admin_audit_log: await purgeAuditLog(app),
+  }).filter(([, rows]) => rows > 0);
   if (deleted.length > 0) app.log.info({ deleted: deleted.map(([table, rows]) => `${table} ${rows}`) }, 'old rows purged');
 }

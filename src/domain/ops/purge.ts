@@ -12,6 +12,8 @@ const KEPT_DAYS: readonly { table: string; column: string; days: number }[] = [
   { table: 'provider_callbacks', column: 'received_at', days: 90 },
   // Mails that could never be sent hold links and codes; those are dead by then.
   { table: 'outgoing_mails', column: 'created_at', days: 7 },
+  // Figures of the menu look back a year at most.
+  { table: 'button_click_logs', column: 'clicked_at', days: 400 },
   { table: 'cabinet_refresh_tokens', column: 'expires_at', days: 30 },
 ];
 

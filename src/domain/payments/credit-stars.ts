@@ -5,6 +5,7 @@ import { postMovement } from '../ledger/post-movement.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
 import { announceTopup, raiseAlarm, topupTitle } from './credit-payment.ts';
 import { lockPayer, markRefunded, upsertStarsPayment } from './credit-repo.ts';
+import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId } from './repo.ts';
 import { newOrderId } from './rules.ts';
 import { kopeksForStars } from './stars-rate.ts';
@@ -16,11 +17,18 @@ export type StarsMovement = Extract<MessengerUpdate, { kind: 'stars_paid' | 'sta
 
 /**
  * Credits a Stars payment to the payer: as much as the stars actually paid are worth at the rate of now, once per charge of the
- * messenger (spec 03 section 2.5). The record, which Stars invoices have not, is written in the same transaction.
+ * messenger (spec 03 section 2.5). The record, which Stars invoices have not, is written in the same transaction. What
+ * was paid for another purpose goes there.
  */
-export async function creditStars(app: App, paid: Extract<StarsMovement, { kind: 'stars_paid' }>): Promise<CreditResult> {
+export async function creditStars(
+  app: App,
+  paid: Extract<StarsMovement, { kind: 'stars_paid' }>,
+  purposes: readonly StarsPurpose[] = [],
+): Promise<CreditResult> {
   const amountKopeks = kopeksForStars(paid.stars, app.settings.get('MESSENGER_STARS_RATE_RUB'));
   const user = await findUserByMessengerId(app, paid.payerMessengerId);
+  const purpose = purposeOf(purposes, paid.payload);
+  if (user && purpose) return purpose.settle(app, paid, user);
   return inTransaction(app, async (t): Promise<CreditResult> => {
     const now = t.clock.now();
     const description = topupTitle(t, METHOD);

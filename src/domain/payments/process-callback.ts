@@ -4,6 +4,7 @@ import { finishCallback, type StoredCallback, startCallback } from './callback-r
 import { creditPayment, raiseAlarm } from './credit-payment.ts';
 import { creditStars, noteStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { type PaymentProvider, ProviderError, type ProviderPaymentState } from './ports.ts';
+import type { StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId, findByOrderId } from './repo.ts';
 import type { Payment } from './types.ts';
 
@@ -15,11 +16,15 @@ const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
  * answer decides (spec 03 H9). Any number of runs end in one credit.
  * @throws Error while the provider or the database is down: the queue runs it again
  */
-export async function processCallback(app: App, { callbackId }: { callbackId: number }): Promise<void> {
+export async function processCallback(
+  app: App,
+  { callbackId }: { callbackId: number },
+  purposes: readonly StarsPurpose[] = [],
+): Promise<void> {
   const callback = await startCallback(app.db, callbackId);
   if (!callback) return;
   const result =
-    callback.provider === 'messenger_stars' ? await processStars(app, callback) : await processProvider(app, callback);
+    callback.provider === 'messenger_stars' ? await processStars(app, callback, purposes) : await processProvider(app, callback);
   const wait = result === 'pending' ? ASK_AGAIN_MS[callback.attempts - 1] : undefined;
   if (wait !== undefined) {
     await app.jobs.send('payments.callback', { callbackId }, { startAfter: addMs(app.clock.now(), wait) });
@@ -28,9 +33,9 @@ export async function processCallback(app: App, { callbackId }: { callbackId: nu
   await finishCallback(app.db, callback.id, result, app.clock.now());
 }
 
-function processStars(app: App, callback: StoredCallback): Promise<string> {
+function processStars(app: App, callback: StoredCallback, purposes: readonly StarsPurpose[]): Promise<string> {
   const { update } = JSON.parse(callback.body) as { update: StarsMovement };
-  return update.kind === 'stars_paid' ? creditStars(app, update) : noteStarsRefund(app, update);
+  return update.kind === 'stars_paid' ? creditStars(app, update, purposes) : noteStarsRefund(app, update);
 }
 
 async function processProvider(app: App, callback: StoredCallback): Promise<string> {

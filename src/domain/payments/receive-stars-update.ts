@@ -1,7 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
+import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
 import { text } from '../messaging/texts.ts';
+import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { storeCallback } from './receive-callback.ts';
 import { isStarsTopup } from './rules.ts';
 
@@ -9,11 +11,17 @@ import { isStarsTopup } from './rules.ts';
  * Takes the updates of the messenger that are about Stars; every other kind is none of this module's. A pre-checkout question is
  * answered here and now, since the messenger waits ten seconds; payments and refunds are stored once per charge and processed from
  * the store (spec 00, Outside effects; spec 03 section 2.5).
+ * @param purposes what Stars pay besides top-ups
  */
-export async function receiveStarsUpdate(app: App, update: MessengerUpdate, rawBody: string): Promise<void> {
+export async function receiveStarsUpdate(
+  app: App,
+  update: MessengerUpdate,
+  rawBody: string,
+  purposes: readonly StarsPurpose[] = [],
+): Promise<void> {
   switch (update.kind) {
     case 'pre_checkout':
-      return answerPreCheckout(app, update);
+      return answerPreCheckout(app, update, purposes);
     case 'stars_paid':
     case 'stars_refunded':
       return storeCallback(app, {
@@ -29,15 +37,15 @@ export async function receiveStarsUpdate(app: App, update: MessengerUpdate, rawB
   }
 }
 
+type PreCheckout = Extract<MessengerUpdate, { kind: 'pre_checkout' }>;
+
 /** Refused before any star moves: unknown payers, invoices that nobody here would fulfil, accounts that may not top up. */
-async function answerPreCheckout(app: App, query: Extract<MessengerUpdate, { kind: 'pre_checkout' }>): Promise<void> {
+async function answerPreCheckout(app: App, query: PreCheckout, purposes: readonly StarsPurpose[]): Promise<void> {
   const payer = await findUserByMessengerId(app, query.payerMessengerId);
   const refusal =
-    payer?.status !== 'active'
-      ? text(payer?.language, 'messages.stars_payer_unknown')
-      : !isStarsTopup(query.payload) || payer.restrictionTopup
-        ? text(payer.language, 'messages.stars_invoice_unknown')
-        : null;
+    payer?.status === 'active'
+      ? await refusalOf(app, query, payer, purposes)
+      : text(payer?.language, 'messages.stars_payer_unknown');
   try {
     if (refusal === null) await app.ports.messenger.answerPreCheckout(query.queryId, true);
     else await app.ports.messenger.answerPreCheckout(query.queryId, false, refusal);
@@ -45,4 +53,16 @@ async function answerPreCheckout(app: App, query: Extract<MessengerUpdate, { kin
     // An answer that did not arrive is a refusal to the messenger: no star moves, the payer may press again.
     app.log.warn({ err: error }, 'a pre-checkout question could not be answered');
   }
+}
+
+async function refusalOf(
+  app: App,
+  query: PreCheckout,
+  payer: UserRecord,
+  purposes: readonly StarsPurpose[],
+): Promise<string | null> {
+  const purpose = purposeOf(purposes, query.payload);
+  if (purpose) return purpose.refusalOf(app, query, payer);
+  const isFulfilled = isStarsTopup(query.payload) && !payer.restrictionTopup;
+  return isFulfilled ? null : text(payer.language, 'messages.stars_invoice_unknown');
 }

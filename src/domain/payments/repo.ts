@@ -147,7 +147,7 @@ export async function findLatestPayment(db: Db, userId: number, method: string, 
 
 /** Waiting for the payer; Stars are shown when paid, since the messenger tells of nothing else (spec 03 section 4.1). */
 const LISTED = `user_id = $1::int AND created_at >= $2::timestamptz
-  AND (method = 'messenger_stars' OR (outcome = 'pending' AND external_id IS NOT NULL AND purpose IN ('balance_topup', 'recurrent_topup')))`;
+  AND ((method = 'messenger_stars' AND purpose <> 'wheel_spin') OR (outcome = 'pending' AND external_id IS NOT NULL AND purpose IN ('balance_topup', 'recurrent_topup')))`;
 
 export async function listPendingPayments(
   db: Db,

@@ -42,3 +42,13 @@ export function kopeksForStars(stars: number, rateRub: number | string): number 
   const { numerator, denominator } = parseRate(rateRub);
   return Number(divideHalfUp(BigInt(stars) * 100n * numerator, denominator));
 }
+
+/**
+ * Kopeks that a price in stars takes from the balance: `trunc(stars * rate * 100)` (spec 04 section 13.2).
+ * @param stars whole stars, not negative
+ * @param rateRub rubles per star
+ */
+export function kopeksForStarsFloor(stars: number, rateRub: number | string): number {
+  const { numerator, denominator } = parseRate(rateRub);
+  return Number((BigInt(stars) * 100n * numerator) / denominator);
+}

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { isHandedOver } from './hand-over.ts';
 import type { PanelUser } from './ports.ts';
 import { findHolderOf, type PushTarget, unlinkPanelUser } from './repo.ts';
 import { isLinkageValid } from './rules.ts';
@@ -20,7 +21,9 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
   if (owner.panelUuid !== null) {
     const { id, panelUuid } = owner;
     const linked = await panel.findByUuid(panelUuid);
-    if (linked !== null && isLinkageValid(linked, owner.messengerId)) return { user: linked, isAdopted: false };
+    if (linked !== null && (isLinkageValid(linked, owner.messengerId) || (await isHandedOver(app, linked)))) {
+      return { user: linked, isAdopted: false };
+    }
     await inTransaction(app, (t) => unlinkPanelUser(t.db, id, panelUuid));
     app.log.warn(
       { userId: id, isAbsent: linked === null },

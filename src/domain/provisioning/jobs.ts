@@ -3,13 +3,14 @@ import type { RunningJob } from '../../core/jobs/job-runner.ts';
 import { pushSubscription } from './push-subscription.ts';
 import { reconcileProvisioning } from './reconcile.ts';
 import { removePanelUser } from './remove-panel-user.ts';
+import type { RemovalMode } from './request-provisioning.ts';
 import { SyncAborted, syncSquadsOfTariff } from './squads/sync-squads-of-tariff.ts';
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'provisioning.push': { subscriptionId: number };
     'provisioning.reconcile': Record<string, never>;
-    'provisioning.remove-user': { panelUuid: string };
+    'provisioning.remove-user': { panelUuid: string; mode?: RemovalMode };
     'provisioning.sync-squads': { tariffId: number };
   }
 }
@@ -22,8 +23,8 @@ export const provisioningJobs = {
   async 'provisioning.reconcile'(app: App): Promise<void> {
     await reconcileProvisioning(app);
   },
-  async 'provisioning.remove-user'(app: App, job: RunningJob<{ panelUuid: string }>): Promise<void> {
-    await removePanelUser(app, job.data.panelUuid);
+  async 'provisioning.remove-user'(app: App, job: RunningJob<{ panelUuid: string; mode?: RemovalMode }>): Promise<void> {
+    await removePanelUser(app, job.data.panelUuid, job.data.mode);
   },
   async 'provisioning.sync-squads'(app: App, job: RunningJob<{ tariffId: number }>): Promise<void> {
     const result = await syncSquadsOfTariff(app, job.data.tariffId);

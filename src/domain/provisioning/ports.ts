@@ -155,6 +155,20 @@ export interface PanelSquadNode {
   countryCode: string;
 }
 
+/** What a user moved through each node on each day. */
+export interface PanelUserTraffic {
+  /** Days, `YYYY-MM-DD` in UTC, ascending. */
+  days: string[];
+  nodes: {
+    uuid: string;
+    name: string;
+    countryCode: string;
+    totalBytes: number;
+    /** One number a day of `days`. */
+    dailyBytes: number[];
+  }[];
+}
+
 export interface PanelDevice {
   userUuid: string;
   hwid: string;
@@ -243,6 +257,8 @@ export interface VpnPanelPort {
   listUsers(page: Page): Promise<{ users: PanelUser[]; total: number }>;
   /** Nodes that the user's squads open. */
   listUserNodes(uuid: string): Promise<PanelSquadNode[]>;
+  /** Traffic by node and day, both days included; null when there is no such user. Only nodes with traffic are named. */
+  readUserTraffic(uuid: string, range: { from: Date; to: Date }): Promise<PanelUserTraffic | null>;
   /** Links behind a subscription's short uuid; null when unknown. */
   getSubscriptionInfo(shortUuid: string): Promise<PanelSubscriptionInfo | null>;
 

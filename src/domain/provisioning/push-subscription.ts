@@ -6,16 +6,19 @@ import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 import { removePanelUser } from './remove-panel-user.ts';
 import {
   claimLease,
+  findHolderOf,
   linkPanelUser,
   loadPushTarget,
+  lockOwner,
   type PushTarget,
   releaseLease,
   renewLease,
+  type SubscriptionOwner,
   saveFailure,
   savePushed,
   subscriptionExists,
 } from './repo.ts';
-import { requestProvisioning } from './request-provisioning.ts';
+import { requestPanelUserRemoval, requestProvisioning } from './request-provisioning.ts';
 
 /** Failed pushes after which the queue stops trying and the reconciler takes over; about four minutes of the queue's back-off. */
 export const MAX_PUSH_ATTEMPTS = 8;
@@ -116,11 +119,26 @@ async function keepLease(app: App, push: RunningPush, panelUser: PanelUser | nul
 async function store(app: App, push: RunningPush, userId: number, panelUser: PanelUser | null) {
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
+    const owner = await lockOwner(t.db, push.subscriptionId, userId);
+    if (!owner) return 'lease_lost' as const;
+    if (owner.userId !== userId) return giveToNewOwner(t, owner, panelUser);
     const bereft = panelUser ? await linkPanelUser(t.db, userId, panelUser, now) : [];
     const outcome = await savePushed(t.db, { ...push, now }, panelUser);
     for (const subscriptionId of bereft) await requestProvisioning(t, subscriptionId);
     return outcome;
   });
+}
+
+/**
+ * The subscription moved to another account while it was pushed (account merge): what this push has made belongs to the new owner,
+ * unless that has a panel user already. The next round pushes the row as it is now.
+ */
+async function giveToNewOwner(t: App, owner: SubscriptionOwner, panelUser: PanelUser | null): Promise<'superseded'> {
+  if (panelUser && (await findHolderOf(t.db, panelUser.uuid)) === null) {
+    if (owner.panelUuid === null) await linkPanelUser(t.db, owner.userId, panelUser, t.clock.now());
+    else await requestPanelUserRemoval(t, panelUser.uuid);
+  }
+  return 'superseded';
 }
 
 async function noteFailure(app: App, push: RunningPush, error: unknown): Promise<'failed'> {

@@ -1,10 +1,32 @@
 import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { isPanelError } from './ports.ts';
+import { findSubscriptionOfPanelUser } from './repo.ts';
+import { type RemovalMode, requestProvisioning } from './request-provisioning.ts';
 
 /**
- * Deletes or disables a panel user without owner, as `VPNPANEL_USER_DELETE_MODE` says. One that is already absent is done.
+ * Deletes or disables a panel user without owner or subscription. One that is already absent is done; one that the panel will not
+ * delete is disabled. A panel user that has got a subscription by now is left to the pushes of that.
+ * @param mode left out: what `VPNPANEL_USER_DELETE_MODE` says
  * @throws PanelError when the panel gave no usable answer; the queue repeats
  */
-export async function removePanelUser(app: App, panelUuid: string): Promise<void> {
-  if (app.settings.get('VPNPANEL_USER_DELETE_MODE') === 'delete') await app.ports.panel.deleteUser(panelUuid);
-  else await app.ports.panel.disableUser(panelUuid);
+export async function removePanelUser(app: App, panelUuid: string, mode?: RemovalMode): Promise<void> {
+  if ((await findSubscriptionOfPanelUser(app.db, panelUuid)) !== null) return;
+  await remove(app, panelUuid, mode ?? app.settings.get('VPNPANEL_USER_DELETE_MODE'));
+  // Bought while the panel was being called: what was switched off just now must come back.
+  const subscriptionId = await findSubscriptionOfPanelUser(app.db, panelUuid);
+  if (subscriptionId !== null) await inTransaction(app, (t) => requestProvisioning(t, subscriptionId));
+}
+
+async function remove(app: App, panelUuid: string, mode: string): Promise<void> {
+  const { panel } = app.ports;
+  if (mode === 'delete') {
+    try {
+      await panel.deleteUser(panelUuid);
+      return;
+    } catch (error) {
+      if (!isPanelError(error) || error.kind !== 'rejected') throw error;
+    }
+  }
+  await panel.disableUser(panelUuid);
 }

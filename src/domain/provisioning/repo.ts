@@ -28,8 +28,11 @@ export interface PushTarget {
 
 type PushRow = Omit<PushTarget, 'user'> & Omit<PushTarget['user'], 'status'> & { userStatus: string };
 
-/** How long one push may take before another may start; renewed between its steps. */
-const LEASE = "interval '5 minutes'";
+/**
+ * How long a step of a push may take before another push may start; renewed between the steps. Longer than one call to the panel,
+ * short enough that a killed process holds nobody up. Two pushes at once would do no harm: saving needs lease and version.
+ */
+const LEASE = "interval '90 seconds'";
 
 /**
  * Raises the version of what the panel should hold. Attempts start anew: a new wish deserves the full number of tries.
@@ -101,6 +104,24 @@ function toPushTarget(row: PushRow): PushTarget {
     ...subscription,
     user: { id, messengerId, username, firstName, lastName, email, emailVerified, panelUuid, status: userStatus },
   };
+}
+
+export interface SubscriptionOwner {
+  userId: number;
+  panelUuid: string | null;
+}
+
+/**
+ * Who owns a subscription now, read under the lock of the user whose panel user was pushed: a merge of that user either has not
+ * begun or is over. Null when the subscription is gone.
+ */
+export async function lockOwner(db: Db, subscriptionId: number, pushedUserId: number): Promise<SubscriptionOwner | null> {
+  await db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [pushedUserId]);
+  const [row] = await db.sql<{ id: number; panel_uuid: string | null }>(
+    `SELECT u.id, u.vpnpanel_uuid AS panel_uuid FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE s.id = $1::int`,
+    [subscriptionId],
+  );
+  return row ? { userId: row.id, panelUuid: row.panel_uuid } : null;
 }
 
 /** Local holder of a panel user; null when nobody holds it. */
@@ -207,6 +228,15 @@ export async function saveFailure(
     [push.subscriptionId, push.version, push.lease, failure.isFinal, failure.maxAttempts, failure.text.slice(0, 500)],
   );
   return row ? { isGivenUp: row.provision_state === 'failed' } : null;
+}
+
+/** The subscription that the holder of this panel user has; null without one, or when nobody holds it. */
+export async function findSubscriptionOfPanelUser(db: Db, panelUuid: string): Promise<number | null> {
+  const [row] = await db.sql<{ id: number }>(
+    'SELECT s.id FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE u.vpnpanel_uuid = $1::uuid',
+    [panelUuid],
+  );
+  return row?.id ?? null;
 }
 
 export async function subscriptionExists(db: Db, subscriptionId: number): Promise<boolean> {

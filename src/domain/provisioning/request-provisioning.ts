@@ -24,10 +24,15 @@ export async function requestProvisioning(t: App, subscriptionId: number, wishes
   if (isKnown) await t.jobs.send('provisioning.push', { subscriptionId }, { singletonKey: String(subscriptionId) });
 }
 
+/** What becomes of a panel user that nobody pays for. */
+export type RemovalMode = 'delete' | 'disable';
+
 /**
- * Says that a panel user lost its owner (account deleted, merged away): the job deletes or disables it, as
- * `VPNPANEL_USER_DELETE_MODE` says at that time. In the caller's transaction (spec 01 H17, H18).
+ * Says that a panel user lost its owner or its subscription (account deleted, merged away, subscription taken back). In the
+ * caller's transaction (spec 01 H17, H18).
+ * @param mode left out: what `VPNPANEL_USER_DELETE_MODE` says at that time
  */
-export async function requestPanelUserRemoval(t: App, panelUuid: string): Promise<void> {
-  await t.jobs.send('provisioning.remove-user', { panelUuid }, { singletonKey: panelUuid });
+export async function requestPanelUserRemoval(t: App, panelUuid: string, mode?: RemovalMode): Promise<void> {
+  const singletonKey = mode === undefined ? panelUuid : `${mode}:${panelUuid}`;
+  await t.jobs.send('provisioning.remove-user', mode === undefined ? { panelUuid } : { panelUuid, mode }, { singletonKey });
 }

@@ -1,4 +1,4 @@
-import type { TokenActor } from '../../core/actor.ts';
+import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { isRowId, subscriptionNotFound, userNotFound } from './errors.ts';
@@ -31,7 +31,7 @@ export interface EventPage {
  * @throws AppError 404 `User not found`, `Subscription not found`, `Transaction not found`: the latter two also when they belong
  * to another user
  */
-export async function recordEvent(app: App, _actor: TokenActor, event: NewEvent): Promise<RecordedEvent> {
+export async function recordEvent(app: App, _actor: Actor, event: NewEvent): Promise<RecordedEvent> {
   const { userId, subscriptionId, transactionId } = event;
   const found = isRowId(userId)
     ? await referencesOf(app.db, userId, rowIdOrNull(subscriptionId), rowIdOrNull(transactionId))

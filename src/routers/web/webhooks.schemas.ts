@@ -4,7 +4,10 @@ import { z } from 'zod';
 
 export const WebhookPath = z.object({ webhook_id: z.int() });
 
-const EventType = z.enum(['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed']);
+/** The lengths say nothing beside the list, but the published document has them. */
+const EventType = z
+  .enum(['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed'])
+  .meta({ minLength: 1, maxLength: 50 });
 
 export const WebhookListQuery = z.object({
   limit: z.int().min(1).max(200).default(50),

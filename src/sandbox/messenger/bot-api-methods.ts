@@ -24,12 +24,16 @@ export interface MethodContext {
 }
 
 type Payload = Record<string, unknown>;
+
+const FILE_ID = /^[\w-]{8,255}$/;
 export type BotApiMethod = (context: MethodContext, payload: Payload) => Promise<unknown>;
 
 /** The methods the service uses, as the real Bot API answers them. */
 export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   getMe: async ({ bot }) => ({ ...bot, is_bot: true, can_join_groups: true, has_main_web_app: true }),
   sendMessage,
+  sendPhoto,
+  getFile,
   deleteMessage: async ({ state }, payload) =>
     state.update((current) => {
       const before = current.messages.length;
@@ -56,11 +60,36 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   },
 };
 
-async function sendMessage({ state, now }: MethodContext, payload: Payload): Promise<unknown> {
-  const chatId = Number(payload.chat_id);
+async function sendMessage(context: MethodContext, payload: Payload): Promise<unknown> {
   const text = String(payload.text ?? '');
   if (text === '') throw new BotApiRefusal(400, 'Bad Request: message text is empty');
   if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message is too long');
+  return keepMessage(context, payload, { text });
+}
+
+async function sendPhoto(context: MethodContext, payload: Payload): Promise<unknown> {
+  const photo = String(payload.photo ?? '');
+  const text = String(payload.caption ?? '');
+  if (!FILE_ID.test(photo)) throw new BotApiRefusal(400, 'Bad Request: wrong file identifier/HTTP URL specified');
+  if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message caption is too long');
+  return keepMessage(context, payload, { text, photo });
+}
+
+/** Knows the pictures it has been sent. */
+async function getFile({ state }: MethodContext, payload: Payload): Promise<unknown> {
+  const fileId = String(payload.file_id ?? '');
+  const { messages } = await state.read();
+  if (!messages.some(({ photo }) => photo === fileId)) throw new BotApiRefusal(400, 'Bad Request: invalid file_id');
+  return { file_id: fileId, file_unique_id: fileId.slice(-16), file_path: `photos/${fileId.slice(-16)}.jpg` };
+}
+
+async function keepMessage(
+  { state, now }: MethodContext,
+  payload: Payload,
+  { text, photo }: { text: string; photo?: string },
+): Promise<unknown> {
+  const chatId = Number(payload.chat_id);
+  const place = typeof payload.message_thread_id === 'number' ? { threadId: payload.message_thread_id } : {};
   const markup = payload.reply_markup as { inline_keyboard?: SandboxMessage['buttons'] } | undefined;
   const sentAt = now();
   const messageId = await state.update((current) => {
@@ -68,7 +97,9 @@ async function sendMessage({ state, now }: MethodContext, payload: Payload): Pro
       throw new BotApiRefusal(400, 'Bad Request: chat not found');
     if (current.blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
     const id = current.nextId++;
-    const message = { messageId: id, chatId, text, buttons: markup?.inline_keyboard ?? [], sentAt: sentAt.toISOString() };
+    const buttons = markup?.inline_keyboard ?? [];
+    const picture = photo === undefined ? {} : { photo };
+    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...picture, ...place };
     current.messages = [...current.messages, message].slice(-MAX_MESSAGES);
     return id;
   });

@@ -6,6 +6,10 @@ export interface SandboxMessage {
   buttons: { text: string; url?: string; callback_data?: string; web_app?: { url: string } }[][];
   /** ISO 8601, UTC. */
   sentAt: string;
+  /** File id of the picture that the text captions. */
+  photo?: string;
+  /** Topic of a group. */
+  threadId?: number;
 }
 
 export interface SandboxStarsInvoice {

@@ -16,6 +16,7 @@ import { createPanelView, type PanelView } from './panel-view.ts';
 import { findRoute } from './route-match.ts';
 import type { SandboxStore } from './sandbox-store.ts';
 import { subscriptionBody } from './subscription-links.ts';
+import { usageRoutes } from './usage-routes.ts';
 import { userRoutes } from './user-routes.ts';
 
 const HOST = '127.0.0.1';
@@ -58,7 +59,9 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const state = await openPanelState({ state: options.state, clock: options.clock, random });
   const generation = options.generation ?? 'uuid';
   const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');
-  const routes = [...userRoutes, ...deviceRoutes, ...infraRoutes].filter((route) => !route.only || route.only === generation);
+  const routes = [...userRoutes, ...usageRoutes, ...deviceRoutes, ...infraRoutes].filter(
+    (route) => !route.only || route.only === generation,
+  );
   const faults = createFaultSwitch();
   const calls: { method: string; path: string; status: number }[] = [];
   const context: AnswerContext = { state, generation, baseUrl: '' };

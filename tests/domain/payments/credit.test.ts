@@ -238,8 +238,8 @@ describe('callbacks', () => {
       db: {
         ...app.db,
         begin: (fn) =>
-          app.db.begin!(async (tx) => {
-            await fn(tx);
+          app.db.begin!(async (tx, sql) => {
+            await fn(tx, sql);
             throw new Error('the process died');
           }),
       },

@@ -229,7 +229,8 @@ describe('removing the panel user of an account that is gone', () => {
     ['disable', { status: 'DISABLED' }],
   ])('%s', async (mode, expected) => {
     const t = await withPanel({ environment: { VPNPANEL_USER_DELETE_MODE: mode } });
-    const { uuid } = await provisioned(t);
+    const { uuid, user } = await provisioned(t);
+    await t.app.db.sql('DELETE FROM users WHERE id = $1::int', [user.id]);
     await inTransaction(t.app, (inner) => requestPanelUserRemoval(inner, uuid));
     expect(await jobsOf(t.app, 'provisioning.remove-user')).toContainEqual({ data: { panelUuid: uuid } });
     await removePanelUser(t.app, uuid);
@@ -237,6 +238,13 @@ describe('removing the panel user of an account that is gone', () => {
     const found = await t.adapter.findByUuid(uuid);
     if (expected) expect(found).toMatchObject(expected);
     else expect(found).toBeNull();
+  });
+
+  it('leaves one alone that has a subscription', async () => {
+    const t = await withPanel();
+    const { uuid } = await provisioned(t);
+    await removePanelUser(t.app, uuid);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'ACTIVE' });
   });
 });
 

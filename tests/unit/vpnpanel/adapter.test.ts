@@ -205,6 +205,28 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect((await adapter.listUserNodes(user.uuid)).map((node) => node.countryCode)).toEqual(['NL', 'DE']);
   });
 
+  it('reads traffic by node and day', async () => {
+    const { adapter, panel, clock } = await start();
+    const { uuid } = await adapter.createUser(aDraft({ squadUuids: [GERMANY] }));
+    const range = { from: new Date(clock.now().getTime() - 2 * 24 * 3_600_000), to: clock.now() };
+    const days = ['2026-02-27', '2026-02-28', '2026-03-01'];
+    expect(await adapter.readUserTraffic(uuid, range)).toEqual({ days, nodes: [] });
+    panel.addTraffic(panel.listUsers()[0]!.uuid, 3 * 1024 ** 3);
+    expect(await adapter.readUserTraffic(uuid, range)).toEqual({
+      days,
+      nodes: [
+        {
+          uuid: expect.any(String),
+          name: 'Germany 1',
+          countryCode: 'DE',
+          totalBytes: 3 * 1024 ** 3,
+          dailyBytes: [0, 0, 3 * 1024 ** 3],
+        },
+      ],
+    });
+    expect(await adapter.readUserTraffic(UNKNOWN_UUID, range)).toBeNull();
+  });
+
   it('manages squads', async () => {
     const { adapter } = await start();
     await adapter.createUser(aDraft());

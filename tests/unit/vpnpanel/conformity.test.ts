@@ -50,6 +50,7 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
     'GET /api/users/by-short-uuid/:shortUuid': { path: `/api/users/by-short-uuid/${user.shortUuid}` },
     'GET /api/users/:user': { path: `/api/users/${ref}` },
     'GET /api/users/:user/accessible-nodes': { path: `/api/users/${ref}/accessible-nodes` },
+    'GET /api/bandwidth-stats/users/:user': { path: `/api/bandwidth-stats/users/${ref}?start=2026-02-01&end=2026-03-02` },
     'POST /api/users/:user/actions/disable': { path: `/api/users/${ref}/actions/disable` },
     'POST /api/users/:user/actions/enable': { path: `/api/users/${ref}/actions/enable` },
     'POST /api/users/:user/actions/reset-traffic': { path: `/api/users/${ref}/actions/reset-traffic` },

@@ -66,3 +66,8 @@ export async function lockExistingGroupIds(db: Db, ids: readonly number[]): Prom
 export function listGroupNames(db: Db): Promise<{ id: number; name: string }[]> {
   return db.sql<{ id: number; name: string }>('SELECT id, name FROM promo_groups ORDER BY name, id');
 }
+
+export async function nameOfGroup(db: Db, id: number): Promise<string | null> {
+  const [row] = await db.sql<{ name: string }>('SELECT name FROM promo_groups WHERE id = $1::bigint', [id]);
+  return row?.name ?? null;
+}

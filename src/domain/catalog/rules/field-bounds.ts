@@ -16,6 +16,8 @@ export interface BoundField {
   minLength?: number;
   /** Of a number. */
   min?: number;
+  /** Of a number; left out: what a column holds. */
+  max?: number;
 }
 
 /** @throws ValidationError 422 that names every field out of bounds, as the schema layer would (spec 00, HTTP) */
@@ -24,7 +26,7 @@ export function checkBounds(fields: readonly BoundField[]): void {
   if (issues.length > 0) throw new ValidationError(issues);
 }
 
-function issueOf({ name, value, maxLength, minLength, min }: BoundField): ValidationIssue | null {
+function issueOf({ name, value, maxLength, minLength, min, max = MAX_INTEGER }: BoundField): ValidationIssue | null {
   const issue = (type: string, msg: string, ctx: Record<string, unknown>) => ({
     loc: ['body', name],
     type,
@@ -36,9 +38,7 @@ function issueOf({ name, value, maxLength, minLength, min }: BoundField): Valida
     if (min !== undefined && value < min) {
       return issue('greater_than_equal', `Input should be greater than or equal to ${min}`, { ge: min });
     }
-    return Math.abs(value) > MAX_INTEGER
-      ? issue('less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
-      : null;
+    return Math.abs(value) > max ? issue('less_than_equal', `Input should be less than or equal to ${max}`, { le: max }) : null;
   }
   if (typeof value !== 'string') return null;
   if (minLength !== undefined && value.trim().length < minLength) {

@@ -1,0 +1,205 @@
+import { refuse } from '../../../core/errors.ts';
+
+/** The chat menu of the cabinet mode: rows of buttons that open the cabinet, and how they look (spec 05 section 8). */
+
+export const CABINET_SECTIONS = ['home', 'subscription', 'balance', 'referral', 'support', 'info', 'admin', 'language'] as const;
+export type CabinetSection = (typeof CABINET_SECTIONS)[number];
+
+const LOCALES: readonly string[] = ['ru', 'en', 'ua', 'zh', 'fa'];
+const STYLES: readonly string[] = ['danger', 'default', 'primary', 'success'];
+const MAX_LABEL = 100;
+const MAX_WIDTH = 3;
+
+export interface ButtonLook {
+  readonly style: string;
+  readonly icon_custom_emoji_id: string;
+  readonly enabled: boolean;
+  /** Text by locale; without one the section's own name is shown. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface CustomButton extends ButtonLook {
+  readonly url: string;
+  readonly open_in: 'external' | 'webapp';
+}
+
+export interface CabinetRow {
+  readonly id: string;
+  readonly max_per_row: number;
+  /** Sections and ids of custom buttons. */
+  readonly buttons: readonly string[];
+}
+
+/** One document, so that one lock guards layout and looks together. */
+export interface CabinetMenu {
+  readonly rows: readonly CabinetRow[];
+  readonly custom: Readonly<Record<string, CustomButton>>;
+  readonly styles: Readonly<Record<CabinetSection, ButtonLook>>;
+}
+
+/** A button as it is sent in and out: all about it in one place. */
+export interface CabinetButton extends ButtonLook {
+  readonly id: string;
+  readonly type: 'builtin' | 'custom';
+  readonly url: string | null;
+  readonly open_in: 'external' | 'webapp';
+}
+
+export interface FilledRow {
+  readonly id: string;
+  readonly max_per_row: number;
+  readonly buttons: readonly CabinetButton[];
+}
+
+const defaultLook = (section: CabinetSection): ButtonLook => ({
+  style: section === 'admin' ? 'danger' : section === 'subscription' || section === 'referral' ? 'success' : 'primary',
+  icon_custom_emoji_id: '',
+  enabled: true,
+  labels: {},
+});
+
+const stylesBy = (look: (section: CabinetSection) => ButtonLook) =>
+  Object.fromEntries(CABINET_SECTIONS.map((section) => [section, look(section)])) as Record<CabinetSection, ButtonLook>;
+
+export const DEFAULT_CABINET_MENU: CabinetMenu = {
+  rows: [
+    { id: 'row_1', max_per_row: 1, buttons: ['home'] },
+    { id: 'row_2', max_per_row: 2, buttons: ['subscription', 'balance'] },
+    { id: 'row_3', max_per_row: 2, buttons: ['referral', 'support'] },
+    { id: 'row_4', max_per_row: 2, buttons: ['info', 'language'] },
+    { id: 'row_5', max_per_row: 1, buttons: ['admin'] },
+  ],
+  custom: {},
+  styles: stylesBy(defaultLook),
+};
+
+export function isCabinetSection(id: string): id is CabinetSection {
+  return CABINET_SECTIONS.some((section) => section === id);
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function readLook(value: Loose, otherwise: ButtonLook): ButtonLook {
+  return {
+    style: typeof value.style === 'string' && STYLES.includes(value.style) ? value.style : 'primary',
+    icon_custom_emoji_id: typeof value.icon_custom_emoji_id === 'string' ? value.icon_custom_emoji_id : '',
+    enabled: typeof value.enabled === 'boolean' ? value.enabled : otherwise.enabled,
+    labels: isObject(value.labels) ? cleanLabels(value.labels) : otherwise.labels,
+  };
+}
+
+function cleanLabels(labels: Loose): Record<string, string> {
+  const entries = Object.entries(labels).flatMap(([locale, label]) => {
+    const trimmed = typeof label === 'string' ? label.trim() : '';
+    return trimmed !== '' && LOCALES.includes(locale) ? [[locale, trimmed] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function readCustom(value: unknown): CustomButton | null {
+  if (!isObject(value) || typeof value.url !== 'string' || !/^https?:\/\//i.test(value.url)) return null;
+  const opensInside = value.open_in === 'webapp' && /^https:/i.test(value.url);
+  return { ...readLook(value, defaultLook('home')), url: value.url, open_in: opensInside ? 'webapp' : 'external' };
+}
+
+/** Cleans a stored document on load: what is unknown or unusable is left out; no row left = the default rows. */
+export function readCabinetMenu(value: unknown): CabinetMenu {
+  if (!isObject(value)) return DEFAULT_CABINET_MENU;
+  const stored = isObject(value.styles) ? value.styles : {};
+  const styles = stylesBy((section) => {
+    const look = stored[section];
+    return isObject(look) ? readLook(look, defaultLook(section)) : defaultLook(section);
+  });
+  const customEntries = Object.entries(isObject(value.custom) ? value.custom : {}).flatMap(([id, button]) => {
+    const custom = readCustom(button);
+    return custom ? [[id, custom] as const] : [];
+  });
+  const known = new Set<unknown>([...CABINET_SECTIONS, ...customEntries.map(([id]) => id)]);
+  const rows = (Array.isArray(value.rows) ? value.rows : []).filter(isObject).map((row) => {
+    const width = Number(row.max_per_row);
+    return {
+      id: String(row.id),
+      max_per_row: Number.isInteger(width) && width >= 1 && width <= MAX_WIDTH ? width : 1,
+      buttons: (Array.isArray(row.buttons) ? row.buttons : []).filter((id) => known.has(id)).map(String),
+    };
+  });
+  const filled = rows.filter((row) => row.buttons.length > 0);
+  if (filled.length === 0) return { ...DEFAULT_CABINET_MENU, styles };
+  return { rows: filled, custom: Object.fromEntries(customEntries), styles };
+}
+
+/** The rows with everything about their buttons: looks of sections from the styles, of custom ones from the layout. */
+export function fillRows(menu: CabinetMenu): FilledRow[] {
+  return menu.rows.map((row) => ({ ...row, buttons: row.buttons.flatMap((id) => filledButton(menu, id)) }));
+}
+
+function filledButton(menu: CabinetMenu, id: string): CabinetButton[] {
+  if (isCabinetSection(id)) return [{ id, type: 'builtin', ...menu.styles[id], url: null, open_in: 'external' }];
+  const custom = Object.hasOwn(menu.custom, id) ? menu.custom[id] : undefined;
+  return custom ? [{ id, type: 'custom', ...custom }] : [];
+}
+
+/**
+ * The menu with these rows; sections that they do not mention keep their looks.
+ * @throws AppError 400 for the first thing that is wrong
+ */
+export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): CabinetMenu {
+  const buttons = rows.flatMap((row) => row.buttons);
+  if (buttons.length === 0) throw invalid('At least one row with a button is required.');
+  const seen = new Set<string>();
+  for (const button of buttons) {
+    if (seen.has(button.id)) throw invalid(`Duplicate button ID: "${button.id}". Each button can only appear once.`);
+    seen.add(button.id);
+    checkButton(button);
+  }
+  const lookOf = ({ style, icon_custom_emoji_id, enabled, labels }: CabinetButton): ButtonLook => ({
+    style,
+    icon_custom_emoji_id,
+    enabled,
+    labels: cleanLabels(labels),
+  });
+  const mentioned = new Map(buttons.map((button) => [button.id, button]));
+  return {
+    rows: rows
+      .filter((row) => row.buttons.length > 0)
+      .map((row) => ({ id: row.id, max_per_row: row.max_per_row, buttons: row.buttons.map((button) => button.id) })),
+    custom: Object.fromEntries(
+      buttons.flatMap((button) =>
+        button.type === 'custom' ? [[button.id, { ...lookOf(button), url: button.url ?? '', open_in: button.open_in }]] : [],
+      ),
+    ),
+    styles: stylesBy((section) => {
+      const button = mentioned.get(section);
+      return button ? lookOf(button) : menu.styles[section];
+    }),
+  };
+}
+
+const invalid = (detail: string) => refuse('cabinet_menu_invalid', 400, detail);
+
+function checkButton(button: CabinetButton): void {
+  const { id } = button;
+  if (button.type === 'builtin') {
+    if (!isCabinetSection(id)) throw invalid(`Unknown built-in section: "${id}".`);
+  } else {
+    if (!id.startsWith('custom_')) throw invalid(`Custom button id must start with "custom_": "${id}".`);
+    if (!/^https?:\/\//i.test(button.url ?? '')) {
+      throw invalid(`Custom button "${id}" must have a URL starting with http:// or https://.`);
+    }
+    if (button.open_in === 'webapp' && !/^https:/i.test(button.url ?? '')) {
+      throw invalid(`Custom button "${id}" with webapp mode requires an https:// URL.`);
+    }
+  }
+  if (!STYLES.includes(button.style)) {
+    throw invalid(`Invalid style "${button.style}" for button "${id}". Allowed: ${STYLES.join(', ')}.`);
+  }
+  for (const [locale, label] of Object.entries(button.labels)) {
+    if (!LOCALES.includes(locale)) {
+      throw invalid(`Invalid locale "${locale}" for button "${id}". Allowed: ${LOCALES.join(', ')}.`);
+    }
+    if ([...label].length > MAX_LABEL) {
+      throw invalid(`Label for locale "${locale}" on button "${id}" exceeds ${MAX_LABEL} characters.`);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import {
+  type CabinetMenu,
+  DEFAULT_CABINET_MENU,
+  type FilledRow,
+  fillRows,
+  readCabinetMenu,
+  withRows,
+} from './cabinet-menu-rules.ts';
+import { findLayout, lockLayout, storeLayout } from './repo.ts';
+
+/** Name of the document of the cabinet mode's menu. */
+const CABINET_LAYOUT = 'cabinet';
+
+/** The menu of the cabinet mode, cleaned (spec 05 section 8). */
+export async function readCabinetLayout(app: App): Promise<FilledRow[]> {
+  const row = await findLayout(app.db, CABINET_LAYOUT);
+  return fillRows(row ? readCabinetMenu(JSON.parse(row.document)) : DEFAULT_CABINET_MENU);
+}
+
+/** Reads, changes and writes under the document's lock, so that changes made at once take turns. */
+function edit(app: App, change: (menu: CabinetMenu) => CabinetMenu): Promise<FilledRow[]> {
+  return inTransaction(app, async (t) => {
+    const now = t.clock.now();
+    const stored = await lockLayout(t.db, CABINET_LAYOUT, JSON.stringify(DEFAULT_CABINET_MENU), now);
+    const before = readCabinetMenu(JSON.parse(stored));
+    const after = change(before);
+    await storeLayout(t.db, CABINET_LAYOUT, JSON.stringify(after), now);
+    t.audit?.note({ resourceId: 'menu-layout', before: { rows: fillRows(before) }, after: { rows: fillRows(after) } });
+    return fillRows(after);
+  });
+}
+
+/**
+ * Replaces the rows; looks of sections that are not mentioned stay.
+ * @throws AppError 400 for the first thing that is wrong
+ */
+export function saveCabinetLayout(app: App, rows: readonly FilledRow[]): Promise<FilledRow[]> {
+  return edit(app, (menu) => withRows(menu, rows));
+}
+
+/** Layout and looks as they were in the beginning. */
+export function resetCabinetLayout(app: App): Promise<FilledRow[]> {
+  return edit(app, () => DEFAULT_CABINET_MENU);
+}

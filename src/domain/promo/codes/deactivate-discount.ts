@@ -1,0 +1,75 @@
+import type { AdminActor, UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { leavePromoGroup } from '../../catalog/promo-groups/memberships.ts';
+import { giveUseBack, lockRedeemer, setDiscount } from './redeem-repo.ts';
+import { codeOfSource, isDiscountOver } from './rules.ts';
+import type { HeldDiscount } from './types.ts';
+
+export interface DeactivatedDiscount {
+  /** The code it came from; null = from elsewhere. */
+  code: string | null;
+  percent: number;
+}
+
+/** `expired`: its fields are cleared, and that stays. */
+type Outcome = { result: 'done'; deactivated: DeactivatedDiscount } | { result: 'no_user' | 'none' | 'expired' };
+
+const NO_DISCOUNT: HeldDiscount = { percent: 0, source: null, expiresAt: null };
+
+/**
+ * Gives back the discount that a promo code gave (spec 04 section 7.3): fields, use row and counter, and the group of the code unless
+ * somebody else put the user there. The line in the log of activations stays.
+ * @throws AppError 400 'User not found' | 'No active discount promo code found' | 'Discount has already expired'
+ */
+export async function deactivateOwnDiscount(app: App, actor: UserActor): Promise<DeactivatedDiscount> {
+  const outcome = await inTransaction(app, (t) => takeDiscount(t, actor.userId, 'from_code'));
+  switch (outcome.result) {
+    case 'done':
+      return outcome.deactivated;
+    case 'no_user':
+      throw refuse('user_not_found', 400, 'User not found');
+    case 'expired':
+      throw refuse('discount_expired', 400, 'Discount has already expired');
+    default:
+      throw refuse('no_discount', 400, 'No active discount promo code found');
+  }
+}
+
+/**
+ * The same by an administrator, who may also end a discount that came from elsewhere (spec 04 section 7.4).
+ * @throws AppError 404 'User not found' | 400 'User has no active discount' | 400 'Discount has already expired (cleaned up)'
+ */
+export async function deactivateDiscountOf(app: App, _actor: AdminActor, userId: number): Promise<DeactivatedDiscount> {
+  const outcome = await inTransaction(app, async (t) => {
+    const taken = await takeDiscount(t, userId, 'any');
+    if (taken.result === 'done') t.audit?.note({ resourceId: userId, before: taken.deactivated, after: null });
+    return taken;
+  });
+  switch (outcome.result) {
+    case 'done':
+      return outcome.deactivated;
+    case 'no_user':
+      throw refuse('user_not_found', 404, 'User not found');
+    case 'expired':
+      throw refuse('discount_expired', 400, 'Discount has already expired (cleaned up)');
+    default:
+      throw refuse('no_discount', 400, 'User has no active discount');
+  }
+}
+
+async function takeDiscount(t: App, userId: number, which: 'from_code' | 'any'): Promise<Outcome> {
+  const user = await lockRedeemer(t.db, userId);
+  if (!user) return { result: 'no_user' };
+  const { discount } = user;
+  const code = codeOfSource(discount.source);
+  if (discount.percent <= 0 || (code === null && which === 'from_code')) return { result: 'none' };
+  const now = t.clock.now();
+  await setDiscount(t.db, userId, NO_DISCOUNT, now);
+  if (code === null) return { result: 'done', deactivated: { code, percent: discount.percent } };
+  if (isDiscountOver(discount, now)) return { result: 'expired' };
+  const used = await giveUseBack(t.db, userId, code);
+  if (used && used.promoGroupId !== null) await leavePromoGroup(t, userId, used.promoGroupId, ['promocode']);
+  return { result: 'done', deactivated: { code, percent: discount.percent } };
+}

@@ -1,0 +1,110 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { isUniqueViolation } from '../../../core/db/db-errors.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { holdPromoGroup } from '../../catalog/promo-groups/memberships.ts';
+import { type BoundField, checkBounds } from '../../catalog/rules/field-bounds.ts';
+import {
+  codeTaken,
+  creatorUnknown,
+  limitBelowUses,
+  promocodeInUse,
+  promocodeNotFound,
+  promoGroupUnknown,
+  valuesRefused,
+} from './errors.ts';
+import { deleteCode, holdUser, insertCode, isWonAtWheel, lockCode, updateCode } from './repo.ts';
+import { normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
+import type { Promocode, PromocodeValues } from './types.ts';
+
+const MAX_CODE_LENGTH = 50;
+/** A hundred years; days, and for a discount hours, beyond it lead to dates that no calendar holds. */
+const MAX_DAYS = 36_500;
+
+export interface NewPromocode extends Omit<PromocodeValues, 'validFrom'> {
+  /** null = now. */
+  validFrom: Date | null;
+  createdBy: number | null;
+}
+
+/**
+ * Creates a promo code; it is stored trimmed and in upper case (spec 04 section 7.4).
+ * @throws AppError 400 with the texts of section 7.4 | 404 'Promo group not found' | 404 'User not found' (`createdBy`);
+ * ValidationError 422 for a code of more than 50 characters and numbers out of bounds
+ */
+export async function createPromocode(app: App, _actor: Actor, request: NewPromocode): Promise<Promocode> {
+  const { createdBy, ...given } = request;
+  const values = checked({ ...given, validFrom: request.validFrom ?? app.clock.now() });
+  return inTransaction(app, async (t) => {
+    if (createdBy !== null && !(await holdUser(t.db, createdBy))) throw creatorUnknown();
+    await holdGroupOf(t, values);
+    const saved = await insertCode(t.db, values, createdBy, t.clock.now());
+    if (!saved) throw codeTaken();
+    t.audit?.note({ resourceId: saved.id, before: null, after: saved });
+    return saved;
+  });
+}
+
+/**
+ * Changes what is given; undefined keeps what is stored. The same rules hold for what comes out (spec 04 section 7.4).
+ * @throws AppError 404 'Promo code not found' | 400 'max_uses cannot be less than current uses'; the rest as for creation
+ */
+export async function changePromocode(
+  app: App,
+  _actor: Actor,
+  promocodeId: number,
+  changes: Partial<PromocodeValues>,
+): Promise<Promocode> {
+  try {
+    return await inTransaction(app, async (t) => {
+      const before = await lockCode(t.db, promocodeId);
+      if (!before) throw promocodeNotFound();
+      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+      const values = checked({ ...before, ...given });
+      if (values.maxUses < before.currentUses) throw limitBelowUses();
+      await holdGroupOf(t, values);
+      const saved = await updateCode(t.db, before.id, values, t.clock.now());
+      t.audit?.note({ resourceId: saved.id, before, after: saved });
+      return saved;
+    });
+  } catch (error) {
+    if (isUniqueViolation(error, 'code')) throw codeTaken();
+    throw error;
+  }
+}
+
+/**
+ * Deletes a code and its use rows. The log of activations stays, so that the daily limit holds.
+ * @throws AppError 404 'Promo code not found' | 400 'Failed to delete promo code' for the prize of a spin
+ */
+export function deletePromocode(app: App, _actor: Actor, promocodeId: number): Promise<void> {
+  return inTransaction(app, async (t) => {
+    const promocode = await lockCode(t.db, promocodeId);
+    if (!promocode) throw promocodeNotFound();
+    if (await isWonAtWheel(t.db, promocode.id)) throw promocodeInUse();
+    await deleteCode(t.db, promocode.id);
+    t.audit?.note({ resourceId: promocode.id, before: promocode, after: null });
+  });
+}
+
+async function holdGroupOf(t: App, { promoGroupId }: PromocodeValues): Promise<void> {
+  if (promoGroupId !== null && !(await holdPromoGroup(t, promoGroupId))) throw promoGroupUnknown();
+}
+
+function checked(request: PromocodeValues): PromocodeValues {
+  const values = { ...request, code: normaliseCode(request.code), maxUses: storedMaxUses(request.maxUses) };
+  const reason = valueRefusal(values);
+  if (reason) throw valuesRefused(reason);
+  checkBounds(boundsOf(values));
+  return values;
+}
+
+function boundsOf(values: PromocodeValues): BoundField[] {
+  const maxDuration = values.type === 'discount' ? MAX_DAYS * 24 : MAX_DAYS;
+  return [
+    { name: 'code', value: values.code, maxLength: MAX_CODE_LENGTH },
+    { name: 'balance_bonus_kopeks', value: values.balanceBonusKopeks, min: 0 },
+    { name: 'subscription_days', value: values.subscriptionDays, min: 0, max: maxDuration },
+    { name: 'max_uses', value: values.maxUses, min: 0 },
+  ];
+}

@@ -1,0 +1,66 @@
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { formatPrice } from '../../../core/money.ts';
+import { assignEarnedGroup, type EarnedGroup } from '../../catalog/promo-groups/auto-assign.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { htmlText } from '../../messaging/texts.ts';
+import { recordEvent } from '../../subscriptions/record-event.ts';
+
+declare module '../../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    /** Sent by the database with every movement of a user while a group has a threshold (migration 0060). */
+    'promo.assign-group': { userId: number };
+  }
+}
+
+/**
+ * Looks whether a user's purchases have earned a promo group (spec 04 section 8.3); a new one is told to the administrators' chat and
+ * noted in the feed. May run any number of times.
+ */
+export async function assignGroupBySpending(app: App, { userId }: { userId: number }): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const earned = await assignEarnedGroup(t, userId);
+    if (!earned) return;
+    await noteChange(t, userId, earned);
+    await tellAdmins(t, userId, earned);
+  });
+}
+
+async function noteChange(t: App, userId: number, earned: EarnedGroup): Promise<void> {
+  await recordEvent(
+    t,
+    { kind: 'system', name: 'promo.assign-group' },
+    {
+      eventType: 'promo_group_change',
+      userId,
+      subscriptionId: null,
+      transactionId: null,
+      amountKopeks: null,
+      currency: null,
+      message: null,
+      occurredAt: null,
+      extra: {
+        old_promo_group_id: earned.previousGroupId,
+        new_promo_group_id: earned.groupId,
+        new_promo_group_name: earned.groupName,
+        threshold_kopeks: earned.thresholdKopeks,
+        total_spent_kopeks: earned.spentKopeks,
+        automatic: true,
+      },
+    },
+  );
+}
+
+/** Only while notices to administrators are on and have a chat to go to. */
+async function tellAdmins(t: App, userId: number, earned: EarnedGroup): Promise<void> {
+  const { settings } = t;
+  const chat = (settings.get('ADMIN_NOTIFICATIONS_CHAT_ID') ?? '').trim();
+  if (!settings.get('ADMIN_NOTIFICATIONS_ENABLED') || !/^-?[1-9]\d{0,15}$/.test(chat)) return;
+  const threadId = settings.get('ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID') ?? settings.get('ADMIN_NOTIFICATIONS_TOPIC_ID');
+  const html = htmlText(settings.get('DEFAULT_LANGUAGE'), 'promo.admin_group_earned', {
+    user_id: userId,
+    group_name: earned.groupName,
+    spent: formatPrice(earned.spentKopeks, false),
+  });
+  await sendMessage(t, { messengerId: Number(chat), html, ...(threadId ? { threadId } : {}) });
+}

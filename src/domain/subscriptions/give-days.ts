@@ -1,0 +1,29 @@
+import type { App } from '../../core/app.ts';
+import { applyManualChange } from './manual-changes.ts';
+import { extendSubscription } from './rules/extend.ts';
+import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import type { Subscription, SubscriptionChanges } from './types.ts';
+
+/**
+ * Adds free days to a locked subscription in whatever state, without charging (spec 04 section 7.1): the new end is days after the old
+ * one, or after now when that has passed; a trial becomes a full subscription and a stopped one runs again. In the caller's
+ * transaction; the panel follows after commit. The caller marks the user as one who had a paid subscription.
+ * @param days above 0
+ */
+export async function giveDays(t: App, subscription: Subscription, days: number): Promise<Subscription> {
+  const settings = subscriptionSettingsOf(t);
+  // Not as a paid extension: that would start a trial anew and drop what is left of it.
+  const { changes, dropsPurchases } = extendSubscription(
+    subscription,
+    { days, isPaid: false },
+    { now: t.clock.now(), settings, pricing: pricingSettingsOf(t), isCurrentTariffDaily: false },
+  );
+  // An order that was never paid has no days yet; these are its first.
+  const started: SubscriptionChanges = subscription.status === 'pending' ? { status: 'active' } : {};
+  return applyManualChange(t, subscription.id, {
+    changes: { ...changes, ...started, isTrial: false },
+    dropsPurchases,
+    forgetsNotices: true,
+    wishes: { resetTraffic: settings.resetTrafficOnPayment },
+  });
+}

@@ -1,0 +1,58 @@
+import type { AdminActor, UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { countUnread, findRecipient, type Inbox, listNotifications, markRead } from './notification-repo.ts';
+import type { Slice } from './repo.ts';
+import type { TicketNotification } from './types.ts';
+
+/** A user's inbox is their own; administrators share one. */
+type Reader = UserActor | AdminActor;
+
+const inboxOf = (actor: Reader): Inbox => (actor.kind === 'user' ? { kind: 'user', userId: actor.userId } : { kind: 'admin' });
+
+/** Newest first; the count is of everything unread, whatever the page (spec 05 section 2). */
+export async function listTicketNotifications(
+  app: App,
+  actor: Reader,
+  query: Slice & { unreadOnly: boolean },
+): Promise<{ items: TicketNotification[]; unreadCount: number }> {
+  const inbox = inboxOf(actor);
+  const [items, unreadCount] = await Promise.all([listNotifications(app.db, inbox, query), countUnread(app.db, inbox)]);
+  return { items, unreadCount };
+}
+
+export function countUnreadNotifications(app: App, actor: Reader): Promise<number> {
+  return countUnread(app.db, inboxOf(actor));
+}
+
+/**
+ * Marks one row read; done twice it does no harm and keeps the first moment.
+ * @throws AppError 404 'Notification not found', 403 for a row of another inbox
+ */
+export async function readNotification(app: App, actor: Reader, id: number): Promise<void> {
+  const inbox = inboxOf(actor);
+  const recipient = await findRecipient(app.db, id);
+  if (!recipient) throw refuse('notification_not_found', 404, 'Notification not found');
+  if (inbox.kind === 'admin' && !recipient.isForAdmin) {
+    throw refuse('not_an_admin_notification', 403, 'This is not an admin notification');
+  }
+  if (inbox.kind === 'user' && (recipient.isForAdmin || recipient.userId !== inbox.userId)) {
+    throw refuse('foreign_notification', 403, "You don't have permission to mark this notification as read");
+  }
+  await mark(app, inbox, { id });
+}
+
+/** @returns rows that were unread */
+export function readAllNotifications(app: App, actor: Reader): Promise<number> {
+  return mark(app, inboxOf(actor), 'all');
+}
+
+/** An unknown ticket has no rows. @returns rows that were unread */
+export function readTicketNotifications(app: App, actor: Reader, ticketId: number): Promise<number> {
+  return mark(app, inboxOf(actor), { ticketId });
+}
+
+function mark(app: App, inbox: Inbox, which: Parameters<typeof markRead>[2]): Promise<number> {
+  return inTransaction(app, (t) => markRead(t.db, inbox, which, t.clock.now()));
+}

@@ -1,0 +1,105 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { offsetOf } from '../../core/paging.ts';
+import { mediaUrl } from './notices.ts';
+import {
+  countByStatus,
+  countTickets,
+  findMessage,
+  findTicket,
+  listPlainTickets,
+  listTickets,
+  type Slice,
+  type TicketFilter,
+  ticketExists,
+} from './repo.ts';
+import { isReplyBlocked, ticketNotFound } from './rules.ts';
+import { areTicketsEnabled } from './ticket-settings.ts';
+import type { Ticket, TicketDetail, TicketListItem, TicketStats } from './types.ts';
+
+interface Page {
+  page: number;
+  perPage: number;
+}
+
+/** Own tickets, last changed first; an unknown status fits none. @throws AppError 403 'Support tickets are disabled' */
+export async function listOwnTickets(
+  app: App,
+  actor: UserActor,
+  query: Page & { status: string | null },
+): Promise<{ items: TicketListItem[]; total: number }> {
+  if (!areTicketsEnabled(app)) throw refuse('tickets_disabled', 403, 'Support tickets are disabled');
+  return listAllTickets(app, { userId: actor.userId, status: query.status, priority: null }, query);
+}
+
+/** Everybody's tickets, last changed first. */
+export async function listAllTickets(
+  app: App,
+  filter: TicketFilter,
+  { page, perPage }: Page,
+): Promise<{ items: TicketListItem[]; total: number }> {
+  const slice = { limit: perPage, offset: offsetOf(page, perPage) };
+  const [items, total] = await Promise.all([listTickets(app.db, filter, slice), countTickets(app.db, filter)]);
+  return { items, total };
+}
+
+/** Everybody's tickets without their messages, last changed first (Web API). */
+export function listTicketsPlainly(app: App, filter: TicketFilter, slice: Slice): Promise<Ticket[]> {
+  return listPlainTickets(app.db, filter, slice);
+}
+
+/** @throws AppError 404 unknown, or not the user's */
+export function readOwnTicket(app: App, actor: UserActor, ticketId: number): Promise<TicketDetail> {
+  return detailOf(app, ticketId, actor.userId);
+}
+
+/** @throws AppError 404 */
+export function readTicket(app: App, ticketId: number): Promise<TicketDetail> {
+  return detailOf(app, ticketId, null);
+}
+
+async function detailOf(app: App, ticketId: number, userId: number | null): Promise<TicketDetail> {
+  const ticket = await findTicket(app.db, ticketId, userId);
+  if (!ticket) throw ticketNotFound();
+  return { ...ticket, isReplyBlocked: isReplyBlocked(ticket, app.clock.now()) };
+}
+
+export function readTicketStats(app: App): Promise<TicketStats> {
+  return countByStatus(app.db);
+}
+
+export interface TicketFile {
+  messageId: number;
+  ticketId: number;
+  mediaType: string;
+  mediaFileId: string;
+  mediaCaption: string | null;
+  /** Null when the messenger does not have the file. */
+  mediaUrl: string | null;
+}
+
+/** The file of a message (spec 05 section 1.3). @throws AppError 404 unknown ticket, message, or no file */
+export async function readTicketFile(app: App, ticketId: number, messageId: number): Promise<TicketFile> {
+  const message = await findMessage(app.db, ticketId, messageId);
+  if (!message) {
+    if (!(await ticketExists(app.db, ticketId))) throw ticketNotFound();
+    throw refuse('message_not_found', 404, 'Message not found');
+  }
+  const { mediaType, mediaFileId, mediaCaption } = message;
+  if (mediaType === null || mediaFileId === null) {
+    throw refuse('media_not_found', 404, 'Media not found for this message');
+  }
+  const isThere = await hasFile(app, mediaFileId);
+  return { messageId, ticketId, mediaType, mediaFileId, mediaCaption, mediaUrl: isThere ? mediaUrl(app, mediaFileId) : null };
+}
+
+/** A messenger that does not answer has no file, as far as the caller is concerned. */
+async function hasFile(app: App, fileId: string): Promise<boolean> {
+  try {
+    return await app.ports.messenger.hasFile(fileId);
+  } catch (error) {
+    app.log.info({ err: error }, 'a file could not be looked up in the messenger');
+    return false;
+  }
+}

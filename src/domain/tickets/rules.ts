@@ -1,0 +1,82 @@
+/** Pure rules of support tickets (spec 05 section 1). */
+import { refuse, ValidationError } from '../../core/errors.ts';
+import { expectedValues, validationIssue } from '../../core/validation-messages.ts';
+import type { Attachment, AttachmentInput, Ticket, TicketStatus } from './types.ts';
+
+/** Kinds of file that the cabinet takes. */
+const MEDIA_TYPES = ['photo', 'video', 'document'] as const;
+
+/** Seconds between two messages of a user in one ticket. */
+export const MESSAGE_PAUSE_SECONDS = 2;
+
+/** Blocked while permanent, or until a moment that lies ahead; the end needs no write. */
+export function isReplyBlocked(ticket: Pick<Ticket, 'replyBlockPermanent' | 'replyBlockUntil'>, now: Date): boolean {
+  return ticket.replyBlockPermanent || (ticket.replyBlockUntil !== null && ticket.replyBlockUntil > now);
+}
+
+/** A message of the user wakes an answered ticket; open and pending ones stay as they are. */
+export function statusAfterUserMessage(status: TicketStatus): TicketStatus {
+  return status === 'answered' ? 'pending' : status;
+}
+
+/** The ticket's title, or its number where there is none. */
+export function titleOf(ticket: Pick<Ticket, 'id' | 'title'>): string {
+  return ticket.title === '' ? `Ticket #${ticket.id}` : ticket.title;
+}
+
+/** The first characters of a text; a mark only where something was cut. Never cuts a character in half. */
+export function shorten(text: string, length: number): string {
+  const characters = Array.from(text);
+  return characters.length > length ? `${characters.slice(0, length).join('')}...` : text;
+}
+
+/** The first characters of a text, without a mark. */
+export function firstCharacters(text: string, length: number): string {
+  return Array.from(text).slice(0, length).join('');
+}
+
+/**
+ * The attachment of a cabinet request: nothing, or type and file id together (spec 05 section 1.1). Blank texts count as absent.
+ * @throws ValidationError 422
+ */
+export function attachmentOf(input: AttachmentInput): Attachment | null {
+  const type = input.mediaType?.trim() || null;
+  if (type !== null && !MEDIA_TYPES.some((known) => known === type)) {
+    const expected = expectedValues(MEDIA_TYPES);
+    throw new ValidationError([validationIssue('literal_error', ['body', 'media_type'], input.mediaType, { expected })]);
+  }
+  return pairOf(type, input);
+}
+
+/**
+ * The same without a list of types: an API token may attach any kind of file (spec 05 section 1.3).
+ * @throws ValidationError 422
+ */
+export function freeAttachmentOf(input: AttachmentInput): Attachment | null {
+  return pairOf(input.mediaType?.trim() || null, input);
+}
+
+function pairOf(type: string | null, input: AttachmentInput): Attachment | null {
+  const fileId = input.mediaFileId?.trim() || null;
+  if (type !== null && fileId !== null) return { type, fileId, caption: input.mediaCaption };
+  if (type === null && fileId === null) return null;
+  const [name, value] =
+    type === null ? (['media_type', input.mediaType] as const) : (['media_file_id', input.mediaFileId] as const);
+  throw new ValidationError([
+    validationIssue('value_error', ['body', name], value, {
+      error: 'Value error, media_type and media_file_id must be given together',
+    }),
+  ]);
+}
+
+/** The 422 for a file id that this service neither issued nor received. */
+export function unknownFile(fileId: string): ValidationError {
+  return new ValidationError([
+    validationIssue('value_error', ['body', 'media_file_id'], fileId, { error: 'Value error, Unknown media file' }),
+  ]);
+}
+
+/** 404 for unknown tickets and, in the cabinet, for those of others. */
+export function ticketNotFound() {
+  return refuse('ticket_not_found', 404, 'Ticket not found');
+}

@@ -1,0 +1,79 @@
+import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import type { Db } from '../../core/db/db.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { readState, writeState } from '../../core/service-state.ts';
+import { putSetting } from '../settings/change-setting.ts';
+import { refreshSetting } from '../settings/refresh-settings.ts';
+import type { SettingKey } from '../settings/types.ts';
+import type { TicketSettings } from './types.ts';
+
+/** The two toggles that are no setting of the published list. */
+const TOGGLES_KEY = 'tickets:cabinet-notifications';
+const MODES = ['tickets', 'contact', 'both'];
+
+export interface CabinetToggles {
+  user: boolean;
+  admin: boolean;
+}
+
+/** null or absent = unchanged. */
+export type TicketSettingsPatch = { [K in keyof TicketSettings]?: TicketSettings[K] | null };
+
+/** Are rows and socket messages written for owners and administrators? Read where they are written, so it counts at once. */
+export async function readCabinetToggles(db: Db): Promise<CabinetToggles> {
+  const stored = await readState<Partial<CabinetToggles>>(db, TOGGLES_KEY);
+  return { user: stored?.user ?? true, admin: stored?.admin ?? true };
+}
+
+/** Tickets are on unless the support mode is `contact` (spec 05 section 1.6). */
+export function areTicketsEnabled(app: App): boolean {
+  return app.settings.get('SUPPORT_SYSTEM_MODE') !== 'contact';
+}
+
+export async function readTicketSettings(app: App): Promise<TicketSettings> {
+  const toggles = await readCabinetToggles(app.db);
+  const { settings } = app;
+  return {
+    slaEnabled: settings.get('SUPPORT_TICKET_SLA_ENABLED'),
+    slaMinutes: settings.get('SUPPORT_TICKET_SLA_MINUTES'),
+    slaCheckIntervalSeconds: settings.get('SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS'),
+    slaReminderCooldownMinutes: settings.get('SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES'),
+    supportSystemMode: settings.get('SUPPORT_SYSTEM_MODE'),
+    userNotificationsEnabled: toggles.user,
+    adminNotificationsEnabled: toggles.admin,
+  };
+}
+
+/**
+ * Changes what is given, all of it or nothing; in effect on every instance with the commit (spec 05 sections 1.4 and 16.9).
+ * @throws AppError 400 unknown support mode
+ */
+export async function changeTicketSettings(app: App, actor: AdminActor, patch: TicketSettingsPatch): Promise<TicketSettings> {
+  const mode = patch.supportSystemMode?.trim().toLowerCase() ?? null;
+  if (mode !== null && !MODES.includes(mode)) {
+    throw refuse('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
+  }
+  const values: [SettingKey, unknown][] = [
+    ['SUPPORT_TICKET_SLA_ENABLED', patch.slaEnabled],
+    ['SUPPORT_TICKET_SLA_MINUTES', patch.slaMinutes],
+    ['SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS', patch.slaCheckIntervalSeconds],
+    ['SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES', patch.slaReminderCooldownMinutes],
+    ['SUPPORT_SYSTEM_MODE', mode],
+  ];
+  const given = values.filter(([, value]) => value !== null && value !== undefined);
+  const before = await readTicketSettings(app);
+  await inTransaction(app, async (t) => {
+    for (const [key, value] of given) await putSetting(t, actor, key, value);
+    const { userNotificationsEnabled: user, adminNotificationsEnabled: admin } = patch;
+    if (typeof user === 'boolean' || typeof admin === 'boolean') {
+      const toggles = await readCabinetToggles(t.db);
+      await writeState(t.db, TOGGLES_KEY, { user: user ?? toggles.user, admin: admin ?? toggles.admin });
+    }
+  });
+  for (const [key] of given) await refreshSetting(app, key);
+  const after = await readTicketSettings(app);
+  app.audit?.note({ before, after });
+  return after;
+}

@@ -1,0 +1,151 @@
+import type { AdminActor, TokenActor, UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { addMs, SECOND_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './announce.ts';
+import { recordSupportAction } from './record-support-action.ts';
+import {
+  insertMessage,
+  insertTicket,
+  isKnownFile,
+  isUserBlocked,
+  lastReplyAt,
+  lockTicket,
+  setStatus,
+  setWaitingSince,
+} from './repo.ts';
+import {
+  attachmentOf,
+  freeAttachmentOf,
+  isReplyBlocked,
+  MESSAGE_PAUSE_SECONDS,
+  statusAfterUserMessage,
+  ticketNotFound,
+  unknownFile,
+} from './rules.ts';
+import { areTicketsEnabled } from './ticket-settings.ts';
+import type { Attachment, AttachmentInput, Ticket, TicketDetail, TicketMessage } from './types.ts';
+
+/** Texts are trimmed and within their bounds already. */
+export interface TicketDraft extends AttachmentInput {
+  title: string;
+  text: string;
+}
+
+/** What its own user sees of a ticket. */
+export type OpenedTicket = Omit<TicketDetail, 'owner'>;
+
+export interface MessageDraft extends AttachmentInput {
+  text: string;
+}
+
+/**
+ * A user opens a ticket with its first message (spec 05 section 1.2).
+ * @throws AppError 403 tickets are off, or a block of any of the user's tickets holds; ValidationError 422 for a bad attachment
+ */
+export async function openTicket(app: App, actor: UserActor, draft: TicketDraft): Promise<OpenedTicket> {
+  const attachment = attachmentOf(draft);
+  if (!areTicketsEnabled(app)) throw refuse('tickets_disabled', 403, 'Support tickets are disabled');
+  return inTransaction(app, async (t) => {
+    const now = t.clock.now();
+    if (await isUserBlocked(t.db, actor.userId, now)) throw refuse('support_blocked', 403, 'Support requests are blocked');
+    await checkFile(t, attachment);
+    const ticket = await insertTicket(t.db, actor.userId, draft.title, now);
+    const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
+    await announceTicket(t, ticket, message);
+    return { ...ticket, isReplyBlocked: false, messages: [message] };
+  });
+}
+
+/**
+ * A user writes into an own ticket; an answered one becomes pending, and the SLA clock starts anew (spec 05 section 1.1).
+ * @throws AppError 404 unknown or not the user's, 400 closed, 403 blocked, 429 less than 2 s after the last message;
+ *   ValidationError 422 for a bad attachment
+ */
+export async function postUserMessage(app: App, actor: UserActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
+  const attachment = attachmentOf(draft);
+  return inTransaction(app, async (t) => {
+    const ticket = await lockTicket(t.db, ticketId, actor.userId);
+    if (!ticket) throw ticketNotFound();
+    const now = t.clock.now();
+    if (ticket.status === 'closed') throw refuse('ticket_closed', 400, 'Cannot add message to closed ticket');
+    if (isReplyBlocked(ticket, now)) throw refuse('replies_blocked', 403, 'Replies to this ticket are blocked');
+    await checkPause(t, ticketId, now);
+    await checkFile(t, attachment);
+    const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
+    const after = await setStatus(t.db, ticketId, statusAfterUserMessage(ticket.status), now);
+    await setWaitingSince(t.db, ticketId, now);
+    await announceUserReply(t, after, message);
+    await announceStatus(t, ticket, after);
+    return message;
+  });
+}
+
+/**
+ * An administrator answers in the cabinet; the ticket is answered then, also a closed one (spec 05 section 1.4).
+ * @throws AppError 404; ValidationError 422 for a bad attachment
+ */
+export async function answerTicket(app: App, actor: AdminActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
+  const attachment = attachmentOf(draft);
+  return inTransaction(app, async (t) => {
+    const ticket = await lockTicket(t.db, ticketId, null);
+    if (!ticket) throw ticketNotFound();
+    await checkFile(t, attachment);
+    const { message } = await answer(t, actor, ticket, { text: draft.text, attachment });
+    return message;
+  });
+}
+
+/**
+ * An answer through the Web API, with the same effects. The stored text is the text, else the caption, else `[media]`.
+ * @throws AppError 404, 400 neither text nor file; ValidationError 422 for half an attachment
+ */
+export function answerTicketByToken(
+  app: App,
+  actor: TokenActor,
+  ticketId: number,
+  draft: AttachmentInput & { text: string | null },
+): Promise<{ ticket: Ticket; message: TicketMessage }> {
+  return inTransaction(app, async (t) => {
+    const ticket = await lockTicket(t.db, ticketId, null);
+    if (!ticket) throw ticketNotFound();
+    const text = draft.text?.trim() ?? '';
+    if (text === '' && !draft.mediaFileId?.trim()) {
+      throw refuse('empty_message', 400, 'Message text or media is required');
+    }
+    const attachment = freeAttachmentOf(draft);
+    return answer(t, actor, ticket, { text: text || draft.mediaCaption?.trim() || '[media]', attachment });
+  });
+}
+
+async function answer(
+  t: App,
+  actor: AdminActor | TokenActor,
+  ticket: Ticket,
+  { text, attachment }: { text: string; attachment: Attachment | null },
+): Promise<{ ticket: Ticket; message: TicketMessage }> {
+  const now = t.clock.now();
+  const adminUserId = actor.kind === 'admin' ? actor.userId : null;
+  const { id: ticketId, userId } = ticket;
+  const message = await insertMessage(t.db, { ticketId, userId, adminUserId, isFromAdmin: true, text, attachment }, now);
+  const after = await setStatus(t.db, ticketId, 'answered', now);
+  await setWaitingSince(t.db, ticketId, null);
+  await announceAnswer(t, after, message);
+  await announceStatus(t, ticket, after);
+  await recordSupportAction(t, actor, ticket, 'reply_ticket', { message_id: message.id });
+  return { ticket: after, message };
+}
+
+const byUser = (ticket: Ticket) => ({ ticketId: ticket.id, userId: ticket.userId, adminUserId: null, isFromAdmin: false });
+
+/** Under the ticket's lock, so that messages sent at once count each other. */
+async function checkPause(t: App, ticketId: number, now: Date): Promise<void> {
+  const last = await lastReplyAt(t.db, ticketId);
+  if (last === null || addMs(last, MESSAGE_PAUSE_SECONDS * SECOND_MS) <= now) return;
+  throw refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(MESSAGE_PAUSE_SECONDS) } });
+}
+
+async function checkFile(t: App, attachment: Attachment | null): Promise<void> {
+  if (attachment && !(await isKnownFile(t.db, attachment.fileId))) throw unknownFile(attachment.fileId);
+}

@@ -1,0 +1,175 @@
+import type { Actor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { editLayout } from '../../domain/content/menu-layout/edit-layout.ts';
+import * as edits from '../../domain/content/menu-layout/edits.ts';
+import { readButton, readConditions, readRow } from '../../domain/content/menu-layout/read-document.ts';
+import type { MenuDocument } from '../../domain/content/menu-layout/types.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { router, webProcedure } from '../trpc.ts';
+import {
+  AddCustomButtonRequest,
+  AddRowRequest,
+  ButtonPath,
+  ButtonUpdateInput,
+  MenuButtonConfig,
+  MenuRowConfig,
+  MoveButtonResponse,
+  MoveButtonToRowInput,
+  ReorderButtonsInput,
+  ReorderButtonsResponse,
+  RowPath,
+  RowsReorderRequest,
+  SwapButtonsRequest,
+  SwapButtonsResponse,
+} from './menu-layout.schemas.ts';
+import { toDocument } from './menu-layout-answers.ts';
+
+const tags: [string] = ['menu-layout'];
+
+/** One step on the stored document; the answer is the document after it. */
+async function edited(app: App, actor: Actor, summary: string, change: (document: MenuDocument) => MenuDocument) {
+  const { document } = await editLayout(app, actor, { action: 'update', summary, change });
+  return toDocument(document);
+}
+
+/** Single rows and buttons of the layout (spec 05 section 7.3). */
+export const menuLayoutPartsRouter = router({
+  updateButton: webProcedure
+    .meta({ openapi: { method: 'PATCH', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Change a button' } })
+    .input(ButtonUpdateInput)
+    .output(MenuButtonConfig)
+    .mutation(async ({ ctx, input: { button_id, ...input } }) => {
+      const changes = { ...input, conditions: input.conditions === undefined ? undefined : readConditions(input.conditions) };
+      const { buttons } = await edited(ctx.app, ctx.actor, `Changed button '${button_id}'`, (document) =>
+        edits.updateButton(document, button_id, changes),
+      );
+      return buttons[button_id]!;
+    }),
+
+  addButton: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a button of your own' } })
+    .input(AddCustomButtonRequest)
+    .output(MenuButtonConfig)
+    .mutation(async ({ ctx, input: { id, row_id, ...fields } }) => {
+      const { buttons } = await edited(ctx.app, ctx.actor, `Added button '${id}'`, (document) =>
+        edits.addButton(document, id, readButton(fields), row_id ?? null),
+      );
+      return buttons[id]!;
+    }),
+
+  deleteButton: webProcedure
+    .meta({
+      openapi: { method: 'DELETE', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Delete a button of your own' },
+    })
+    .input(ButtonPath)
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      const id = input.button_id;
+      await edited(ctx.app, ctx.actor, `Deleted button '${id}'`, (document) => edits.deleteButton(document, id));
+      return { success: true as const };
+    }),
+
+  reorderRows: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/rows/reorder', tags, summary: 'Change the order of the rows' } })
+    .input(RowsReorderRequest)
+    .output(MenuRowConfig.array())
+    .mutation(async ({ ctx, input }) => {
+      const document = await edited(ctx.app, ctx.actor, 'Changed the order of the rows', (before) =>
+        edits.reorderRows(before, input.ordered_ids),
+      );
+      return document.rows;
+    }),
+
+  addRow: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/rows', tags, summary: 'Add a row' } })
+    .input(AddRowRequest)
+    .output(MenuRowConfig)
+    .mutation(async ({ ctx, input: { position, ...fields } }) => {
+      const row = readRow(fields);
+      await edited(ctx.app, ctx.actor, `Added row '${row.id}'`, (document) => edits.addRow(document, row, position ?? null));
+      return toDocument(row);
+    }),
+
+  deleteRow: webProcedure
+    .meta({ openapi: { method: 'DELETE', path: '/menu-layout/rows/{row_id}', tags, summary: 'Delete a row' } })
+    .input(RowPath)
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      const id = input.row_id;
+      await edited(ctx.app, ctx.actor, `Deleted row '${id}'`, (document) => edits.deleteRow(document, id));
+      return { success: true as const };
+    }),
+
+  moveButtonUp: webProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-up', tags, summary: 'Move a button one row up' },
+    })
+    .input(ButtonPath)
+    .output(MoveButtonResponse)
+    .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.button_id, 'up')),
+
+  moveButtonDown: webProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/menu-layout/buttons/{button_id}/move-down',
+        tags,
+        summary: 'Move a button one row down',
+      },
+    })
+    .input(ButtonPath)
+    .output(MoveButtonResponse)
+    .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.button_id, 'down')),
+
+  moveButtonToRow: webProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-to-row', tags, summary: 'Move a button to a row' },
+    })
+    .input(MoveButtonToRowInput)
+    .output(MoveButtonResponse)
+    .mutation(async ({ ctx, input: { button_id: id, target_row_id: rowId, position } }) => {
+      const { rows } = await edited(ctx.app, ctx.actor, `Moved button '${id}' to row '${rowId}'`, (document) =>
+        edits.moveButtonToRow(document, id, rowId, position ?? null),
+      );
+      const target = rows.find((row) => row.id === rowId)!;
+      // In a row that already held the button, the moved one is where it was put.
+      const at = Math.min(position ?? target.buttons.length, target.buttons.length - 1);
+      return { button_id: id, new_row_index: null, target_row_id: rowId, position: at };
+    }),
+
+  reorderButtons: webProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/rows/{row_id}/reorder-buttons', tags, summary: 'Change the order in a row' },
+    })
+    .input(ReorderButtonsInput)
+    .output(ReorderButtonsResponse)
+    .mutation(async ({ ctx, input: { row_id: rowId, ordered_button_ids: ids } }) => {
+      await edited(ctx.app, ctx.actor, `Changed the order in row '${rowId}'`, (document) =>
+        edits.reorderButtons(document, rowId, ids),
+      );
+      return { row_id: rowId, buttons: ids };
+    }),
+
+  swapButtons: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons/swap', tags, summary: 'Swap two buttons' } })
+    .input(SwapButtonsRequest)
+    .output(SwapButtonsResponse)
+    .mutation(async ({ ctx, input: { button_id_1: first, button_id_2: second } }) => {
+      const document = await edited(ctx.app, ctx.actor, `Swapped buttons '${first}' and '${second}'`, (before) =>
+        edits.swapButtons(before, first, second),
+      );
+      return { button_1: placeAnswer(document, first), button_2: placeAnswer(document, second) };
+    }),
+});
+
+async function moved(app: App, actor: Actor, id: string, direction: 'up' | 'down') {
+  const document = await edited(app, actor, `Moved button '${id}' ${direction}`, (before) =>
+    edits.moveButton(before, id, direction),
+  );
+  return { button_id: id, new_row_index: edits.placeOf(document, id)!.row, target_row_id: null, position: null };
+}
+
+function placeAnswer(document: MenuDocument, id: string) {
+  const place = edits.placeOf(document, id)!;
+  return { id, new_row: place.row, new_position: place.position };
+}

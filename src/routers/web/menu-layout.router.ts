@@ -1,0 +1,205 @@
+import { buildMenu } from '../../domain/content/menu-layout/build-menu.ts';
+import { CHAT_CALLBACKS, PLACEHOLDERS } from '../../domain/content/menu-layout/callback-catalogue.ts';
+import { BUILTIN_BUTTONS } from '../../domain/content/menu-layout/default-layout.ts';
+import { editLayout, resetLayout, rollbackLayout } from '../../domain/content/menu-layout/edit-layout.ts';
+import { importLayout, replaceHalves } from '../../domain/content/menu-layout/edits.ts';
+import { previewContext } from '../../domain/content/menu-layout/preview-context.ts';
+import { readButtons, readRow } from '../../domain/content/menu-layout/read-document.ts';
+import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
+import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
+import { router, webProcedure } from '../trpc.ts';
+import {
+  AvailableCallbacksResponse,
+  BuiltinButtonsListResponse,
+  DynamicPlaceholdersResponse,
+  HistoryEntryResponse,
+  HistoryPath,
+  HistoryQuery,
+  MenuLayoutExportResponse,
+  MenuLayoutHistoryResponse,
+  MenuLayoutImportRequest,
+  MenuLayoutImportResponse,
+  MenuLayoutResponse,
+  MenuLayoutUpdateRequest,
+  MenuLayoutValidateRequest,
+  MenuLayoutValidateResponse,
+  MenuPreviewRequest,
+  MenuPreviewResponse,
+} from './menu-layout.schemas.ts';
+import { toDocument, toLayout } from './menu-layout-answers.ts';
+
+const tags: [string] = ['menu-layout'];
+
+/** The layout as a whole; single rows and buttons are in `menu-layout-parts.router.ts`. */
+export const menuLayoutRouter = router({
+  get: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout', tags, summary: "Read the chat menu's layout" } })
+    .output(MenuLayoutResponse)
+    .query(async ({ ctx }) => toLayout(ctx.app, await readLayout(ctx.app))),
+
+  replace: webProcedure
+    .meta({ openapi: { method: 'PUT', path: '/menu-layout', tags, summary: 'Replace the rows, the buttons or both' } })
+    .input(MenuLayoutUpdateRequest)
+    .output(MenuLayoutResponse)
+    .mutation(async ({ ctx, input }) => {
+      const halves = { rows: input.rows?.map(readRow) ?? null, buttons: input.buttons ? readButtons(input.buttons) : null };
+      const given = [
+        halves.rows && `${halves.rows.length} rows`,
+        halves.buttons && `${Object.keys(halves.buttons).length} buttons`,
+      ];
+      const layout = await editLayout(ctx.app, ctx.actor, {
+        action: 'update',
+        summary: `Replaced by ${given.filter(Boolean).join(' and ') || 'nothing'}`,
+        change: (document) => replaceHalves(document, halves),
+      });
+      return toLayout(ctx.app, layout);
+    }),
+
+  reset: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/reset', tags, summary: 'Go back to the default layout' } })
+    .output(MenuLayoutResponse)
+    .mutation(async ({ ctx }) => toLayout(ctx.app, await resetLayout(ctx.app, ctx.actor))),
+
+  builtinButtons: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/builtin-buttons', tags, summary: 'List the built-in buttons' } })
+    .output(BuiltinButtonsListResponse)
+    .query(() => {
+      const items = BUILTIN_BUTTONS.map((button) => ({
+        id: button.id,
+        default_text: button.defaultText,
+        callback_data: button.callbackData,
+        default_conditions: toDocument(button.defaultConditions),
+        supports_dynamic_text: button.supportsDynamicText,
+        supports_direct_open: button.supportsDirectOpen,
+      }));
+      return { items, total: items.length };
+    }),
+
+  preview: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/preview', tags, summary: 'See the menu as somebody would' } })
+    .input(MenuPreviewRequest)
+    .output(MenuPreviewResponse)
+    .mutation(async ({ ctx, input }) => {
+      const { document } = await readLayout(ctx.app);
+      const person = {
+        language: input.language,
+        isAdmin: input.is_admin,
+        isModerator: input.is_moderator,
+        hasActiveSubscription: input.has_active_subscription,
+        subscriptionIsActive: input.subscription_is_active,
+        balanceKopeks: input.balance_kopeks,
+      };
+      const rows = buildMenu(document, previewContext(ctx.app, person)).map((buttons) => ({ buttons }));
+      return { rows, total_buttons: rows.reduce((sum, row) => sum + row.buttons.length, 0) };
+    }),
+
+  availableCallbacks: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/available-callbacks', tags, summary: 'List what buttons can call' } })
+    .output(AvailableCallbacksResponse)
+    .query(async ({ ctx }) => {
+      const { document } = await readLayout(ctx.app);
+      const used = new Set(Object.values(document.buttons).map((button) => button.action));
+      const items = CHAT_CALLBACKS.map((callback) => ({
+        callback_data: callback.callbackData,
+        name: callback.name,
+        description: null,
+        category: callback.category,
+        default_text: callback.defaultText,
+        default_icon: callback.defaultIcon,
+        requires_subscription: callback.requiresSubscription,
+        is_in_menu: used.has(callback.callbackData),
+      }));
+      return { items, total: items.length, categories: [...new Set(items.map((item) => item.category))].sort() };
+    }),
+
+  placeholders: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/placeholders', tags, summary: 'List the placeholders of texts' } })
+    .output(DynamicPlaceholdersResponse)
+    .query(() => ({ items: [...PLACEHOLDERS], total: PLACEHOLDERS.length })),
+
+  export: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/export', tags, summary: 'Export the layout' } })
+    .output(MenuLayoutExportResponse)
+    .query(async ({ ctx }) => {
+      const { document } = await readLayout(ctx.app);
+      return {
+        ...toDocument(document),
+        exported_at: ctx.app.clock.now(),
+        bot_version: ctx.app.ports.instance.version(),
+      };
+    }),
+
+  import: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/import', tags, summary: 'Import a layout' } })
+    .input(MenuLayoutImportRequest)
+    .output(MenuLayoutImportResponse)
+    .mutation(async ({ ctx, input }) => {
+      const incoming = { version: input.version, rows: input.rows.map(readRow), buttons: readButtons(input.buttons) };
+      const size = { imported_rows: incoming.rows.length, imported_buttons: Object.keys(incoming.buttons).length };
+      const { before } = await editLayout(ctx.app, ctx.actor, {
+        action: 'import',
+        summary: `Imported ${size.imported_rows} rows and ${size.imported_buttons} buttons (${input.merge_mode})`,
+        change: (document) => importLayout(document, incoming, input.merge_mode).document,
+      });
+      return { success: true, ...size, warnings: importLayout(before, incoming, input.merge_mode).warnings };
+    }),
+
+  validate: webProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/validate', tags, summary: 'Check a layout without saving it' },
+      wire: { bodyOptional: true },
+    })
+    .input(MenuLayoutValidateRequest)
+    .output(MenuLayoutValidateResponse)
+    .mutation(async ({ ctx, input }) => {
+      const isEmpty = !input.rows && !input.buttons;
+      const given = { rows: input.rows?.map(readRow) ?? [], buttons: readButtons(input.buttons ?? {}) };
+      const { errors, warnings } = validateLayout(isEmpty ? (await readLayout(ctx.app)).document : given);
+      return { is_valid: errors.length === 0, errors, warnings };
+    }),
+
+  history: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/history', tags, summary: 'List the edits of the layout' } })
+    .input(HistoryQuery)
+    .output(MenuLayoutHistoryResponse)
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await listHistory(ctx.app, input);
+      const entries = items.map((entry) => ({
+        id: entry.id,
+        created_at: entry.createdAt,
+        action: entry.action,
+        changes_summary: entry.changesSummary,
+        user_info: entry.userInfo,
+      }));
+      return { items: entries, total };
+    }),
+
+  historyEntry: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/history/{history_id}', tags, summary: 'Read the layout of an edit' } })
+    .input(HistoryPath)
+    .output(HistoryEntryResponse)
+    .query(async ({ ctx, input }) => {
+      const entry = await readHistoryEntry(ctx.app, input.history_id);
+      return {
+        id: entry.id,
+        action: entry.action,
+        changes_summary: entry.changesSummary,
+        user_info: entry.userInfo,
+        created_at: entry.createdAt,
+        config: toDocument(entry.config),
+      };
+    }),
+
+  rollback: webProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/menu-layout/history/{history_id}/rollback',
+        tags,
+        summary: 'Go back to the layout of an edit',
+      },
+    })
+    .input(HistoryPath)
+    .output(MenuLayoutResponse)
+    .mutation(async ({ ctx, input }) => toLayout(ctx.app, await rollbackLayout(ctx.app, ctx.actor, input.history_id))),
+});

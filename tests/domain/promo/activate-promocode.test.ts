@@ -1,0 +1,201 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
+import { deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
+import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aServer, aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
+import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
+
+const activate = (actor: Parameters<typeof activatePromocode>[1], code: string, key: string | null = null) =>
+  activatePromocode(t.app, actor, code, key);
+const subscriptionOf = (userId: number) =>
+  rowOf<{ id: number; end_date: Date }>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
+
+describe('effects (spec 04 section 7.1)', () => {
+  test('balance: a deposit without payment method through the ledger', async () => {
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { balanceBonusKopeks: 12_345 })];
+    const answer = await activate(user, `  ${code.code.toLowerCase()} `);
+    expect(answer).toEqual({
+      balanceBeforeKopeks: 0,
+      balanceAfterKopeks: 12_345,
+      bonusDescription: '123.45 ₽ added to your balance',
+    });
+    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 1, rows: 1, balance: 12_345, deposits: 1, log: 1 });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('balance: the same idempotency key gets the first answer, and the money once', async () => {
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app)];
+    const first = await activate(user, code.code, 'key-1');
+    expect(await activate(user, code.code, 'key-1')).toEqual(first);
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, balance: 10_000, deposits: 1 });
+  });
+
+  test.each([
+    ['active', 5, 12],
+    ['expired', -3, 7],
+    ['disabled', 5, 12],
+    ['limited', 5, 12],
+    ['trial', 5, 12],
+  ])('days: %s subscription ending in %i days ends in %i', async (status, left, expected) => {
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'subscription_days', subscriptionDays: 7 })];
+    const now = t.app.clock.now();
+    const isTrial = status === 'trial';
+    await aStoredSubscription(t.app, user.userId, { status, is_trial: isTrial, end_date: addDays(now, left) });
+    await activate(user, code.code);
+    const held = await subscriptionOf(user.userId);
+    expect(held).toMatchObject({ status: 'active', is_trial: false });
+    expect(new Date(held!.end_date).getTime()).toBe(now.getTime() + expected * DAY_MS);
+    expect(await rowOf(t.app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [user.userId])).toEqual({
+      paid: true,
+    });
+    const pushes = await t.app.db.sql(
+      `SELECT id FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1`,
+      [String(held!.id)],
+    );
+    expect(pushes).toHaveLength(1);
+  });
+
+  test('trial: starts one for a user without subscription', async () => {
+    await aServer(t.app, { is_trial_eligible: true });
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'trial_subscription', subscriptionDays: 4 })];
+    await activate(user, code.code);
+    const held = await subscriptionOf(user.userId);
+    expect(held).toMatchObject({ status: 'active', is_trial: true });
+    expect(new Date(held!.end_date).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
+  });
+
+  test('trial: with a subscription nothing happens, yet the code is spent', async () => {
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'trial_subscription', subscriptionDays: 4 })];
+    await aStoredSubscription(t.app, user.userId);
+    const before = await subscriptionOf(user.userId);
+    expect((await activate(user, code.code)).bonusDescription).toBe('You already have a subscription, no trial was needed');
+    expect(await subscriptionOf(user.userId)).toEqual(before);
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+
+  test('discount: percent, source and hours; no hours = until the first purchase', async () => {
+    const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app)];
+    await activate(user, code.code);
+    expect(await discountOf(t.app, user.userId)).toEqual({
+      percent: 20,
+      source: `promocode:${code.code}`,
+      expires_at: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
+    });
+    const [other, open] = [await aRedeemer(t.app), await aDiscountCode(t.app, { subscriptionDays: 0 })];
+    await activate(other, open.code);
+    expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expires_at: null });
+  });
+
+  test('any type: the group of the code becomes the primary one when it ranks highest', async () => {
+    const group = await aGroup(t.app);
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'promo_group', promoGroupId: group })];
+    await activate(user, code.code);
+    expect(await groupsOf(t.app, user.userId)).toEqual({ primary: group, members: [{ id: group, by: 'promocode' }] });
+  });
+});
+
+describe('refusals, in the documented order (spec 04 section 7.2)', () => {
+  const detailOf = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'given',
+      (error: { status: number; detail: unknown }) => [error.status, error.detail],
+    );
+
+  test('one for each reason', async () => {
+    const user = await aRedeemer(t.app);
+    const now = t.app.clock.now();
+    const nobody = { kind: 'user' as const, userId: 2_000_000_000 };
+    expect(await detailOf(activate(nobody, 'X'))).toEqual([400, 'User not found']);
+    expect(await detailOf(activate(user, 'NO-SUCH-CODE'))).toEqual([400, 'Promo code not found']);
+    for (const fields of [
+      { isActive: false },
+      { validFrom: addDays(now, 1) },
+      { validFrom: addDays(now, -2), validUntil: addDays(now, -1) },
+    ]) {
+      const code = await aPromocode(t.app, fields);
+      expect(await detailOf(activate(user, code.code))).toEqual([400, 'Promo code has expired']);
+    }
+    const spent = await aPromocode(t.app);
+    await activate(await aRedeemer(t.app), spent.code);
+    expect(await detailOf(activate(user, spent.code))).toEqual([400, 'Promo code has been fully used']);
+    const twice = await aPromocode(t.app, { maxUses: 0 });
+    await activate(user, twice.code);
+    expect(await detailOf(activate(user, twice.code))).toEqual([400, 'You have already used this promo code']);
+    const days = await aPromocode(t.app, { type: 'subscription_days', subscriptionDays: 7 });
+    expect(await detailOf(activate(user, days.code))).toEqual([
+      400,
+      'This promo code requires an active or expired subscription',
+    ]);
+    const first = await aPromocode(t.app, { firstPurchaseOnly: true });
+    await t.app.db.sql('UPDATE users SET has_had_paid_subscription = true WHERE id = $1::int RETURNING id', [user.userId]);
+    expect(await detailOf(activate(user, first.code))).toEqual([400, 'This promo code is only available for first purchase']);
+    const [one, two] = [await aDiscountCode(t.app), await aDiscountCode(t.app)];
+    await activate(user, one.code);
+    expect(await detailOf(activate(user, two.code))).toEqual([
+      400,
+      'You already have an active discount. Deactivate it first via /deactivate-discount',
+    ]);
+    expect((await standing(t.app, days.id, user.userId)).uses).toBe(0);
+  });
+
+  test('a refusal leaves nothing behind', async () => {
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'subscription_days', subscriptionDays: 7 })];
+    await expect(activate(user, code.code)).rejects.toThrow();
+    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
+  });
+
+  test('hazard 7.5.3: the daily limit counts activations, those given back and deleted ones too', async () => {
+    const user = await aRedeemer(t.app);
+    for (let round = 1; round <= 4; round++) {
+      const code = await aDiscountCode(t.app);
+      await activate(user, code.code);
+      await deactivateOwnDiscount(t.app, user);
+      await deletePromocode(t.app, { kind: 'system', name: 'test' }, code.id);
+    }
+    await activate(user, (await aPromocode(t.app)).code);
+    const sixth = await aPromocode(t.app);
+    expect(await detailOf(activate(user, sixth.code))).toEqual([400, 'Too many promo code activations today']);
+    t.clock.advance(DAY_MS + 1);
+    expect(await detailOf(activate(user, sixth.code))).toBe('given');
+  });
+
+  test('hazard 7.5.4: five unknown codes block the user for the window, a right one too', async () => {
+    const [user, other, code] = [await aRedeemer(t.app), await aRedeemer(t.app), await aPromocode(t.app, { maxUses: 5 })];
+    // At the start of a window, so that the five fall into one.
+    t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 300_000) * 300_000));
+    for (let guess = 1; guess <= 5; guess++) {
+      expect(await detailOf(activate(user, `GUESS-${guess}`))).toEqual([400, 'Promo code not found']);
+    }
+    await expect(activate(user, code.code)).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '300' } });
+    expect(await detailOf(activate(other, code.code))).toBe('given');
+    t.clock.advance(300_000);
+    expect(await detailOf(activate(user, code.code))).toBe('given');
+  });
+});
+
+test('hazard 7.5.2: an effect that fails takes use row, counter and log with it', async () => {
+  const [user, code] = [
+    await aRedeemer(t.app),
+    await aPromocode(t.app, { type: 'promo_group', promoGroupId: await aGroup(t.app) }),
+  ];
+  // The database refuses the last write of the activation.
+  await t.app.db.sql(`CREATE FUNCTION refuse_membership() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION 'refused'; END $$`);
+  await t.app.db.sql(`CREATE TRIGGER refuse_membership BEFORE INSERT ON user_promo_groups FOR EACH ROW
+    WHEN (NEW.user_id = ${user.userId}) EXECUTE FUNCTION refuse_membership()`);
+  try {
+    await expect(activate(user, code.code)).rejects.toThrow();
+    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
+  } finally {
+    await t.app.db.sql('DROP FUNCTION refuse_membership CASCADE');
+  }
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/core/clock.ts';
+import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
+import { deactivateDiscountOf, deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { anOffer } from '../subscriptions/sale-samples.ts';
+import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
+
+const admin = { kind: 'admin', userId: 1, level: 100, isConfigAdmin: false } as const;
+const nothing = { percent: 0, source: null, expires_at: null };
+
+describe('giving a discount back (spec 04 section 7.3)', () => {
+  test('clears the fields, the use row and the group; the count follows', async () => {
+    const group = await aGroup(t.app);
+    const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { promoGroupId: group })];
+    const before = await groupsOf(t.app, user.userId);
+    await activatePromocode(t.app, user, code.code, null);
+    expect((await groupsOf(t.app, user.userId)).primary).toBe(group);
+    expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: code.code, percent: 20 });
+    expect(await discountOf(t.app, user.userId)).toEqual(nothing);
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0, log: 1 });
+    expect(await groupsOf(t.app, user.userId)).toEqual(before);
+    await activatePromocode(t.app, user, code.code, null);
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+
+  test('hazard 7.5.5: a group that an administrator assigned stays', async () => {
+    const group = await aGroup(t.app);
+    const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { promoGroupId: group })];
+    await t.app.db.sql(
+      `INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by) VALUES ($1::int, $2::int, 'admin') RETURNING user_id`,
+      [user.userId, group],
+    );
+    await activatePromocode(t.app, user, code.code, null);
+    await deactivateOwnDiscount(t.app, user);
+    expect((await groupsOf(t.app, user.userId)).members).toEqual([{ id: group, by: 'admin' }]);
+  });
+
+  test('refuses what there is not, what came from elsewhere and what is over; the latter is cleaned up', async () => {
+    const user = await aRedeemer(t.app);
+    const none = { status: 400, detail: 'No active discount promo code found' };
+    await expect(deactivateOwnDiscount(t.app, user)).rejects.toMatchObject(none);
+    await anOffer(t.app, user.userId, 15);
+    await expect(deactivateOwnDiscount(t.app, user)).rejects.toMatchObject(none);
+    expect((await discountOf(t.app, user.userId)).percent).toBe(15);
+    const [late, code] = [await aRedeemer(t.app), await aDiscountCode(t.app)];
+    await activatePromocode(t.app, late, code.code, null);
+    t.clock.advance(DAY_MS);
+    const over = { status: 400, detail: 'Discount has already expired' };
+    await expect(deactivateOwnDiscount(t.app, late)).rejects.toMatchObject(over);
+    expect(await discountOf(t.app, late.userId)).toEqual(nothing);
+    expect(await standing(t.app, code.id, late.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+
+  test('administrators end discounts of every source', async () => {
+    const user = await aRedeemer(t.app);
+    const ending = deactivateDiscountOf(t.app, admin, user.userId);
+    await expect(ending).rejects.toMatchObject({ status: 400, detail: 'User has no active discount' });
+    await anOffer(t.app, user.userId, 15);
+    expect(await deactivateDiscountOf(t.app, admin, user.userId)).toEqual({ code: null, percent: 15 });
+    const code = await aDiscountCode(t.app);
+    await activatePromocode(t.app, user, code.code, null);
+    expect(await deactivateDiscountOf(t.app, admin, user.userId)).toEqual({ code: code.code, percent: 20 });
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
+    await activatePromocode(t.app, user, (await aDiscountCode(t.app)).code, null);
+    t.clock.advance(DAY_MS);
+    const late = deactivateDiscountOf(t.app, admin, user.userId);
+    await expect(late).rejects.toMatchObject({ status: 400, detail: 'Discount has already expired (cleaned up)' });
+    const unknown = deactivateDiscountOf(t.app, admin, 2_000_000_000);
+    await expect(unknown).rejects.toMatchObject({ status: 404, detail: 'User not found' });
+  });
+});
+
+test('any sequence of activations and give-backs keeps the count equal to the rows, within the limit', {
+  timeout: 60_000,
+}, async () => {
+  const users = [await aRedeemer(t.app), await aRedeemer(t.app), await aRedeemer(t.app)];
+  const step = fc.record({
+    user: fc.nat(2),
+    code: fc.nat(2),
+    action: fc.constantFrom('activate', 'activate', 'give back', 'wait'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      for (const { userId } of users) await anOffer(t.app, userId, 0);
+      await t.app.db.sql('DELETE FROM promocode_activations');
+      const codes = [
+        await aDiscountCode(t.app, { maxUses: 2 }),
+        await aDiscountCode(t.app, { maxUses: 1, subscriptionDays: 0 }),
+        await aPromocode(t.app, { maxUses: 2, balanceBonusKopeks: 1 }),
+      ];
+      for (const { user, code, action } of steps) {
+        const actor = users[user]!;
+        if (action === 'wait') t.clock.advance(DAY_MS / 2);
+        else if (action === 'give back') await deactivateOwnDiscount(t.app, actor).catch(refusalOnly);
+        else await activatePromocode(t.app, actor, codes[code]!.code, null).catch(refusalOnly);
+      }
+      for (const { id, maxUses } of codes) {
+        const { uses, rows } = await standing(t.app, id, users[0]!.userId);
+        expect(uses).toBe(rows);
+        expect(uses).toBeLessThanOrEqual(maxUses);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+function refusalOnly(error: { status?: number }): void {
+  if (error.status !== 400) throw error;
+}

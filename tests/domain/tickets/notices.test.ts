@@ -1,0 +1,214 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { MINUTE_MS } from '../../../src/core/clock.ts';
+import { handleMessengerSend } from '../../../src/domain/messaging/send-message.ts';
+import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
+import { remindOverdueTickets } from '../../../src/domain/tickets/jobs.ts';
+import {
+  listTicketNotifications,
+  readAllNotifications,
+  readNotification,
+  readTicketNotifications,
+} from '../../../src/domain/tickets/notifications.ts';
+import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import { changeTicketSettings, readTicketSettings } from '../../../src/domain/tickets/ticket-settings.ts';
+import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
+import { type TestClock, testApp } from '../../support/test-app.ts';
+import { workerSandbox } from '../../support/test-sandbox.ts';
+import { aFile, anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from './ticket-stage.ts';
+
+const CHAT = -1_001_234_567_890;
+let app: App;
+let clock: TestClock;
+beforeAll(async () => {
+  ({ app, clock } = await testApp({
+    environment: {
+      ADMIN_NOTIFICATIONS_ENABLED: 'true',
+      ADMIN_NOTIFICATIONS_CHAT_ID: String(CHAT),
+      ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID: '77',
+      DEFAULT_LANGUAGE: 'en',
+    },
+  }));
+});
+afterEach(async () => {
+  await app.db.sql(`DELETE FROM service_state WHERE key = 'tickets:cabinet-notifications' RETURNING key`);
+});
+
+describe('notices in the messenger', () => {
+  it('tell the chat of administrators in its topic, everything of the user escaped (05 §16.10)', async () => {
+    await takeMessages(app, CHAT);
+    const ticket = await aTicket(app, await aPerson(app), { title: 'a <b> & "c"', text: `<script>${'y'.repeat(300)}` });
+    const [notice, ...more] = await takeMessages(app, CHAT);
+    expect(more).toEqual([]);
+    expect(notice).toMatchObject({ messengerId: CHAT, threadId: 77 });
+    expect(notice!.html).toContain('a &lt;b&gt; &amp; &quot;c&quot;');
+    expect(notice!.html).toContain(`&lt;script&gt;${'y'.repeat(192)}...`);
+    expect(notice!.html).toContain(`#${ticket.id}`);
+  });
+
+  it('show a picture, and only link other files', async () => {
+    await takeMessages(app, CHAT);
+    const user = await aPerson(app);
+    const photo = await aFile(app);
+    const ticket = await aTicket(app, user, { mediaType: 'photo', mediaFileId: photo });
+    expect(await takeMessages(app, CHAT)).toMatchObject([{ photoFileId: photo }]);
+    await postUserMessage(app, user, ticket.id, { text: 'and this', mediaType: 'video', mediaFileId: photo, mediaCaption: null });
+    const [second] = await takeMessages(app, CHAT);
+    expect(second).not.toHaveProperty('photoFileId');
+    expect(second!.html).toContain(`/media/${photo}"`);
+  });
+
+  it('reach the messenger with topic and picture; a picture it refuses does not cost the text', async () => {
+    const { messenger } = (await workerSandbox()).servers;
+    const [chat, other] = [(await aPerson(app)).messengerId, (await aPerson(app)).messengerId];
+    const fileId = await aFile(app);
+    await handleMessengerSend(app, { messengerId: chat, html: 'one', threadId: 5, photoFileId: fileId });
+    await handleMessengerSend(app, { messengerId: other, html: 'two', photoFileId: 'no file!' });
+    const sent = (await messenger.messages()).filter(({ chatId }) => [chat, other].includes(chatId));
+    expect(sent.map(({ text, photo, threadId }) => [text, photo, threadId])).toEqual([
+      ['two', undefined, undefined],
+      ['one', fileId, 5],
+    ]);
+    const ticket = await aTicket(app, await aPerson(app), { mediaType: 'photo', mediaFileId: fileId });
+    const file = await readTicketFile(app, ticket.id, ticket.messages[0]!.id);
+    expect(file.mediaUrl).toMatch(new RegExp(`^https?://.+/media/${fileId}$`));
+  });
+
+  it('tell the owner of an answer in the messenger, or by mail where there is none', async () => {
+    const admin = await anAdmin(app);
+    const user = await aPerson(app, { language: 'en' });
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: '<i>'.repeat(50), ...noFile });
+    const [told] = await takeMessages(app, user.messengerId);
+    expect(told!.html).toContain('&lt;i&gt;');
+    expect(told!.html).not.toContain('<i>');
+    expect(told!.buttons!.flat().map(({ callbackData }) => callbackData)).toEqual([
+      `view_ticket_${ticket.id}`,
+      `close_ticket_notification_${ticket.id}`,
+    ]);
+
+    const address = `mail-only-${ticket.id}@example.com`;
+    const mailOnly = await aPerson(app, { email: address });
+    await app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [mailOnly.userId]);
+    const second = await aTicket(app, mailOnly);
+    await answerTicket(app, admin, second.id, { text: 'By mail <b>', ...noFile });
+    const mails = await app.db.sql<{ html: string }>('SELECT html FROM outgoing_mails WHERE recipient = $1', [address]);
+    expect(mails).toHaveLength(1);
+    expect(mails[0]!.html).toContain('By mail &lt;b&gt;');
+  });
+});
+
+describe('rows in the cabinet', () => {
+  it('are not written, and no socket hears, while their toggle is off', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await changeTicketSettings(app, admin, { adminNotificationsEnabled: false, userNotificationsEnabled: false });
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: 'Hello', ...noFile });
+    expect(await rowsOf(app, ticket.id)).toEqual([]);
+    expect((await eventsOf(app, ticket.id)).every(({ audience }) => audience === 'feed')).toBe(true);
+  });
+
+  it('cut the text only when it is long', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    const ticket = await aTicket(app, user, { title: 't'.repeat(51) });
+    await answerTicket(app, admin, ticket.id, { text: 'z'.repeat(100), ...noFile });
+    await answerTicket(app, admin, ticket.id, { text: 'z'.repeat(101), ...noFile });
+    const [made, exact, cut] = await rowsOf(app, ticket.id);
+    expect(made!.message).toMatch(/t{50}\.\.\.$/);
+    expect(exact!.message).toMatch(/: z{100}$/);
+    expect(cut!.message).toMatch(/: z{100}\.\.\.$/);
+  });
+
+  it('are read by those they are for; the first moment stays', async () => {
+    const [admin, user, stranger] = [await anAdmin(app), await aPerson(app), await aPerson(app)];
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: 'one', ...noFile });
+    await answerTicket(app, admin, ticket.id, { text: 'two', ...noFile });
+    const page = { unreadOnly: false, limit: 1, offset: 0 };
+    const own = await listTicketNotifications(app, user, page);
+    expect(own).toMatchObject({ items: [{ type: 'admin_reply', isRead: false }], unreadCount: 2 });
+    const [ownId, adminId] = [
+      own.items[0]!.id,
+      (await listTicketNotifications(app, admin, { ...page, limit: 100 })).items.find((row) => row.ticketId === ticket.id)!.id,
+    ];
+    const foreign = { status: 403, detail: "You don't have permission to mark this notification as read" };
+    await expect(readNotification(app, stranger, ownId)).rejects.toMatchObject(foreign);
+    await expect(readNotification(app, user, adminId)).rejects.toMatchObject(foreign);
+    await expect(readNotification(app, admin, ownId)).rejects.toMatchObject({
+      status: 403,
+      detail: 'This is not an admin notification',
+    });
+    await expect(readNotification(app, user, 2_147_000_000)).rejects.toMatchObject({
+      status: 404,
+      detail: 'Notification not found',
+    });
+
+    const firstRead = clock.now();
+    await readNotification(app, user, ownId);
+    clock.advance(MINUTE_MS);
+    await readNotification(app, user, ownId);
+    expect((await listTicketNotifications(app, user, page)).items[0]!.readAt).toEqual(firstRead);
+    expect(await readTicketNotifications(app, stranger, ticket.id)).toBe(0);
+    expect(await readTicketNotifications(app, user, 2_147_000_000)).toBe(0);
+    expect(await readTicketNotifications(app, user, ticket.id)).toBe(1);
+    expect(await readAllNotifications(app, user)).toBe(0);
+    expect((await listTicketNotifications(app, user, { ...page, unreadOnly: true })).items).toEqual([]);
+    expect(await readTicketNotifications(app, admin, ticket.id)).toBe(1);
+  });
+});
+
+describe('settings', () => {
+  it('change together or not at all, and count at once (05 §1.4, §16.9)', async () => {
+    const admin = await anAdmin(app);
+    const before = await readTicketSettings(app);
+    const bad = { slaMinutes: 9, supportSystemMode: 'phone' };
+    await expect(changeTicketSettings(app, admin, bad)).rejects.toMatchObject({
+      status: 400,
+      detail: 'Invalid support_system_mode. Must be: tickets, contact, or both',
+    });
+    expect(await readTicketSettings(app)).toEqual(before);
+    const user = await aPerson(app);
+    expect(await changeTicketSettings(app, admin, { slaMinutes: 9, supportSystemMode: ' Contact ' })).toMatchObject({
+      slaMinutes: 9,
+      supportSystemMode: 'contact',
+    });
+    await expect(aTicket(app, user)).rejects.toMatchObject({ status: 403, detail: 'Support tickets are disabled' });
+    await changeTicketSettings(app, admin, { slaMinutes: before.slaMinutes, supportSystemMode: 'both' });
+    await aTicket(app, user);
+  });
+});
+
+describe('reminders', () => {
+  it('count from the last message of the user, include pending, and leave updated_at alone (05 §1.6)', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await app.db.sql("UPDATE tickets SET last_user_message_at = NULL WHERE status <> 'closed' RETURNING id");
+    const open = await aTicket(app, user);
+    const pending = await aTicket(app, user);
+    await answerTicket(app, admin, pending.id, { text: 'well?', ...noFile });
+    await postUserMessage(app, user, pending.id, { text: 'no', ...noFile });
+    const answered = await aTicket(app, user);
+    await answerTicket(app, admin, answered.id, { text: 'done', ...noFile });
+    await takeMessages(app, CHAT);
+
+    clock.advance(4 * MINUTE_MS);
+    await changeTicketPriority(app, admin, open.id, 'high');
+    expect(await remindOverdueTickets(app)).toBe(0);
+    clock.advance(MINUTE_MS);
+    const stamp = () =>
+      app.db.sql('SELECT id, updated_at FROM tickets WHERE id = ANY($1::int[]) ORDER BY id', [[open.id, pending.id]]);
+    const before = await stamp();
+    expect(await remindOverdueTickets(app)).toBe(2);
+    expect(await stamp()).toEqual(before);
+    const notices = await takeMessages(app, CHAT);
+    expect(notices.map(({ html, threadId }) => [html.includes('5 min'), threadId])).toEqual([
+      [true, 77],
+      [true, 77],
+    ]);
+    expect(await remindOverdueTickets(app)).toBe(0);
+    clock.advance(15 * MINUTE_MS);
+    await postUserMessage(app, user, open.id, { text: 'hello?', ...noFile });
+    expect(await remindOverdueTickets(app)).toBe(1);
+    clock.advance(5 * MINUTE_MS);
+    expect(await remindOverdueTickets(app)).toBe(1);
+  });
+});

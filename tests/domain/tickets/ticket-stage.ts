@@ -1,0 +1,77 @@
+import type { AdminActor, TokenActor, UserActor } from '../../../src/core/actor.ts';
+import type { App } from '../../../src/core/app.ts';
+import { openTicket } from '../../../src/domain/tickets/write-ticket.ts';
+import { aUser, unique } from '../../support/builders.ts';
+
+/** What tests of tickets share: people, tickets, and what a change left behind. */
+
+export const noFile = { mediaType: null, mediaFileId: null, mediaCaption: null };
+
+export async function aPerson(app: App, fields: Parameters<typeof aUser>[1] = {}): Promise<UserActor & { messengerId: number }> {
+  const user = await aUser(app, fields);
+  return { kind: 'user', userId: user.id, messengerId: user.messengerId };
+}
+
+export async function anAdmin(app: App): Promise<AdminActor> {
+  return { kind: 'admin', userId: (await aUser(app)).id, level: 100, isConfigAdmin: false };
+}
+
+export const token: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
+
+export function aTicket(app: App, actor: UserActor, fields: Partial<Parameters<typeof openTicket>[2]> = {}) {
+  return openTicket(app, actor, { title: 'No connection', text: 'It stopped working today.', ...noFile, ...fields });
+}
+
+/** A file as an upload leaves it. */
+export async function aFile(app: App): Promise<string> {
+  const fileId = `file-of-tests-${unique()}`;
+  await app.db.sql(`INSERT INTO media_files (file_id, media_type, source) VALUES ($1, 'photo', 'upload') RETURNING file_id`, [
+    fileId,
+  ]);
+  return fileId;
+}
+
+export interface Told {
+  type: string;
+  audience: string;
+  payload: Record<string, unknown>;
+}
+
+/** Events of a ticket, in order. */
+export function eventsOf(app: App, ticketId: number): Promise<Told[]> {
+  return app.db.sql<Told>(
+    `SELECT type, audience, payload FROM domain_events WHERE type LIKE 'ticket.%' AND (payload->>'ticket_id')::int = $1::int ORDER BY id`,
+    [ticketId],
+  );
+}
+
+export interface Row {
+  notification_type: string;
+  is_for_admin: boolean;
+  message: string;
+  user_id: number;
+}
+
+export function rowsOf(app: App, ticketId: number): Promise<Row[]> {
+  return app.db.sql<Row>(
+    'SELECT notification_type, is_for_admin, message, user_id FROM ticket_notifications WHERE ticket_id = $1::int ORDER BY id',
+    [ticketId],
+  );
+}
+
+export interface QueuedMessage {
+  messengerId: number;
+  html: string;
+  threadId?: number;
+  photoFileId?: string;
+  buttons?: { text: string; callbackData: string }[][];
+}
+
+/** Queued messages to a chat, taken out of the queue. */
+export async function takeMessages(app: App, chatId: number): Promise<QueuedMessage[]> {
+  const rows = await app.db.sql<{ data: QueuedMessage }>(
+    `DELETE FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint RETURNING data`,
+    [chatId],
+  );
+  return rows.map(({ data }) => data);
+}
