@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
+import { receivePollUpdate } from '../domain/games/polls/answer-in-messenger.ts';
 import { wheelStars } from '../domain/games/wheel/stars-spin.ts';
 import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { METHODS } from '../domain/payments/method-defaults.ts';
@@ -58,6 +59,7 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
         // Each module takes what is its own; an update is of one kind, so at most one of them acts.
         await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars]);
         await receiveBotUpdate(app, verdict.update);
+        await receivePollUpdate(app, verdict.update);
       }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
     });

@@ -1,7 +1,7 @@
 import type { App } from '../core/app.ts';
 import type { JobHandlers } from '../core/jobs/job-runner.ts';
 import type { Metrics } from '../core/metrics.ts';
-import { deliverPoll, wheelStars } from '../domain/games/jobs.ts';
+import { deliverPoll, handlePollPress, wheelStars } from '../domain/games/jobs.ts';
 import { handleBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { handlePasswordReset } from '../domain/identity/jobs.ts';
 import { countTransactionsByDay } from '../domain/ledger/count-transactions.ts';
@@ -36,6 +36,7 @@ export function jobHandlers(app: App, metrics: Metrics): JobHandlers {
     'games.deliver-poll': (job) => deliverPoll(app, job.data),
     'tickets.remind-overdue': async () => void (await remindOverdueTickets(app)),
     'promo.assign-group': (job) => assignGroupBySpending(app, job.data),
+    'games.poll-press': (job) => handlePollPress(app, job.data),
     'messenger.send': (job) => handleMessengerSend(app, job.data),
     'mail.send': (job) => handleMailSend(app, job.data),
     'ledger.count': () => countTransactionsByDay(app),

@@ -2,7 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
 import { answerQuestion } from '../../src/domain/games/polls/take-poll.ts';
 import { spinWheel } from '../../src/domain/games/wheel/spin-wheel.ts';
+import { createSpinInvoice, wheelStars } from '../../src/domain/games/wheel/stars-spin.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { creditStars } from '../../src/domain/payments/credit-stars.ts';
 import { aPoll, given, pollFacts } from '../domain/games/poll-samples.ts';
 import { aWheel, wheelFacts } from '../domain/games/wheel-samples.ts';
 import { aBuyer, aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
@@ -69,6 +71,28 @@ describe('wheel spins at once (04 13.7)', () => {
     await aStoredSubscription(t.app, userId, { end_date: addDays(now, 5) });
     expect(won(await spins(userId, 40, 'subscription_days'))).toBe(2);
     expect((await wheelFacts(t.app, userId)).end_date).toEqual(addDays(now, 3));
+  });
+
+  test('twenty charges for one invoice, each told twice: one spin, nineteen refunds', async () => {
+    await aWheel(t.app, [{}], { dailySpinLimit: 0 });
+    const user = await aUser(t.app);
+    await aStoredSubscription(t.app, user.id, { end_date: addDays(t.app.clock.now(), 9) });
+    await createSpinInvoice(t.app, { kind: 'user', userId: user.id });
+    const [invoice] = await t.app.db.sql<{ order_id: string }>('SELECT order_id FROM payments WHERE user_id = $1::int', [
+      user.id,
+    ]);
+    const charges = Array.from({ length: 40 }, (_, index) => ({
+      updateId: index,
+      kind: 'stars_paid' as const,
+      chargeId: `race-${user.id}-${index % 20}`,
+      payerMessengerId: user.messengerId,
+      payload: invoice!.order_id,
+      stars: 10,
+    }));
+    const results = await Promise.all(charges.map((paid) => creditStars(t.app, paid, [wheelStars])));
+    expect(results.filter((result) => result === 'credited')).toHaveLength(20);
+    expect(await wheelFacts(t.app, user.id)).toMatchObject({ balance: 19 * PRICE, spins: 1, debits: 1 });
+    expect(await checkLedger(t.app)).toEqual([]);
   });
 
   test('a double click with one key: one payment, one result', async () => {

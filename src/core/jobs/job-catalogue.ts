@@ -50,6 +50,8 @@ export const QUEUES = {
   'tickets.remind-overdue': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
   /** Gives a user the promo group that the total spent has earned (spec 04 section 8.3). */
   'promo.assign-group': { ...usual, policy: 'short', concurrency: 2 },
+  /** Works on a pressed button of a poll. */
+  'games.poll-press': { ...usual, retryLimit: 5 },
   'mail.send': { ...usual, retryLimit: 12, retryDelaySeconds: 10, concurrency: 2 },
   'messenger.send': { ...usual, retryLimit: 8, retryDelaySeconds: 5, concurrency: 4 },
   /** Marks past subscriptions expired (spec 02 section 13). */

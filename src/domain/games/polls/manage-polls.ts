@@ -1,0 +1,45 @@
+import type { App } from '../../../core/app.ts';
+import { pollNotFound } from './errors.ts';
+import { findById, findStatistics, insert, list, listResponses, remove } from './repo.ts';
+import type { NewPoll, Poll, PollResponseView, PollStatistics, PollSummary } from './types.ts';
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** Makes a poll with its questions, all or nothing; a reward that is off is 0 kopeks (spec 04 section 12.2). */
+export async function createPoll(app: App, input: NewPoll): Promise<Poll> {
+  const rewardAmountKopeks = input.rewardEnabled ? input.rewardAmountKopeks : 0;
+  const id = await insert(app.db, { ...input, rewardAmountKopeks }, app.clock.now());
+  return readPoll(app, id);
+}
+
+/** All polls, newest first. */
+export function listPolls(app: App, page: Page): Promise<{ items: PollSummary[]; total: number }> {
+  return list(app.db, page);
+}
+
+/** @throws AppError 404 */
+export async function readPoll(app: App, id: number): Promise<Poll> {
+  return (await findById(app.db, id)) ?? refuseUnknown();
+}
+
+/** Deletes a poll with its answers; rewards that were paid stay paid. @throws AppError 404 */
+export async function deletePoll(app: App, id: number): Promise<void> {
+  if (!(await remove(app.db, id))) throw pollNotFound();
+}
+
+/** How often each option was chosen, and what the poll has cost. @throws AppError 404 */
+export async function readPollStatistics(app: App, id: number): Promise<PollStatistics> {
+  return (await findStatistics(app.db, id)) ?? refuseUnknown();
+}
+
+/** Who got the poll and what they answered, first sent first. @throws AppError 404 */
+export async function listPollResponses(app: App, id: number, page: Page): Promise<{ items: PollResponseView[]; total: number }> {
+  return (await listResponses(app.db, id, page)) ?? refuseUnknown();
+}
+
+function refuseUnknown(): never {
+  throw pollNotFound();
+}

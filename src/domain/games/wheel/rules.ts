@@ -1,0 +1,88 @@
+import { DAY_MS } from '../../../core/clock.ts';
+import type { TextKey } from '../../messaging/texts.ts';
+import { daysLeft, isActive } from '../../subscriptions/rules/status.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import type { Availability, SpinError, WheelConfig } from './types.ts';
+
+/** What a spin depends on; read under the lock of the user row when it is to be paid. */
+export interface SpinFacts {
+  config: WheelConfig;
+  activePrizes: number;
+  spinsToday: number;
+  balanceKopeks: number;
+  subscription: Subscription | null;
+  /** What the stars of a spin are worth. */
+  requiredKopeks: number;
+  now: Date;
+}
+
+/** Shown where there is no limit. */
+const UNLIMITED = 999;
+/** Price of 30 days when nothing says another; kopeks. */
+const FALLBACK_MONTH_KOPEKS = 19_900;
+const MONTH_DAYS = 30;
+
+/** 00:00 UTC of the day. */
+export function startOfDay(now: Date): Date {
+  return new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
+}
+
+export function isLimitReached(config: WheelConfig, spinsToday: number): boolean {
+  return config.dailySpinLimit > 0 && spinsToday >= config.dailySpinLimit;
+}
+
+/** May the user spin, and how could it be paid (spec 04 section 13.2)? The order of the checks is the documented one. */
+export function availabilityOf(facts: SpinFacts): Availability {
+  const { config, balanceKopeks, subscription, requiredKopeks, now } = facts;
+  if (!config.isEnabled) return barred('wheel_disabled');
+  if (isLimitReached(config, facts.spinsToday)) return barred('daily_limit_reached');
+  const canPayStars = config.spinCostStarsEnabled && config.spinCostStars > 0 && balanceKopeks >= requiredKopeks;
+  const left = subscription && isActive(subscription, now) ? daysLeft(subscription, now) : 0;
+  const canPayDays = config.spinCostDaysEnabled && left >= config.minSubscriptionDaysForDayPayment + config.spinCostDays;
+  const lacksMoney = config.spinCostStarsEnabled && balanceKopeks < requiredKopeks;
+  const unpaid = lacksMoney ? 'insufficient_balance' : 'no_payment_method_available';
+  const reason = canPayStars || canPayDays ? null : unpaid;
+  if (reason === null && facts.activePrizes === 0) return barred('no_prizes_configured');
+  return {
+    reason,
+    spinsRemaining: config.dailySpinLimit === 0 ? UNLIMITED : config.dailySpinLimit - facts.spinsToday,
+    canPayStars,
+    canPayDays,
+    minSubscriptionDays: config.minSubscriptionDaysForDayPayment,
+    userSubscriptionDays: left,
+    userBalanceKopeks: balanceKopeks,
+    requiredBalanceKopeks: requiredKopeks,
+  };
+}
+
+function barred(reason: Availability['reason']): Availability {
+  return {
+    reason,
+    spinsRemaining: 0,
+    canPayStars: false,
+    canPayDays: false,
+    minSubscriptionDays: 0,
+    userSubscriptionDays: 0,
+    userBalanceKopeks: 0,
+    requiredBalanceKopeks: 0,
+  };
+}
+
+/** What days of subscription are worth as payment: whole kopeks, floor. */
+export function daysValueKopeks(days: number, monthKopeks: number): number {
+  const month = monthKopeks > 0 ? monthKopeks : FALLBACK_MONTH_KOPEKS;
+  return Math.floor((month * days) / MONTH_DAYS);
+}
+
+/** The sentence of each refusal. */
+export const ERROR_TEXTS: Readonly<Record<SpinError, TextKey>> = {
+  wheel_disabled: 'games.wheel_disabled',
+  daily_limit_reached: 'games.wheel_daily_limit',
+  insufficient_balance: 'games.wheel_insufficient_balance',
+  no_payment_method_available: 'games.wheel_no_payment_method',
+  no_prizes_configured: 'games.wheel_no_prizes',
+  cannot_pay_stars: 'games.wheel_cannot_pay_stars',
+  cannot_pay_days: 'games.wheel_cannot_pay_days',
+  payment_error: 'games.wheel_payment_error',
+  internal_error: 'games.wheel_internal_error',
+};
