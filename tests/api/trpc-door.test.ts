@@ -1,0 +1,85 @@
+/** `/trpc`: the second door to the same procedures, with the same guards, limits and answers. */
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ActorClient, userClient } from '../support/actors.ts';
+import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+let t: TestApp;
+let server: FastifyInstance;
+let user: ActorClient;
+let token: ApiClient & { token: string; tokenId: number };
+beforeAll(async () => {
+  t = await testApp();
+  server = await testServer(t.app);
+  user = await userClient(t.app, server);
+  token = await tokenClient(t.app, server);
+});
+afterAll(() => server.close());
+
+const batch = (inputs: unknown[]) => ({
+  batch: '1',
+  input: JSON.stringify(Object.fromEntries(inputs.map((input, i) => [i, input]))),
+});
+
+describe('/trpc', () => {
+  test('a batch answers each call, and each guards itself', async () => {
+    const reply = await user.get('/trpc/cabinet.balance.get,cabinet.auth.me,web.auth.list', { query: batch([]) });
+    expect(reply.status).toBe(207);
+    const [balance, me, foreign] = reply.body;
+    expect(balance.result.data).toMatchObject({ balance_kopeks: 0 });
+    expect(me.result.data.id).toBe(user.user.id);
+    expect(foreign.error.data).toMatchObject({ status: 401, appCode: 'api_key_invalid', detail: 'Invalid or expired API key' });
+  });
+
+  test('without a credential it is 401 as on REST, and no stack is told', async () => {
+    const reply = await clientOf(server).get('/trpc/cabinet.balance.get');
+    expect(reply.status).toBe(401);
+    expect(reply.body.error.data).toMatchObject({ status: 401, detail: 'Authentication required' });
+    expect(reply.text).not.toMatch(/stack|at .*\.ts/);
+  });
+
+  test('bad input has the fields and types of the 422 of REST', async () => {
+    const rest = await token.post('/tokens', { name: 7 });
+    const trpc = await token.post('/trpc/web.auth.create', { name: 7 });
+    expect(trpc.body.error.data.status).toBe(422);
+    expect(trpc.body.error.data.detail).toMatchObject(
+      rest.body.detail.map(({ loc, type }: { loc: string[]; type: string }) => ({ loc, type })),
+    );
+  });
+
+  test('a refusal carries its code and its words; words in numbers stay words', async () => {
+    const missing = await token.post('/trpc/web.auth.revoke', { token_id: 999_999 });
+    expect(missing.status).toBe(404);
+    expect(missing.body.error.data).toMatchObject({ status: 404, appCode: 'token_not_found', detail: 'Token not found' });
+    // REST reads "7" of a path as a number; a typed client sends numbers, so here a text is a mistake.
+    await token.post('/tokens/7/revoke');
+    expect((await token.post('/trpc/web.auth.revoke', { token_id: '7' })).body.error.data.status).toBe(422);
+  });
+
+  test('a batch beyond the limit is refused', async () => {
+    const names = Array.from({ length: 40 }, () => 'cabinet.balance.get').join(',');
+    expect((await user.get(`/trpc/${names}`, { query: batch([]) })).status).toBe(400);
+  });
+
+  test('sign-in limits count both doors together', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      const doors = [
+        () => clientOf(server).post('/trpc/cabinet.auth.messenger', { init_data: 'x' }),
+        () => clientOf(server).post('/cabinet/auth/messenger', { init_data: 'x' }),
+      ];
+      statuses.push((await doors[i % 2]!()).status);
+    }
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+  });
+
+  test('a disabled cabinet is closed on both doors, health stays', async () => {
+    const closed = await testApp({ environment: { CABINET_ENABLED: 'false' } });
+    const other = await testServer(closed.app);
+    expect((await clientOf(other).get('/trpc/cabinet.balance.get')).status).toBe(404);
+    expect((await clientOf(other).get('/cabinet/balance')).status).toBe(404);
+    expect((await clientOf(other).get('/health')).status).toBe(200);
+    await other.close();
+  });
+});
