@@ -62,6 +62,8 @@ export async function openLab({ kind, serverUrl, size, progress, nodeOptions = [
       VPNPANEL_API_URL: panelUrl,
       VPNPANEL_API_KEY: PANEL_KEY,
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
+      // A panel that does not answer would close the cabinet; here it is the open cabinet that is measured.
+      MAINTENANCE_AUTO_ENABLE: 'false',
     };
     progress('tables and test data');
     const first = await startService(environment);

@@ -110,7 +110,7 @@ export function faults(results: BenchResults): string[] {
       .filter((result) => (result.ledgerProblems ?? 0) > 0)
       .map((result) => `ledger check: ${result.ledgerProblems} problems [${result.database}]`),
     ...results.bigLists.filter((result) => result.failures > 0).map((result) => `${result.title}: ${result.failures} failures`),
-    ...results.stalls.filter((result) => result.failures > 0).map((result) => `stall: ${result.failures} failures`),
+    ...results.stalls.filter((result) => result.failures > 0).map((result) => `stall: ${JSON.stringify(result.statuses)}`),
     ...results.sockets
       .filter((result) => result.received < result.expected)
       .map((result) => `sockets: ${result.received} of ${result.expected} messages came`),

@@ -12,6 +12,8 @@ export interface StallResult {
   /** Share by which the stall raises it; 0.2 = 20 %. */
   growth: number;
   failures: number;
+  /** Status codes of the failures; 0 = no answer. */
+  statuses: Record<string, number>;
   /** Requests that reached panel and receiver while both stalled. */
   reached: { panel: number; receiver: number };
 }
@@ -34,10 +36,13 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
   const usual: number[] = [];
   const stalled: number[] = [];
   const reached = { panel: 0, receiver: 0 };
-  let failures = 0;
+  const statuses: Record<string, number> = {};
+  const note = (status: number | string, count = 1) => {
+    statuses[status] = (statuses[status] ?? 0) + count;
+  };
   const measure = async () => {
     const writing = new AbortController();
-    const writes = keepWriting(lab, writing.signal);
+    const writes = keepWriting(lab, writing.signal, note);
     // The first second fills the queues.
     await wait(1_000);
     const result = await lab.load({
@@ -51,7 +56,10 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
       },
     });
     writing.abort();
-    failures += result.failures + (await writes);
+    await writes;
+    for (const [status, count] of Object.entries(result.statuses)) note(status, count);
+    const unanswered = result.failures - Object.values(result.statuses).reduce((sum, count) => sum + count, 0);
+    if (unanswered > 0) note(0, unanswered);
     return percentileMs(result.latencies, 0.99);
   };
   await measure();
@@ -67,29 +75,24 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
     await wait(2_000);
   }
   const [usualP99Ms, stalledP99Ms] = [median(usual), median(stalled)];
-  return { database: lab.kind, usualP99Ms, stalledP99Ms, growth: growth(usualP99Ms, stalledP99Ms), failures, reached };
+  const failures = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  return { database: lab.kind, usualP99Ms, stalledP99Ms, growth: growth(usualP99Ms, stalledP99Ms), failures, statuses, reached };
 }
 
-/** @returns how many writes were not answered with 200 */
-async function keepWriting(lab: Lab, signal: AbortSignal): Promise<number> {
-  let failures = 0;
+async function keepWriting(lab: Lab, signal: AbortSignal, note: (status: number) => void): Promise<void> {
   for (let n = 0; !signal.aborted; n += 1) {
     const id = lab.userIds[n % lab.userIds.length]!;
-    const send = (path: string, headers: Record<string, string>, body: object) =>
-      fetch(`${lab.service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).then(
-        (response) => {
-          if (!response.ok) failures += 1;
-          return response.arrayBuffer();
-        },
-        () => {
-          failures += 1;
-        },
+    const send = async (path: string, headers: Record<string, string>, body: object) => {
+      const response = await fetch(`${lab.service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(
+        () => null,
       );
+      if (!response?.ok) note(response?.status ?? 0);
+      await response?.arrayBuffer();
+    };
     await Promise.all([
       send(`/users/${id}/balance`, lab.operator, { amount_kopeks: 100, description: 'Benchmark' }),
       send('/cabinet/subscription/purchase-tariff', lab.asUser(id), { tariff_id: lab.tariffId, period_days: 30 }),
       wait(1_000 / WRITES_PER_SECOND),
     ]);
   }
-  return failures;
 }

@@ -21,8 +21,6 @@ interface Owned {
   table: string;
   /** Answers alike whether there is anything to do or not. */
   isSilent?: true;
-  /** A refusal of its own that the specification words for foreign things; all else is 404 like an unknown id. */
-  refusal?: { status: number; detail: string };
 }
 
 async function insertedId(app: App, sql: string, values: unknown[]): Promise<number> {
@@ -108,8 +106,6 @@ export const OWNED: Record<string, Owned> = {
       (id) => `${TICKETS}/notifications/${id}/read`,
     ),
     table: 'ticket_notifications',
-    // Spec 05 section 2 gives it words of its own; that a number is taken is all it tells.
-    refusal: { status: 403, detail: "You don't have permission to mark this notification as read" },
   },
   [`POST ${TICKETS}/notifications/ticket/{ticket_id}/read`]: {
     make: async (stage) => {

@@ -42,7 +42,7 @@ it('knows administrators of the configuration, roles that may read tickets, and 
   const [plain, helper] = [await aUser(t.app), await aTicketReader()];
   const [user, staff, admin] = [await cabinet(plain), await cabinet(helper), await cabinet(owner)];
   expect(user.greeting).toEqual({ type: 'connected', user_id: plain.id, is_admin: false });
-  expect(staff.greeting).toEqual({ type: 'connected', user_id: helper.id, is_admin: false });
+  expect(staff.greeting).toEqual({ type: 'connected', user_id: helper.id, is_admin: true });
   expect(admin.greeting).toEqual({ type: 'connected', user_id: owner.id, is_admin: true });
   await emit(t.app, { type: 'ticket.new', payload: { ticket_id: 1 }, audience: 'staff' });
   expect([await staff.next(), await admin.next()]).toEqual([

@@ -28,17 +28,16 @@ export function countUnreadNotifications(app: App, actor: Reader): Promise<numbe
 
 /**
  * Marks one row read; done twice it does no harm and keeps the first moment.
- * @throws AppError 404 'Notification not found', 403 for a row of another inbox
+ * @throws AppError 404 'Notification not found', a stranger's row included; 403 when an administrator names a user's row
  */
 export async function readNotification(app: App, actor: Reader, id: number): Promise<void> {
   const inbox = inboxOf(actor);
   const recipient = await findRecipient(app.db, id);
-  if (!recipient) throw refuse('notification_not_found', 404, 'Notification not found');
+  // A user does not even learn that somebody else's row exists.
+  const isForeign = inbox.kind === 'user' && (recipient?.isForAdmin || recipient?.userId !== inbox.userId);
+  if (!recipient || isForeign) throw refuse('notification_not_found', 404, 'Notification not found');
   if (inbox.kind === 'admin' && !recipient.isForAdmin) {
     throw refuse('not_an_admin_notification', 403, 'This is not an admin notification');
-  }
-  if (inbox.kind === 'user' && (recipient.isForAdmin || recipient.userId !== inbox.userId)) {
-    throw refuse('foreign_notification', 403, "You don't have permission to mark this notification as read");
   }
   await mark(app, inbox, { id });
 }

@@ -62,7 +62,15 @@ describe('the verdict', () => {
         },
       ],
       stalls: [
-        { database: 'postgres', usualP99Ms: 4, stalledP99Ms: 5, growth: 0.25, failures: 0, reached: { panel: 1, receiver: 1 } },
+        {
+          database: 'postgres',
+          usualP99Ms: 4,
+          stalledP99Ms: 5,
+          growth: 0.25,
+          failures: 0,
+          statuses: {},
+          reached: { panel: 1, receiver: 1 },
+        },
       ],
     };
     expect(verdicts(results).map((verdict) => verdict.isMet)).toEqual([true, false, false, false]);
