@@ -12,5 +12,8 @@ export async function readCabinetStanding(app: App, userId: number): Promise<{ i
   if (user !== null && isConfigAdmin(app, user)) return { isAdmin: true, hearsStaff: true };
   const [access, policies] = await Promise.all([readEffectiveAccess(app, userId), readActivePolicies(app)]);
   // Roles make an administrator too (spec 01 H26), as `me/is-admin` says.
-  return { isAdmin: access.level > 0, hearsStaff: denialReason('tickets:read', access, policies, null, app.clock.now()) === null };
+  return {
+    isAdmin: access.level > 0,
+    hearsStaff: denialReason('tickets:read', access, policies, null, app.clock.now()) === null,
+  };
 }
