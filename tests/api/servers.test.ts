@@ -144,6 +144,7 @@ describe('servers', () => {
   });
 
   it('lists the users of a server, linked or holding its squad, once each', async () => {
+    await t.app.db.sql('DELETE FROM subscriptions');
     const made = await create();
     const linked = await subscribe({ serverId: made.id });
     const both = await subscribe({ serverId: made.id, squads: ['nl'] });
