@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
+import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { createLogger } from '../../../src/core/log.ts';
@@ -20,7 +21,8 @@ const stops: (() => Promise<void>)[] = [];
 async function instance(environment: Record<string, string> = {}): Promise<App> {
   const database = await workerDatabase();
   const settings = createSettingsStore({ environment, log });
-  const app = { settings, db: database.db, clock: systemClock, random: systemRandom, log } as unknown as App;
+  const cache = new DatabaseSharedCache();
+  const app = { settings, db: database.db, clock: systemClock, random: systemRandom, log, cache } as unknown as App;
   stops.push(await followSettings(app, settings, database.listen));
   return app;
 }
