@@ -207,6 +207,16 @@ describe('admin tariffs', () => {
     });
   });
 
+  it('leaves what was and what is in the audit log', async () => {
+    const tariff = await create({ name: 'Audited' });
+    expect((await admin.put(`${path}/${tariff.id}`, { name: 'Renamed' })).status).toBe(200);
+    const [row] = await t.app.db.sql<{ details: { before: { name: string }; after: { name: string } }; status: string }>(
+      `SELECT details, status FROM admin_audit_log WHERE request_method = 'PUT' AND request_path = $1`,
+      [`${path}/${tariff.id}`],
+    );
+    expect(row).toMatchObject({ status: 'success', details: { before: { name: 'Audited' }, after: { name: 'Renamed' } } });
+  });
+
   it('deletes an unused tariff and refuses a used one (H18)', async () => {
     const [used, free] = [await create(), await create({ name: 'Free' })];
     await subscribe(used.id);

@@ -19,6 +19,7 @@ export function toggleTrialServer(app: App, _actor: Actor, serverId: number): Pr
 async function flip(app: App, serverId: number, column: 'is_available' | 'is_trial_eligible'): Promise<boolean> {
   const flag = await flipServerFlag(app.db, serverId, column, app.clock.now());
   if (flag === null) throw serverNotFound();
+  app.audit?.note({ before: { [column]: !flag }, after: { [column]: flag } });
   return flag;
 }
 

@@ -79,13 +79,16 @@ export async function changeServer(
   const { promoGroupIds, ...values } = changes;
   checkBounds(boundsOf(values));
   return inTransaction(app, async (t) => {
-    if (!(await updateServerRow(t.db, serverId, values, t.clock.now()))) throw serverNotFound();
+    const before = await findById(t.db, serverId);
+    if (!before || !(await updateServerRow(t.db, serverId, values, t.clock.now()))) throw serverNotFound();
     if (promoGroupIds) {
       if (promoGroupIds.length === 0) throw refuse('promo_group_required', 400, texts.noGroups);
       const known = await lockExistingGroupIds(t.db, promoGroupIds);
       if (known.length === 0) throw refuse('promo_groups_not_found', 400, texts.unknownGroups);
       await replaceServerGroups(t.db, serverId, known);
     }
-    return (await findById(t.db, serverId))!;
+    const after = (await findById(t.db, serverId))!;
+    t.audit?.note({ before, after });
+    return after;
   });
 }

@@ -10,6 +10,7 @@ import { countSubscriptionsOf, deleteTariffRow, flipTariffActive, flipTrialFlag,
 export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
   const isActive = await flipTariffActive(app.db, tariffId, app.clock.now());
   if (isActive === null) throw tariffNotFound();
+  app.audit?.note({ before: { isActive: !isActive }, after: { isActive } });
   return isActive;
 }
 
@@ -21,6 +22,7 @@ export function toggleTrialTariff(app: App, _actor: Actor, tariffId: number): Pr
   return inTransaction(app, async (t) => {
     const isTrial = await flipTrialFlag(t.db, tariffId, t.clock.now());
     if (isTrial === null) throw tariffNotFound();
+    t.audit?.note({ before: { isTrialAvailable: !isTrial }, after: { isTrialAvailable: isTrial } });
     return isTrial;
   });
 }
@@ -50,6 +52,7 @@ export function deleteTariff(
       throw refuse('tariff_in_use', 409, `Tariff has ${counts.running} active subscriptions; move them to another tariff first`);
     }
     await deleteTariffRow(t.db, tariffId);
+    t.audit?.note({ before: tariff, after: null });
     return { name: tariff.name, affectedSubscriptions: counts.all };
   });
 }
