@@ -114,7 +114,8 @@ function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): voi
       ms: Math.round((performance.now() - (measured.startedAt ?? 0)) * 10) / 10,
       actor: (measured.seen?.actor ?? 'anonymous').split(':', 1)[0],
     };
-    if (reply.statusCode >= 500) app.log.error(line, 'request');
+    if (reply.statusCode === 500) app.log.error(line, 'request');
+    else if (reply.statusCode > 500) app.log.warn(line, 'request');
     else app.log.info(line, 'request');
     done();
   });

@@ -4,9 +4,10 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { type HttpError, isAppError, toHttp, type ValidationIssue } from '../core/errors.ts';
 
-/** Where failures of our own go. pino's loggers fit. */
+/** Where failures of our own (`error`) and temporary refusals (`warn`) go. pino's loggers fit. */
 export interface ErrorLog {
   error(details: object, message: string): void;
+  warn(details: object, message: string): void;
 }
 
 /** Maps zod's refusal of the procedure's input to the entries of the 422 answer. */
@@ -56,7 +57,7 @@ function frameworkError(error: unknown): HttpError {
   return toHttp(undefined);
 }
 
-/** Sends the answer and logs it when it is our own failure (500 and above). */
+/** Sends the answer and logs it when it is our own failure or a temporary refusal (500 and above). */
 export function sendError(reply: FastifyReply, log: ErrorLog, operation: string, error: unknown, explain?: ExplainInput): void {
   let answer: HttpError;
   try {
@@ -66,9 +67,17 @@ export function sendError(reply: FastifyReply, log: ErrorLog, operation: string,
     answer = toHttp(mapping);
   }
   if (answer.status >= 500)
-    log.error({ err: logged(error), operation, requestId: reply.request.id, status: answer.status }, 'request failed');
+    logFailure(log, answer, { operation, requestId: reply.request.id, status: answer.status }, logged(error));
   if (reply.sent) return;
   reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(errorText(answer.body));
+}
+
+/** A 503 that we decided on (maintenance, a panel that is away) comes once per request of an outage: one line each, no stack. */
+function logFailure(log: ErrorLog, answer: HttpError, line: object, cause: unknown): void {
+  if (answer.status > 500 && isAppError(cause)) {
+    const reason = cause.cause instanceof Error ? cause.cause.message : undefined;
+    log.warn({ ...line, code: answer.code, reason }, 'request refused');
+  } else log.error({ ...line, err: cause }, 'request failed');
 }
 
 /** The original failure stands under tRPC's wrapper. */

@@ -60,6 +60,14 @@ describe('failures', () => {
     expect(server.logged).toEqual([]);
   });
 
+  it('logs a temporary refusal as one line with its reason, without a stack', async () => {
+    expect((await server.app.inject('/bad/away')).statusCode).toBe(503);
+    expect(server.logged).toMatchObject([
+      { level: 'warn', details: { operation: 'things.away', code: 'maintenance', reason: 'panel timed out' } },
+    ]);
+    expect(server.logged[0]!.details).not.toHaveProperty('err');
+  });
+
   it('treats wrong output as its own bug, not as 422', async () => {
     const answer = await server.app.inject('/bad/output');
     expect([answer.statusCode, answer.json()]).toEqual([500, { detail: 'Internal Server Error' }]);
@@ -70,7 +78,7 @@ describe('failures', () => {
     const answer = await server.app.inject('/bad/crash');
     expect([answer.statusCode, answer.body]).toEqual([500, '{"detail":"Internal Server Error"}']);
     expect(server.logged).toMatchObject([
-      { details: { operation: 'things.crash', err: { message: expect.stringContaining('ECONNREFUSED') } } },
+      { level: 'error', details: { operation: 'things.crash', err: { message: expect.stringContaining('ECONNREFUSED') } } },
     ]);
     expect((await server.app.inject('/bad/cyclic')).statusCode).toBe(500);
   });

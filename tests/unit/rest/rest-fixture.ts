@@ -155,6 +155,9 @@ export const thingRouter = t.router({
       .meta(meta('GET', '/bad/output'))
       .output(z.object({ n: z.int() }))
       .query(() => ({ n: 'text' }) as unknown as { n: number }),
+    away: open.meta(meta('GET', '/bad/away')).query(() => {
+      throw refuse('maintenance', 503, 'Maintenance', { cause: new Error('panel timed out') });
+    }),
     refused: open.meta(meta('POST', '/bad/refused')).mutation(() => {
       throw refuse('insufficient_funds', 402, { code: 'insufficient_funds', message: 'Not enough', missing_kopeks: 5 });
     }),
@@ -173,7 +176,7 @@ export const thingRouter = t.router({
 export interface TestServer {
   app: FastifyInstance;
   routes: RestRoute[];
-  logged: { details: object; message: string }[];
+  logged: { level: 'error' | 'warn'; details: object; message: string }[];
 }
 
 /** A server over the router; the context's user is the `x-user` header. */
@@ -183,7 +186,10 @@ export async function restServer(router: Parameters<typeof registerRest>[1]['rou
   const routes = await registerRest(app, {
     router,
     createContext: (request) => ({ user: request.headers['x-user'] }),
-    log: { error: (details, message) => void logged.push({ details, message }) },
+    log: {
+      error: (details, message) => void logged.push({ level: 'error', details, message }),
+      warn: (details, message) => void logged.push({ level: 'warn', details, message }),
+    },
   });
   await app.ready();
   return { app, routes, logged };
