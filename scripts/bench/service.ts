@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import serverOptions from '../server-options.json' with { type: 'json' };
 import { endProcess, freePort, own, residentMiB } from './child-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -30,7 +29,7 @@ export async function startService(environment: Record<string, string>, nodeOpti
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startedAt = performance.now();
-  const args = [...serverOptions, ...nodeOptions, join(root, 'dist', 'server.js')];
+  const args = [...nodeOptions, join(root, 'dist', 'server.js')];
   const child = own(
     spawn(process.execPath, args, {
       cwd: root,

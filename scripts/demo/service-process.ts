@@ -6,7 +6,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import serverOptions from '../server-options.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -38,7 +37,7 @@ const READY_LIMIT_MS = 60_000;
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'subscription-service-')));
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...serverOptions, join(root, 'dist', 'server.js')], {
+  const child = spawn(process.execPath, [join(root, 'dist', 'server.js')], {
     cwd: root,
     env: {
       PATH: process.env.PATH ?? '',
