@@ -17,6 +17,11 @@ export function addDays(from: Date, days: number): Date {
   return new Date(from.getTime() + days * DAY_MS);
 }
 
+/** 00:00 UTC of the day. */
+export function startOfDay(moment: Date): Date {
+  return new Date(Math.floor(moment.getTime() / DAY_MS) * DAY_MS);
+}
+
 /** A moment `ms` milliseconds after `from`. */
 export function addMs(from: Date, ms: number): Date {
   return new Date(from.getTime() + ms);

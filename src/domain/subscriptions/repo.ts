@@ -1,5 +1,4 @@
 import type { Db } from '../../core/db/db.ts';
-import type { PromoGroup } from '../catalog/types.ts';
 import type {
   ProvisionState,
   Subscription,
@@ -116,33 +115,6 @@ export function toDetails(row: SubscriptionRow, details: DetailColumns): Subscri
 export function primaryGroupIdSql(alias: string): string {
   return `COALESCE((SELECT pg.id FROM user_promo_groups m JOIN promo_groups pg ON pg.id = m.promo_group_id
     WHERE m.user_id = ${alias}.id ORDER BY pg.priority DESC, pg.id DESC LIMIT 1), ${alias}.promo_group_id)`;
-}
-
-/** A promo group as JSON inside a wider row. */
-export interface PromoGroupJson {
-  id: number;
-  name: string;
-  is_default: boolean;
-  priority: number;
-  server_discount_percent: number;
-  traffic_discount_percent: number;
-  device_discount_percent: number;
-  period_discounts: Record<string, number>;
-  apply_discounts_to_addons: boolean;
-}
-
-export function toPromoGroup(row: PromoGroupJson): PromoGroup {
-  return {
-    id: row.id,
-    name: row.name,
-    isDefault: row.is_default,
-    priority: row.priority,
-    serverDiscountPercent: row.server_discount_percent,
-    trafficDiscountPercent: row.traffic_discount_percent,
-    deviceDiscountPercent: row.device_discount_percent,
-    periodDiscounts: row.period_discounts,
-    applyDiscountsToAddons: row.apply_discounts_to_addons,
-  };
 }
 
 /** Column and cast of each field that a life-cycle rule may set. */

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { type MessageRequest, sendMessage } from '../messaging/send-message.ts';
 import { escapeHtml, htmlText, text } from '../messaging/texts.ts';
@@ -10,18 +11,11 @@ import type { Ticket, TicketMessage, TicketOwner } from './types.ts';
 /** Longest caption of a picture, in visible characters. */
 const MAX_CAPTION = 1_024;
 
-/** The chat of the administrators and its topic for tickets; null while notices to them are off (spec 05 section 1.5). */
-function adminChat(t: App): { messengerId: number; threadId?: number } | null {
-  const { settings } = t;
-  const chat = (settings.get('ADMIN_NOTIFICATIONS_CHAT_ID') ?? '').trim();
-  if (!settings.get('ADMIN_NOTIFICATIONS_ENABLED') || !/^-?[1-9]\d{0,15}$/.test(chat)) return null;
-  const threadId = settings.get('ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID') ?? settings.get('ADMIN_NOTIFICATIONS_TOPIC_ID');
-  return { messengerId: Number(chat), ...(threadId ? { threadId } : {}) };
-}
+const TOPIC = 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID';
 
 /** Are notices to administrators on, with a chat to send them to? */
 export function hasAdminChat(t: App): boolean {
-  return adminChat(t) !== null;
+  return adminChat(t, TOPIC) !== null;
 }
 
 /** Where the service is reached from outside, without a slash at the end. */
@@ -41,7 +35,7 @@ export async function tellAdmins(
   key: 'messages.ticket_notice_new' | 'messages.ticket_notice_reply',
   { ticket, message, owner }: { ticket: Ticket; message: TicketMessage; owner: OwnerContact },
 ): Promise<void> {
-  const chat = adminChat(t);
+  const chat = adminChat(t, TOPIC);
   if (chat === null) return;
   const language = t.settings.get('DEFAULT_LANGUAGE');
   const html =
@@ -91,7 +85,7 @@ export async function tellOwner(t: App, ticket: Ticket, message: TicketMessage, 
 
 /** Reminds the administrators' chat of a user who waits for an answer (spec 05 section 1.6). */
 export async function remindAdmins(t: App, overdue: OverdueTicket): Promise<void> {
-  const chat = adminChat(t);
+  const chat = adminChat(t, TOPIC);
   if (chat === null) return;
   const minutes = Math.floor((t.clock.now().getTime() - overdue.waitingSince.getTime()) / MINUTE_MS);
   const values = {

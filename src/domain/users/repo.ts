@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import { type AddValue, statementValues } from '../../core/db/statement-values.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { UserStatus } from '../identity/types.ts';
 import { actualStatus } from '../subscriptions/rules/status.ts';
@@ -108,16 +109,8 @@ function toView(row: ViewRow, now: Date): UserView {
   };
 }
 
-/** Collects the values of a statement: `add(value)` is its placeholder. */
-function parameters() {
-  const values: unknown[] = [];
-  return { values, add: (value: unknown) => `$${values.push(value)}` };
-}
-
-type Add = (value: unknown) => string;
-
 /** Conditions on `u`; only those that are set, so that each combination gets its own plan and index. */
-function conditions(filter: UserFilter, add: Add): string[] {
+function conditions(filter: UserFilter, add: AddValue): string[] {
   return [
     ...(filter.status === null ? [] : [`u.status = ${add(filter.status)}`]),
     // bigint, because a client may send a number that no id can be.
@@ -167,7 +160,7 @@ export async function findViewByMessengerId(db: Db, messengerId: number, now: Da
 
 /** All users, and those that the filter leaves; exact, from the tallies of migration 0010. */
 export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone: number; listed: number }> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const chosen = conditions(filter, add).join(' AND ') || 'true';
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(u.users), 0)::int AS everyone, coalesce(sum(u.users) FILTER (WHERE ${chosen}), 0)::int AS listed
@@ -183,7 +176,7 @@ export async function listNewest(db: Db, filter: UserFilter, slice: Slice, liste
   if (rest <= 0) return [];
   const isFarHalf = slice.offset > rest;
   const limit = Math.min(slice.limit, rest);
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const rows = await db.sql<ViewRow>(
     `WITH page AS MATERIALIZED (
        SELECT u.id FROM users u ${where(conditions(filter, add))} ${isFarHalf ? OLDEST_FIRST : NEWEST_FIRST}
@@ -203,7 +196,7 @@ export async function collectMatches(
   useIndex: boolean,
   now: Date,
 ): Promise<{ users: UserView[]; total: number }> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const filters = conditions(filter, add);
   const like = `${SEARCH_TEXT} LIKE lower(${add(terms.pattern)})`;
   const isNumber = `(u.id = ${add(terms.id)}::int OR u.messenger_id = ${add(terms.messengerId)}::bigint)`;
@@ -231,7 +224,7 @@ export async function walkToMatches(
   slice: Slice,
   now: Date,
 ): Promise<UserView[]> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   // As a CASE the condition counts as one that half of the rows pass. The planner takes a LIKE for rare and would then read and
   // sort the whole table (0.6 s for a million users) instead of walking down the index of the list.
   const matches = `CASE WHEN ${SEARCH_TEXT} LIKE lower(${add(terms.pattern)}) OR u.id = ${add(terms.id)}::int
@@ -257,7 +250,7 @@ export async function sampleShares(
   filter: UserFilter,
   percent: number,
 ): Promise<{ everyone: number; listed: number }> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const [row] = await db.sql<{ everyone: number | null; listed: number | null }>(
     `SELECT avg(u.is_match)::float8 AS everyone, avg(u.is_match) FILTER (WHERE ${conditions(filter, add).join(' AND ') || 'true'})::float8 AS listed
      FROM (SELECT u.status, u.promo_group_id, (${SEARCH_TEXT} LIKE lower(${add(terms.pattern)}))::int AS is_match

@@ -3,6 +3,7 @@ import { SUPERADMIN_LEVEL } from '../../domain/access/permission-catalogue.ts';
 import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
 import type { SettingEditor, SettingView } from '../../domain/settings/types.ts';
+import { toSettingAnswer } from '../setting-wire.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import {
@@ -14,19 +15,7 @@ import {
 const tags: [string] = ['Admin Settings'];
 
 function toDefinition(setting: SettingView) {
-  return {
-    key: setting.key,
-    name: setting.name,
-    category: setting.category,
-    type: setting.type,
-    is_optional: setting.isOptional,
-    current: setting.current,
-    original: setting.original,
-    has_override: setting.hasOverride,
-    read_only: setting.readOnly,
-    choices: setting.choices,
-    hint: setting.hint,
-  };
+  return { ...toSettingAnswer(setting), hint: setting.hint };
 }
 
 function editorOf(actor: AdminActor): SettingEditor {

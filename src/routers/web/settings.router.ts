@@ -1,6 +1,6 @@
 import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
-import type { SettingView } from '../../domain/settings/types.ts';
+import { toSettingAnswer } from '../setting-wire.ts';
 import { router, webProcedure } from '../trpc.ts';
 import {
   SettingCategorySummary,
@@ -12,21 +12,6 @@ import {
 
 const tags: [string] = ['settings'];
 
-function toDefinition(setting: SettingView) {
-  return {
-    key: setting.key,
-    name: setting.name,
-    category: setting.category,
-    type: setting.type,
-    is_optional: setting.isOptional,
-    current: setting.current,
-    original: setting.original,
-    has_override: setting.hasOverride,
-    read_only: setting.readOnly,
-    choices: setting.choices,
-  };
-}
-
 export const settingsRouter = router({
   categories: webProcedure
     .meta({ openapi: { method: 'GET', path: '/settings/categories', tags, summary: 'List the categories of settings' } })
@@ -37,23 +22,23 @@ export const settingsRouter = router({
     .meta({ openapi: { method: 'GET', path: '/settings', tags, summary: 'List settings' } })
     .input(SettingListQuery)
     .output(SettingDefinition.array())
-    .query(({ ctx, input }) => listSettings(ctx.app, input.category_key).map(toDefinition)),
+    .query(({ ctx, input }) => listSettings(ctx.app, input.category_key).map(toSettingAnswer)),
 
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/settings/{key}', tags, summary: 'Read a setting' } })
     .input(SettingPath)
     .output(SettingDefinition)
-    .query(({ ctx, input }) => toDefinition(getSetting(ctx.app, input.key))),
+    .query(({ ctx, input }) => toSettingAnswer(getSetting(ctx.app, input.key))),
 
   update: webProcedure
     .meta({ openapi: { method: 'PUT', path: '/settings/{key}', tags, summary: 'Change a setting' } })
     .input(SettingUpdateRequest)
     .output(SettingDefinition)
-    .mutation(async ({ ctx, input }) => toDefinition(await putSetting(ctx.app, ctx.actor, input.key, input.value))),
+    .mutation(async ({ ctx, input }) => toSettingAnswer(await putSetting(ctx.app, ctx.actor, input.key, input.value))),
 
   reset: webProcedure
     .meta({ openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Put a setting back to its default' } })
     .input(SettingPath)
     .output(SettingDefinition)
-    .mutation(async ({ ctx, input }) => toDefinition(await resetSetting(ctx.app, ctx.actor, input.key))),
+    .mutation(async ({ ctx, input }) => toSettingAnswer(await resetSetting(ctx.app, ctx.actor, input.key))),
 });

@@ -3,7 +3,7 @@ import { listTicketsPlainly, readTicket, readTicketFile } from '../../domain/tic
 import { titleOf } from '../../domain/tickets/rules.ts';
 import type { Ticket, TicketMessage } from '../../domain/tickets/types.ts';
 import { answerTicketByToken } from '../../domain/tickets/write-ticket.ts';
-import { attachmentInput } from '../cabinet/ticket-response.ts';
+import { attachmentInput, toMessage } from '../cabinet/ticket-response.ts';
 import { utcDate } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
 import {
@@ -21,18 +21,9 @@ import {
 
 const tags: [string] = ['support'];
 
-function toMessage(message: TicketMessage) {
-  return {
-    id: message.id,
-    user_id: message.userId,
-    message_text: message.text,
-    is_from_admin: message.isFromAdmin,
-    has_media: message.hasMedia,
-    media_type: message.mediaType,
-    media_file_id: message.mediaFileId,
-    media_caption: message.mediaCaption,
-    created_at: message.createdAt,
-  };
+function toMessageOfUser(message: TicketMessage) {
+  const { id, ...rest } = toMessage(message);
+  return { id, user_id: message.userId, ...rest };
 }
 
 function toTicket(ticket: Ticket & { messages?: TicketMessage[] }) {
@@ -47,7 +38,7 @@ function toTicket(ticket: Ticket & { messages?: TicketMessage[] }) {
     closed_at: ticket.closedAt,
     user_reply_block_permanent: ticket.replyBlockPermanent,
     user_reply_block_until: ticket.replyBlockUntil,
-    messages: (ticket.messages ?? []).map(toMessage),
+    messages: (ticket.messages ?? []).map(toMessageOfUser),
   };
 }
 
@@ -112,7 +103,7 @@ export const supportRouter = router({
     .mutation(async ({ ctx, input }) => {
       const draft = { text: input.message_text ?? null, ...attachmentInput(input) };
       const { message } = await answerTicketByToken(ctx.app, ctx.actor, input.ticket_id, draft);
-      return { ticket: toTicket(await readTicket(ctx.app, input.ticket_id)), message: toMessage(message) };
+      return { ticket: toTicket(await readTicket(ctx.app, input.ticket_id)), message: toMessageOfUser(message) };
     }),
 
   media: webProcedure

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startOfDay } from '../../../src/core/clock.ts';
 import { periodDiscountsOf, thresholdOf } from '../../../src/domain/catalog/promo-groups/rules.ts';
 import {
   activationRefusal,
@@ -6,7 +7,6 @@ import {
   discountSource,
   isDiscountOver,
   isValid,
-  startOfDay,
   storedMaxUses,
   usesLeft,
 } from '../../../src/domain/promo/codes/rules.ts';

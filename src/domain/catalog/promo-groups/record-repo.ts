@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
-import { PROMO_GROUP_COLUMNS, type PromoGroupRow, toPromoGroup } from './repo.ts';
+import { PROMO_GROUP_COLUMNS, type PromoGroupRow, toPromoGroup } from './promo-group-row.ts';
 import type { PromoGroupRecord, PromoGroupValues } from './types.ts';
 
 interface RecordRow extends PromoGroupRow {

@@ -1,12 +1,13 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { startOfDay } from '../../../core/clock.ts';
 import { offsetOf } from '../../../core/paging.ts';
 import { kopeksForStarsFloor } from '../../payments/stars-rate.ts';
 import { readUserSubscription } from '../../subscriptions/manual-changes.ts';
 import { isActive } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { countSpinsSince, listPrizes, readConfig } from './repo.ts';
-import { availabilityOf, type SpinFacts, startOfDay } from './rules.ts';
+import { availabilityOf, type SpinFacts } from './rules.ts';
 import { listSpins, readSpinner } from './spin-repo.ts';
 import type { Availability, SpinRecord, WheelConfig, WheelPrize } from './types.ts';
 

@@ -1,4 +1,3 @@
-import { DAY_MS } from '../../../core/clock.ts';
 import type { TextKey } from '../../messaging/texts.ts';
 import { daysLeft, isActive } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
@@ -21,11 +20,6 @@ const UNLIMITED = 999;
 /** Price of 30 days when nothing says another; kopeks. */
 const FALLBACK_MONTH_KOPEKS = 19_900;
 const MONTH_DAYS = 30;
-
-/** 00:00 UTC of the day. */
-export function startOfDay(now: Date): Date {
-  return new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-}
 
 export function isLimitReached(config: WheelConfig, spinsToday: number): boolean {
   return config.dailySpinLimit > 0 && spinsToday >= config.dailySpinLimit;

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
+import { startOfDay } from '../../../core/clock.ts';
 import { promocodeNotFound } from './errors.ts';
 import { findCodeById, listCodes, type PromocodeFilter, readUses } from './repo.ts';
-import { startOfDay } from './rules.ts';
 import type { Promocode, PromocodeDetails } from './types.ts';
 
 /** One page of codes, newest first (spec 04 section 7.4). */

@@ -81,8 +81,3 @@ export function codeOfSource(source: string | null): string | null {
 export function isDiscountOver(discount: HeldDiscount, now: Date): boolean {
   return discount.expiresAt !== null && discount.expiresAt <= now;
 }
-
-/** Midnight UTC of the day. */
-export function startOfDay(now: Date): Date {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
-}

@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { assignEarnedGroup, type EarnedGroup } from '../../catalog/promo-groups/auto-assign.ts';
+import { adminChat } from '../../messaging/admin-chat.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText } from '../../messaging/texts.ts';
 import { recordEvent } from '../../subscriptions/record-event.ts';
@@ -53,14 +54,12 @@ async function noteChange(t: App, userId: number, earned: EarnedGroup): Promise<
 
 /** Only while notices to administrators are on and have a chat to go to. */
 async function tellAdmins(t: App, userId: number, earned: EarnedGroup): Promise<void> {
-  const { settings } = t;
-  const chat = (settings.get('ADMIN_NOTIFICATIONS_CHAT_ID') ?? '').trim();
-  if (!settings.get('ADMIN_NOTIFICATIONS_ENABLED') || !/^-?[1-9]\d{0,15}$/.test(chat)) return;
-  const threadId = settings.get('ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID') ?? settings.get('ADMIN_NOTIFICATIONS_TOPIC_ID');
-  const html = htmlText(settings.get('DEFAULT_LANGUAGE'), 'promo.admin_group_earned', {
+  const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID');
+  if (chat === null) return;
+  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'promo.admin_group_earned', {
     user_id: userId,
     group_name: earned.groupName,
     spent: formatPrice(earned.spentKopeks, false),
   });
-  await sendMessage(t, { messengerId: Number(chat), html, ...(threadId ? { threadId } : {}) });
+  await sendMessage(t, { ...chat, html });
 }

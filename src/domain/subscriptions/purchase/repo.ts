@@ -1,13 +1,12 @@
 import type { Db } from '../../../core/db/db.ts';
+import { type PromoGroupRow, toPromoGroup } from '../../catalog/promo-groups/promo-group-row.ts';
 import {
   assignments,
   type DetailColumns,
   detailColumns,
-  type PromoGroupJson,
   primaryGroupIdSql,
   type SubscriptionRow,
   toDetails,
-  toPromoGroup,
   toSubscription,
 } from '../repo.ts';
 import type { SubscriptionDetails } from '../types.ts';
@@ -30,7 +29,7 @@ interface BuyerRow {
 const BUYER_COLUMNS = `u.id, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
   u.restriction_subscription, u.has_had_paid_subscription, u.promo_offer_discount_percent, u.promo_offer_discount_expires_at`;
 
-function toBuyer(row: BuyerRow, group: PromoGroupJson | null): Buyer {
+function toBuyer(row: BuyerRow, group: PromoGroupRow | null): Buyer {
   return {
     id: row.id,
     authType: row.auth_type,
@@ -48,7 +47,7 @@ function toBuyer(row: BuyerRow, group: PromoGroupJson | null): Buyer {
 }
 
 interface HoldingRow extends BuyerRow {
-  promo_group: PromoGroupJson | null;
+  promo_group: PromoGroupRow | null;
   subscription: SubscriptionRow | null;
 }
 
@@ -81,7 +80,7 @@ export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart |
   const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER_COLUMNS} FROM users u WHERE u.id = $1::int FOR UPDATE`, [userId]);
   if (!user) return null;
   const [row] = await db.sql<{
-    promo_group: PromoGroupJson | null;
+    promo_group: PromoGroupRow | null;
     subscription: SubscriptionRow | null;
     is_daily: boolean | null;
   }>(

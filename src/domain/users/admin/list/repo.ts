@@ -1,4 +1,5 @@
 import type { Db } from '../../../../core/db/db.ts';
+import { type AddValue, statementValues } from '../../../../core/db/statement-values.ts';
 import type { SearchTerms, Slice } from '../../types.ts';
 import type { AdminUserItem, UserSort } from '../types.ts';
 import { ITEM_COLUMNS, ITEM_JOINS, type ItemRow, toItem } from './item-row.ts';
@@ -19,13 +20,6 @@ const STATUSES = ['active', 'blocked', 'deleted'] as const;
 /** The indexed texts, see migration 0040. */
 const NAMES = "user_search_text(u.username::text, u.first_name::text, u.last_name::text, ''::text)";
 const EMAIL = 'lower(u.email::text)';
-
-type Add = (value: unknown) => string;
-
-function parameters() {
-  const values: unknown[] = [];
-  return { values, add: (value: unknown) => `$${values.push(value)}` };
-}
 
 /**
  * The wanted order, or its reverse, as rows (id, figure, created_at), read from an index. The indexes begin with the status, so that
@@ -78,7 +72,7 @@ export async function listInOrder(
   return rows.map((row) => toItem(row, now));
 }
 
-function matches(filters: UserFilters, add: Add): string[] {
+function matches(filters: UserFilters, add: AddValue): string[] {
   const { search, email } = filters;
   const names = search && `${NAMES} LIKE lower(${add(search.pattern)})`;
   return [
@@ -87,7 +81,7 @@ function matches(filters: UserFilters, add: Add): string[] {
   ];
 }
 
-const indexed = (text: string, terms: SearchTerms, add: Add) =>
+const indexed = (text: string, terms: SearchTerms, add: AddValue) =>
   `search_windows(${text}) @@ search_query(${add(terms.text)}) AND ${text} LIKE lower(${add(terms.pattern)})`;
 
 /** Collects all matches, then gives the page and their exact number. `useIndex`: by the search index, else by reading every user. */
@@ -99,7 +93,7 @@ export async function collectMatches(
   useIndex: boolean,
   now: Date,
 ): Promise<{ users: AdminUserItem[]; total: number }> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const { search, email, status } = filters;
   const { table, id, figure } = ORDERS[sort];
   const narrowed = [
@@ -135,7 +129,7 @@ export async function walkToMatches(
   slice: Slice,
   now: Date,
 ): Promise<AdminUserItem[]> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const { from, order } = ordered(sort, filters.status, false);
   // As a CASE the condition counts as one that half of the rows pass. The planner takes a LIKE for rare and would then read and
   // sort the whole table instead of walking down the index of the order.
@@ -158,7 +152,7 @@ const ENOUGH_OF_STATUS = 200;
  * @param percent of the table to look at
  */
 export async function sampleShares(db: Db, filters: UserFilters, percent: number): Promise<{ everyone: number; listed: number }> {
-  const { values, add } = parameters();
+  const { values, add } = statementValues();
   const isListed = `(${add(filters.status)}::text IS NULL OR u.status = $1::text)`;
   const [row] = await db.sql<{ everyone: number | null; listed: number | null; seen: number }>(
     `SELECT avg(u.is_match)::float8 AS everyone, avg(u.is_match) FILTER (WHERE ${isListed})::float8 AS listed,
