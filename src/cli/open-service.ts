@@ -1,11 +1,9 @@
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { connectOutsideSystems } from '../composition/outside-systems.ts';
-import { clockOf, createSandbox, type Sandbox } from '../composition/sandbox.ts';
-import { createService, packageRoot, type Service } from '../composition/service.ts';
+import { assembleService } from '../composition/assemble-service.ts';
+import type { Service } from '../composition/service.ts';
 import type { App } from '../core/app.ts';
-import { systemClock } from '../core/clock.ts';
 import { type Env, loadEnv } from '../core/env.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { createMetrics } from '../core/metrics.ts';
@@ -48,30 +46,12 @@ export function commandLog(call: CommandCall, redactor: Redactor = createRedacto
 export async function withApp<T>(call: CommandCall, work: (app: App, service: Service) => Promise<T>): Promise<T> {
   const { env, log, redactor } = openBase(call);
   const metrics = createMetrics();
-  const version = await readVersion();
-  let sandbox: Sandbox | null = null;
   try {
-    const service = await createService({
-      env,
-      log,
-      metrics,
-      redactor,
-      ports: async ({ database, settings }) => {
-        sandbox = await createSandbox({ env, settings, database, log });
-        const clock = clockOf(sandbox, systemClock);
-        const instance = {
-          version: () => version,
-          sandboxKinds: () => sandbox?.kinds() ?? [],
-          poolCounters: () => database.poolCounters(),
-          isReady: () => true,
-        };
-        return { clock, ports: connectOutsideSystems({ env, settings, clock, log, metrics, sandbox, instance }) };
-      },
-    });
+    const { service, sandbox } = await assembleService({ env, log, metrics, redactor, isReady: () => true });
     try {
       return await work(service.app, service);
     } finally {
-      await (sandbox as Sandbox | null)?.close();
+      await sandbox?.close();
       await service.runner.stop(0);
       await service.close();
     }
@@ -79,11 +59,6 @@ export async function withApp<T>(call: CommandCall, work: (app: App, service: Se
     await closePasswordHasher();
     metrics.close();
   }
-}
-
-export async function readVersion(): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return manifest.version;
 }
 
 /** Has the embedded database been made in this folder? */

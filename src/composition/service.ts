@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App, Ports } from '../core/app.ts';
 import { DatabaseSharedCache } from '../core/cache/shared-cache.ts';
@@ -134,4 +135,10 @@ async function outboxAge(database: Database): Promise<number> {
      WHERE status = 'pending' AND next_retry_at < now()`,
   );
   return row?.seconds ?? 0;
+}
+
+/** The version of this package, from its manifest. */
+export async function readVersion(): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return manifest.version;
 }

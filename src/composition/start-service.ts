@@ -1,7 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { App } from '../core/app.ts';
-import { systemClock } from '../core/clock.ts';
 import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
@@ -15,13 +12,12 @@ import { attachRealtime } from '../realtime/attach-realtime.ts';
 import { readCabinetStanding } from '../realtime/cabinet-standing.ts';
 import { addressOf } from '../rest/request-context.ts';
 import { announce } from './announce.ts';
+import { assembleService } from './assemble-service.ts';
 import { callbackRoute, registerCallbackRoutes } from './callback-routes.ts';
 import { createHttpServer } from './http-server.ts';
-import { connectOutsideSystems } from './outside-systems.ts';
-import { clockOf, createSandbox, type Sandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
 import { registerSandboxPage } from './sandbox-page.ts';
 import { seedInstallation, seedLate } from './seed-installation.ts';
-import { createService, packageRoot } from './service.ts';
 
 export interface RunningService {
   readonly app: App;
@@ -42,29 +38,10 @@ export interface StartOptions {
 /** Starts everything: database, jobs, doors, sandbox. Resolves when requests are served. */
 export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
-  const version = await readVersion();
   const state = { isReady: false };
-  let sandbox: Sandbox | null = null;
-  const service = await createService({
-    env,
-    log,
-    metrics,
-    redactor,
-    ports: async ({ database, settings }) => {
-      sandbox = await createSandbox({ env, settings, database, log });
-      if (sandbox) redactor.register(Object.values(sandbox.secrets));
-      const clock = clockOf(sandbox, systemClock);
-      const instance = {
-        version: () => version,
-        sandboxKinds: () => sandbox?.kinds() ?? [],
-        poolCounters: () => database.poolCounters(),
-        isReady: () => state.isReady,
-      };
-      return { clock, ports: connectOutsideSystems({ env, settings, clock, log, metrics, sandbox, instance }) };
-    },
-  });
+  const assembled = await assembleService({ env, log, metrics, redactor, isReady: () => state.isReady });
+  const { service, sandbox: fakes, version } = assembled;
   const { app, bus, runner } = service;
-  const fakes = sandbox as Sandbox | null;
   const firstToken = await seedInstallation(app);
 
   const { fastify } = await createHttpServer({
@@ -126,9 +103,4 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       metrics.close();
     },
   };
-}
-
-async function readVersion(): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return manifest.version;
 }

@@ -1,6 +1,6 @@
 import { connectOutsideSystems } from '../../composition/outside-systems.ts';
 import { fakeKinds } from '../../composition/sandbox-kinds.ts';
-import { openDatabase } from '../../composition/service.ts';
+import { openDatabase, readVersion } from '../../composition/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { type Env, EnvError, loadEnv } from '../../core/env.ts';
@@ -11,7 +11,7 @@ import { readStoredSettings } from '../../domain/settings/read-stored-settings.t
 import { createSettingsStore, type SettingsStore } from '../../domain/settings/settings-store.ts';
 import { type Command, type CommandCall, EXIT } from '../command.ts';
 import { describeDatabaseFailure, describeLock } from '../describe-failure.ts';
-import { commandLog, describeDatabase, hasEmbeddedData, readVersion } from '../open-service.ts';
+import { commandLog, describeDatabase, hasEmbeddedData } from '../open-service.ts';
 import { checkAccess, checkJobs, checkMoney, checkWebhooks } from './content-checks.ts';
 import { checkMigrations, checkServer } from './database-checks.ts';
 import { describeFindings, type Finding, ok, problem, warning } from './finding.ts';

@@ -1,0 +1,49 @@
+import { systemClock } from '../core/clock.ts';
+import type { Env } from '../core/env.ts';
+import type { Logger } from '../core/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { Redactor } from '../core/redaction.ts';
+import { connectOutsideSystems } from './outside-systems.ts';
+import { clockOf, createSandbox, type Sandbox } from './sandbox.ts';
+import { createService, readVersion, type Service } from './service.ts';
+
+export interface AssemblyOptions {
+  env: Env;
+  log: Logger;
+  metrics: Metrics;
+  redactor: Redactor;
+  /** What the service says of itself to the systems around it. */
+  isReady: () => boolean;
+}
+
+export interface AssembledService {
+  service: Service;
+  /** The fakes that run beside it; null where there are none. To be closed by the caller. */
+  sandbox: Sandbox | null;
+  version: string;
+}
+
+/** The service with its outside systems, real or fake, for the server and for the command line alike. No doors, no workers. */
+export async function assembleService({ env, log, metrics, redactor, isReady }: AssemblyOptions): Promise<AssembledService> {
+  const version = await readVersion();
+  let sandbox: Sandbox | null = null;
+  const service = await createService({
+    env,
+    log,
+    metrics,
+    redactor,
+    ports: async ({ database, settings }) => {
+      sandbox = await createSandbox({ env, settings, database, log });
+      if (sandbox) redactor.register(Object.values(sandbox.secrets));
+      const clock = clockOf(sandbox, systemClock);
+      const instance = {
+        version: () => version,
+        sandboxKinds: () => sandbox?.kinds() ?? [],
+        poolCounters: () => database.poolCounters(),
+        isReady,
+      };
+      return { clock, ports: connectOutsideSystems({ env, settings, clock, log, metrics, sandbox, instance }) };
+    },
+  });
+  return { service, sandbox, version };
+}
