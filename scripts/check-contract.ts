@@ -22,7 +22,12 @@ const COMPLETE_TAGS = [
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
   ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout'],
+  ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
+  ...['vpnpanel', 'Cabinet Admin VpnPanel'],
   ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
+  ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],
+  ...['campaigns', 'Cabinet Admin Campaigns'],
+  ...['Landing Pages', 'Cabinet Admin Landings'],
 ];
 
 const document = JSON.stringify(

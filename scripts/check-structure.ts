@@ -12,7 +12,7 @@ const MAX_LINES = 400;
 const MODULE_ORDER = [
   ...['settings', 'messaging', 'ledger', 'access', 'identity'],
   ...['catalog', 'pricing', 'provisioning'],
-  ...['subscriptions', 'payments', 'promo', 'gifts'],
+  ...['subscriptions', 'payments', 'audience', 'promo', 'gifts'],
   ...['referrals', 'campaigns', 'games'],
   ...['users', 'merge'],
   ...['tickets', 'content'],

@@ -2,14 +2,24 @@
  * The bare baseline of guide section 7: `node:http` and `pg` (or the embedded database) and nothing else. It runs the service's own SQL
  * and answers with the same bytes, checks no credential, validates nothing and writes no log; writes are one statement by hand.
  */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { verifyPassword } from '../../src/core/password-hasher.ts';
 import { type BareQuery, openBare } from './bare-database.ts';
 import { ADJUST_BALANCE, PURCHASE, STORE_CALLBACK } from './bare-statements.ts';
 import { answerQuestions } from './child-process.ts';
-import { recordSql } from './recorded-sql.ts';
-import { type TransactionRow, toTransactionJson, toUserJson, type UserRow } from './wire-json.ts';
+import { type RecordedSql, recordSql } from './recorded-sql.ts';
+import {
+  type ListedRow,
+  type OwnRow,
+  type TransactionRow,
+  toListedJson,
+  toOwnJson,
+  toTransactionJson,
+  toUserJson,
+  type UserRow,
+} from './wire-json.ts';
 
 export interface BaselineOrder {
   /** Address of a server, or folder of an embedded database. */
@@ -54,6 +64,16 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       const [row] = await query<{ balance_kopeks: number }>(sql.userById, [Number(url.pathname.split('/')[2])]);
       return JSON.stringify({ balance_kopeks: row!.balance_kopeks, balance_rubles: row!.balance_kopeks / 100 });
     },
+    'GET /me': async (_request, url) => {
+      const [row] = await query<OwnRow>(sql.userById, [Number(url.pathname.split('/')[2])]);
+      return JSON.stringify(toOwnJson(row!));
+    },
+    'GET /listed': async () => {
+      const [counts] = await query<{ listed: number }>(sql.countByStatus, [null]);
+      const rows = await query<ListedRow>(sql.usersForAdmin, [50, 0]);
+      return JSON.stringify({ users: rows.map(toListedJson), total: counts!.listed, offset: 0, limit: 50 });
+    },
+    'POST /login': async (request) => signIn(query, sql, JSON.parse(await textOf(request))),
     'GET /users': async () => {
       const [counts] = await query<{ listed: number }>(sql.countUsers, []);
       const rows = await query<UserRow>(sql.newestUsers, [50, 0]);
@@ -85,6 +105,27 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       return '{"status":"ok"}';
     },
   };
+}
+
+/** Checks the password as the service does, for that is what a sign-in costs, and stores one session. */
+async function signIn(query: BareQuery, sql: RecordedSql, { email, password }: { email: string; password: string }) {
+  const [user] = await query<{ id: number; password_hash: string }>(sql.passwordUser, [email]);
+  if (!(await verifyPassword(password, user?.password_hash ?? null))) throw new Error('password');
+  const now = new Date();
+  const [access, refresh] = [bareToken(user!.id, 'access'), bareToken(user!.id, 'refresh')];
+  const refreshHash = createHash('sha256').update(refresh).digest('hex');
+  const expiresAt = new Date(now.getTime() + 7 * 86_400_000);
+  await query(sql.insertSession, [user!.id, refreshHash, randomUUID(), null, expiresAt, now, null]);
+  const [row] = await query<OwnRow>(sql.userById, [user!.id]);
+  const tokens = { access_token: access, refresh_token: refresh, token_type: 'bearer', expires_in: 900 };
+  return JSON.stringify({ ...tokens, user: toOwnJson(row!) });
+}
+
+function bareToken(userId: number, type: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const seconds = Math.floor(Date.now() / 1000);
+  const body = `${part({ alg: 'HS256' })}.${part({ sub: String(userId), type, iat: seconds, exp: seconds + 900, jti: randomUUID() })}`;
+  return `${body}.${createHmac('sha256', 'bare').update(body).digest('base64url')}`;
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -1,5 +1,6 @@
 /** Lists and searches over a large installation (guide section 7: p95 of at most 50 ms each). */
 import type { Lab } from './lab.ts';
+import type { PlannedRequest } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';
 import { percentileMs } from './statistics.ts';
 
@@ -22,7 +23,8 @@ const DAY_MS = 86_400_000;
 interface BigList {
   title: string;
   paths: string[];
-  asUser?: boolean;
+  /** Of the Web API unless told otherwise. */
+  as?: 'user' | 'administrator';
 }
 
 function lists(lab: Lab, users: number): BigList[] {
@@ -56,9 +58,41 @@ function lists(lab: Lab, users: number): BigList[] {
       paths: [7, 90, 365].map((days) => `/transactions?limit=50&date_from=${day(days + 30)}&date_to=${day(days)}`),
     },
     { title: 'GET /transactions?offset=10000', paths: ['/transactions?limit=50&offset=10000'] },
-    { title: 'GET /cabinet/balance/transactions', paths: ['/cabinet/balance/transactions?page=1&per_page=20'], asUser: true },
+    { title: 'GET /cabinet/balance/transactions', paths: ['/cabinet/balance/transactions?page=1&per_page=20'], as: 'user' },
     { title: 'GET /subscriptions, first page', paths: ['/subscriptions?limit=50'] },
+    ...adminLists(users, some),
   ];
+}
+
+/** The administrator's list of users: its orders, filters and searches (spec 01 section 11.1). */
+function adminLists(users: number, some: number[]): BigList[] {
+  const list = '/cabinet/admin/users';
+  const sorts = ['balance', 'total_spent', 'purchase_count', 'last_activity', 'traffic'];
+  const titled: [string, string[]][] = [
+    ['first page', ['?limit=50']],
+    ['page in the middle', [`?limit=50&offset=${Math.floor(users / 2)}`]],
+    ['?sort_by= each', sorts.map((sort) => `?limit=50&sort_by=${sort}`)],
+    ['?status= each', ['active', 'blocked', 'deleted'].map((status) => `?limit=50&status=${status}`)],
+    ['?status=&sort_by=', sorts.map((sort) => `?limit=50&status=blocked&sort_by=${sort}&offset=500`)],
+    ['?search= one name of 24', ['?search=anna', '?search=Boris', '?search=zoya']],
+    ['?search= one user', some.map((n) => `?search=${100_000_000_000 + n}`)],
+    ['?search= two letters', ['?search=iv', '?search=qz']],
+    ['?search= nothing found', ['?search=nobodyhasthisname']],
+    ['?email= one of 19 families', ['?email=ivanov', '?email=Petrov']],
+    ['?email= one user', some.map((n) => `?email=${n}@example`)],
+    ['?search=&status=&sort_by=', ['?search=anna&status=blocked&sort_by=balance', '?search=ivanov&sort_by=total_spent']],
+  ];
+  return titled.map(([title, queries]) => ({
+    title: `GET ${list} ${title}`,
+    paths: queries.map((query) => list + query),
+    as: 'administrator' as const,
+  }));
+}
+
+function itemsOf(lab: Lab, { as, paths }: BigList): PlannedRequest[] {
+  const under = (headers: Record<string, string>) => paths.map((path) => ({ path, headers }));
+  if (as === 'user') return lab.userIds.slice(0, 50).flatMap((id) => under(lab.asUser(id)));
+  return under(as === 'administrator' ? lab.administrator : { 'x-api-key': lab.operator['x-api-key']! });
 }
 
 export async function measureBigLists(
@@ -70,9 +104,7 @@ export async function measureBigLists(
   const results: BigListResult[] = [];
   for (const list of lists(lab, size.users)) {
     progress(list.title);
-    const items = list.asUser
-      ? lab.userIds.slice(0, 50).flatMap((id) => list.paths.map((path) => ({ path, headers: lab.asUser(id) })))
-      : list.paths.map((path) => ({ path, headers: { 'x-api-key': lab.operator['x-api-key']! } }));
+    const items = itemsOf(lab, list);
     const order = { url: lab.service.url, connections: READERS, requests: { method: 'GET' as const, items } };
     await lab.load({ ...order, seconds: 1 });
     const result = await lab.load({ ...order, seconds });

@@ -1,11 +1,12 @@
 /** Everything that stands ready for measurements on one kind of database. */
 import { SignJWT } from 'jose';
+import { closePasswordHasher, hashPassword } from '../../src/core/password-hasher.ts';
 import { startWorker, type Worker } from './child-process.ts';
 import type { LoadOrder, LoadResult } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';
 import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
 import { createScratch, type ScratchDatabase } from './scratch-database.ts';
-import { BENCH_TARIFF, type SeedSize, seedStatements } from './seed-data.ts';
+import { BENCH_PASSWORD, BENCH_TARIFF, type SeedSize, seedStatements } from './seed-data.ts';
 import { type MeasuredService, startService } from './service.ts';
 
 const JWT_SECRET = 'benchmark-only-benchmark-only-benchmark-only';
@@ -28,6 +29,10 @@ export interface Lab {
   asUser(id: number): Record<string, string>;
   /** Active users, spread over all. */
   userIds: number[];
+  /** Their e-mail addresses, in the same order; the password is `BENCH_PASSWORD`. */
+  emails: string[];
+  /** Headers of an administrator who may read users. */
+  administrator: Record<string, string>;
   tariffId: number;
   callbackSecret: string;
   database: ScratchDatabase;
@@ -38,12 +43,21 @@ export interface LabOptions {
   kind: DatabaseKind;
   serverUrl: string | null;
   size: SeedSize;
+  /** Whether the service believes the client addresses that requests name. */
+  isBehindProxy?: boolean;
   progress: (text: string) => void;
   /** Options of the runtime for the service, e.g. a profiler. */
   nodeOptions?: string[];
 }
 
-export async function openLab({ kind, serverUrl, size, progress, nodeOptions = [] }: LabOptions): Promise<Lab> {
+export async function openLab({
+  kind,
+  serverUrl,
+  size,
+  isBehindProxy = false,
+  progress,
+  nodeOptions = [],
+}: LabOptions): Promise<Lab> {
   const ends: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
@@ -64,12 +78,16 @@ export async function openLab({ kind, serverUrl, size, progress, nodeOptions = [
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
       // A panel that does not answer would close the cabinet; here it is the open cabinet that is measured.
       MAINTENANCE_AUTO_ENABLE: 'false',
+      // Some limits are by address: then the load comes from many, told by the header of a proxy.
+      ...(isBehindProxy ? { CABINET_TRUSTED_PROXIES: '127.0.0.1' } : {}),
     };
     progress('tables and test data');
     const first = await startService(environment);
     await first.stop();
+    const passwordHash = await hashPassword(BENCH_PASSWORD);
+    await closePasswordHasher();
     const facts = await database.withSql(async (run) => {
-      for (const statement of seedStatements(size)) await run(statement);
+      for (const statement of seedStatements(size, passwordHash)) await run(statement);
       return readFacts(run);
     });
     const copy = await database.copy();
@@ -82,10 +100,12 @@ export async function openLab({ kind, serverUrl, size, progress, nodeOptions = [
     ends.push(() => generator.stop());
     const service = await startService(environment, nodeOptions);
     ends.push(() => service.stop());
-    const tokens = await signTokens(facts.userIds);
+    const { adminId, ...lab } = facts;
+    const tokens = await signTokens([...lab.userIds, adminId]);
+    const asUser = (id: number) => ({ authorization: `Bearer ${tokens.get(id)}`, 'content-type': 'application/json' });
     const operator = { 'x-api-key': await makeToken(service.url), 'content-type': 'application/json' };
     return {
-      ...facts,
+      ...lab,
       kind,
       service,
       bareUrl,
@@ -94,7 +114,8 @@ export async function openLab({ kind, serverUrl, size, progress, nodeOptions = [
       outside,
       receiverUrl,
       operator,
-      asUser: (id) => ({ authorization: `Bearer ${tokens.get(id)}`, 'content-type': 'application/json' }),
+      asUser,
+      administrator: asUser(adminId),
       database,
       close,
     };
@@ -109,14 +130,31 @@ type Run = (text: string) => Promise<Record<string, unknown>[]>;
 /** How many users take part; few enough that their sessions stay cached, many enough that they do not wait for each other. */
 const ACTORS = 400;
 
-async function readFacts(run: Run): Promise<{ userIds: number[]; tariffId: number; callbackSecret: string }> {
+interface Facts {
+  userIds: number[];
+  emails: string[];
+  adminId: number;
+  tariffId: number;
+  callbackSecret: string;
+}
+
+async function readFacts(run: Run): Promise<Facts> {
   const users = await run(
-    `SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n, count(*) OVER () AS total FROM users WHERE status = 'active') u
+    `SELECT id, email FROM (SELECT id, email, row_number() OVER (ORDER BY id) AS n, count(*) OVER () AS total FROM users WHERE status = 'active') u
      WHERE n % greatest(1, total / ${ACTORS}) = 0 LIMIT ${ACTORS}`,
   );
   const [tariff] = await run(`SELECT id FROM tariffs WHERE name = '${BENCH_TARIFF}'`);
   const [secrets] = await run(`SELECT value->>'paymentSecret' AS secret FROM service_state WHERE key = 'sandbox:secrets'`);
-  return { userIds: users.map((row) => Number(row.id)), tariffId: Number(tariff!.id), callbackSecret: String(secrets!.secret) };
+  const [admin] = await run(
+    "SELECT u.user_id AS id FROM user_roles u JOIN admin_roles r ON r.id = u.role_id WHERE r.name = 'Benchmark'",
+  );
+  return {
+    userIds: users.map((row) => Number(row.id)),
+    emails: users.map((row) => String(row.email)),
+    adminId: Number(admin!.id),
+    tariffId: Number(tariff!.id),
+    callbackSecret: String(secrets!.secret),
+  };
 }
 
 async function signTokens(userIds: readonly number[]): Promise<Map<number, string>> {

@@ -6,7 +6,7 @@ import { comparePath } from './compare-path.ts';
 import { measureHotAccount } from './hot-account.ts';
 import { type Lab, type LabOptions, openLab } from './lab.ts';
 import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './options.ts';
-import { PATHS } from './paths.ts';
+import { type MeasuredPath, PATHS } from './paths.ts';
 import { type BenchResults, faults, keepJson, render, verdicts } from './report.ts';
 import { findServer } from './scratch-database.ts';
 import { measureSockets } from './sockets.ts';
@@ -54,18 +54,23 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
   }
   const users = USERS[kind];
   const size = { users, transactions: users * 5, withLedger: true };
-  if (wantedPaths.length > 0 || wants('hot-account')) {
+  const compare = async (lab: Lab, paths: readonly MeasuredPath[]) => {
+    for (const path of paths) {
+      progress(path.title);
+      results.paths.push(await comparePath(lab, path, options));
+    }
+  };
+  const [direct, proxied] = [wantedPaths.filter((path) => !path.isBehindProxy), wantedPaths.filter((path) => path.isBehindProxy)];
+  if (direct.length > 0 || wants('hot-account')) {
     await withLab({ kind, serverUrl, size }, async (lab) => {
-      for (const path of wantedPaths) {
-        progress(path.title);
-        results.paths.push(await comparePath(lab, path, options));
-      }
+      await compare(lab, direct);
       if (wants('hot-account')) {
         progress('one hot account');
         results.hotAccounts.push(await measureHotAccount(lab, options.quick ? 3 : 15));
       }
     });
   }
+  if (proxied.length > 0) await withLab({ kind, serverUrl, size, isBehindProxy: true }, (lab) => compare(lab, proxied));
   if (wants('stall')) {
     // A service of its own: no jobs of earlier measurements are left in its queues.
     await withLab({ kind, serverUrl, size: { ...size, users: 2_000, transactions: 4_000 } }, async (lab) => {

@@ -1,6 +1,7 @@
 /** The paths that are measured against the baseline, with their aims (guide section 7). */
 import type { Lab } from './lab.ts';
 import type { RequestPlan } from './load-generator.ts';
+import { BENCH_PASSWORD } from './seed-data.ts';
 import type { Aim } from './statistics.ts';
 
 export interface MeasuredPath {
@@ -13,11 +14,15 @@ export interface MeasuredPath {
   /** Whether service and baseline must answer with the same bytes. */
   sameBytes: boolean;
   connections: number;
+  /** Measured with a service behind a proxy, so that requests come from as many addresses as they name. */
+  isBehindProxy?: true;
   service: (lab: Lab) => RequestPlan;
   bare: (lab: Lab) => RequestPlan;
 }
 
 const READERS = 16;
+/** Comparing a password takes a processor for a third of a second: more at once would only wait. */
+const HASHERS = 4;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ADJUSTMENT = JSON.stringify({ amount_kopeks: 100, description: 'Benchmark' });
 const CALLBACK = JSON.stringify({
@@ -79,6 +84,38 @@ export const PATHS: readonly MeasuredPath[] = [
     bare: () => get(['/users?limit=50']),
   },
   {
+    name: 'me',
+    title: 'GET /cabinet/auth/me, JWT',
+    ratioAim: { atLeast: 0.6 },
+    p99Aim: { atMost: 3 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) => ({
+      method: 'GET',
+      items: lab.userIds.map((id) => ({ path: '/cabinet/auth/me', headers: { authorization: lab.asUser(id).authorization! } })),
+    }),
+    bare: (lab) => get(lab.userIds.map((id) => `/me/${id}`)),
+  },
+  {
+    name: 'login',
+    title: 'POST /cabinet/auth/email/login, password',
+    ratioAim: { atLeast: 0.8 },
+    sameBytes: false,
+    connections: HASHERS,
+    isBehindProxy: true,
+    service: (lab) => logins(lab, '/cabinet/auth/email/login'),
+    bare: (lab) => logins(lab, '/login'),
+  },
+  {
+    name: 'admin-users',
+    title: 'GET /cabinet/admin/users?limit=50, JWT and permission',
+    ratioAim: { atLeast: 0.8 },
+    sameBytes: true,
+    connections: READERS,
+    service: (lab) => get(['/cabinet/admin/users?limit=50'], { authorization: lab.administrator.authorization! }),
+    bare: () => get(['/listed']),
+  },
+  {
     name: 'balance-write',
     title: 'POST /users/{id}/balance, Idempotency-Key',
     ratioAim: { atLeast: 0.5 },
@@ -127,6 +164,16 @@ export const PATHS: readonly MeasuredPath[] = [
 
 function callbacks(path: string, secret: string): RequestPlan {
   return { method: 'POST', signed: { header: SIGNATURE, secret }, items: [{ path, headers: JSON_TYPE, body: CALLBACK }] };
+}
+
+/** Each from an address of its own: one address gets ten tries a minute. */
+function logins(lab: Lab, path: string): RequestPlan {
+  const items = Array.from({ length: 4_000 }, (_, n) => ({
+    path,
+    headers: { ...JSON_TYPE, 'x-forwarded-for': `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` },
+    body: JSON.stringify({ email: lab.emails[n % lab.emails.length], password: BENCH_PASSWORD }),
+  }));
+  return { method: 'POST', items };
 }
 
 const order = (lab: Lab) => JSON.stringify({ tariff_id: lab.tariffId, period_days: 30 });

@@ -1,8 +1,10 @@
 /** Takes the SQL that the service runs out of its own queries, so that the baseline runs the same without a copy of it. */
 import type { Db } from '../../src/core/db/db.ts';
-import { findById } from '../../src/domain/identity/repo.ts';
+import { findById, findPasswordUser } from '../../src/domain/identity/repo.ts';
+import { insertSession } from '../../src/domain/identity/sessions/repo.ts';
 import { countByDay, countDirectly } from '../../src/domain/ledger/count-repo.ts';
 import { listTransactions } from '../../src/domain/ledger/repo.ts';
+import { countByStatus, listInOrder } from '../../src/domain/users/admin/list/repo.ts';
 import { countUsers, findViewByEitherId, listNewest } from '../../src/domain/users/repo.ts';
 
 /** @throws Error when `query` sends anything but one statement */
@@ -33,6 +35,14 @@ export interface RecordedSql {
   ownTransactions: string;
   /** `$1` user. */
   countOwnTransactions: string;
+  /** `$1` e-mail. */
+  passwordUser: string;
+  /** `$1` user, `$2` hash of the refresh token, `$3` family, `$4` device, `$5` end, `$6` now, `$7` hash of the password. */
+  insertSession: string;
+  /** `$1` status or null. */
+  countByStatus: string;
+  /** `$1` limit, `$2` offset. */
+  usersForAdmin: string;
 }
 
 export async function recordSql(): Promise<RecordedSql> {
@@ -46,6 +56,12 @@ export async function recordSql(): Promise<RecordedSql> {
     newestTransactions: await textOf((db) => listTransactions(db, {}, 50, 0)),
     countTransactions: await textOf((db) => countByDay(db, {}, { from: null, to: null })),
     ownTransactions: await textOf((db) => listTransactions(db, { userId: 1 }, 50, 0)),
+    passwordUser: await textOf((db) => findPasswordUser(db, 'a@b.org')),
+    insertSession: await textOf((db) =>
+      insertSession(db, { userId: 1, tokenHash: '', familyId: '', deviceInfo: null, expiresAt: now, now }),
+    ),
+    countByStatus: await textOf((db) => countByStatus(db, null)),
+    usersForAdmin: await textOf((db) => listInOrder(db, 'created_at', null, { limit: 50, offset: 0 }, 1_000_000, now)),
     countOwnTransactions: await textOf((db) => countDirectly(db, { userId: 1 })),
   };
 }

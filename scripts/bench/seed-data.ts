@@ -10,6 +10,8 @@ export interface SeedSize {
 /** The squad and the tariff that purchases use. */
 export const BENCH_SQUAD = '6b5b7c1e-0000-4000-8000-000000000001';
 export const BENCH_TARIFF = 'Benchmark';
+/** Password of every user. */
+export const BENCH_PASSWORD = 'benchmark password';
 /** Kopeks that every user is given first. */
 const FIRST_DEPOSIT = 1_000_000_000;
 
@@ -31,21 +33,27 @@ const PUT_INDEXES_BACK = `DO $$ DECLARE definition text; BEGIN
      DROP TABLE bench_indexes;
    END $$`;
 
-/** Statements in order. Triggers are off meanwhile; what they keep is counted at the end. */
-export function seedStatements({ users, transactions, withLedger }: SeedSize): string[] {
+/**
+ * Statements in order. Triggers are off meanwhile; what they keep is counted at the end.
+ * @param passwordHash of `BENCH_PASSWORD`
+ */
+export function seedStatements({ users, transactions, withLedger }: SeedSize, passwordHash: string): string[] {
   return [
     `SET session_replication_role = replica`,
     ...LIFT_INDEXES,
     `INSERT INTO server_squads (squad_uuid, display_name) VALUES ('${BENCH_SQUAD}', 'Benchmark') ON CONFLICT DO NOTHING`,
     `INSERT INTO tariffs (name, traffic_limit_gb, device_limit, allowed_squads, period_prices)
      VALUES ('${BENCH_TARIFF}', 100, 2, '["${BENCH_SQUAD}"]', '{"30": 9900}')`,
-    `INSERT INTO users (messenger_id, username, first_name, last_name, status, balance_kopeks, referral_code, promo_group_id, created_at, updated_at,
-       last_activity)
+    `INSERT INTO users (messenger_id, username, first_name, last_name, email, email_verified, email_verified_at, password_hash, status,
+       balance_kopeks, referral_code, promo_group_id, created_at, updated_at, last_activity)
      SELECT 100000000000 + n, lower((${NAMES})[1 + n % 24]) || n, (${NAMES})[1 + n % 24], (${FAMILIES})[1 + n * 7 % 19],
+       lower((${FAMILIES})[1 + n * 7 % 19]) || n || '@example.com', true, now(), '${passwordHash}',
        CASE WHEN n % 50 = 0 THEN 'blocked' WHEN n % 97 = 0 THEN 'deleted' ELSE 'active' END, 0,
        'ref' || lpad(to_hex(n), 8, '0'), (SELECT id FROM promo_groups WHERE is_default),
        now() - (${users} - n)::float8 / ${users} * interval '700 days', now(), now() + interval '1 day'
      FROM generate_series(1, ${users}) AS n`,
+    `INSERT INTO admin_roles (name, level, permissions) VALUES ('Benchmark', 900, '["users:read"]')`,
+    `INSERT INTO user_roles (user_id, role_id) SELECT min(u.id), max(r.id) FROM users u, admin_roles r WHERE u.status = 'active' AND r.name = 'Benchmark'`,
     `INSERT INTO subscriptions (user_id, status, is_trial, start_date, end_date, traffic_limit_gb, device_limit, connected_squads, tariff_id,
        subscription_url, provision_state, provision_version, provision_synced_version, created_at)
      SELECT id, 'active', false, now() - interval '20 days', now() + (10 + id % 300) * interval '1 day', 100, 2, '["${BENCH_SQUAD}"]',
@@ -56,6 +64,7 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize): s
     PUT_INDEXES_BACK,
     `SET session_replication_role = origin`,
     `SELECT recount_users()`,
+    `SELECT recount_user_figures()`,
     `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total)
      SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*) FROM transactions
      WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,

@@ -119,3 +119,87 @@ function subscriptionJson(row: UserRow) {
     connected_squads: row.connected_squads,
   };
 }
+
+/** The signed-in user as `me` shows them. */
+export interface OwnRow {
+  id: number;
+  messenger_id: number | null;
+  username: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  email_verified: boolean;
+  balance_kopeks: number;
+  referral_code: string;
+  language: string;
+  created_at: Date;
+  auth_type: string;
+}
+
+export function toOwnJson(row: OwnRow) {
+  return {
+    id: row.id,
+    messenger_id: row.messenger_id,
+    username: row.username,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    email: row.email,
+    email_verified: row.email_verified,
+    balance_kopeks: row.balance_kopeks,
+    balance_rubles: row.balance_kopeks / 100,
+    referral_code: row.referral_code,
+    language: row.language,
+    created_at: row.created_at,
+    auth_type: row.auth_type,
+  };
+}
+
+/** A user in an administrator's list. */
+export interface ListedRow {
+  id: number;
+  messenger_id: number | null;
+  username: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  status: string;
+  balance_kopeks: number;
+  created_at: Date;
+  last_activity: Date | null;
+  restriction_topup: boolean;
+  restriction_subscription: boolean;
+  subscription_status: string | null;
+  is_trial: boolean;
+  end_date: Date;
+  group_id: number | null;
+  group_name: string;
+  total_spent_kopeks: number;
+  purchase_count: number;
+}
+
+export function toListedJson(row: ListedRow) {
+  const hasSubscription = row.subscription_status !== null;
+  return {
+    id: row.id,
+    messenger_id: row.messenger_id,
+    username: row.username,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    full_name: `${row.first_name} ${row.last_name}`,
+    status: row.status,
+    balance_kopeks: row.balance_kopeks,
+    balance_rubles: row.balance_kopeks / 100,
+    created_at: row.created_at,
+    last_activity: row.last_activity,
+    has_subscription: hasSubscription,
+    subscription_status: row.subscription_status,
+    subscription_is_trial: hasSubscription && row.is_trial,
+    subscription_end_date: hasSubscription ? row.end_date : null,
+    promo_group_id: row.group_id,
+    promo_group_name: row.group_id === null ? null : row.group_name,
+    total_spent_kopeks: row.total_spent_kopeks,
+    purchase_count: row.purchase_count,
+    has_restrictions: row.restriction_topup || row.restriction_subscription,
+    restriction_topup: row.restriction_topup,
+    restriction_subscription: row.restriction_subscription,
+  };
+}

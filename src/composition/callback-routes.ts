@@ -2,12 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
 import { receivePollUpdate } from '../domain/games/polls/answer-in-messenger.ts';
 import { wheelStars } from '../domain/games/wheel/stars-spin.ts';
+import { receiveGiftUpdate } from '../domain/gifts/purchases/press-activate.ts';
 import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { METHODS } from '../domain/payments/method-defaults.ts';
 import { isMethodConfigured } from '../domain/payments/method-settings.ts';
 import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
 import { receiveProviderCallback } from '../domain/payments/receive-callback.ts';
 import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
+import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,6 +62,8 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
         await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars]);
         await receiveBotUpdate(app, verdict.update);
         await receivePollUpdate(app, verdict.update);
+        await receiveOfferUpdate(app, verdict.update);
+        await receiveGiftUpdate(app, verdict.update);
       }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
     });

@@ -88,7 +88,10 @@ function listOf(text: string | null): string[] {
     .filter((item) => item !== '');
 }
 
-/** One log line and one observation a request. The URL is never logged: queries carry credentials; the route template is enough. */
+/**
+ * One log line and one observation a request; `WEB_API_REQUEST_LOGGING` off leaves the lines of failures (5xx). The URL is never logged: queries carry credentials; the
+ * route template is enough.
+ */
 function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): void {
   type Measured = FastifyRequest & {
     startedAt?: number;
@@ -116,7 +119,7 @@ function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): voi
     };
     if (reply.statusCode === 500) app.log.error(line, 'request');
     else if (reply.statusCode > 500) app.log.warn(line, 'request');
-    else app.log.info(line, 'request');
+    else if (app.settings.get('WEB_API_REQUEST_LOGGING')) app.log.info(line, 'request');
     done();
   });
 }

@@ -165,6 +165,14 @@ export const ENV_SPEC = {
     effect:
       'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and kept in DATA_DIR.',
   },
+  DISPOSABLE_EMAIL_LIST_URL: {
+    group: 'Cabinet',
+    type: 'string',
+    default:
+      'https://raw.githubusercontent.com/disposable-email-domains/disposable-email-domains/HEAD/disposable_email_blocklist.conf',
+    effect:
+      'Published list of throw-away mail domains (https, one a line), fetched once a day; until then, and while it cannot be fetched, the built-in or the last good one counts.',
+  },
   MESSENGER_OIDC_ISSUER: {
     group: 'Cabinet',
     type: 'string',

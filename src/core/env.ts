@@ -34,6 +34,8 @@ export interface Env {
   readonly cabinetJwtSecret: string | null;
   /** Without a slash at the end; null = the messenger's own. */
   readonly messengerOidcIssuer: string | null;
+  /** Published list of throw-away mail domains. */
+  readonly disposableEmailListUrl: string;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
   /** Addresses and CIDR ranges whose forwarding headers are believed. */
@@ -247,6 +249,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     webApiTokenHmacSecret: reader.string('WEB_API_TOKEN_HMAC_SECRET'),
     cabinetJwtSecret: reader.string('CABINET_JWT_SECRET'),
     messengerOidcIssuer: reader.string('MESSENGER_OIDC_ISSUER')?.replace(/\/+$/, '') ?? null,
+    disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
     webhookAllowedPrivateHosts: Object.freeze(reader.list('WEBHOOK_ALLOWED_PRIVATE_HOSTS').map((host) => host.toLowerCase())),
@@ -257,6 +260,9 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
   }
   if (env.messengerOidcIssuer !== null && !/^https:\/\/[^/?#@\s]+$/.test(env.messengerOidcIssuer)) {
     reader.problem('MESSENGER_OIDC_ISSUER', 'must be an https origin');
+  }
+  if (!/^https:\/\//i.test(env.disposableEmailListUrl) || !URL.canParse(env.disposableEmailListUrl)) {
+    reader.problem('DISPOSABLE_EMAIL_LIST_URL', 'must be an https address');
   }
   if (isProduction) checkProduction(env, reader);
 

@@ -9,10 +9,10 @@ const MAX_KEY_LENGTH = 200;
  * instances and parallel requests share the count. Call it outside of transactions: a refused request's hit must stay counted.
  * A database that does not answer refuses too (503).
  * @param key at most 200 characters, for example `ip:203.0.113.7:login`
- * @throws AppError 429 'Too many requests'
+ * @throws AppError 429 'Too many requests' with `Retry-After`
  */
 export async function limitOrRefuse(app: App, key: string, limit: number, windowSeconds: number): Promise<void> {
-  if ((await countHit(app, key, windowSeconds)) > limit) throw tooManyRequests();
+  if ((await countHit(app, key, windowSeconds)) > limit) throw tooManyRequests(secondsLeft(app, windowSeconds));
 }
 
 /** Counts a hit like `limitOrRefuse`, for callers that do not answer with 429. @returns whether the hit is within the limit */
@@ -49,6 +49,12 @@ function windowStart(app: App, windowSeconds: number): Date {
   return new Date(Math.floor(app.clock.now().getTime() / windowMs) * windowMs);
 }
 
-function tooManyRequests() {
-  return refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': '60' } });
+/** Until the window ends and the count starts anew; at least the minute that the interface promises (spec 01 section 4.4). */
+function secondsLeft(app: App, windowSeconds: number): number {
+  const endsAt = windowStart(app, windowSeconds).getTime() + windowSeconds * 1_000;
+  return Math.max(60, Math.ceil((endsAt - app.clock.now().getTime()) / 1_000));
+}
+
+function tooManyRequests(retryAfterSeconds: number) {
+  return refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(retryAfterSeconds) } });
 }

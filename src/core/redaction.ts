@@ -11,10 +11,34 @@ const SECRET_KEY =
 const MIN_VALUE_LENGTH = 6;
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
+/** Deeper than any body of the interface. */
+const MAX_SHOWN_DEPTH = 32;
 
 /** Is the value under this name a secret? Spelling does not matter: `api_key`, `apiKey`, `X-Api-Key`. */
 export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
+}
+
+/** Identity data as the messenger signs it: whoever holds the text is taken for the user, for a day and more. */
+function isSignedIdentity(name: string, value: unknown): boolean {
+  return /^init_?data$/i.test(name) && typeof value === 'string' && /(?:^|&)hash=/.test(value);
+}
+
+/**
+ * A value of a request as an error may show it: signed identity data is blanked, so that a call refused for another field does not hand
+ * the caller's credential on to whoever reads errors. Everything else is shown as it was sent; values without it come back as they are.
+ * @param name what the value itself stands under
+ */
+export function withoutIdentityData(value: unknown, name = '', depth = 0): unknown {
+  if (isSignedIdentity(name, value)) return REDACTED;
+  if (typeof value !== 'object' || value === null || depth >= MAX_SHOWN_DEPTH) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withoutIdentityData(item, '', depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  const entries = Object.entries(value);
+  const shown = entries.map(([key, item]) => [key, withoutIdentityData(item, key, depth + 1)] as const);
+  return shown.some(([, item], index) => item !== entries[index]![1]) ? Object.fromEntries(shown) : value;
 }
 
 const SECRET_NAMES = '(?:password|passwd|passphrase|secret|token|api[_-]?key|authorization|cookie|init_?data|dsn)';

@@ -28,13 +28,16 @@ export function issuesFromZod(error: z.core.$ZodError, root: unknown, locate: Lo
   return withoutFollowers(error.issues).flatMap((issue) => fromIssue(issue, { root, locate, base: [], schema }));
 }
 
-/** A list where a text belongs is measured by zod all the same: one wrong value is one entry. */
+/**
+ * One wrong value is one entry, the first that is wrong with it: zod measures a list where a text belongs, and matches the pattern
+ * of a text that is too short already. What a schema's own rules (`custom`) find is told in whole.
+ */
 function withoutFollowers(issues: readonly Issue[]): Issue[] {
   const wrong = new Set<string>();
   return issues.filter((issue) => {
     const place = JSON.stringify(issue.path.map(String));
     if (wrong.has(place)) return false;
-    if (issue.code === 'invalid_type') wrong.add(place);
+    if (issue.code !== 'custom') wrong.add(place);
     return true;
   });
 }

@@ -1,5 +1,6 @@
 /** Builds single entries of a 422 answer: type, sentence and `ctx` always fit together (spec 00, HTTP, validation failure). */
 import type { ValidationIssue } from './errors.ts';
+import { withoutIdentityData } from './redaction.ts';
 
 type Context = Record<string, unknown>;
 
@@ -47,12 +48,19 @@ export const VALIDATION_TYPES = Object.keys(SENTENCES) as ValidationType[];
 
 /**
  * One entry of a 422 answer.
+ * @param input the client's own value; signed identity data in it is not shown again
  * @param ctx the bound that was broken; the sentence is made from it. A `value_error` shows its `error` as the sentence only.
  */
 export function validationIssue(type: ValidationType, loc: string[], input: unknown, ctx?: Context): ValidationIssue {
   const msg = SENTENCES[type](ctx ?? {});
-  if (ctx === undefined || type === 'value_error') return { type, loc, msg, input };
-  return { type, loc, msg, input, ctx };
+  const shown = shownInput(loc, input);
+  if (ctx === undefined || type === 'value_error') return { type, loc, msg, input: shown };
+  return { type, loc, msg, input: shown, ctx };
+}
+
+/** `input` of an entry about the value at `loc`, fit to be shown. */
+export function shownInput(loc: readonly string[], input: unknown): unknown {
+  return withoutIdentityData(input, loc.at(-1));
 }
 
 /** `'a', 'b' or 'c'`: the allowed values as `ctx.expected` and the sentence write them. */

@@ -14,7 +14,10 @@ interface Schedule {
  */
 const SCHEDULES: readonly Schedule[] = [
   { queue: 'provisioning.reconcile', intervalMs: () => MINUTE_MS },
+  { queue: 'provisioning.watch-runs', intervalMs: () => MINUTE_MS },
   { queue: 'subscriptions.expire', intervalMs: () => MINUTE_MS },
+  { queue: 'promo.expire', intervalMs: () => MINUTE_MS },
+  { queue: 'promo.win-back', intervalMs: (app) => Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS },
   {
     queue: 'payments.check-pending',
     intervalMs: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
@@ -23,9 +26,14 @@ const SCHEDULES: readonly Schedule[] = [
     queue: 'tickets.remind-overdue',
     intervalMs: (app) => Math.max(10, app.settings.get('SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS')) * SECOND_MS,
   },
+  { queue: 'gifts.watch', intervalMs: () => 5 * MINUTE_MS },
   { queue: 'ledger.count', intervalMs: () => MINUTE_MS },
   { queue: 'ledger.check', intervalMs: () => 60 * MINUTE_MS },
+  // Fetches once a day; the rounds between are for the first start and for tries after a failure.
+  { queue: 'safety.refresh-disposable-domains', intervalMs: () => 5 * MINUTE_MS },
   { queue: 'safety.watch-panel', intervalMs: (app) => app.settings.get('MAINTENANCE_CHECK_INTERVAL') * SECOND_MS },
+  // Works in one hour of the night; the other rounds end at once.
+  { queue: 'users.delete-inactive', intervalMs: () => 60 * MINUTE_MS },
   { queue: 'core.purge', intervalMs: () => 60 * MINUTE_MS },
 ];
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ValidationIssue } from '../core/errors.ts';
 import type { UploadedFile } from '../core/http/uploads.ts';
 import { issuesFromZod, type Locate } from '../core/validation-issues.ts';
-import { validationIssue } from '../core/validation-messages.ts';
+import { shownInput, validationIssue } from '../core/validation-messages.ts';
 import { acceptsAbsence, acceptsNull, type Schema } from '../core/zod-structure.ts';
 import { findJsonFault } from './json-position.ts';
 import { type Coercion, CoercionFailure, coercionFor } from './wire-coercion.ts';
@@ -95,7 +95,11 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
     }
     const value = reading.value;
     if (typeof value !== 'object' || Array.isArray(value)) return { issue: validationIssue('dict_type', ['body'], value) };
-    for (const key of bodyKeys) if (Object.hasOwn(value, key)) input[key] = (value as Record<string, unknown>)[key];
+    const fieldsSent = value as Record<string, unknown>;
+    for (const key of bodyKeys) {
+      const sent = Object.hasOwn(value, key) ? key : plan.anySpelling ? otherSpelling(key) : null;
+      if (sent !== null && Object.hasOwn(value, sent)) input[key] = fieldsSent[sent];
+    }
     if (plan.passUnknown) passUnknown(value as Record<string, unknown>, input);
     return { value };
   }
@@ -139,12 +143,12 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
       const [source, name, index] = issue.loc;
       if (source === undefined || name === undefined) return issue;
       if (issue.type === 'missing' && index === undefined)
-        return { ...issue, input: source === 'body' && plan.body !== 'multipart' ? body : null };
+        return { ...issue, input: source === 'body' && plan.body !== 'multipart' ? shownInput([], body) : null };
       if (source === 'body') return issue;
       const raw = sourceOf(request, source as WireSource)[name];
       if (raw === undefined) return issue;
-      if (index === undefined) return { ...issue, input: raw };
-      return { ...issue, input: Array.isArray(raw) ? raw[Number(index)] : raw };
+      if (index === undefined) return { ...issue, input: shownInput(issue.loc, raw) };
+      return { ...issue, input: shownInput(issue.loc, Array.isArray(raw) ? raw[Number(index)] : raw) };
     });
   }
 
@@ -159,6 +163,12 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
       return ordered(withWireInputs(issues, decoded.body, request));
     },
   };
+}
+
+/** `tariffId` for `tariff_id` and the other way round. */
+function otherSpelling(key: string): string {
+  if (key.includes('_')) return key.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function isWireText(raw: string | readonly string[] | UploadedFile): raw is string | readonly string[] {

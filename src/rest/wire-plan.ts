@@ -26,6 +26,8 @@ export interface WirePlan {
   bodyRequired: boolean;
   /** Fields of a JSON body that no schema names are passed on (loose schemas). */
   passUnknown: boolean;
+  /** Body fields are taken in snake and in camel case alike. */
+  anySpelling: boolean;
   multipart: { fileKey: string; maxBytes: number } | undefined;
 }
 
@@ -72,6 +74,7 @@ export function planWire(procedurePath: string, meta: OperationMeta, inputs: rea
     body,
     bodyRequired: whole ? !acceptsAbsence(whole) && !acceptsNull(whole) : body === 'fields' && hints.bodyOptional !== true,
     passUnknown: body === 'fields' && inputs.some(keepsUnknownKeys),
+    anySpelling: hints.anySpelling === true,
     multipart: hints.multipart,
   };
 }

@@ -1,3 +1,4 @@
+import type { AdminActor, TokenActor } from '../core/actor.ts';
 import type { AuditFacts, AuditNotes } from '../core/audit.ts';
 import { type HttpError, toHttp } from '../core/errors.ts';
 import { REDACTED } from '../core/redaction.ts';
@@ -7,9 +8,12 @@ import type { AuditStatus } from '../domain/access/types.ts';
 import type { Context } from './context.ts';
 import type { OperationMeta } from './operation-meta.ts';
 
+/** Who is followed: an administrator, or an API token, of which the log keeps id and name. */
+export type AuditedActor = Pick<AdminActor, 'kind' | 'userId'> | TokenActor;
+
 export interface AuditedRequest {
   ctx: Context;
-  userId: number;
+  actor: AuditedActor;
   /** `section:action`. */
   permission: string;
   /** False for reading. */
@@ -52,7 +56,7 @@ export class AuditTrail implements AuditNotes {
   }
 
   async #write(status: AuditStatus, outcome: Record<string, unknown>, input: Record<string, unknown>): Promise<void> {
-    const { ctx, userId, permission, isChange, meta } = this.#request;
+    const { ctx, actor, permission, isChange, meta } = this.#request;
     const { app } = ctx;
     try {
       const { method, path, firstId, rest } = this.#locate(input);
@@ -60,14 +64,15 @@ export class AuditTrail implements AuditNotes {
         Object.keys(rest).length === 0
           ? {}
           : { [isChange || meta?.openapi?.method !== 'GET' ? 'request_body' : 'query_params']: rest };
+      const token = actor.kind === 'token' ? { api_token_id: actor.tokenId } : {};
       const { resourceId, before, after } = this.#facts;
       const changed = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
       await app.ports.audit.record(app.db, {
-        userId,
+        ...(actor.kind === 'admin' ? { userId: actor.userId } : { userId: null, actorName: `API: ${actor.name}` }),
         action: permission,
         resourceType: permission.split(':', 1)[0]!,
         resourceId: resourceId === undefined ? firstId : String(resourceId),
-        details: auditDetails(app, { method, path, ...outcome, ...sent, ...(status === 'success' ? changed : {}) }),
+        details: auditDetails(app, { method, path, ...token, ...outcome, ...sent, ...(status === 'success' ? changed : {}) }),
         ipAddress: ctx.ip,
         userAgent: ctx.userAgent,
         status,

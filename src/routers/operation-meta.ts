@@ -21,6 +21,8 @@ export interface WireHints {
   headers?: Readonly<Record<string, string>>;
   /** The JSON body may be absent although its fields are separate keys of the input; each of them must then be optional. */
   bodyOptional?: boolean;
+  /** Fields of the JSON body are taken in camel case and in snake case alike; the documented spelling wins where both are sent. */
+  anySpelling?: boolean;
   /** The body is `multipart/form-data`: one file (an `UploadedFile`) under `fileKey`, the other body keys are form fields. */
   multipart?: { fileKey: string /** Largest file in bytes; a larger one is 413. */; maxBytes: number };
   /** `json` (default), or the handler answers a `FileReply` / `RedirectReply` that REST turns into a download or a 302. */
@@ -43,6 +45,8 @@ export interface OperationMeta {
   wire?: WireHints;
   /** The endpoint honours an `Idempotency-Key` header (spec 00, Consistency): shown in the document. */
   idempotent?: boolean;
+  /** `initData`: the caller is proved by the messenger's signed data in the body, field `initData` or `init_data`. */
+  credential?: 'initData';
   /** Input keys whose values the audit log must not hold: it tells that they were sent, not what they were. */
   audit?: { hide: readonly string[] };
 }

@@ -1,7 +1,12 @@
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
+import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
+import { adminCampaignsRouter } from './admin/campaigns.router.ts';
+import { adminLandingsRouter } from './admin/landings.router.ts';
 import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
+import { adminPartnersRouter } from './admin/partners.router.ts';
 import { adminPoliciesRouter } from './admin/policies.router.ts';
 import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
+import { adminPromoOffersRouter } from './admin/promo-offers.router.ts';
 import { adminPromocodesRouter } from './admin/promocodes.router.ts';
 import { adminRbacRouter } from './admin/rbac.router.ts';
 import { adminServersRouter } from './admin/servers.router.ts';
@@ -10,28 +15,41 @@ import { adminTariffsRouter } from './admin/tariffs.router.ts';
 import { adminTicketNotificationsRouter } from './admin/ticket-notifications.router.ts';
 import { adminTicketsRouter } from './admin/tickets.router.ts';
 import { adminUsersRouter } from './admin/users.router.ts';
+import { adminVpnpanelRouter } from './admin/vpnpanel.router.ts';
+import { adminVpnpanelSyncRouter } from './admin/vpnpanel-sync.router.ts';
 import { adminWheelRouter } from './admin/wheel.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
+import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
 import { oauthRouter } from './cabinet/oauth.router.ts';
+import { partnerRouter } from './cabinet/partner.router.ts';
 import { cabinetPollsRouter } from './cabinet/polls.router.ts';
+import { cabinetPromoRouter } from './cabinet/promo.router.ts';
 import { promocodeRouter } from './cabinet/promocode.router.ts';
+import { referralRouter } from './cabinet/referral.router.ts';
 import { subscriptionRouter } from './cabinet/subscription.router.ts';
+import { subscriptionAddonsRouter } from './cabinet/subscription-addons.router.ts';
 import { subscriptionPurchaseRouter } from './cabinet/subscription-purchase.router.ts';
 import { ticketNotificationsRouter } from './cabinet/ticket-notifications.router.ts';
 import { ticketsRouter } from './cabinet/tickets.router.ts';
 import { wheelRouter } from './cabinet/wheel.router.ts';
+import { miniappClassicRouter } from './miniapp/classic.router.ts';
+import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
+import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
+import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
 import { menuLayoutRouter } from './web/menu-layout.router.ts';
 import { menuLayoutPartsRouter } from './web/menu-layout-parts.router.ts';
 import { menuLayoutStatsRouter } from './web/menu-layout-stats.router.ts';
 import { notificationsRouter } from './web/notifications.router.ts';
+import { partnersRouter } from './web/partners.router.ts';
 import { pollsRouter } from './web/polls.router.ts';
 import { promoGroupsRouter } from './web/promo-groups.router.ts';
+import { promoOffersRouter } from './web/promo-offers.router.ts';
 import { promocodesRouter } from './web/promocodes.router.ts';
 import { serversRouter } from './web/servers.router.ts';
 import { settingsRouter } from './web/settings.router.ts';
@@ -39,6 +57,8 @@ import { subscriptionsRouter } from './web/subscriptions.router.ts';
 import { supportRouter } from './web/support.router.ts';
 import { transactionsRouter } from './web/transactions.router.ts';
 import { usersRouter } from './web/users.router.ts';
+import { vpnpanelRouter } from './web/vpnpanel.router.ts';
+import { vpnpanelSyncRouter } from './web/vpnpanel-sync.router.ts';
 import { webhooksRouter } from './web/webhooks.router.ts';
 
 /** All operations, by area and tag group. Eager and static: a lazy router would be missing in REST and in the document. */
@@ -53,13 +73,18 @@ export const appRouter = router({
     notifications: notificationsRouter,
     promoGroups: promoGroupsRouter,
     promocodes: promocodesRouter,
+    promoOffers: promoOffersRouter,
+    campaigns: campaignsRouter,
     webhooks: webhooksRouter,
     support: supportRouter,
     polls: pollsRouter,
+    partners: partnersRouter,
     settings: settingsRouter,
     menuLayout: menuLayoutRouter,
     menuLayoutParts: menuLayoutPartsRouter,
     menuLayoutStats: menuLayoutStatsRouter,
+    vpnpanel: vpnpanelRouter,
+    vpnpanelSync: vpnpanelSyncRouter,
   }),
   cabinet: router({
     auth: cabinetAuthRouter,
@@ -68,12 +93,22 @@ export const appRouter = router({
     merge: accountMergeRouter,
     balance: balanceRouter,
     promocode: promocodeRouter,
+    promo: cabinetPromoRouter,
     subscription: subscriptionRouter,
     purchase: subscriptionPurchaseRouter,
+    subscriptionAddons: subscriptionAddonsRouter,
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
     polls: cabinetPollsRouter,
     wheel: wheelRouter,
+    referral: referralRouter,
+    partner: partnerRouter,
+    landing: landingRouter,
+  }),
+  miniapp: router({
+    tariffs: miniappTariffsRouter,
+    subscription: miniappSubscriptionRouter,
+    classic: miniappClassicRouter,
   }),
   admin: router({
     users: adminUsersRouter,
@@ -83,12 +118,19 @@ export const appRouter = router({
     policies: adminPoliciesRouter,
     promoGroups: adminPromoGroupsRouter,
     promocodes: adminPromocodesRouter,
+    promoOffers: adminPromoOffersRouter,
+    campaigns: adminCampaignsRouter,
+    campaignStats: adminCampaignStatsRouter,
     auditLog: adminAuditLogRouter,
     wheel: adminWheelRouter,
+    partners: adminPartnersRouter,
     tickets: adminTicketsRouter,
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,
     menuLayout: adminMenuLayoutRouter,
+    vpnpanel: adminVpnpanelRouter,
+    landings: adminLandingsRouter,
+    vpnpanelSync: adminVpnpanelSyncRouter,
   }),
 });
 

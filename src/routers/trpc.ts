@@ -99,12 +99,32 @@ const base = t.procedure.use(convertRefusals);
 /** No credential: sign-in, public pages, health. */
 export const publicProcedure = (area: OperationArea) => base.meta({ area, auth: 'NONE' });
 
+/**
+ * A user of the mini-app, proved by the messenger's signed data in the body. The data is part of the input, so the guard comes after it:
+ * `miniappProcedure.meta(…).input(…).use(asMiniappUser())` (spec 02 section 12.1).
+ */
+export const miniappProcedure = base.meta({ area: 'web', auth: 'NONE', credential: 'initData', wire: { anySpelling: true } });
+export const middleware = t.middleware;
+
 /** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials). */
 export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async ({ ctx, next }) => {
   const actor: TokenActor = await authenticateToken(ctx.app, ctx.credentials, ctx.ip);
   ctx.seen.actor = actorKey(actor);
   return next({ ctx: { ...ctx, actor } });
 });
+
+/**
+ * An API token at something that reaches every customer at once: tokens have no rights that could be withheld, so each change is
+ * on record in the audit log like an administrator's (spec 06 section 17, hazard 19).
+ * @param permission what an administrator would need for the same, the row's `action`
+ */
+export const auditedWebProcedure = (permission: string) =>
+  webProcedure.use(async ({ ctx, next, type, meta, getRawInput }) => {
+    const trail = new AuditTrail({ ctx, actor: ctx.actor, permission, isChange: type === 'mutation', meta, getRawInput });
+    const result = await next({ ctx: { ...ctx, app: { ...ctx.app, audit: trail } } });
+    await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
+    return result;
+  });
 
 /** A signed-in user behind the cabinet gate (spec 01 section 4.2). */
 export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(async ({ ctx, next }) => {
@@ -121,7 +141,8 @@ export const adminProcedure = (permission: string, area: OperationArea = 'admin'
   base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async ({ ctx, next, type, meta, getRawInput }) => {
     const user = await identifyAdmin(ctx.app, ctx.credentials);
     ctx.seen.actor = `admin:${user.id}`;
-    const trail = new AuditTrail({ ctx, userId: user.id, permission, isChange: type === 'mutation', meta, getRawInput });
+    const followed = { kind: 'admin', userId: user.id } as const;
+    const trail = new AuditTrail({ ctx, actor: followed, permission, isChange: type === 'mutation', meta, getRawInput });
     let actor: AdminActor;
     try {
       actor = await authorizeAdmin(ctx.app, user, permission, ctx.ip);

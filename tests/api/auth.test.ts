@@ -91,7 +91,7 @@ describe('API tokens', () => {
     expect(reply.text).not.toMatch(/encoding|sequence/);
   });
 
-  test('the use of a token is noted at most once a minute', async () => {
+  test('H24: the use of a token is noted at most once a minute', async () => {
     const other = await tokenClient(t.app, server, 'used');
     const lastUsed = async () =>
       (

@@ -306,3 +306,43 @@ describe('the rest of the page', () => {
     });
   });
 });
+
+describe('tariff switch', () => {
+  const PREVIEW = `${ROOT}/tariff/switch/preview`;
+  const SWITCH = `${ROOT}/tariff/switch`;
+
+  test('preview, switch and its repeat by key; bounds and credentials', async () => {
+    const { userId, api } = await signedIn(20_000);
+    await aStoredSubscription(t.app, userId, { tariff_id: await aTariff(t.app, { name: 'Old' }) });
+    const newId = await aTariff(t.app, { name: 'New', period_prices: { 30: 60_000 } });
+    const body = { tariff_id: newId, period_days: 30 };
+    expect(await api.post(PREVIEW, body)).toMatchObject({
+      status: 200,
+      body: { can_switch: true, upgrade_cost_kopeks: 10_000, balance_kopeks: 20_000, new_tariff_name: 'New', is_upgrade: true },
+    });
+    const keyed = api.with({ 'idempotency-key': 'switch' });
+    const done = await keyed.post(SWITCH, body);
+    expect(done).toMatchObject({ status: 200, body: { success: true, charged_kopeks: 10_000, balance_kopeks: 10_000 } });
+    expect((await keyed.post(SWITCH, body)).body).toEqual(done.body);
+    expect((await keyed.post(SWITCH, { ...body, period_days: 90 })).status).toBe(422);
+    expect(await api.post(SWITCH, body)).toMatchObject({ status: 400, body: { detail: 'Already on this tariff' } });
+
+    for (const path of [PREVIEW, SWITCH]) {
+      expect((await clientOf(server).post(path, body)).status).toBe(401);
+      expect((await api.post(path, { ...body, period_days: 0 })).body.detail[0]).toMatchObject({ type: 'greater_than_equal' });
+      expect((await api.post(path, { ...body, traffic_gb: 100_001 })).body.detail[0]).toMatchObject({ type: 'less_than_equal' });
+      expect((await api.post(path, { period_days: 30 })).body.detail[0]).toMatchObject({ type: 'missing' });
+      expect(await api.post(path, { ...body, tariff_id: 2_147_000_000 })).toMatchObject({ status: 404 });
+    }
+  });
+
+  test('lack of money is 402 with what is missing', async () => {
+    const { userId, api } = await signedIn(1);
+    await aStoredSubscription(t.app, userId, { tariff_id: await aTariff(t.app) });
+    const tariff_id = await aTariff(t.app, { period_prices: { 30: 60_000 } });
+    expect(await api.post(SWITCH, { tariff_id, period_days: 30 })).toMatchObject({
+      status: 402,
+      body: { detail: { code: 'insufficient_funds', missing_amount: 9_999, message: expect.any(String) } },
+    });
+  });
+});

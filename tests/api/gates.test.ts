@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import { writeState } from '../../src/core/service-state.ts';
@@ -76,8 +76,9 @@ describe('row 7: blacklist', () => {
     listed = async () =>
       `# list\n${byId.user.messengerId}, spam\n1 @${name!.username.toLowerCase()}\n${t.owner.user.messengerId}`;
     expect((await byId.get(ME)).status).toBe(200);
-    const jobs = await t.app.db.sql("SELECT id FROM jobs.job WHERE name = 'safety.refresh-blacklist' AND state = 'created'");
-    expect(jobs).toHaveLength(1);
+    // The request does not wait for the job that it asks for.
+    const jobs = () => t.app.db.sql("SELECT id FROM jobs.job WHERE name = 'safety.refresh-blacklist' AND state = 'created'");
+    await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
     await refreshBlacklist(t.app);
     expect(await byId.get(ME)).toMatchObject(out);
     expect(await byName.get(ME)).toMatchObject(out);

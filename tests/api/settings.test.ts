@@ -170,8 +170,8 @@ describe('changing', () => {
     expect((await reader.delete(`${ADMIN}/DEBUG`)).status).toBe(403);
   });
 
-  it('leaves no value in the audit log, whether accepted, refused or on the other transport', async () => {
-    const values = ['hunter2-accepted', 'hunter2-refused', 'hunter2-not-a-number', 'hunter2-plain', 'hunter2-rpc'];
+  it('leaves no secret in the audit log, whether accepted, refused or on the other transport; a plain value is told', async () => {
+    const values = ['hunter2-accepted', 'hunter2-refused', 'hunter2-not-a-number', 'hunter2-plain', 'hunter2-rpc'] as const;
     const actor = await adminClient(t.app, server, ['settings:*'], 100);
     expect((await actor.put(`${ADMIN}/YOOKASSA_SECRET_KEY`, { value: values[0] })).body.current).toBe(SECRET_MASK);
     expect((await actor.put(`${ADMIN}/CABINET_JWT_SECRET`, { value: values[1] })).status).toBe(403);
@@ -182,6 +182,6 @@ describe('changing', () => {
     const text = await auditText(actor);
     expect(JSON.parse(text)).toHaveLength(5);
     expect(text).toContain('YOOKASSA_SECRET_KEY');
-    for (const value of values) expect(text).not.toContain(value);
+    expect(values.filter((value) => text.includes(value))).toEqual(['hunter2-plain']);
   });
 });

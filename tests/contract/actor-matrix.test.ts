@@ -12,9 +12,10 @@ import { buildRouteTable, type RestRoute } from '../../src/rest/route-table.ts';
 import { appRouter } from '../../src/routers/root.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer, tokenClient } from '../support/api.ts';
+import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { databaseDigests, type EffectWatch, watchEffects } from './effect-watch.ts';
-import { type DocumentedOperation, exampleBody, operationsOf, pathFor } from './operation-cases.ts';
+import { type DocumentedOperation, exampleBody, operationsOf, pathFor, signExamples } from './operation-cases.ts';
 
 const routes = buildRouteTable(appRouter);
 const operations = operationsOf(buildOpenApiDocument(routes, { title: 'test', version: '0' }) as never);
@@ -71,6 +72,7 @@ beforeAll(async () => {
   server = await testServer(t.app);
   owner = await userClient(t.app, server);
   stranger = await userClient(t.app, server);
+  signExamples(operations, initDataOf(t, owner.user));
   superadmin = await adminClient(t.app, server, ['*:*'], 999);
   const token = await tokenClient(t.app, server);
   plain.set('nobody', clientOf(server));

@@ -19,6 +19,8 @@ interface Owned {
   make: (stage: Stage) => Promise<OwnedThing>;
   /** Where the row lies, to see that nobody touched it. */
   table: string;
+  /** The body names the thing, in this field, and the path does not. */
+  inBody?: string;
   /** Answers alike whether there is anything to do or not. */
   isSilent?: true;
 }
@@ -72,6 +74,26 @@ async function anInvitation({ app, owner }: Stage): Promise<{ id: number; questi
      option AS (INSERT INTO poll_options (question_id, text, sort_order) SELECT id, 'This', 1 FROM question RETURNING id)
      INSERT INTO poll_responses (poll_id, user_id, delivery_state, started_at) SELECT poll.id, $1::int, 'sent', NULL FROM poll
      RETURNING id, (SELECT id FROM question) AS "questionId", (SELECT id FROM option) AS "optionId"`,
+    [owner.user.id],
+  );
+}
+
+function anOffer({ app, owner }: Stage): Promise<number> {
+  return insertedId(
+    app,
+    `INSERT INTO discount_offers (user_id, notification_type, discount_percent, expires_at)
+     VALUES ($1::int, 'mine', 20, now() + interval '1 day') RETURNING id`,
+    [owner.user.id],
+  );
+}
+
+/** A campaign of the owner, who is a partner; so is everybody else here, or others would be refused for not being one. */
+async function aPartnerCampaign({ app, owner }: Stage): Promise<number> {
+  await app.db.sql("UPDATE users SET partner_status = 'approved' WHERE partner_status <> 'approved' RETURNING id");
+  return insertedId(
+    app,
+    `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type, partner_user_id) VALUES ('Mine', gen_random_uuid()::text, 'none', $1::int)
+     RETURNING id`,
     [owner.user.id],
   );
 }
@@ -137,5 +159,14 @@ export const OWNED: Record<string, Owned> = {
       return { id, pathWith, body: { option_id: optionId } };
     },
     table: 'poll_responses',
+  },
+  'POST /cabinet/promo/claim': {
+    make: under(anOffer, () => '/cabinet/promo/claim'),
+    table: 'discount_offers',
+    inBody: 'offer_id',
+  },
+  'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats': {
+    make: under(aPartnerCampaign, (id) => `/cabinet/referral/partner/campaigns/${id}/stats`),
+    table: 'advertising_campaigns',
   },
 };

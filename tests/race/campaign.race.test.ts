@@ -1,11 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
 import { applyCampaignAtSignIn } from '../../src/domain/campaigns/apply-at-sign-in.ts';
+import { readCampaignChart, readCampaignStats } from '../../src/domain/campaigns/campaign-stats.ts';
+import { changeCampaign, createCampaign, deleteCampaign, toggleCampaign } from '../../src/domain/campaigns/save-campaign.ts';
+import type { CampaignValues } from '../../src/domain/campaigns/types.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { registerReferralAtSignIn } from '../../src/domain/referrals/register-referral.ts';
 import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
-import { userRow } from '../domain/merge/merge-samples.ts';
-import { rowOf } from '../domain/subscriptions/sale-samples.ts';
-import { aUser } from '../support/builders.ts';
+import { setUser, userRow } from '../domain/merge/merge-samples.ts';
+import { aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { aUser, unique } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -37,6 +42,35 @@ describe('campaign bonuses at once (H15)', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
+  test.each([
+    ['balance', { balance_bonus_kopeks: 700 }, { balance: 700, subscriptions: 0 }],
+    ['subscription', { subscription_duration_days: 3 }, { balance: 0, subscriptions: 1 }],
+    ['tariff', { tariff_duration_days: 3 }, { balance: 0, subscriptions: 1 }],
+    ['none', {}, { balance: 0, subscriptions: 0 }],
+  ])('hazard 6.7: twenty sign-ins of one user at once: one bonus (%s)', async (type, columns, expected) => {
+    const user = await aUser(t.app);
+    const tariff = type === 'tariff' ? { tariff_id: await aTariff(t.app) } : {};
+    const campaigns: { id: number; slug: string }[] = [];
+    for (let index = 0; index < 2; index++) campaigns.push(await aCampaign(t.app, { bonus_type: type, ...columns, ...tariff }));
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => applyCampaignAtSignIn(t.app, user.id, campaigns[index % 2]!.slug)),
+    );
+    expect(results.filter((bonus) => bonus !== null)).toHaveLength(1);
+    const held = await rowOf<{ pushes: number }>(
+      t.app,
+      `SELECT (SELECT balance_kopeks FROM users WHERE id = $1::int) AS balance,
+         (SELECT count(*)::int FROM subscriptions WHERE user_id = $1::int) AS subscriptions,
+         (SELECT count(*)::int FROM advertising_campaign_registrations WHERE user_id = $1::int) AS registrations,
+         (SELECT count(*)::int FROM jobs.job j JOIN subscriptions s ON j.data->>'subscriptionId' = s.id::text
+           WHERE s.user_id = $1::int AND j.name = 'provisioning.push') AS pushes`,
+      [user.id],
+    );
+    expect(held).toEqual({ ...expected, registrations: 1, pushes: expected.subscriptions });
+    const figures = await Promise.all(campaigns.map((campaign) => readCampaignStats(t.app, campaign.id)));
+    expect(figures.reduce((sum, one) => sum + one.registrations, 0)).toBe(1);
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
   test('forty newcomers of one partner: forty bonuses and earnings, none lost', async () => {
     const partner = await aUser(t.app);
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 500, partner_user_id: partner.id });
@@ -63,5 +97,129 @@ describe('campaign bonuses at once (H15)', () => {
       ]);
       expect(row).toEqual({ n: 1 });
     }
+  });
+});
+
+describe('campaigns kept at once', () => {
+  const rejected = (promise: Promise<unknown>): Promise<string> =>
+    promise.then(
+      () => 'done',
+      (error: { detail?: string }) => error.detail ?? String(error),
+    );
+  const values = (slug: string): CampaignValues => ({
+    ...{ name: 'Race', startParameter: slug, bonusType: 'none', balanceBonusKopeks: 0, subscriptionDurationDays: null },
+    ...{ subscriptionTrafficGb: null, subscriptionDeviceLimit: null, subscriptionSquads: [], tariffId: null },
+    ...{ tariffDurationDays: null, isActive: true, partnerUserId: null },
+  });
+  const token = { kind: 'token', tokenId: 1, name: 'race' } as const;
+  const adminOf = (userId: number) => ({ kind: 'admin', userId, level: 100, isConfigAdmin: false }) as const;
+
+  test('ten creations of one slug: one campaign, nine are told that it exists', async () => {
+    const admin = adminOf((await aUser(t.app)).id);
+    const slug = `race-${unique()}`;
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => rejected(createCampaign(t.app, admin, values(slug)))));
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+    const told = `Campaign with start parameter '${slug}' already exists`;
+    expect(outcomes.filter((outcome) => outcome === told)).toHaveLength(9);
+  });
+
+  test('two campaigns that are given one slug at once: one gets it', async () => {
+    const [one, two] = [await aCampaign(t.app), await aCampaign(t.app)];
+    const startParameter = `race-${unique()}`;
+    const outcomes = await Promise.all(
+      [one, two].map(({ id }) => rejected(changeCampaign(t.app, token, id, { startParameter }))),
+    );
+    expect(outcomes.sort()).toEqual(['Campaign with this start_parameter already exists', 'done']);
+  });
+
+  test("an administrator's delete against ten sign-ins: the campaign is gone and nobody registered, or it is kept for those who are", async () => {
+    for (let round = 0; round < 8; round++) {
+      const admin = adminOf((await aUser(t.app)).id);
+      const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100 });
+      const users = await Promise.all(Array.from({ length: 10 }, () => aUser(t.app)));
+      const deleting = () => rejected(deleteCampaign(t.app, admin, campaign.id));
+      const works = users.map(
+        (user) => async () => (await applyCampaignAtSignIn(t.app, user.id, campaign.slug))?.balanceKopeks ?? 0,
+      );
+      const place = round % 4;
+      const [outcome, ...given] = await Promise.all([deleting(), ...works.slice(place).map((work) => work())]);
+      const sum = given.reduce((total, kopeks) => total + kopeks, 0);
+      const row = await rowOf<{ campaigns: number; registrations: number; paid: number }>(
+        t.app,
+        `SELECT (SELECT count(*)::int FROM advertising_campaigns WHERE id = $1::int) AS campaigns,
+           (SELECT count(*)::int FROM advertising_campaign_registrations WHERE campaign_id = $1::int) AS registrations,
+           (SELECT coalesce(sum(balance_kopeks), 0)::int FROM users WHERE id = ANY($2::int[])) AS paid`,
+        [campaign.id, users.map((user) => user.id)],
+      );
+      if (outcome === 'done') expect(row).toEqual({ campaigns: 0, registrations: 0, paid: 0 });
+      else {
+        expect(outcome).toMatch(/^Cannot delete campaign with \d+ registrations\. Deactivate it instead\.$/);
+        expect(row).toEqual({ campaigns: 1, registrations: sum / 100, paid: sum });
+      }
+    }
+  });
+
+  test('a switch-off against sign-ins: once it is off nobody registers any more', async () => {
+    const admin = adminOf((await aUser(t.app)).id);
+    for (let round = 0; round < 5; round++) {
+      const campaign = await aCampaign(t.app, { bonus_type: 'none' });
+      const users = await Promise.all(Array.from({ length: 12 }, () => aUser(t.app)));
+      const registrations = async () => (await readCampaignStats(t.app, campaign.id)).registrations;
+      const signIns = Promise.all(users.map((user) => applyCampaignAtSignIn(t.app, user.id, campaign.slug)));
+      await toggleCampaign(t.app, admin, campaign.id);
+      const whenOff = await registrations();
+      const given = (await signIns).filter((bonus) => bonus !== null).length;
+      expect(await registrations()).toBe(whenOff);
+      expect(given).toBe(whenOff);
+    }
+  });
+
+  test('a partner who is revoked while a campaign is given to him does not keep it', async () => {
+    const admin = adminOf((await aUser(t.app)).id);
+    for (let round = 0; round < 10; round++) {
+      const partner = await aUser(t.app);
+      await setUser(t.app, partner.id, { partner_status: 'approved' });
+      const campaign = await aCampaign(t.app);
+      const revoke = () =>
+        inTransaction(t.app, async (tx) => {
+          await tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [partner.id]);
+          await tx.db.sql("UPDATE users SET partner_status = 'none' WHERE id = $1::int RETURNING id", [partner.id]);
+          await tx.db.sql(
+            'UPDATE advertising_campaigns SET partner_user_id = NULL WHERE partner_user_id = $1::int RETURNING id',
+            [partner.id],
+          );
+        });
+      const giving = () => rejected(changeCampaign(t.app, admin, campaign.id, { partnerUserId: partner.id }));
+      await Promise.all(round % 2 === 0 ? [giving(), revoke()] : [revoke(), giving()]);
+      const row = await rowOf(t.app, 'SELECT partner_user_id FROM advertising_campaigns WHERE id = $1::int', [campaign.id]);
+      expect(row).toEqual({ partner_user_id: null });
+    }
+  });
+});
+
+describe('figures counted at once', () => {
+  test('payments, purchases and trials of many visitors: what was counted along equals a count of everything', async () => {
+    const campaigns = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
+    const users = await Promise.all(Array.from({ length: 10 }, () => aUser(t.app)));
+    const works = users.flatMap((user, index) => [
+      () => applyCampaignAtSignIn(t.app, user.id, campaigns[index % 2]!.slug),
+      () => topUp(t.app, user.id, 1_000),
+      () => topUp(t.app, user.id, 300),
+      () => aStoredSubscription(t.app, user.id, { is_trial: true }),
+      () => setUser(t.app, user.id, { has_had_paid_subscription: true }),
+      () => t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE user_id = $1::int RETURNING id", [user.id]),
+      () =>
+        postMovement(t.app, {
+          ...{ userId: user.id, type: 'subscription_payment', amountKopeks: -200, paymentMethod: 'balance', description: 'race' },
+          counter: { kind: 'sales_revenue', product: 'tariff' },
+        }),
+    ]);
+    await Promise.all(works.map((work) => work()));
+    const read = () =>
+      Promise.all(campaigns.map(({ id }) => Promise.all([readCampaignStats(t.app, id), readCampaignChart(t.app, id)])));
+    const along = await read();
+    expect(along.reduce((sum, [stats]) => sum + stats.revenueKopeks, 0)).toBe(13_000);
+    await t.app.db.sql('SELECT recount_campaigns()::text AS done');
+    expect(await read()).toEqual(along);
   });
 });

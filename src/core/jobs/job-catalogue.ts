@@ -34,12 +34,18 @@ export const QUEUES = {
     expireSeconds: 3600,
     concurrency: 1,
   },
+  /** Goes on with long work at the panel (squad migration, synchronisation) where its last worker stopped. */
+  'provisioning.continue': { ...usual, policy: 'short', retryDelaySeconds: 5, expireSeconds: 300, concurrency: 2 },
+  /** Finds long work whose worker died, and starts the automatic synchronisation when it is due. */
+  'provisioning.watch-runs': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
   /** Processes one stored provider callback. */
   'payments.callback': { ...usual, retryLimit: 15, concurrency: 5 },
   /** Asks providers about pending payments. */
   'payments.check-pending': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
   /** After a top-up: cart chain and notices (spec 03 section 2.2, steps 5 and 6). */
   'payments.after-topup': { ...usual, concurrency: 4 },
+  /** Pays referral rewards for one payment (spec 04 section 1.3). */
+  'referrals.accrue': { ...usual, retryLimit: 15 },
   /** Looks an address up and mails the reset link, away from the request so that all addresses take the same time. */
   'identity.password-reset': { ...usual, retryLimit: 3, concurrency: 1 },
   /** Answers an update of the bot that is about signing in to the cabinet. */
@@ -50,8 +56,26 @@ export const QUEUES = {
   'tickets.remind-overdue': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
   /** Gives a user the promo group that the total spent has earned (spec 04 section 8.3). */
   'promo.assign-group': { ...usual, policy: 'short', concurrency: 2 },
+  /** Finishes the offers of a broadcast and sends its messages; a run ends after some minutes and sends the next one. */
+  'promo.offer-broadcast': { ...usual, retryDelaySeconds: 30, expireSeconds: 900, concurrency: 1 },
+  /** Works on a pressed button under an offer. */
+  'promo.offer-press': { ...usual, retryLimit: 5 },
+  /** Ends offers, personal discounts and lent servers (spec 04 section 15). */
+  'promo.expire': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
+  /** Offers discounts to users whose subscription ended some days ago (spec 04 section 15). */
+  'promo.win-back': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
   /** Works on a pressed button of a poll. */
   'games.poll-press': { ...usual, retryLimit: 5 },
+  /** Gives a paid guest purchase to its recipient; the watch tries on when the queue has given up. */
+  'gifts.fulfil': { ...usual, retryLimit: 5 },
+  /** Looks after guest purchases: lost callbacks, unpaid ones, tries that are due (spec 03 section 8.4). */
+  'gifts.watch': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
+  /** Works on a pressed button of a gift. */
+  'gifts.press': { ...usual, retryLimit: 5 },
+  /** Looks at the panel for the subscription of a proved e-mail; patient, for nobody asks again. */
+  'users.import-from-panel': { ...usual, policy: 'short', retryLimit: 12, retryDelaySeconds: 30, concurrency: 2 },
+  /** Marks users deleted who were not seen for months; what is left over waits for the next night. */
+  'users.delete-inactive': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 3600, concurrency: 1 },
   'mail.send': { ...usual, retryLimit: 12, retryDelaySeconds: 10, concurrency: 2 },
   'messenger.send': { ...usual, retryLimit: 8, retryDelaySeconds: 5, concurrency: 4 },
   /** Marks past subscriptions expired (spec 02 section 13). */
@@ -61,6 +85,8 @@ export const QUEUES = {
   'ledger.check': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
   /** Fetches the published blacklist when it is due; its own pauses stand in the state. */
   'safety.refresh-blacklist': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
+  /** Fetches the published list of throw-away mail domains when it is due; its own pauses stand in the state. */
+  'safety.refresh-disposable-domains': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
   /** Looks at the panel for the maintenance mode (spec 06 section 14). */
   'safety.watch-panel': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
   /** Deletes rows past their keep: idempotency keys, rate windows, short-lived entries, events, deliveries, dead sessions. */

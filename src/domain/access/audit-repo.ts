@@ -5,6 +5,7 @@ import type { AuditEntry } from './types.ts';
 export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
   const rows = entries.map((entry) => ({
     user_id: entry.userId,
+    actor_name: entry.actorName ?? null,
     action: entry.action.slice(0, 100),
     resource_type: entry.resourceType.slice(0, 50),
     resource_id: entry.resourceId?.slice(0, 100) ?? null,
@@ -20,11 +21,11 @@ export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[])
     `INSERT INTO admin_audit_log (user_id, actor_name, action, resource_type, resource_id, details, ip_address, user_agent, status,
        request_method, request_path, created_at)
      SELECT u.id,
-       left(coalesce(nullif(concat_ws(' ', nullif(u.first_name, ''), nullif(u.last_name, '')), ''), u.username, u.email, 'User' || u.id), 255),
+       left(coalesce(e.actor_name, nullif(concat_ws(' ', nullif(u.first_name, ''), nullif(u.last_name, '')), ''), u.username, u.email, 'User' || u.id), 255),
        e.action, e.resource_type, e.resource_id, e.details, e.ip_address, e.user_agent, e.status, e.request_method, e.request_path, e.created_at
-     FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (user_id int, action text, resource_type text, resource_id text, details jsonb,
+     FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (user_id int, actor_name text, action text, resource_type text, resource_id text, details jsonb,
        ip_address text, user_agent text, status text, request_method text, request_path text, created_at timestamptz))
-       WITH ORDINALITY AS e (user_id, action, resource_type, resource_id, details, ip_address, user_agent, status, request_method,
+       WITH ORDINALITY AS e (user_id, actor_name, action, resource_type, resource_id, details, ip_address, user_agent, status, request_method,
          request_path, created_at, position)
      LEFT JOIN users u ON u.id = e.user_id ORDER BY e.position RETURNING id`,
     [JSON.stringify(rows)],

@@ -18,8 +18,11 @@ export type AuditStatus = 'success' | 'denied' | 'error';
 
 /** One administrative request as the audit log keeps it; secrets have been taken out of `details`. */
 export interface AuditEntry {
-  userId: number;
-  /** The permission that was asked for. */
+  /** Null = no person but an API token, which `actorName` and the details name. */
+  userId: number | null;
+  /** Name of an actor who is no user; a user's own name is taken down when the row is written. */
+  actorName?: string;
+  /** The permission that was asked for, or the one that an administrator would need. */
   action: string;
   /** Section of the permission. */
   resourceType: string;

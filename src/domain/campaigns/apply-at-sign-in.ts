@@ -7,7 +7,7 @@ import { text } from '../messaging/texts.ts';
 import { attributeReferral, lockReferralPair } from '../referrals/register-referral.ts';
 import { type GrantTerms, grantSubscription } from '../subscriptions/grant-subscription.ts';
 import { findActiveCampaign } from './find-campaign.ts';
-import { insertRegistration, lockVisitor } from './repo.ts';
+import { holdActive, insertRegistration, lockVisitor } from './repo.ts';
 import { type BonusPlan, planBonus } from './rules.ts';
 import type { Campaign, CampaignBonus, CampaignVisitor } from './types.ts';
 
@@ -30,18 +30,24 @@ export async function applyCampaignAtSignIn(app: App, userId: number, slug: stri
   }
 }
 
-async function applyCampaign(t: App, campaign: Campaign, userId: number): Promise<CampaignBonus | null> {
-  const { partnerUserId } = campaign;
+async function applyCampaign(t: App, found: Campaign, userId: number): Promise<CampaignBonus | null> {
+  const { partnerUserId } = found;
   if (partnerUserId !== null) await lockReferralPair(t, { referrerId: partnerUserId, referralId: userId });
   const visitor = await lockVisitor(t.db, userId);
   if (!visitor || visitor.isRegistered) return null;
+  // As it is now: it may have been switched off, changed or given to another partner since it was looked up, and from here on cannot
+  // be. A partner of this very moment holds no lock yet and is too late for this visitor.
+  const campaign = await holdActive(t.db, found.id);
+  if (!campaign || campaign.partnerUserId === userId) return null;
   const plan = planBonus(campaign, visitor);
   const tariff = plan?.type === 'tariff' ? await lockTariff(t, plan.tariffId) : null;
   const canBeGiven = plan !== null && (plan.type !== 'tariff' || tariff?.isActive === true);
   // First of all writes: it keeps a second bonus out, and the referral's earnings look the campaign up in it.
   const isRegistered = canBeGiven && (await register(t, campaign, visitor, plan));
   // Counts also when the bonus cannot be given.
-  if (partnerUserId !== null) await attributeReferral(t, { referrerId: partnerUserId, referralId: visitor.id });
+  if (partnerUserId !== null && campaign.partnerUserId === partnerUserId) {
+    await attributeReferral(t, { referrerId: partnerUserId, referralId: visitor.id });
+  }
   return isRegistered ? giveBonus(t, { campaign, visitor, plan, tariff }) : null;
 }
 
@@ -76,7 +82,7 @@ async function giveBonus(t: App, { campaign, visitor, plan, tariff }: Gift): Pro
         days: plan.days,
         isTrial: true,
         trafficLimitGb: plan.trafficLimitGb,
-        deviceLimit: plan.deviceLimit ?? t.settings.get('DEFAULT_DEVICE_LIMIT'),
+        deviceLimit: plan.deviceLimit || t.settings.get('DEFAULT_DEVICE_LIMIT'),
         squads: plan.squads,
         tariffId: null,
       });

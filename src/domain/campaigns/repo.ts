@@ -1,48 +1,16 @@
 import type { Db } from '../../core/db/db.ts';
+import { type CampaignRow, toCampaign } from './campaign-row.ts';
 import type { Campaign, CampaignBonusType, CampaignVisitor } from './types.ts';
-
-interface CampaignRow {
-  id: number;
-  name: string;
-  start_parameter: string;
-  bonus_type: CampaignBonusType;
-  balance_bonus_kopeks: number;
-  subscription_duration_days: number | null;
-  subscription_traffic_gb: number | null;
-  subscription_device_limit: number | null;
-  subscription_squads: string[];
-  tariff_id: number | null;
-  tariff_duration_days: number | null;
-  is_active: boolean;
-  partner_user_id: number | null;
-}
-
-function toCampaign(row: CampaignRow): Campaign {
-  return {
-    id: row.id,
-    name: row.name,
-    startParameter: row.start_parameter,
-    bonusType: row.bonus_type,
-    balanceBonusKopeks: row.balance_bonus_kopeks,
-    subscriptionDurationDays: row.subscription_duration_days,
-    subscriptionTrafficGb: row.subscription_traffic_gb,
-    subscriptionDeviceLimit: row.subscription_device_limit,
-    subscriptionSquads: row.subscription_squads,
-    tariffId: row.tariff_id,
-    tariffDurationDays: row.tariff_duration_days,
-    isActive: row.is_active,
-    partnerUserId: row.partner_user_id,
-  };
-}
 
 /** Case-sensitive. */
 export async function findActiveBySlug(db: Db, slug: string): Promise<Campaign | null> {
-  const [row] = await db.sql<CampaignRow>(
-    `SELECT id, name, start_parameter, bonus_type, balance_bonus_kopeks, subscription_duration_days, subscription_traffic_gb,
-       subscription_device_limit, subscription_squads, tariff_id, tariff_duration_days, is_active, partner_user_id
-     FROM advertising_campaigns WHERE start_parameter = $1 AND is_active`,
-    [slug],
-  );
+  const [row] = await db.sql<CampaignRow>('SELECT * FROM advertising_campaigns WHERE start_parameter = $1 AND is_active', [slug]);
+  return row ? toCampaign(row) : null;
+}
+
+/** The campaign if it is active, as it stays until the end of the transaction; visitors do not wait for each other. */
+export async function holdActive(db: Db, id: number): Promise<Campaign | null> {
+  const [row] = await db.sql<CampaignRow>('SELECT * FROM advertising_campaigns WHERE id = $1::int AND is_active FOR SHARE', [id]);
   return row ? toCampaign(row) : null;
 }
 

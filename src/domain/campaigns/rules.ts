@@ -1,5 +1,5 @@
-/** Pure rules of campaign bonuses (spec 04 section 6.2). */
-import type { Campaign, CampaignVisitor } from './types.ts';
+/** Pure rules of campaigns (spec 04 section 6). */
+import type { Campaign, CampaignFigures, CampaignValues, CampaignVisitor } from './types.ts';
 
 /** The bonus that a visitor can be given now, with its amounts; null = a condition fails and nothing is registered. */
 export type BonusPlan =
@@ -34,4 +34,69 @@ export function planBonus(campaign: Campaign, visitor: Pick<CampaignVisitor, 'ha
     default:
       return null;
   }
+}
+
+export interface BonusGap {
+  field: keyof CampaignValues;
+  wireName: string;
+  problem: string;
+}
+
+/** Why a campaign would never give its bonus, with the field that is wrong; null = it would (spec 04 section 6.4). */
+export function bonusGap(values: CampaignValues): BonusGap | null {
+  const gap = (field: keyof CampaignValues, wireName: string, what: string) => ({
+    field,
+    wireName,
+    problem: `${wireName} ${what} for a ${values.bonusType} bonus`,
+  });
+  const { bonusType, balanceBonusKopeks, subscriptionDurationDays, tariffId, tariffDurationDays } = values;
+  if (bonusType === 'balance' && balanceBonusKopeks <= 0)
+    return gap('balanceBonusKopeks', 'balance_bonus_kopeks', 'must be positive');
+  if (bonusType === 'subscription' && (subscriptionDurationDays ?? 0) <= 0) {
+    return gap('subscriptionDurationDays', 'subscription_duration_days', 'must be positive');
+  }
+  if (bonusType !== 'tariff') return null;
+  if (tariffId === null) return gap('tariffId', 'tariff_id', 'is required');
+  return tariffDurationDays === null ? gap('tariffDurationDays', 'tariff_duration_days', 'is required') : null;
+}
+
+const BONUS_FIELDS: readonly (keyof CampaignValues)[] = [
+  'bonusType',
+  'balanceBonusKopeks',
+  'subscriptionDurationDays',
+  'tariffId',
+  'tariffDurationDays',
+];
+
+/**
+ * Do these changes touch what the bonus is? Only then is it judged anew: a campaign whose tariff was deleted can still be renamed
+ * or switched off.
+ */
+export function touchesBonus(changes: Partial<CampaignValues>): boolean {
+  return BONUS_FIELDS.some((field) => changes[field] !== undefined);
+}
+
+/** Percent with one decimal; 0 of nothing. */
+export function percentOfAll(part: number, all: number): number {
+  return all === 0 ? 0 : Math.round((part * 1_000) / all) / 10;
+}
+
+/** Users who ever paid (spec 04 section 6.6). */
+export function paidUsers(figures: Pick<CampaignFigures, 'payers' | 'hadPaid'>): number {
+  return Math.max(figures.payers, figures.hadPaid);
+}
+
+/** The name of a campaign's partner (spec 04 section 0.3). */
+export function partnerName(partner: { id: number; firstName: string | null; username: string | null }): string {
+  return partner.firstName || partner.username || `#${partner.id}`;
+}
+
+/** The name of one of a campaign's best visitors (spec 04 section 0.3). */
+export function visitorName(user: {
+  id: number;
+  firstName: string | null;
+  lastName: string | null;
+  username: string | null;
+}): string {
+  return [user.firstName, user.lastName].filter(Boolean).join(' ') || user.username || `User #${user.id}`;
 }

@@ -7,6 +7,11 @@ import type { PromoGroup, Tariff } from './types.ts';
  * The active tariffs that a user with this primary promo group may see and buy, by (display order, id) (spec 02 sections 1.4, H19).
  */
 export async function listVisibleTariffs(app: App, primaryPromoGroup: Pick<PromoGroup, 'id'> | null): Promise<Tariff[]> {
-  const tariffs = await listAllTariffs(app.db, { activeOnly: true });
+  const tariffs = await listActiveTariffs(app);
   return tariffs.filter((tariff) => tariffVisibleTo(tariff, primaryPromoGroup));
+}
+
+/** Every active tariff, whoever may see it, by (display order, id). */
+export function listActiveTariffs(app: App): Promise<Tariff[]> {
+  return listAllTariffs(app.db, { activeOnly: true });
 }

@@ -1,8 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
-import { unauthorized, userNotActive } from './errors.ts';
+import { unauthorized, userNotActive, userNotFound } from './errors.ts';
 import { findSessionUser, touchActivity } from './repo.ts';
 import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import { userIdOf, verifyToken } from './sessions/sign-tokens.ts';
@@ -29,16 +28,23 @@ export async function authenticateUser(
   const userId = userIdOf(payload);
   if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
   const user = await readSessionUser(app, userId);
-  if (!user) throw refuse('user_not_found', 404, 'User not found');
+  if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
   checkSameMessengerAccount(app, user, credentials.initData);
-  // Rows 7 to 9: blacklist, maintenance, required channels. A gate that is off answers at once and costs no turn.
+  await passGates(app, user);
+  return { kind: 'user', userId };
+}
+
+/**
+ * Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; whoever passes them is active at this moment. A gate
+ * that is off answers at once and costs no turn.
+ */
+export async function passGates(app: App, user: SessionUser): Promise<void> {
   for (const gate of app.ports.gates) {
     const judging = gate(app, user);
     if (judging) await judging;
   }
   noteActivity(app, user);
-  return { kind: 'user', userId };
 }
 
 /** Facts of a session's user, at most 5 seconds old. Not for use inside a transaction. */

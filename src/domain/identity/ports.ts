@@ -36,8 +36,25 @@ export interface IdTokenIdentity {
   expiresAt: Date;
 }
 
+/** Why identity data of the mini-app is not believed. */
+export type InitDataFault =
+  | 'bot_token_missing'
+  | 'signature_missing'
+  | 'signature_invalid'
+  | 'auth_date_invalid'
+  | 'too_old'
+  /** Genuine, but its `user` is no JSON. */
+  | 'user_unreadable';
+
+export type InitDataReading =
+  | { fault: InitDataFault }
+  /** `hasUser`: the data holds a `user` object; without one the identity is read from the pairs themselves. */
+  | { fault: null; identity: MessengerIdentity; hasUser: boolean };
+
 /** Checks what the messenger signed for a user. */
 export interface MessengerIdentityPort {
+  /** The same check as `verifyInitData`, which says what is wrong. */
+  readInitData(initData: string, maxAgeSeconds: number): InitDataReading;
   /**
    * Checks the mini-app's identity data (spec 01 section 3). No outside call: the bot token is the key.
    * @param maxAgeSeconds oldest sign-in that is believed; one from up to 300 s in the future is, too
@@ -56,6 +73,8 @@ export interface MessengerIdentityPort {
   verifyIdToken(idToken: string): Promise<IdTokenIdentity | null>;
   /** Name of the bot without `@`; null while none is set. */
   botUsername(): string | null;
+  /** Where the messenger's links to bots begin, without a slash at the end. */
+  linkBase(): string;
 }
 
 /**

@@ -38,7 +38,7 @@ export interface UserRow {
 /** Columns of a `UserRow`; no secret among them. */
 export const USER_COLUMNS = `id, messenger_id, auth_type, username, first_name, last_name, status, language, balance_kopeks, referral_code,
   referred_by_id, email, email_verified, password_hash IS NOT NULL AS has_password, google_id, yandex_id, discord_id, vk_id, vpnpanel_uuid,
-  promo_group_id, referral_commission_percent, restriction_topup, restriction_subscription, restriction_reason, partner_status,
+  promo_group_id, referral_commission_percent::float8 AS referral_commission_percent, restriction_topup, restriction_subscription, restriction_reason, partner_status,
   has_had_paid_subscription, has_made_first_topup, cabinet_last_login, created_at, updated_at, last_activity`;
 
 export function toUser(row: UserRow): UserRecord {
@@ -86,6 +86,41 @@ export const findById = (db: Db, id: number) => findOne(db, 'id = $1::int', id);
 export const findByMessengerId = (db: Db, messengerId: number) => findOne(db, 'messenger_id = $1::bigint', messengerId);
 /** @param email in lower case */
 export const findByEmail = (db: Db, email: string) => findOne(db, 'email = $1', email);
+/** In any case of letters; of several, one that the messenger reaches, then the one seen last. Deleted accounts have no name. */
+export async function findByUsername(db: Db, username: string): Promise<UserRecord | null> {
+  const [row] = await db.sql<UserRow>(
+    `SELECT ${USER_COLUMNS} FROM users WHERE username IS NOT NULL AND lower(username) = lower($1)
+     ORDER BY messenger_id IS NULL, last_activity DESC NULLS LAST, id DESC LIMIT 1`,
+    [username],
+  );
+  return row ? toUser(row) : null;
+}
+
+/** One transaction at a time for a messenger name: names are not unique, so no key would keep two new accounts apart. */
+export async function lockUsername(db: Db, username: string): Promise<void> {
+  await db.sql('SELECT pg_advisory_xact_lock(hashtext($1)) IS NULL AS locked', [`username:${username.toLowerCase()}`]);
+}
+
+/**
+ * Binds a messenger id to the account that a purchase made for a name: without a single way in, and of nobody who is known already.
+ * @returns the account's id; null when there is none
+ */
+export async function claimByUsername(db: Db, username: string, messengerId: number, now: Date): Promise<number | null> {
+  const [row] = await db.sql<{ id: number }>(
+    `UPDATE users SET messenger_id = $2::bigint, updated_at = $3::timestamptz WHERE id = (
+       SELECT u.id FROM users u
+       WHERE u.username IS NOT NULL AND lower(u.username) = lower($1) AND u.messenger_id IS NULL AND u.auth_type = 'messenger'
+         AND u.status = 'active' AND u.email IS NULL AND u.password_hash IS NULL AND u.google_id IS NULL AND u.yandex_id IS NULL
+         AND u.discord_id IS NULL AND u.vk_id IS NULL
+         AND EXISTS (SELECT 1 FROM guest_purchases p WHERE p.user_id = u.id AND p.account_created)
+       ORDER BY u.id LIMIT 1 FOR UPDATE)
+       AND NOT EXISTS (SELECT 1 FROM users k WHERE k.messenger_id = $2::bigint)
+     RETURNING id`,
+    [username, messengerId, now],
+  );
+  return row?.id ?? null;
+}
+
 /** Case-sensitive. */
 export const findByReferralCode = (db: Db, code: string) => findOne(db, 'referral_code = $1', code);
 
@@ -153,10 +188,14 @@ export async function insertDefaultPromoGroup(db: Db, name: string, now: Date): 
   );
 }
 
-export async function findSessionUser(db: Db, id: number): Promise<SessionUser | null> {
+export const findSessionUser = (db: Db, id: number) => findSession(db, 'id = $1::int', id);
+export const findSessionUserByMessengerId = (db: Db, messengerId: number) =>
+  findSession(db, 'messenger_id = $1::bigint', messengerId);
+
+async function findSession(db: Db, condition: string, value: number): Promise<SessionUser | null> {
   const [row] = await db.sql<UserRow>(
-    'SELECT id, status, messenger_id, username, language, email, email_verified, last_activity FROM users WHERE id = $1::int',
-    [id],
+    `SELECT id, status, messenger_id, username, language, email, email_verified, last_activity FROM users WHERE ${condition}`,
+    [value],
   );
   if (!row) return null;
   return {

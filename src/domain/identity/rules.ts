@@ -83,5 +83,8 @@ export function signedPartHash(token: string): string {
   return secretHash(token.slice(0, Math.max(0, token.lastIndexOf('.'))));
 }
 
+/** How long the mini-app's own calls may be made with the same identity data: 24 hours (spec 01 section 3, spec 02 section 12.1). */
+export const MINIAPP_INIT_DATA_MAX_AGE_SECONDS = 24 * 3_600;
+
 /** Oldest mini-app sign-in that the cabinet believes: clients keep their data for long (spec 01 section 3). */
 export const INIT_DATA_MAX_AGE_SECONDS = 30 * 24 * 3_600;

@@ -3,6 +3,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { forgetSessionUser } from './authenticate-user.ts';
 import { type CreatedUser, createUser } from './create-user.ts';
 import { unauthorized, userNotActive } from './errors.ts';
+import { claimPurchasedAccount } from './purchased-accounts.ts';
 import { findByMessengerId, updateProfile } from './repo.ts';
 import { resolveReferrer } from './resolve-referrer.ts';
 import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
@@ -55,10 +56,11 @@ export async function signInAsMessengerUser(
   return { ...(await openSession(app, id)), isNew };
 }
 
-/** The steps common to all messenger sign-ins: find, else create with referrer; refresh the profile of a known user. */
+/** The steps common to all messenger sign-ins: find, else take over what a purchase made, else create; refresh a known profile. */
 async function findOrCreate(app: App, proved: ProvedMessengerUser, options: MessengerSignInOptions): Promise<CreatedUser> {
   const { referralCode } = options;
-  const known = await findByMessengerId(app.db, proved.messengerId);
+  const known =
+    (await findByMessengerId(app.db, proved.messengerId)) ?? (await inTransaction(app, (t) => claimPurchasedAccount(t, proved)));
   const referredById = known ? null : await resolveReferrer(app, referralCode, { messengerId: proved.messengerId, email: null });
   const user: CreatedUser = known
     ? { ...known, isNew: false }

@@ -57,12 +57,14 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'guest_purchases', column: 'user_id', on: 'move' },
   { table: 'media_files', column: 'uploaded_by', on: 'move' },
   { table: 'promo_offer_logs', column: 'user_id', on: 'move' },
+  { table: 'promo_offer_broadcasts', column: 'named_user_id', on: 'move' },
   { table: 'promocode_activations', column: 'user_id', on: 'move' },
   { table: 'support_audit_logs', column: 'target_user_id', on: 'move' },
   { table: 'ticket_messages', column: 'user_id', on: 'move' },
   { table: 'ticket_notifications', column: 'user_id', on: 'move' },
   { table: 'tickets', column: 'user_id', on: 'move' },
   { table: 'wheel_spins', column: 'user_id', on: 'move' },
+  { table: 'withdrawal_requests', column: 'user_id', on: 'move' },
 
   // Both books of one pair: who earned, and through whom. What was between the two is deleted before (`merge-accounts.ts`).
   {
@@ -106,16 +108,20 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'advertising_campaigns', column: 'created_by', on: 'clear' },
   { table: 'partner_applications', column: 'processed_by', on: 'clear' },
   { table: 'polls', column: 'created_by', on: 'clear' },
+  { table: 'promo_offer_broadcasts', column: 'created_by', on: 'clear' },
   { table: 'promo_offer_templates', column: 'created_by', on: 'clear' },
   { table: 'promocodes', column: 'created_by', on: 'clear' },
   { table: 'support_audit_logs', column: 'actor_user_id', on: 'clear' },
   { table: 'ticket_messages', column: 'admin_user_id', on: 'clear' },
+  { table: 'withdrawal_requests', column: 'processed_by', on: 'clear' },
 
   { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },
   { table: 'account_merges', column: 'primary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'domain_events', column: 'user_id', on: 'stay', why: 'told already, to the sockets of the account as it was' },
   { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; the emptied wallet keeps its own' },
+  { table: 'referrer_days', column: 'user_id', on: 'stay', why: 'kept by triggers' },
+  { table: 'referrer_figures', column: 'user_id', on: 'stay', why: 'kept by triggers' },
   { table: 'user_figures', column: 'user_id', on: 'stay', why: 'kept by triggers' },
   { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'kept by triggers' },
 ];

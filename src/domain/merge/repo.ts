@@ -16,7 +16,7 @@ const COLUMNS: Record<keyof MergedFields, string> = {
   emailVerifiedAt: 'email_verified_at:timestamptz',
   passwordHash: 'password_hash:text',
   referredById: 'referred_by_id:int',
-  referralCommissionPercent: 'referral_commission_percent:int',
+  referralCommissionPercent: 'referral_commission_percent:float8',
   partnerStatus: 'partner_status:text',
   restrictionTopup: 'restriction_topup:boolean',
   restrictionSubscription: 'restriction_subscription:boolean',
@@ -42,7 +42,7 @@ const FIELDS = (Object.keys(COLUMNS) as (keyof MergedFields)[]).map((field) => {
   return { field, name, cast };
 });
 
-const SELECTED = FIELDS.map(({ field, name }) => `${name} AS "${field}"`).join(', ');
+const SELECTED = FIELDS.map(({ field, name, cast }) => `${name}::${cast} AS "${field}"`).join(', ');
 
 /** Locks both users in the order of their ids (spec 01 H17). Missing ones are left out. */
 export async function lockUsers(db: Db, ids: readonly [number, number]): Promise<MergingUser[]> {
@@ -174,7 +174,8 @@ export async function closeSecondary(db: Db, id: number, now: Date): Promise<voi
        email_verification_token_hash = NULL, email_verification_expires = NULL, password_reset_token_hash = NULL,
        password_reset_expires = NULL, email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL,
        email_change_attempts = 0, vpnpanel_uuid = NULL, trojan_password = NULL, vless_uuid = NULL, ss_password = NULL,
-       referral_code = 'merged_' || id, referred_by_id = NULL, used_promocodes = 0, lifetime_used_traffic_bytes = 0,
+       referral_code = 'merged_' || id, referred_by_id = NULL, partner_status = 'none', used_promocodes = 0,
+       lifetime_used_traffic_bytes = 0,
        promo_offer_discount_percent = 0, promo_offer_discount_source = NULL, promo_offer_discount_expires_at = NULL,
        updated_at = $2::timestamptz
      WHERE id = $1::int RETURNING id`,

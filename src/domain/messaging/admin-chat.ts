@@ -1,7 +1,12 @@
 import type { App } from '../../core/app.ts';
 
 /** Settings that give a kind of notice a topic of its own in the administrators' chat. */
-type TopicKey = 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID' | 'ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID';
+type TopicKey =
+  | 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID'
+  | 'ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID'
+  | 'ADMIN_NOTIFICATIONS_PARTNERS_TOPIC_ID'
+  | 'ADMIN_NOTIFICATIONS_PURCHASES_TOPIC_ID'
+  | 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID';
 
 /**
  * Where notices to administrators go, fit to be spread into a message; the common topic serves a kind without one (spec 05 section 1.5).

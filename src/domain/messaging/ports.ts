@@ -9,7 +9,8 @@ export type MessengerFailure =
   | { kind: 'chat_not_found' }
   | { kind: 'rate_limited'; retryAfterSeconds: number }
   | { kind: 'rejected' }
-  | { kind: 'unavailable' }
+  /** `mayHaveArrived`: no answer came, yet the request may have been carried out. */
+  | { kind: 'unavailable'; mayHaveArrived?: true }
   | { kind: 'not_configured' };
 
 export class MessengerError extends Error {
@@ -77,6 +78,8 @@ export type MessengerWebhookVerdict =
 /** Every call @throws MessengerError. */
 export interface MessengerPort {
   isConfigured(): boolean;
+  /** Web address of a person or bot with this public name (without `@`). */
+  linkTo(username: string): string;
   /**
    * @param chatId messenger id of a user, or of a group or channel (negative)
    * @param html text in the messenger's HTML; every foreign value in it must have been escaped (`htmlText`)
@@ -106,6 +109,8 @@ export interface MessengerPort {
   answerPreCheckout(queryId: string, ok: boolean, errorText?: string): Promise<void>;
   answerCallback(queryId: string, text?: string): Promise<void>;
   getChatMember(chatId: number | string, messengerId: number): Promise<ChatMember>;
+  /** Messenger id of the person with this public name (without `@`); null when the messenger tells none. */
+  findPerson(username: string): Promise<number | null>;
   getMe(): Promise<{ messengerId: number; username: string; firstName: string }>;
   /** Tells the messenger where to post updates; the secret comes back in a header of each. */
   setWebhook(url: string): Promise<void>;

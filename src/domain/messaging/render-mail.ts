@@ -15,6 +15,13 @@ export const MAIL_TYPES = [
   'referral_welcome',
   'referral_welcome_bonus',
   'ticket_answered',
+  'referral_bonus',
+  'partner_application_approved',
+  'partner_application_rejected',
+  'guest_subscription_delivered',
+  'guest_gift_received',
+  'guest_activation_required',
+  'guest_cabinet_credentials',
 ] as const;
 
 export type MailType = (typeof MAIL_TYPES)[number];
@@ -39,7 +46,14 @@ export interface RenderedMail {
 }
 
 /** Mails that carry a link or code of their own and get no cabinet button. */
-const WITHOUT_BUTTON: ReadonlySet<MailType> = new Set(['email_verification', 'password_reset', 'email_change_code']);
+const WITHOUT_BUTTON: ReadonlySet<MailType> = new Set([
+  'email_verification',
+  'password_reset',
+  'email_change_code',
+  'guest_subscription_delivered',
+  'guest_gift_received',
+  'guest_activation_required',
+]);
 
 /**
  * Subject, HTML and plain text of a mail. Values are escaped in HTML and lose line breaks in the subject.

@@ -1,20 +1,46 @@
 import enErrors from '../../../locales/en/errors.json' with { type: 'json' };
 import enGames from '../../../locales/en/games.json' with { type: 'json' };
+import enGifts from '../../../locales/en/gifts.json' with { type: 'json' };
 import enMail from '../../../locales/en/mail.json' with { type: 'json' };
 import enMessages from '../../../locales/en/messages.json' with { type: 'json' };
+import enPartners from '../../../locales/en/partners.json' with { type: 'json' };
 import enPayments from '../../../locales/en/payments.json' with { type: 'json' };
 import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
+import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
+import ruGifts from '../../../locales/ru/gifts.json' with { type: 'json' };
 import ruMail from '../../../locales/ru/mail.json' with { type: 'json' };
 import ruMessages from '../../../locales/ru/messages.json' with { type: 'json' };
+import ruPartners from '../../../locales/ru/partners.json' with { type: 'json' };
 import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
 import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
+import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
 
 /** All user-facing texts by language (spec 00, Texts). Russian leads: its keys are the keys. */
 const TEXTS = {
-  ru: { errors: ruErrors, games: ruGames, mail: ruMail, messages: ruMessages, payments: ruPayments, promo: ruPromo },
-  en: { errors: enErrors, games: enGames, mail: enMail, messages: enMessages, payments: enPayments, promo: enPromo },
+  ru: {
+    errors: ruErrors,
+    games: ruGames,
+    gifts: ruGifts,
+    mail: ruMail,
+    messages: ruMessages,
+    partners: ruPartners,
+    payments: ruPayments,
+    promo: ruPromo,
+    subscriptions: ruSubscriptions,
+  },
+  en: {
+    errors: enErrors,
+    games: enGames,
+    gifts: enGifts,
+    mail: enMail,
+    messages: enMessages,
+    partners: enPartners,
+    payments: enPayments,
+    promo: enPromo,
+    subscriptions: enSubscriptions,
+  },
 } as const;
 
 export type Language = keyof typeof TEXTS;
@@ -52,6 +78,12 @@ export function fill(pattern: string, params: TextParams, write: (value: string 
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
     return value === undefined ? placeholder : write(value);
   });
+}
+
+/** The first characters of a text; a mark only where something was cut. Never cuts a character in half. */
+export function shorten(text: string, length: number): string {
+  const characters = Array.from(text);
+  return characters.length > length ? `${characters.slice(0, length).join('')}...` : text;
 }
 
 function template(language: string | null | undefined, key: TextKey): string {

@@ -14,7 +14,11 @@ const KEPT_DAYS: readonly { table: string; column: string; days: number }[] = [
   { table: 'outgoing_mails', column: 'created_at', days: 7 },
   // Figures of the menu look back a year at most.
   { table: 'button_click_logs', column: 'clicked_at', days: 400 },
+  { table: 'promo_offer_deliveries', column: 'settled_at', days: 90 },
   { table: 'cabinet_refresh_tokens', column: 'expires_at', days: 30 },
+  // Their candidates and what is left of the panel's list go with them; one under way has no end yet.
+  { table: 'squad_migration_runs', column: 'finished_at', days: 90 },
+  { table: 'panel_sync_runs', column: 'finished_at', days: 90 },
 ];
 
 /** Deletes what is past its keep, in batches, so that no statement holds many rows locked. @returns rows deleted by table */

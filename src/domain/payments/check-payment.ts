@@ -5,6 +5,7 @@ import { text } from '../messaging/texts.ts';
 import { creditPayment } from './credit-payment.ts';
 import { requireOwnPayment, viewPayment } from './list-payments.ts';
 import { ProviderError } from './ports.ts';
+import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
 import { isCheckable, shownStatus } from './rules.ts';
 import type { CreditResult, Payment, PaymentView } from './types.ts';
@@ -22,10 +23,20 @@ export interface CheckedPayment {
 }
 
 /** Asks the provider about a payment and applies the answer as a callback would. @throws ProviderError */
-export async function refreshPayment(app: App, payment: Payment): Promise<CreditResult> {
+export async function refreshPayment(
+  app: App,
+  payment: Payment,
+  purposes: readonly PaymentPurpose[] = [],
+): Promise<CreditResult> {
   const provider = app.ports.payments.byMethod(payment.method);
   if (!provider || payment.externalId === null) throw new ProviderError(payment.method, 'not_configured', 'Nobody to ask');
-  return creditPayment(app, payment.id, await provider.fetchStatus(payment.externalId));
+  return creditPayment(app, payment.id, await provider.fetchStatus(payment.externalId), purposes);
+}
+
+/** The same by id, for the module whose purpose it is. @returns null for an unknown payment @throws ProviderError */
+export async function refreshPaymentOf(app: App, paymentId: number, purpose: PaymentPurpose): Promise<CreditResult | null> {
+  const payment = await findPayment(app.db, paymentId);
+  return payment && refreshPayment(app, payment, [purpose]);
 }
 
 /**

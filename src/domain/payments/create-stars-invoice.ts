@@ -1,7 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { formatPrice } from '../../core/money.ts';
-import { findUserById } from '../identity/find-user.ts';
+import { requireUser } from '../identity/require-user.ts';
 import type { UserRecord } from '../identity/types.ts';
 import { runOnceAround } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
@@ -12,7 +12,6 @@ import {
   starsNotCalculated,
   starsOff,
   topupRestricted,
-  userNotFound,
 } from './errors.ts';
 import { newOrderId, starsTopupPayload } from './rules.ts';
 import { kopeksForStars, starsForKopeks } from './stars-rate.ts';
@@ -50,8 +49,7 @@ export async function createStarsInvoice(
 }
 
 async function checkStarsTopup(t: App, userId: number, amountKopeks: number): Promise<UserRecord> {
-  const user = await findUserById(t, userId);
-  if (!user) throw userNotFound();
+  const user = await requireUser(t, userId);
   if (user.restrictionTopup) throw topupRestricted();
   if (!t.ports.payments.byMethod(METHOD)?.isConfigured()) throw starsOff();
   if (amountKopeks < MIN_KOPEKS) throw starsBelowMinimum();

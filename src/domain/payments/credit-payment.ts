@@ -14,6 +14,7 @@ import {
 import { BALANCE_TOPUP } from './events.ts';
 import { methodName } from './method-settings.ts';
 import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment, lockPayment } from './repo.ts';
 import { judgeState, TOPUP_PURPOSES } from './rules.ts';
 import type { CreditResult, Payment } from './types.ts';
@@ -26,18 +27,32 @@ import type { CreditResult, Payment } from './types.ts';
  * A refund of a credited payment is noted and alarmed, not debited: the money may be spent, the balance must not go below zero, and
  * taking it back is a decision of a person.
  * @param state what `fetchStatus` answered, fetched outside of any transaction
- * @throws Error when the payment is none that goes to a balance
+ * @param purposes what is paid besides the balance
+ * @throws Error when the payment is neither a top-up nor of one of the purposes
  */
-export async function creditPayment(app: App, paymentId: number, state: ProviderPaymentState): Promise<CreditResult> {
+export async function creditPayment(
+  app: App,
+  paymentId: number,
+  state: ProviderPaymentState,
+  purposes: readonly PaymentPurpose[] = [],
+): Promise<CreditResult> {
   const payment = await findPayment(app.db, paymentId);
-  if (!payment || !TOPUP_PURPOSES.includes(payment.purpose)) throw new Error(`payment ${paymentId} is no top-up`);
+  if (!payment) throw new Error(`payment ${paymentId} is gone`);
+  const purpose = purposes.find((known) => known.purpose === payment.purpose);
+  if (!purpose && !TOPUP_PURPOSES.includes(payment.purpose)) throw new Error(`payment ${paymentId} is no top-up`);
   const verdict = judgeState(payment, state);
-  if (verdict === 'credit') return creditTopup(app, payment, state);
-  await noteOther(app, payment, state, verdict);
+  if (verdict === 'credit') return purpose ? purpose.settle(app, payment, state) : creditTopup(app, payment, state);
+  await noteOther(app, payment, state, verdict, purpose);
   return verdict;
 }
 
-async function noteOther(app: App, payment: Payment, state: ProviderPaymentState, verdict: CreditResult): Promise<void> {
+async function noteOther(
+  app: App,
+  payment: Payment,
+  state: ProviderPaymentState,
+  verdict: CreditResult,
+  purpose: PaymentPurpose | undefined,
+): Promise<void> {
   const now = app.clock.now();
   switch (verdict) {
     case 'pending':
@@ -45,9 +60,11 @@ async function noteOther(app: App, payment: Payment, state: ProviderPaymentState
       await markUncredited(app.db, payment.id, verdict, state, now);
       return;
     case 'amount_mismatch':
-      if (await markUncredited(app.db, payment.id, verdict, state, now)) {
-        raiseAlarm(app, payment, verdict, { reportedKopeks: state.amountKopeks, reportedCurrency: state.currency });
-      }
+      await inTransaction(app, async (t) => {
+        if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
+        await purpose?.noteMismatch(t, payment, state);
+        raiseAlarm(t, payment, verdict, { reportedKopeks: state.amountKopeks, reportedCurrency: state.currency });
+      });
       return;
     case 'refunded':
       if (await markRefunded(app.db, payment.id, state.status, now)) raiseAlarm(app, payment, verdict);
@@ -154,6 +171,8 @@ export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
     { audience: 'user', userId: payer.id },
   );
   await t.jobs.send('payments.after-topup', { paymentId: topup.paymentId });
+  // Whoever is invited later earns nobody anything by this payment, so the referrer counts who was known with it.
+  if (payer.referredById !== null) await t.jobs.send('referrals.accrue', { transactionId: topup.transactionId });
 }
 
 /** Description of the ledger row. */

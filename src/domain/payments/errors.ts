@@ -1,7 +1,6 @@
 import { refuse } from '../../core/errors.ts';
 
 /** Refusals of payments; the texts are the literal ones of spec 03 section 3. */
-export const userNotFound = () => refuse('user_not_found', 404, 'User not found');
 export const topupRestricted = () => refuse('topup_restricted', 403, 'Balance top-up is restricted for this account');
 export const methodNotOffered = () => refuse('payment_method_unavailable', 400, 'Invalid or unavailable payment method');
 export const belowMinimum = (kopeks: number) => refuse('amount_below_minimum', 400, `Minimum amount is ${rubles(kopeks)} RUB`);

@@ -1,10 +1,9 @@
 import type { App } from '../../core/app.ts';
-import { findUserById } from '../identity/find-user.ts';
+import { requireUser } from '../identity/require-user.ts';
 import { type TextKey, text } from '../messaging/texts.ts';
-import { userNotFound } from './errors.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { listMethodsOfUser, type UserMethod } from './method-repo.ts';
-import { isMethodConfigured, methodLimits, methodName, methodOptions } from './method-settings.ts';
+import { isMethodConfigured, methodLimits, methodName, methodOptions, optionName } from './method-settings.ts';
 import type { MethodOption, OfferedMethod } from './types.ts';
 
 export interface ListMethodsOptions {
@@ -21,8 +20,7 @@ export async function listPaymentMethodsFor(
   userId: number,
   options: ListMethodsOptions = {},
 ): Promise<OfferedMethod[]> {
-  const user = await findUserById(app, userId);
-  if (!user) throw userNotFound();
+  const user = await requireUser(app, userId);
   const rows = await listMethodsOfUser(app.db, userId, !options.ignoreFirstTopupFilter);
   return rows.flatMap((row) => {
     const method = methodDefaults(row.methodId);
@@ -52,11 +50,11 @@ function describeOptions(
   const shown = available.filter((option) => chosen[option] !== false);
   if (shown.length === 0) return null;
   return shown.map((id) => {
-    if (method.id !== 'platega') {
-      const key = (part: string) => `payments.option_${id}_${part}` as TextKey;
-      return { id, name: text(language, key('name')), description: text(language, key('description')) };
-    }
-    const name = text(language, `payments.option_platega_${id}` as TextKey);
-    return { id, name, description: name };
+    const name = optionName(language, method.id, id);
+    return {
+      id,
+      name,
+      description: method.id === 'platega' ? name : text(language, `payments.option_${id}_description` as TextKey),
+    };
   });
 }

@@ -2,10 +2,10 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { findUserById } from '../identity/find-user.ts';
+import { requireUser } from '../identity/require-user.ts';
 import type { UserRecord } from '../identity/types.ts';
 import { text } from '../messaging/texts.ts';
-import { invalidMethod, noRecentPayments, paymentNotFound, unsupportedMethod, userNotFound } from './errors.ts';
+import { invalidMethod, noRecentPayments, paymentNotFound, unsupportedMethod } from './errors.ts';
 import { methodDefaults } from './method-defaults.ts';
 import { methodName } from './method-settings.ts';
 import { countPendingPayments, findLatestPayment, findOwnPayment, listPendingPayments } from './repo.ts';
@@ -21,7 +21,7 @@ export async function listOwnPendingPayments(
   actor: UserActor,
   page: { page: number; perPage: number },
 ): Promise<{ items: PaymentView[]; total: number }> {
-  const user = await requireUser(app, actor);
+  const user = await requireUser(app, actor.userId);
   const since = addMs(app.clock.now(), -PENDING_MS);
   const [payments, total] = await Promise.all([
     listPendingPayments(app.db, user.id, since, page.perPage, offsetOf(page.page, page.perPage)),
@@ -34,7 +34,7 @@ export async function listOwnPendingPayments(
 export async function findLatestOwnPayment(app: App, actor: UserActor, method: string): Promise<PaymentView> {
   checkMethod(method);
   if (METHODS_WITHOUT_RECORDS.includes(method)) throw unsupportedMethod(method);
-  const user = await requireUser(app, actor);
+  const user = await requireUser(app, actor.userId);
   const payment = await findLatestPayment(app.db, user.id, recordMethod(method), addMs(app.clock.now(), -LATEST_MS));
   if (!payment) throw noRecentPayments();
   return viewPayment(app, payment, user);
@@ -54,7 +54,7 @@ export async function requireOwnPayment(
   id: number,
 ): Promise<{ payment: Payment; user: UserRecord }> {
   checkMethod(method);
-  const user = await requireUser(app, actor);
+  const user = await requireUser(app, actor.userId);
   const payment = await findOwnPayment(app.db, user.id, recordMethod(method), id);
   if (!payment) throw paymentNotFound();
   return { payment, user };
@@ -91,10 +91,4 @@ function checkMethod(method: string): void {
 /** Records carry the provider's id, also where the method is one of its options. */
 function recordMethod(method: string): string {
   return methodDefaults(method)?.provider ?? method;
-}
-
-async function requireUser(app: App, actor: UserActor): Promise<UserRecord> {
-  const user = await findUserById(app, actor.userId);
-  if (!user) throw userNotFound();
-  return user;
 }

@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { type TextKey, text } from '../messaging/texts.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import type { PaymentProvider } from './ports.ts';
 
@@ -35,4 +36,10 @@ export function methodOptions(app: App, method: MethodDefaults): readonly string
     .map((code) => code.trim());
   const known = method.options.filter((code) => active.includes(code));
   return known.length > 0 ? known : ['2'];
+}
+
+/** Name of a sub-option in the reader's language. */
+export function optionName(language: string, methodId: string, option: string): string {
+  const key = methodId === 'platega' ? `payments.option_platega_${option}` : `payments.option_${option}_name`;
+  return text(language, key as TextKey);
 }

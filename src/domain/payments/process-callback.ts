@@ -4,6 +4,7 @@ import { finishCallback, type StoredCallback, startCallback } from './callback-r
 import { creditPayment, raiseAlarm } from './credit-payment.ts';
 import { creditStars, noteStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { type PaymentProvider, ProviderError, type ProviderPaymentState } from './ports.ts';
+import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId, findByOrderId } from './repo.ts';
 import type { Payment } from './types.ts';
@@ -14,17 +15,22 @@ const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
 /**
  * Processes one stored callback (queue `payments.callback`). The callback only says which payment to ask the provider about; the
  * answer decides (spec 03 H9). Any number of runs end in one credit.
+ * @param starsPurposes what Stars pay besides top-ups
+ * @param purposes what invoices pay besides the balance
  * @throws Error while the provider or the database is down: the queue runs it again
  */
 export async function processCallback(
   app: App,
   { callbackId }: { callbackId: number },
-  purposes: readonly StarsPurpose[] = [],
+  starsPurposes: readonly StarsPurpose[] = [],
+  purposes: readonly PaymentPurpose[] = [],
 ): Promise<void> {
   const callback = await startCallback(app.db, callbackId);
   if (!callback) return;
   const result =
-    callback.provider === 'messenger_stars' ? await processStars(app, callback, purposes) : await processProvider(app, callback);
+    callback.provider === 'messenger_stars'
+      ? await processStars(app, callback, starsPurposes)
+      : await processProvider(app, callback, purposes);
   const wait = result === 'pending' ? ASK_AGAIN_MS[callback.attempts - 1] : undefined;
   if (wait !== undefined) {
     await app.jobs.send('payments.callback', { callbackId }, { startAfter: addMs(app.clock.now(), wait) });
@@ -38,7 +44,7 @@ function processStars(app: App, callback: StoredCallback, purposes: readonly Sta
   return update.kind === 'stars_paid' ? creditStars(app, update, purposes) : noteStarsRefund(app, update);
 }
 
-async function processProvider(app: App, callback: StoredCallback): Promise<string> {
+async function processProvider(app: App, callback: StoredCallback, purposes: readonly PaymentPurpose[]): Promise<string> {
   const { provider: method, externalId } = callback;
   const provider = app.ports.payments.byMethod(method);
   if (!provider) throw new Error(`no adapter for ${method}`);
@@ -50,7 +56,7 @@ async function processProvider(app: App, callback: StoredCallback): Promise<stri
     if (state.outcome === 'paid') raiseAlarm(app, { id: null, method, userId: null }, 'unknown', { externalId });
     return 'unknown_payment';
   }
-  return creditPayment(app, payment.id, state);
+  return creditPayment(app, payment.id, state, purposes);
 }
 
 /** @returns null when neither we nor the provider know such a payment: a forged or misdirected callback */

@@ -50,7 +50,8 @@ const first = (rows: PaymentRow[]): Payment | null => (rows[0] ? toPayment(rows[
 
 export interface NewPayment {
   method: string;
-  userId: number;
+  /** Null for people without an account. */
+  userId: number | null;
   orderId: string;
   amountKopeks: number;
   description: string;

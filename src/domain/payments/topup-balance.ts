@@ -1,8 +1,9 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { isAppError } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
-import { findUserById } from '../identity/find-user.ts';
+import { requireUser } from '../identity/require-user.ts';
 import type { UserRecord } from '../identity/types.ts';
 import { runOnceAround } from '../ledger/run-once.ts';
 import {
@@ -11,18 +12,15 @@ import {
   invoiceFailed,
   methodNotOffered,
   methodSwitchedOff,
-  noPaymentUrl,
   starsOnlyInBot,
   topupFailed,
   topupRestricted,
-  userNotFound,
 } from './errors.ts';
 import { listPaymentMethodsFor } from './list-methods.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { providerOf } from './method-settings.ts';
-import { type CreatedInvoice, type InvoiceRequest, type PaymentProvider, ProviderError } from './ports.ts';
-import { attachInvoice, insertPayment, markInvoiceFailed } from './repo.ts';
-import { newOrderId, webUrl } from './rules.ts';
+import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
+import { ProviderError } from './ports.ts';
 import type { OfferedMethod } from './types.ts';
 
 export interface TopupRequest {
@@ -38,10 +36,8 @@ export interface Topup {
 }
 
 interface PreparedTopup {
-  paymentId: number;
   method: MethodDefaults;
-  provider: PaymentProvider;
-  request: InvoiceRequest;
+  invoice: PreparedInvoice;
 }
 
 /** Calls that make invoices, per user and minute (spec 03 section 3). */
@@ -71,13 +67,12 @@ export async function topupBalance(
     actor,
     { key: idempotencyKey, operation: 'balance.topup', input: request },
     (t) => prepareTopup(t, actor.userId, request),
-    (prepared) => requestInvoice(app, prepared),
+    (prepared) => openTopup(app, prepared),
   );
 }
 
 async function prepareTopup(t: App, userId: number, request: TopupRequest): Promise<PreparedTopup> {
-  const user = await findUserById(t, userId);
-  if (!user) throw userNotFound();
+  const user = await requireUser(t, userId);
   if (user.restrictionTopup) throw topupRestricted();
   const offered = (await listPaymentMethodsFor(t, userId)).find((method) => method.id === request.method);
   const method = methodDefaults(request.method);
@@ -88,61 +83,33 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest): Prom
   const provider = providerOf(t, method);
   if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
 
-  const option = chooseOption(method, offered, request.option);
-  const orderId = newOrderId(t.random);
-  const description = invoiceDescription(t, user, request.amountKopeks);
-  const paymentId = await insertPayment(t.db, {
-    method: provider.method,
-    userId,
-    orderId,
-    amountKopeks: request.amountKopeks,
-    description,
-    status: provider.initialStatus,
-    option,
-    purpose: 'balance_topup',
-    now: t.clock.now(),
-  });
-  return {
-    paymentId,
-    method,
+  const invoice = await prepareInvoice(t, {
     provider,
-    request: {
-      paymentId,
-      orderId,
-      amountKopeks: request.amountKopeks,
-      description,
-      ...(option === null ? {} : { option }),
-      ...(user.email === null ? {} : { payerEmail: user.email }),
-      returnUrl: returnUrl(t, method),
-      metadata: {
-        user_id: userId,
-        user_messenger_id: user.messengerId,
-        user_username: user.username,
-        amount_kopeks: request.amountKopeks,
-        type: 'balance_topup',
-      },
+    userId,
+    amountKopeks: request.amountKopeks,
+    description: invoiceDescription(t, user, request.amountKopeks),
+    option: chooseOption(method, offered, request.option),
+    purpose: 'balance_topup',
+    payerEmail: user.email,
+    returnUrl: returnUrl(t, method),
+    metadata: {
+      user_id: userId,
+      user_messenger_id: user.messengerId,
+      user_username: user.username,
+      amount_kopeks: request.amountKopeks,
+      type: 'balance_topup',
     },
-  };
+  });
+  return { method, invoice };
 }
 
-/** Outside of any transaction: the provider may take seconds. */
-async function requestInvoice(app: App, prepared: PreparedTopup): Promise<Topup> {
-  const { paymentId, request } = prepared;
-  let invoice: CreatedInvoice;
+async function openTopup(app: App, { method, invoice }: PreparedTopup): Promise<Topup> {
+  const { paymentId, request } = invoice;
   try {
-    invoice = await prepared.provider.createInvoice(request);
+    return { paymentId, paymentUrl: await requestInvoice(app, invoice), amountKopeks: request.amountKopeks };
   } catch (error) {
-    app.log.warn({ err: error, paymentId, method: prepared.method.id }, 'an invoice could not be made');
-    await markInvoiceFailed(app.db, paymentId, app.clock.now());
-    throw invoiceRefusal(prepared.method, error);
+    throw isAppError(error) ? error : invoiceRefusal(method, error);
   }
-  await attachInvoice(app.db, paymentId, invoice, app.clock.now());
-  const paymentUrl = webUrl(invoice.paymentUrl);
-  if (paymentUrl === null) {
-    await markInvoiceFailed(app.db, paymentId, app.clock.now());
-    throw noPaymentUrl();
-  }
-  return { paymentId, paymentUrl, amountKopeks: request.amountKopeks };
 }
 
 function invoiceRefusal(method: MethodDefaults, error: unknown) {

@@ -1,28 +1,25 @@
 import { DAY_MS } from '../../core/clock.ts';
 import type { Tariff } from '../catalog/types.ts';
-import { groupPercent, offerPercent, stackedPrice } from './discounts.ts';
+import { groupPercent, offerPercent, pricePart, sumUp } from './discounts.ts';
 import { MONTH_DAYS, nearestPeriod, wholeDaysLeft } from './periods.ts';
 import { shortestPeriod } from './tariff-price.ts';
-import type { PricedUser, PricingSettings } from './types.ts';
+import type { PricedUser, PricingSettings, QuoteTotals } from './types.ts';
 
 /** What happens to the end date: `keep` it, or a new period of so many days is bought. */
 export type SwitchKind = 'periodic_to_daily' | 'daily_to_periodic' | 'daily_to_daily' | 'periodic_to_periodic';
 
 /** What a switch to another tariff costs; kopeks. */
-export interface TariffSwitchQuote {
+export interface TariffSwitchQuote extends QuoteTotals {
   kind: SwitchKind;
   /** Whole days left on the current tariff. */
   remainingDays: number;
   /** Before any discount. */
   rawKopeks: number;
   groupDiscountPercent: number;
-  offerDiscountPercent: number;
   /** raw - final. */
   discountKopeks: number;
   /** round((raw - final) * 100 / raw); 0 for a free switch. */
   effectiveDiscountPercent: number;
-  /** What is charged. */
-  finalKopeks: number;
   isUpgrade: boolean;
   /** Days bought by the switch; 0 = the end date stays. */
   newPeriodDays: number;
@@ -54,21 +51,29 @@ export function quoteTariffSwitch(input: TariffSwitchInput): TariffSwitchQuote {
   const remainingDays = wholeDaysLeft(input.endDate, input.now);
   const raw = rawSwitch(input, remainingDays);
   const groupDiscountPercent = groupPercent(input.user.primaryPromoGroup, 'period', raw.discountPeriodDays, input.settings);
-  const offerDiscountPercent = offerPercent(input.user, input.now);
-  const finalKopeks = stackedPrice(raw.rawKopeks, groupDiscountPercent, offerDiscountPercent);
-  const discountKopeks = raw.rawKopeks - finalKopeks;
+  const totals = sumUp([pricePart(raw.rawKopeks, groupDiscountPercent)], offerPercent(input.user, input.now));
+  const discountKopeks = raw.rawKopeks - totals.finalKopeks;
   return {
+    ...totals,
     kind: raw.kind,
     remainingDays,
     rawKopeks: raw.rawKopeks,
     groupDiscountPercent,
-    offerDiscountPercent,
     discountKopeks,
     effectiveDiscountPercent: raw.rawKopeks > 0 ? Math.round((discountKopeks * 100) / raw.rawKopeks) : 0,
-    finalKopeks,
-    isUpgrade: raw.kind === 'periodic_to_periodic' ? raw.rawKopeks > 0 : finalKopeks > 0,
+    isUpgrade: raw.kind === 'periodic_to_periodic' ? raw.rawKopeks > 0 : totals.finalKopeks > 0,
     newPeriodDays: raw.newPeriodDays,
   };
+}
+
+/**
+ * Whether a tariff has a price that a switch to it can be worked out from: by the day, by a listed period, or by the freely chosen
+ * day. One that has none is not switched to, or its limits would be given away (hazard H1).
+ * @param fromDaily the switch then buys a whole listed period
+ */
+export function isSwitchPriced(next: Tariff, fromDaily: boolean): boolean {
+  if (next.isDaily) return next.dailyPriceKopeks > 0;
+  return shortestPeriod(next) !== null || (!fromDaily && dayRate(next) !== null);
 }
 
 /**
@@ -121,10 +126,19 @@ function chargedDaysLeft(input: TariffSwitchInput, remainingDays: number): numbe
   return msLeft > 0 && msLeft < DAY_MS ? 1 : remainingDays;
 }
 
-/** Price and length of the period nearest to the days left; nothing for nothing when the tariff has no periods. */
+/**
+ * Price and length of the period nearest to the days left. A tariff without listed periods counts with its price of a freely chosen
+ * day, and with nothing when it has none either.
+ */
 function rateOf(tariff: Tariff, days: number): { priceKopeks: number; days: number } {
   const period = nearestPeriod(tariff.periodPrices, days);
-  return period === null ? { priceKopeks: 0, days: 1 } : { priceKopeks: tariff.periodPrices[period] ?? 0, days: period };
+  if (period === null) return { priceKopeks: dayRate(tariff) ?? 0, days: 1 };
+  return { priceKopeks: tariff.periodPrices[period] ?? 0, days: period };
+}
+
+/** Kopeks of a freely chosen day; null when the tariff is not sold by such days. */
+function dayRate(tariff: Tariff): number | null {
+  return tariff.customDaysEnabled && tariff.pricePerDayKopeks > 0 ? tariff.pricePerDayKopeks : null;
 }
 
 /** max(0, floor((Pn * Dc - Pc * Dn) * remaining / (Dn * Dc))); the products may pass 2^53, hence whole big numbers. */

@@ -1,5 +1,7 @@
 import type { App } from '../../core/app.ts';
 import type { RunningJob } from '../../core/jobs/job-runner.ts';
+import type { RunTable } from './long-runs/repo.ts';
+import { continueRun, watchRuns } from './long-runs/watch-runs.ts';
 import { pushSubscription } from './push-subscription.ts';
 import { reconcileProvisioning } from './reconcile.ts';
 import { removePanelUser } from './remove-panel-user.ts';
@@ -12,6 +14,8 @@ declare module '../../core/jobs/job-sender.ts' {
     'provisioning.reconcile': Record<string, never>;
     'provisioning.remove-user': { panelUuid: string; mode?: RemovalMode };
     'provisioning.sync-squads': { tariffId: number };
+    'provisioning.continue': { table: RunTable; runId: number };
+    'provisioning.watch-runs': Record<string, never>;
   }
 }
 
@@ -29,5 +33,11 @@ export const provisioningJobs = {
   async 'provisioning.sync-squads'(app: App, job: RunningJob<{ tariffId: number }>): Promise<void> {
     const result = await syncSquadsOfTariff(app, job.data.tariffId);
     if (result && result.failedCount > 0) throw new SyncAborted(result.failedCount);
+  },
+  async 'provisioning.continue'(app: App, job: RunningJob<{ table: RunTable; runId: number }>): Promise<void> {
+    await continueRun(app, job.data, job.signal);
+  },
+  async 'provisioning.watch-runs'(app: App): Promise<void> {
+    await watchRuns(app);
   },
 };

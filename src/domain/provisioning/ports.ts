@@ -132,6 +132,7 @@ export interface PanelInbound {
   network: string | null;
   security: string | null;
   port: number | null;
+  /** The node's own configuration of it, without private keys and passwords. */
   rawInbound: unknown;
 }
 
@@ -200,18 +201,67 @@ export interface PanelNode {
   consumptionMultiplier: number;
   cpuCount: number | null;
   cpuModel: string | null;
-  totalRamBytes: number | null;
+  /** With its unit, e.g. `2.00 GiB`. */
+  totalRam: string | null;
   createdAt: Date | null;
   updatedAt: Date | null;
   providerUuid: string | null;
 }
 
+/** What a node moves at present. */
+export interface PanelNodeTraffic {
+  nodeUuid: string;
+  downloadBytes: number;
+  uploadBytes: number;
+  /** The panel's object as it came, for the realtime endpoint. */
+  raw: Record<string, unknown>;
+}
+
+/** Traffic through a node on one day. */
+export interface PanelNodeUsage {
+  /** Null where the panel tells no users apart. */
+  userUuid: string | null;
+  username: string | null;
+  nodeUuid: string;
+  totalBytes: number;
+  /** As the panel writes it: a day, or a moment of it, in UTC. */
+  date: string;
+}
+
+export interface PanelTrafficPeriod {
+  currentBytes: number;
+  previousBytes: number;
+  /** The panel's own words, with sign and unit. */
+  difference: string | null;
+}
+
+/** All nodes together, each period beside the one before it. */
+export interface PanelTrafficPeriods {
+  lastTwoDays: PanelTrafficPeriod;
+  lastSevenDays: PanelTrafficPeriod;
+  last30Days: PanelTrafficPeriod;
+  currentMonth: PanelTrafficPeriod;
+  currentYear: PanelTrafficPeriod;
+}
+
+/** What one node moved on one of the last seven days. */
+export interface PanelNodeDay {
+  nodeName: string;
+  /** As the panel writes it, `YYYY-MM-DD`. */
+  date: string;
+  totalBytes: number;
+}
+
 export interface PanelSystemStats {
   cpuCores: number;
+  cpuPhysicalCores: number;
   memoryTotalBytes: number;
   memoryUsedBytes: number;
   memoryFreeBytes: number;
+  memoryAvailableBytes: number;
   uptimeSeconds: number;
+  /** Moved by all users since the panel's beginning. */
+  totalTrafficBytes: number;
   totalUsers: number;
   usersByStatus: Record<string, number>;
   onlineNow: number;
@@ -229,9 +279,14 @@ export interface PanelSubscriptionInfo {
   subscriptionUrl: string;
 }
 
+/** Users that one bulk call may name. */
+export const BULK_USERS = 500;
+
 export interface VpnPanelPort {
   /** Why no call can be made (names the missing setting), or null when configured. Reads the settings of this moment. */
   configurationError(): string | null;
+  /** Address of the panel without any credentials in it; null when none is set or it is no URL. */
+  apiUrl(): string | null;
   /** Resolves when the panel answers an authorised read. */
   ping(): Promise<void>;
 
@@ -253,6 +308,12 @@ export interface VpnPanelPort {
   resetTraffic(uuid: string): Promise<PanelUser | null>;
   /** Gives the user new links, or, with `onlyPasswords`, new passwords behind the same links. */
   revokeUser(uuid: string, options?: { shortUuid?: string; onlyPasswords?: boolean }): Promise<PanelUser | null>;
+  /**
+   * Gives many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and calling again does
+   * no harm. A panel may pass over a user it does not have without a word.
+   * @returns how many users the panel says it changed, or null when it does not say
+   */
+  setSquadsOfUsers(uuids: readonly string[], squadUuids: readonly string[]): Promise<number | null>;
   /** One page in the panel's own stable order. `total` counts all users; crypto links are not filled. */
   listUsers(page: Page): Promise<{ users: PanelUser[]; total: number }>;
   /** Nodes that the user's squads open. */
@@ -292,5 +353,13 @@ export interface VpnPanelPort {
   restartNode(uuid: string): Promise<boolean>;
   restartAllNodes(): Promise<void>;
 
+  /** Nodes that move anything at present. */
+  listNodeTraffic(): Promise<PanelNodeTraffic[]>;
+  /** Usage of a node by day, both days included; null when there is no such node. */
+  listNodeUsage(uuid: string, range: { from: Date; to: Date }): Promise<PanelNodeUsage[] | null>;
+
   getSystemStats(): Promise<PanelSystemStats>;
+  getTrafficPeriods(): Promise<PanelTrafficPeriods>;
+  /** The last seven days of every node. */
+  listNodeDays(): Promise<PanelNodeDay[]>;
 }

@@ -26,7 +26,8 @@ export interface PushTarget {
   };
 }
 
-type PushRow = Omit<PushTarget, 'user'> & Omit<PushTarget['user'], 'status'> & { userStatus: string };
+/** A row of `PUSH_COLUMNS`. */
+export type PushRow = Omit<PushTarget, 'user'> & Omit<PushTarget['user'], 'status'> & { userStatus: string };
 
 /**
  * How long a step of a push may take before another push may start; renewed between the steps. Longer than one call to the panel,
@@ -83,22 +84,22 @@ export async function releaseLease(db: Db, subscriptionId: number, lease: Date):
   );
 }
 
+/** What a push reads of a subscription `s`, its user `u` and its tariff `t`. */
+export const PUSH_COLUMNS = `s.id AS "subscriptionId", s.provision_version AS version, s.status, s.is_trial AS "isTrial",
+  s.end_date AS "endDate", s.traffic_limit_gb AS "trafficLimitGb", s.device_limit AS "deviceLimit",
+  s.connected_squads AS "connectedSquads", s.provision_reset_traffic AS "resetTraffic", s.provision_reset_devices AS "resetDevices",
+  t.traffic_reset_mode AS "trafficResetMode", t.external_squad_uuid AS "externalSquadUuid",
+  u.id, u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName", u.last_name AS "lastName", u.email,
+  u.email_verified AS "emailVerified", u.status AS "userStatus", u.vpnpanel_uuid AS "panelUuid"`;
+
+export const PUSH_TABLES = 'subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id';
+
 export async function loadPushTarget(db: Db, subscriptionId: number): Promise<PushTarget | null> {
-  const [row] = await db.sql<PushRow>(
-    `SELECT s.id AS "subscriptionId", s.provision_version AS version, s.status, s.is_trial AS "isTrial", s.end_date AS "endDate",
-       s.traffic_limit_gb AS "trafficLimitGb", s.device_limit AS "deviceLimit", s.connected_squads AS "connectedSquads",
-       s.provision_reset_traffic AS "resetTraffic", s.provision_reset_devices AS "resetDevices",
-       t.traffic_reset_mode AS "trafficResetMode", t.external_squad_uuid AS "externalSquadUuid",
-       u.id, u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName", u.last_name AS "lastName", u.email,
-       u.email_verified AS "emailVerified", u.status AS "userStatus", u.vpnpanel_uuid AS "panelUuid"
-     FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
-     WHERE s.id = $1::int`,
-    [subscriptionId],
-  );
+  const [row] = await db.sql<PushRow>(`SELECT ${PUSH_COLUMNS} FROM ${PUSH_TABLES} WHERE s.id = $1::int`, [subscriptionId]);
   return row ? toPushTarget(row) : null;
 }
 
-function toPushTarget(row: PushRow): PushTarget {
+export function toPushTarget(row: PushRow): PushTarget {
   const { id, messengerId, username, firstName, lastName, email, emailVerified, userStatus, panelUuid, ...subscription } = row;
   return {
     ...subscription,

@@ -9,6 +9,7 @@ import { htmlText, type TextKey } from '../messaging/texts.ts';
 import { REFERRAL_REGISTERED, REFERRAL_REGISTERED_NOTICE } from './events.ts';
 import { findParty, insertPendingEarning, lockPair, setReferrer } from './repo.ts';
 import { effectiveCommissionPercent } from './rules.ts';
+import { tellParty } from './tell-party.ts';
 import type { ReferralParty } from './types.ts';
 
 /**
@@ -86,12 +87,11 @@ async function tellReferrer(t: App, referrer: ReferralParty, newcomer: ReferralP
   const referralName = fullName(newcomer);
   const percent = effectiveCommissionPercent(referrer.commissionPercent, t.settings.get('REFERRAL_COMMISSION_PERCENT'));
   const params = { referral_name: referralName, percent };
-  if (referrer.messengerId !== null) {
-    const html = htmlText(referrer.language, 'messages.referral_registered', params);
-    await sendMessage(t, { messengerId: referrer.messengerId, html });
-  } else if (referrer.email !== null && referrer.emailVerified) {
-    await sendMail(t, { to: referrer.email, language: referrer.language, type: 'referral_registered', params });
-    const context = { referral_name: referralName };
-    await t.events.emit(REFERRAL_REGISTERED_NOTICE, context, { audience: 'user', userId: referrer.id });
-  }
+  await tellParty(t, referrer, {
+    html: htmlText(referrer.language, 'messages.referral_registered', params),
+    mail: 'referral_registered',
+    mailParams: params,
+    event: REFERRAL_REGISTERED_NOTICE,
+    context: { referral_name: referralName },
+  });
 }

@@ -16,7 +16,7 @@ interface PartyRow {
 }
 
 const COLUMNS = `id, status, messenger_id, username, first_name, last_name, email, email_verified, language, referred_by_id,
-  referral_commission_percent`;
+  referral_commission_percent::float8 AS referral_commission_percent`;
 
 function toParty(row: PartyRow): ReferralParty {
   return {

@@ -39,3 +39,36 @@ const MAX_PAUSE_MS = 60 * MINUTE_MS;
 export function pauseAfter(failures: number): number {
   return Math.min(MINUTE_MS * 2 ** Math.max(0, failures - 1), MAX_PAUSE_MS);
 }
+
+const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
+const MIN_DOMAINS = 100;
+const MAX_DOMAINS = 500_000;
+/** The rest may be slips of whoever keeps the list. */
+const LEAST_DOMAIN_SHARE = 0.95;
+/** Where most people's mail is: a list that names one of them would close the door to everybody. */
+const ORDINARY_PROVIDERS = [
+  ...['gmail.com', 'googlemail.com', 'outlook.com', 'hotmail.com', 'live.com', 'yahoo.com', 'icloud.com', 'me.com', 'aol.com'],
+  ...['mail.ru', 'bk.ru', 'list.ru', 'inbox.ru', 'yandex.ru', 'ya.ru', 'yandex.com', 'rambler.ru', 'proton.me', 'protonmail.com'],
+  ...['gmx.de', 'gmx.net', 'web.de', 'ukr.net', 'qq.com', '163.com'],
+];
+
+/**
+ * Reads a list of mail domains, one a line; `#` begins a comment.
+ * @returns lower case, without repetitions
+ * @throws Error when the text is no such list: too short or too long, lines that are no domains, or an ordinary mail provider in it
+ */
+export function parseDomainList(text: string): string[] {
+  const lines = text
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.split('#', 1)[0]!.trim().toLowerCase())
+    .filter((line) => line !== '');
+  const domains = [...new Set(lines.filter((line) => DOMAIN.test(line)))];
+  if (domains.length < MIN_DOMAINS) throw new Error(`the list holds ${domains.length} domains; it must be another text`);
+  if (domains.length > MAX_DOMAINS) throw new Error(`the list holds more than ${MAX_DOMAINS} domains`);
+  const share = lines.filter((line) => DOMAIN.test(line)).length / lines.length;
+  if (share < LEAST_DOMAIN_SHARE) throw new Error('too many lines of the list are no domains');
+  const listed = new Set(domains);
+  const ordinary = ORDINARY_PROVIDERS.find((domain) => listed.has(domain));
+  if (ordinary) throw new Error(`the list names ${ordinary}`);
+  return domains;
+}

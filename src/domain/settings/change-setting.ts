@@ -4,9 +4,9 @@ import { definitionOf, isSettingKey, type SettingKey } from './catalogue/catalog
 import { listChoices } from './list-choices.ts';
 import { viewSetting } from './list-settings.ts';
 import { refreshSetting } from './refresh-settings.ts';
-import { deleteSetting, notifySettingChanged, upsertSetting } from './repo.ts';
+import { deleteSetting, lockOverride, notifySettingChanged, upsertSetting } from './repo.ts';
 import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
-import type { SettingEditor, SettingValue, SettingView } from './types.ts';
+import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 
 /**
  * Stores an override (spec 06 section 6.2). Every instance hears of it with the commit; this one has it in effect on return.
@@ -17,10 +17,27 @@ export async function putSetting(app: App, editor: SettingEditor, key: string, v
   const known = editableKey(key, editor);
   const stored = storedForm(acceptedValue(app, known, value));
   await inTransaction(app, async (t) => {
+    const before = await lockOverride(t.db, known);
     await upsertSetting(t.db, { key: known, value: stored }, t.clock.now());
     await notifySettingChanged(t.db, known);
+    t.audit?.note({ before: noteOf(known, before), after: noteOf(known, { key: known, value: stored }) });
   });
   return settled(app, known);
+}
+
+/**
+ * The same for several settings: all are stored, or none.
+ * @throws AppError 404 unknown key, 403 read-only or above the editor's power, 400 value refused
+ */
+export async function putSettings(
+  app: App,
+  editor: SettingEditor,
+  values: readonly (readonly [key: string, value: unknown])[],
+): Promise<void> {
+  await inTransaction(app, async (t) => {
+    for (const [key, value] of values) await putSetting(t, editor, key, value);
+  });
+  if (app.db.begin !== null) for (const [key] of values) await refreshSetting(app, key);
 }
 
 /**
@@ -30,10 +47,17 @@ export async function putSetting(app: App, editor: SettingEditor, key: string, v
 export async function resetSetting(app: App, editor: SettingEditor, key: string): Promise<SettingView> {
   const known = editableKey(key, editor);
   await inTransaction(app, async (t) => {
+    const before = await lockOverride(t.db, known);
     await deleteSetting(t.db, known);
     await notifySettingChanged(t.db, known);
+    t.audit?.note({ before: noteOf(known, before), after: noteOf(known, null) });
   });
   return settled(app, known);
+}
+
+/** For the audit log, which blanks what stands beside the key of a secret setting. @param override null = the original value holds */
+function noteOf(key: SettingKey, override: StoredSetting | null) {
+  return { key, overridden: override !== null, value: override?.value ?? null };
 }
 
 function editableKey(key: string, editor: SettingEditor): SettingKey {

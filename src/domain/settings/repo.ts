@@ -14,6 +14,12 @@ export async function findSetting(db: Db, key: string): Promise<StoredSetting | 
   return row ?? null;
 }
 
+/** The stored value, kept from others until the transaction ends; null = there is none. */
+export async function lockOverride(db: Db, key: string): Promise<StoredSetting | null> {
+  const [row] = await db.sql<StoredSetting>('select key, value from system_settings where key = $1 for update', [key]);
+  return row ?? null;
+}
+
 /** @param value stored form; null is a stored null */
 export async function upsertSetting(db: Db, row: StoredSetting, now: Date): Promise<void> {
   await db.sql(

@@ -1,8 +1,9 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
+import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
-import { noSubscription, userNotFound } from './errors.ts';
+import { noSubscription } from './errors.ts';
 import { findHolding } from './purchase/repo.ts';
 import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
 

@@ -12,9 +12,8 @@ export function isRowId(id: number): boolean {
 export const noSubscription = () => refuse('no_subscription', 404, 'No subscription found');
 /** Web API: no such id. */
 export const subscriptionNotFound = () => refuse('subscription_not_found', 404, 'Subscription not found');
-export const userNotFound = () => refuse('user_not_found', 404, 'User not found');
 export const tariffNotOffered = () => refuse('tariff_not_found', 404, 'Tariff not found or inactive');
-export const serverNotFound = () => refuse('server_not_found', 404, 'Server not found');
+export const tariffsModeOff = () => refuse('tariffs_mode_disabled', 400, 'Tariffs mode is not enabled');
 
 /** 402 with the documented body (spec 02 sections 5.2 and 5.10). */
 export interface InsufficientFunds {
@@ -22,6 +21,8 @@ export interface InsufficientFunds {
   missingKopeks: number;
   /** What is saved once the refused transaction is rolled back, so that a top-up can be followed by the purchase. */
   cart: SavedCart;
+  /** Further documented keys of one operation. */
+  more?: Record<string, unknown>;
 }
 
 /**
@@ -38,6 +39,7 @@ export class InsufficientFundsError extends AppError {
       missing_amount: refusal.missingKopeks,
       cart_saved: true,
       cart_mode: refusal.cart.cart_mode,
+      ...refusal.more,
     });
     this.name = 'InsufficientFundsError';
     this.cart = refusal.cart;

@@ -14,6 +14,18 @@ declare module '../../core/events/event-recorder.ts' {
     /** More time was paid for; kopeks and roubles charged. */
     'subscription.renewed': { new_expires_at: string; amount_kopeks: number; amount_rubles: number };
     'subscription.expired': Record<string, never>;
+    'subscription.devices_purchased': {
+      devices_added: number;
+      new_device_limit: number;
+      amount_kopeks: number;
+      amount_rubles: number;
+    };
+    'subscription.traffic_purchased': {
+      traffic_gb_added: number;
+      new_traffic_limit_gb: number;
+      amount_kopeks: number;
+      amount_rubles: number;
+    };
     'notification.subscription_activated': SaleNotice;
     'notification.subscription_renewed': SaleNotice;
     'notification.subscription_expired': Record<string, never>;
@@ -23,3 +35,5 @@ declare module '../../core/events/event-recorder.ts' {
 export const SUBSCRIPTION_ACTIVATED = 'subscription.activated';
 export const SUBSCRIPTION_RENEWED = 'subscription.renewed';
 export const SUBSCRIPTION_EXPIRED = 'subscription.expired';
+export const DEVICES_PURCHASED = 'subscription.devices_purchased';
+export const TRAFFIC_PURCHASED = 'subscription.traffic_purchased';

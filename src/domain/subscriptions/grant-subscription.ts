@@ -1,6 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { findSquadsByUuid, listSquads } from '../catalog/find-squads.ts';
+import type { ServerSquad } from '../catalog/types.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
 import { insert, linkServers, lockByUser } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
@@ -28,18 +30,27 @@ export async function grantSubscription(t: App, userId: number, terms: GrantTerm
   if (!held || held.subscription) return null;
   const now = t.clock.now();
   const all = await listSquads(t);
-  const known = await findSquadsByUuid(t, [...terms.squads]);
-  const candidates = known.length > 0 ? [] : trialSquadCandidates(all);
-  const drawn = candidates.length > 0 ? candidates[t.random.int(0, candidates.length)] : undefined;
-  const squads = known.length > 0 ? known.map((squad) => squad.squadUuid) : drawn ? [drawn.squadUuid] : [];
+  const squads = await pickTrialSquads(t, terms.squads, all);
   const fields = {
     ...replaceSubscription({ ...terms, squads }, all, now),
     tariffId: terms.tariffId,
-    autopayEnabled: t.settings.get('DEFAULT_AUTOPAY_ENABLED'),
-    autopayDaysBefore: t.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+    ...autopayDefaults(t),
   };
   const subscription = await insert(t.db, userId, fields, now);
   await linkServers(t.db, subscription.id, now);
   await requestProvisioning(t, subscription.id, { resetTraffic: true });
   return subscription;
+}
+
+/**
+ * The squads of a granted subscription: those named that exist, else one trial-eligible server at random (spec 02 section 4.1).
+ * @param all all servers
+ * @returns uuids; none when no server may be used for trials
+ */
+export async function pickTrialSquads(t: App, named: readonly string[], all: readonly ServerSquad[]): Promise<string[]> {
+  const known = await findSquadsByUuid(t, [...named]);
+  if (known.length > 0) return known.map((squad) => squad.squadUuid);
+  const candidates = trialSquadCandidates(all);
+  const drawn = candidates.length > 0 ? candidates[t.random.int(0, candidates.length)] : undefined;
+  return drawn ? [drawn.squadUuid] : [];
 }

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
 import { findWithPurchases, removeByUser, takePurchase } from './manual-repo.ts';
 import { insert, linkServers, lockByUser, type UpdateOptions, update } from './repo.ts';
 import type { Subscription, SubscriptionChanges, TrafficPurchase } from './types.ts';
@@ -41,13 +42,11 @@ export async function applyManualChange(t: App, subscriptionId: number, change: 
 /** Gives a locked user without subscription one; the panel follows after commit. In the caller's transaction. */
 export async function insertManually(t: App, userId: number, fields: SubscriptionChanges): Promise<Subscription> {
   const now = t.clock.now();
-  const { settings } = t;
   const saved = await insert(
     t.db,
     userId,
     {
-      autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),
-      autopayDaysBefore: settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+      ...autopayDefaults(t),
       ...fields,
     },
     now,

@@ -11,16 +11,18 @@ import { text } from '../messaging/texts.ts';
 import { discountLabel, periodLabel } from '../pricing/labels.ts';
 import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricingSettings } from '../pricing/types.ts';
-import { isRowId, tariffNotOffered, userNotFound } from './errors.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
+import { isRowId, tariffNotOffered, tariffsModeOff } from './errors.ts';
+import { beginSale } from './purchase/begin-sale.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
-import { lockSaleStart } from './purchase/repo.ts';
+import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { purchasedPeriod, purchaseTariff } from './rules/tariff-purchase.ts';
-import { viewSubscription } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import { jsonAnswer, subscriptionData } from './subscription-data.ts';
+import { jsonAnswer } from './subscription-data.ts';
 import type { SavedCart, Subscription, SubscriptionChanges } from './types.ts';
 
 export interface TariffOrder {
@@ -33,6 +35,7 @@ export interface TariffOrder {
 
 /**
  * Buys a tariff from the balance, once per idempotency key (spec 02 section 5.10). Lack of money saves the order as the cart.
+ * @param options.keepsCart false = an order that lacks the money is forgotten (the mini-app, spec 02 section 12.2)
  * @returns the answer of `POST /cabinet/subscription/purchase-tariff`
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
  * traffic_unavailable | 404 | 402 insufficient_funds
@@ -41,26 +44,23 @@ export function buyTariff(
   app: App,
   actor: UserActor,
   order: TariffOrder & { idempotencyKey: string | null },
+  options: { keepsCart: boolean } = { keepsCart: true },
 ): Promise<WireObject> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.purchase-tariff', input }, (t) =>
-      sellTariff(t, actor.userId, input),
+      sellTariff(t, actor.userId, input, options.keepsCart),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function sellTariff(t: App, userId: number, order: TariffOrder): Promise<WireObject> {
+export async function sellTariff(t: App, userId: number, order: TariffOrder, keepsCart = true): Promise<WireObject> {
   const pricing = pricingSettingsOf(t);
   const now = t.clock.now();
-  const start = await lockSaleStart(t.db, userId);
-  if (!start) throw userNotFound();
+  const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
-  if (buyer.restrictionSubscription) {
-    throw refuse('subscription_restricted', 403, 'Subscription purchases are restricted for this account');
-  }
-  if (pricing.salesMode !== 'tariffs') throw refuse('tariffs_mode_disabled', 400, 'Tariffs mode is not enabled');
+  if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
   const tariff = await offeredTariff(t, buyer, order.tariffId);
   const quote = priceOrder(tariff, order, start, pricing, now);
   const outcome = purchaseTariff(
@@ -75,6 +75,7 @@ export async function sellTariff(t: App, userId: number, order: TariffOrder): Pr
   );
   const changes = outcome.kind === 'create' ? { ...outcome.fields, ...autopayDefaults(t) } : outcome.result.changes;
   const isTrialConversion = outcome.kind === 'extend' && outcome.result.isTrialConversion;
+  const description = describe(buyer, tariff, quote.periodDays);
   const sale = await completeSale(t, start, {
     quote,
     product: 'tariff',
@@ -85,22 +86,20 @@ export async function sellTariff(t: App, userId: number, order: TariffOrder): Pr
       isTrialConversion && subscription
         ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: quote.periodDays }
         : null,
-    description: describe(buyer, tariff, quote.periodDays),
-    refusal: (missingKopeks) => ({
-      message: text(buyer.language, 'errors.insufficient_funds', {
-        missing: formatPrice(missingKopeks, pricing.priceRoundingEnabled),
-      }),
-      cart: cartOf(order, tariff, quote, changes, missingKopeks, describe(buyer, tariff, quote.periodDays)),
-    }),
+    description,
+    refusal: (missingKopeks) =>
+      lackOfMoney(t, buyer, missingKopeks, keepsCart ? cartOf(order, tariff, quote, changes, missingKopeks, description) : null),
     event: () => ({
       type: 'purchase',
       extra: { period_days: quote.periodDays, was_trial_conversion: isTrialConversion, payment_method: 'balance' },
     }),
     tariffName: tariff.name,
+    isTerm: true,
+    marksPaid: true,
     resetsTraffic: changes.trafficUsedGb === 0,
     isTold: true,
   });
-  return jsonAnswer(answerOf(t, { buyer, tariff, quote, pricing, sale, now }));
+  return jsonAnswer(answerOf(t, { buyer, tariff, quote, pricing, sale }));
 }
 
 /** The tariff, held so that it cannot be deleted under the sale (spec 02 H18), if this buyer may have it (H19). */
@@ -130,14 +129,6 @@ function priceOrder(tariff: Tariff, order: TariffOrder, start: SaleStart, settin
   }
   const message = 'The selected traffic limit is not available for this tariff';
   throw refuse('traffic_unavailable', 400, { code: 'traffic_unavailable', message });
-}
-
-/** What a new subscription starts with besides what was bought (spec 02 section 1.1). */
-function autopayDefaults(t: App): SubscriptionChanges {
-  return {
-    autopayEnabled: t.settings.get('DEFAULT_AUTOPAY_ENABLED'),
-    autopayDaysBefore: t.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
-  };
 }
 
 function describe(buyer: Buyer, tariff: Tariff, periodDays: number): string {
@@ -178,25 +169,14 @@ function cartOf(
 
 function answerOf(
   t: App,
-  done: { buyer: Buyer; tariff: Tariff; quote: TariffQuote; pricing: PricingSettings; sale: CompletedSale; now: Date },
+  done: { buyer: Buyer; tariff: Tariff; quote: TariffQuote; pricing: PricingSettings; sale: CompletedSale },
 ): WireObject {
-  const { buyer, tariff, quote, pricing, sale, now } = done;
+  const { buyer, tariff, quote, pricing, sale } = done;
   const label = (kopeks: number) => formatPrice(kopeks, pricing.priceRoundingEnabled);
-  const view = viewSubscription({
-    subscription: sale.details.subscription,
-    tariff,
-    purchases: sale.details.purchases,
-    squads: sale.details.servers,
-    // The offer was used up by this very sale.
-    user: quote.offerDiscountKopeks > 0 ? { ...buyer, promoOfferDiscountPercent: 0 } : buyer,
-    settings: pricing,
-    hideSubscriptionLink: t.settings.get('HIDE_SUBSCRIPTION_LINK'),
-    now,
-  });
   return {
     success: true,
     message: text(buyer.language, 'messages.tariff_bought', { tariff_name: tariff.name }),
-    subscription: subscriptionData(view),
+    subscription: soldSubscription(t, { buyer, tariff, sale, usedOffer: quote.offerDiscountKopeks > 0 }),
     tariff_id: tariff.id,
     tariff_name: tariff.name,
     charged_amount: quote.finalKopeks,

@@ -1,16 +1,18 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { listSquads } from '../catalog/find-squads.ts';
-import { findTariff, findTrialTariff } from '../catalog/find-tariff.ts';
+import { findTariff } from '../catalog/find-tariff.ts';
 import { listVisibleTariffs } from '../catalog/list-visible-tariffs.ts';
+import { userNotFound } from '../identity/errors.ts';
 import { classicOptions } from './classic-options.ts';
-import { userNotFound } from './errors.ts';
+
 import { findHolding, type Holding } from './purchase/repo.ts';
 import { tariffOptions, type WireObject } from './purchase-options.ts';
 import { type RenewalOption, renewalOptions } from './rules/renewal.ts';
-import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal, trialTerms } from './rules/trial.ts';
+import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
 import { type SubscriptionView, viewSubscription } from './rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import { readTrialTerms } from './trial-terms.ts';
 
 /** The user's subscription as it holds now; null without one. Never writes (spec 02 section 5.1, H29). */
 export async function readSubscription(app: App, actor: UserActor): Promise<SubscriptionView | null> {
@@ -89,7 +91,7 @@ export interface TrialInfo {
 export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialInfo> {
   const { buyer, details } = await holdingOf(app, actor);
   const settings = subscriptionSettingsOf(app);
-  const terms = trialTerms(await findTrialTariff(app), settings);
+  const terms = await readTrialTerms(app);
   const refusal = trialRefusal({ ...buyer, subscription: details?.subscription ?? null }, settings, app.clock.now());
   return {
     isAvailable: refusal === null,

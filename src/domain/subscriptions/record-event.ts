@@ -1,7 +1,8 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
-import { isRowId, subscriptionNotFound, userNotFound } from './errors.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { isRowId, subscriptionNotFound } from './errors.ts';
 import { type EventFilter, findEvent, insertEvent, listEvents, type RecordedEvent, referencesOf } from './feed/repo.ts';
 import type { SubscriptionEventType } from './types.ts';
 

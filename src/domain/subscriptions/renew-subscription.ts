@@ -11,9 +11,10 @@ import type { ClassicQuote } from '../pricing/classic-price.ts';
 import { periodLabel } from '../pricing/labels.ts';
 import type { TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricingSettings } from '../pricing/types.ts';
-import { noSubscription, userNotFound } from './errors.ts';
+import { noSubscription } from './errors.ts';
+import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
-import { lockSaleStart } from './purchase/repo.ts';
+import { lackOfMoney } from './purchase/lack-of-money.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -33,7 +34,17 @@ export interface RenewalOrder {
  * @returns the answer of `POST /cabinet/subscription/renew`
  * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds
  */
-export function renewSubscription(
+export async function renewSubscription(
+  app: App,
+  actor: UserActor,
+  order: RenewalOrder & { idempotencyKey: string | null },
+): Promise<WireObject> {
+  const { balance_kopeks, subscription_id, ...answer } = await renewAndTellBalance(app, actor, order);
+  return answer;
+}
+
+/** The same renewal; the answer also has `subscription_id` and `balance_kopeks` as they are after it. */
+export function renewAndTellBalance(
   app: App,
   actor: UserActor,
   order: RenewalOrder & { idempotencyKey: string | null },
@@ -51,12 +62,8 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder): 
   const pricing = pricingSettingsOf(t);
   const settings = subscriptionSettingsOf(t);
   const now = t.clock.now();
-  const start = await lockSaleStart(t.db, userId);
-  if (!start) throw userNotFound();
+  const start = await beginSale(t, userId, 'Subscription renewal is restricted for this account');
   const { buyer, subscription } = start;
-  if (buyer.restrictionSubscription) {
-    throw refuse('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
-  }
   if (!subscription) throw noSubscription();
   const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
   const servers = tariff === null ? await listSquads(t) : [];
@@ -71,7 +78,7 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder): 
   );
   const description = describe(buyer, tariff, order.periodDays);
   const newEndDate = (result.changes.endDate ?? subscription.endDate).toISOString();
-  await completeSale(t, start, {
+  const sale = await completeSale(t, start, {
     quote,
     product: tariff === null ? 'classic' : 'tariff',
     changes: result.changes,
@@ -81,12 +88,8 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder): 
       ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
       : null,
     description,
-    refusal: (missingKopeks) => ({
-      message: text(buyer.language, 'errors.insufficient_funds', {
-        missing: formatPrice(missingKopeks, pricing.priceRoundingEnabled),
-      }),
-      cart: cartOf(subscription, order, quote, missingKopeks, description),
-    }),
+    refusal: (missingKopeks) =>
+      lackOfMoney(t, buyer, missingKopeks, cartOf(subscription, order, quote, missingKopeks, description)),
     event: (balanceAfter) => ({
       type: 'renewal',
       extra: {
@@ -98,10 +101,16 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder): 
       },
     }),
     tariffName: tariff?.name ?? null,
+    isTerm: true,
+    marksPaid: true,
     resetsTraffic: result.wasExpired && settings.resetTrafficOnPayment,
     isTold: false,
   });
-  return answerOf(buyer, quote, newEndDate, pricing);
+  return {
+    ...answerOf(buyer, quote, newEndDate, pricing),
+    subscription_id: subscription.id,
+    balance_kopeks: sale.balanceKopeks,
+  };
 }
 
 function describe(buyer: Buyer, tariff: Tariff | null, periodDays: number): string {

@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import { linkServersOf } from '../provisioning/link-servers.ts';
 import type {
   ProvisionState,
   Subscription,
@@ -248,20 +249,17 @@ export async function insert(db: Db, userId: number, fields: SubscriptionChanges
   return toSubscription(row!);
 }
 
-/**
- * Makes the server rows of a subscription those of its connected squads: new ones cost nothing, gone ones no longer keep a
- * server from being deleted (spec 02 H20, H26).
- */
-export async function linkServers(db: Db, subscriptionId: number, now: Date): Promise<void> {
+/** Server rows of one subscription after its squads changed, see `linkServersOf`. */
+export function linkServers(db: Db, subscriptionId: number, now: Date): Promise<void> {
+  return linkServersOf(db, [subscriptionId], now);
+}
+
+/** Remembers that a paid subscription was had: such a user gets no trial any more. */
+export async function markPaidBuyer(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
-    `WITH connected AS (SELECT s.id AS subscription_id, q.id AS server_id FROM subscriptions s
-         JOIN server_squads q ON s.connected_squads @> to_jsonb(q.squad_uuid::text) WHERE s.id = $1::int),
-       gone AS (DELETE FROM subscription_servers
-         WHERE subscription_id = $1::int AND server_squad_id NOT IN (SELECT server_id FROM connected))
-     INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
-       SELECT subscription_id, server_id, 0, $2::timestamptz FROM connected
-       ON CONFLICT (subscription_id, server_squad_id) DO NOTHING RETURNING id`,
-    [subscriptionId, now],
+    `UPDATE users SET has_had_paid_subscription = true, updated_at = $2::timestamptz
+     WHERE id = $1::int AND NOT has_had_paid_subscription RETURNING id`,
+    [userId, now],
   );
 }
 

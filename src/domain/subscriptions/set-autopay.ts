@@ -2,23 +2,31 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
+import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
-import { noSubscription, userNotFound } from './errors.ts';
+import { noSubscription } from './errors.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
 
 export interface AutopaySetting {
   message: string;
+  subscriptionId: number;
   autopayEnabled: boolean;
   autopayDaysBefore: number;
 }
 
 /**
  * Switches autopay (spec 02 section 5.6).
+ * @param enabled null = unchanged
  * @param daysBefore 1..30; null = unchanged
  * @throws AppError 404 `No subscription found` | 400 when switched on for a daily tariff
  */
-export function setAutopay(app: App, actor: UserActor, enabled: boolean, daysBefore: number | null): Promise<AutopaySetting> {
+export function setAutopay(
+  app: App,
+  actor: UserActor,
+  enabled: boolean | null,
+  daysBefore: number | null,
+): Promise<AutopaySetting> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, actor.userId);
     if (!start) throw userNotFound();
@@ -26,10 +34,14 @@ export function setAutopay(app: App, actor: UserActor, enabled: boolean, daysBef
     if (enabled && start.isCurrentTariffDaily) {
       throw refuse('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
     }
-    const changes = { autopayEnabled: enabled, ...(daysBefore === null ? {} : { autopayDaysBefore: daysBefore }) };
+    const changes = {
+      ...(enabled === null ? {} : { autopayEnabled: enabled }),
+      ...(daysBefore === null ? {} : { autopayDaysBefore: daysBefore }),
+    };
     const saved = await update(t.db, start.subscription.id, changes, { now: t.clock.now() });
     return {
-      message: text(start.buyer.language, enabled ? 'messages.autopay_on' : 'messages.autopay_off'),
+      message: text(start.buyer.language, saved.autopayEnabled ? 'messages.autopay_on' : 'messages.autopay_off'),
+      subscriptionId: saved.id,
       autopayEnabled: saved.autopayEnabled,
       autopayDaysBefore: saved.autopayDaysBefore ?? 3,
     };

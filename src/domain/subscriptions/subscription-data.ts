@@ -51,3 +51,19 @@ export function subscriptionData(view: SubscriptionView) {
 export function jsonAnswer(answer: object): WireObject {
   return JSON.parse(JSON.stringify(answer)) as WireObject;
 }
+
+/** SubscriptionData out of a stored answer, with its moments as moments again. */
+export function revivedSubscription(stored: unknown): ReturnType<typeof subscriptionData> {
+  const data = stored as ReturnType<typeof subscriptionData>;
+  return {
+    ...data,
+    start_date: new Date(data.start_date),
+    end_date: new Date(data.end_date),
+    next_daily_charge_at: data.next_daily_charge_at === null ? null : new Date(data.next_daily_charge_at),
+    traffic_purchases: data.traffic_purchases.map((purchase) => ({
+      ...purchase,
+      expires_at: new Date(purchase.expires_at),
+      created_at: new Date(purchase.created_at),
+    })),
+  };
+}

@@ -147,6 +147,29 @@ export type SavedCart = {
       custom_traffic_gb: number | null;
     }
   | {
+      cart_mode: 'subscription_purchase';
+      period_id: string;
+      period_days: number;
+      traffic_gb: number;
+      countries: string[];
+      devices: number;
+    }
+  | {
+      cart_mode: 'add_traffic';
+      subscription_id: number;
+      traffic_gb: number;
+      price_kopeks: number;
+      base_price_kopeks: number;
+      discount_percent: number;
+    }
+  | {
+      cart_mode: 'add_devices';
+      devices_to_add: number;
+      price_kopeks: number;
+      base_price_kopeks: number;
+      discount_percent: number;
+    }
+  | {
       cart_mode: 'daily_tariff_purchase';
       tariff_id: number;
       is_daily: true;

@@ -5,8 +5,9 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
+import { serverNotFound } from '../catalog/servers/errors.ts';
 import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { isRowId, outOfBounds, serverNotFound, subscriptionNotFound } from './errors.ts';
+import { isRowId, outOfBounds, subscriptionNotFound } from './errors.ts';
 import {
   findById,
   linkServers,

@@ -3,9 +3,9 @@ import { MINUTE_MS } from '../../core/clock.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { type MessageRequest, sendMessage } from '../messaging/send-message.ts';
-import { escapeHtml, htmlText, text } from '../messaging/texts.ts';
+import { escapeHtml, htmlText, shorten, text } from '../messaging/texts.ts';
 import type { OverdueTicket, OwnerContact } from './repo.ts';
-import { shorten, titleOf } from './rules.ts';
+import { titleOf } from './rules.ts';
 import type { Ticket, TicketMessage, TicketOwner } from './types.ts';
 
 /** Longest caption of a picture, in visible characters. */

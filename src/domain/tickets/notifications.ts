@@ -53,5 +53,9 @@ export function readTicketNotifications(app: App, actor: Reader, ticketId: numbe
 }
 
 function mark(app: App, inbox: Inbox, which: Parameters<typeof markRead>[2]): Promise<number> {
-  return inTransaction(app, (t) => markRead(t.db, inbox, which, t.clock.now()));
+  return inTransaction(app, async (t) => {
+    const unread = await markRead(t.db, inbox, which, t.clock.now());
+    t.audit?.note({ before: { unread }, after: { unread: 0 } });
+    return unread;
+  });
 }

@@ -24,12 +24,6 @@ export function titleOf(ticket: Pick<Ticket, 'id' | 'title'>): string {
   return ticket.title === '' ? `Ticket #${ticket.id}` : ticket.title;
 }
 
-/** The first characters of a text; a mark only where something was cut. Never cuts a character in half. */
-export function shorten(text: string, length: number): string {
-  const characters = Array.from(text);
-  return characters.length > length ? `${characters.slice(0, length).join('')}...` : text;
-}
-
 /** The first characters of a text, without a mark. */
 export function firstCharacters(text: string, length: number): string {
   return Array.from(text).slice(0, length).join('');

@@ -1,9 +1,10 @@
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
+import { userNotFound } from '../identity/errors.ts';
 import { postMovement } from '../ledger/post-movement.ts';
 import { runOnce } from '../ledger/run-once.ts';
-import { readUserById, resolveUserId, userNotFound } from './read-user.ts';
+import { readUserById, resolveUserId } from './read-user.ts';
 import { reviveView } from './rules.ts';
 import type { UserView } from './types.ts';
 

@@ -1,9 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { collectMatches, countUsers, listNewest, sampleShares, walkToMatches } from './repo.ts';
-import { type PagingRequest, planSearch, SMALL_LIST, searchTerms, settleTotal, sliceOf } from './rules.ts';
+import { type PagingRequest, PLAIN_BOUNDS, searchTerms, sliceOf } from './rules.ts';
+import { searchUsers } from './search-users.ts';
 import type { SearchTerms, Slice, UserFilter, UserPage } from './types.ts';
-
-const SAMPLE_USERS = 2_000;
 
 export interface UserListRequest extends PagingRequest, UserFilter {
   /** Contained in username, names or referral code in any case of letters, or equal to an id. */
@@ -18,17 +17,17 @@ export async function listUsers(app: App, request: UserListRequest): Promise<Use
   const slice = sliceOf(request);
   const filter = { status: request.status, promoGroupId: request.promoGroupId === 0 ? null : request.promoGroupId };
   const terms = searchTerms(request.search);
-  const { everyone, listed } = await countUsers(app.db, filter);
-  if (terms) return { ...slice, ...(await search(app, terms, filter, slice, everyone, listed)) };
-  return { ...slice, users: await listNewest(app.db, filter, slice, listed, app.clock.now()), total: listed };
+  const size = await countUsers(app.db, filter);
+  if (terms) return { ...slice, ...(await search(app, terms, filter, slice, size)) };
+  return { ...slice, users: await listNewest(app.db, filter, slice, size.listed, app.clock.now()), total: size.listed };
 }
 
-async function search(app: App, terms: SearchTerms, filter: UserFilter, slice: Slice, everyone: number, listed: number) {
+function search(app: App, terms: SearchTerms, filter: UserFilter, slice: Slice, size: { everyone: number; listed: number }) {
   const now = app.clock.now();
-  const percent = Math.min(100, (100 * SAMPLE_USERS) / everyone);
-  const shares = everyone <= SMALL_LIST ? { everyone: 1, listed: 1 } : await sampleShares(app.db, terms, filter, percent);
-  const plan = planSearch(everyone, listed, shares.everyone);
-  if (plan !== 'walk') return collectMatches(app.db, terms, filter, slice, plan === 'index', now);
-  const users = slice.offset >= listed ? [] : await walkToMatches(app.db, terms, filter, slice, now);
-  return { users, total: settleTotal(Math.round(listed * shares.listed), slice, users.length) };
+  return searchUsers(size, slice, {
+    bounds: PLAIN_BOUNDS,
+    sample: (percent) => sampleShares(app.db, terms, filter, percent),
+    collect: (useIndex) => collectMatches(app.db, terms, filter, slice, useIndex, now),
+    walk: () => walkToMatches(app.db, terms, filter, slice, now),
+  });
 }

@@ -1,11 +1,9 @@
 import type { App } from '../../core/app.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
+import { userNotFound } from '../identity/errors.ts';
 import { findUserId, findViewByEitherId, findViewById, findViewByMessengerId } from './repo.ts';
 import type { UserView } from './types.ts';
 
 const MAX_INT = 2_147_483_647;
-
-export const userNotFound = (): AppError => refuse('user_not_found', 404, 'User not found');
 
 /**
  * One user. The number is tried as a messenger id first, then as an internal id (spec 01 section 10).

@@ -2,9 +2,6 @@ import type { SearchTerms, Slice, UserView } from './types.ts';
 
 /** Up to so many users a list reads all of them to search; above it asks the index. */
 export const SMALL_LIST = 20_000;
-/** From so many expected matches on, a search walks down the list instead of collecting all matches first. */
-const MANY_MATCHES = 10_000;
-
 const MAX_INT = 2_147_483_647;
 
 /** What clients may send to page: `limit` and `offset`, or `page` and `per_page`, which win (spec 01 section 0). */
@@ -42,6 +39,17 @@ export function searchTerms(search: string | null): SearchTerms | null {
 /** scan: read every user of the list · index: collect all matches · walk: newest first until the page is full */
 export type SearchPlan = 'scan' | 'index' | 'walk';
 
+/** From how many users on a list searches in another way. */
+export interface SearchBounds {
+  /** So many expected matches: walk down the list instead of collecting them all first. */
+  manyMatches: number;
+  /** Up to so many users that the other filters leave are all read. */
+  smallSlice: number;
+}
+
+/** For a list in the one order that its index has. */
+export const PLAIN_BOUNDS: SearchBounds = { manyMatches: 10_000, smallSlice: SMALL_LIST };
+
 /**
  * The way to search that stays fast. Collecting a hundred thousand matches of a common syllable is slow, and so is walking
  * through a million users for a rare one; only a walk leaves the total to an estimate.
@@ -49,10 +57,10 @@ export type SearchPlan = 'scan' | 'index' | 'walk';
  * @param listed users that the other filters leave
  * @param share of a sample of users that match, 0..1
  */
-export function planSearch(everyone: number, listed: number, share: number): SearchPlan {
+export function planSearch(everyone: number, listed: number, share: number, bounds: SearchBounds): SearchPlan {
   if (everyone <= SMALL_LIST) return 'scan';
-  if (everyone * share < MANY_MATCHES) return 'index';
-  return listed <= SMALL_LIST ? 'scan' : 'walk';
+  if (everyone * share < bounds.manyMatches) return 'index';
+  return listed <= bounds.smallSlice ? 'scan' : 'walk';
 }
 
 /** An estimated total, made to agree with the page that was found: a page that is not full is the last one and gives it exactly. */

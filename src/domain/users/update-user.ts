@@ -4,10 +4,11 @@ import { isUniqueViolation } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
+import { userNotFound } from '../identity/errors.ts';
 import { cleanName, normaliseLanguage } from '../identity/rules.ts';
 import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
 import type { UserStatus } from '../identity/types.ts';
-import { readUserById, resolveUserId, userNotFound } from './read-user.ts';
+import { readUserById, resolveUserId } from './read-user.ts';
 import {
   holdPromoGroup,
   isReferralCodeTaken,

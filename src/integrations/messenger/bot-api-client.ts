@@ -78,8 +78,12 @@ export class BotApiClient {
       })
       .catch((error: unknown) => {
         // No cause is kept: the URL in it holds the bot's token.
-        if (error instanceof OutboundError)
-          throw new MessengerError({ kind: 'unavailable' }, `No answer to ${method}: ${error.failure}`);
+        if (error instanceof OutboundError) {
+          const failure: MessengerFailure = mayHaveArrived(error)
+            ? { kind: 'unavailable', mayHaveArrived: true }
+            : { kind: 'unavailable' };
+          throw new MessengerError(failure, `No answer to ${method}: ${error.failure}`);
+        }
         throw error;
       });
 
@@ -89,6 +93,20 @@ export class BotApiClient {
     if (failure.kind === 'rate_limited') this.#pacer.pause(failure.retryAfterSeconds);
     throw new MessengerError(failure, `${method} was answered ${response.status}: ${answer?.description ?? 'no description'}`);
   }
+}
+
+/** Failures before a connection stands; after any other one the messenger may have the request. */
+const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNECTTIMEOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+]);
+
+function mayHaveArrived({ failure, cause }: OutboundError): boolean {
+  if (failure === 'circuit_open' || failure === 'blocked') return false;
+  return !(cause instanceof Error && 'code' in cause && NOT_CONNECTED.has(cause.code));
 }
 
 function parseAnswer(text: string): Answer | null {

@@ -1,6 +1,7 @@
 import { decodeProtectedHeader, errors, importJWK, type JWK, type JWTPayload, jwtVerify } from 'jose';
 import { addMs, type Clock, SECOND_MS } from '../../core/clock.ts';
 import type { IdTokenIdentity } from '../../domain/identity/ports.ts';
+import { textOrNull } from '../text-or-null.ts';
 import type { JwksCache } from './jwks-cache.ts';
 import { MAX_SKEW_SECONDS } from './signed-fields.ts';
 
@@ -77,8 +78,4 @@ function identityOf(claims: JWTPayload): IdTokenIdentity {
     locale: textOrNull(claims.locale),
     expiresAt: new Date((claims.exp ?? 0) * SECOND_MS),
   };
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

@@ -2,13 +2,17 @@ import { createHmac } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
-import type { MessengerIdentity, MessengerIdentityPort } from '../../domain/identity/ports.ts';
+import type { InitDataReading, MessengerIdentity, MessengerIdentityPort } from '../../domain/identity/ports.ts';
+import { textOrNull } from '../text-or-null.ts';
 import { type OidcConnection, readIdToken } from './id-token.ts';
 import { JwksCache } from './jwks-cache.ts';
 import { checkString, isFresh, isSignature, isWidgetGenuine } from './signed-fields.ts';
 
 /** Who signs the messenger's OpenID Connect tokens unless another issuer is set. */
 export const OIDC_ISSUER = 'https://oauth.telegram.org';
+
+/** `{base}/{bot}?start={payload}` opens a bot. */
+const LINK_BASE_URL = 'https://t.me';
 
 export interface MessengerIdentityOptions {
   clock: Clock;
@@ -28,12 +32,10 @@ export function createMessengerIdentityPort(options: MessengerIdentityOptions): 
   const { clock, log, http, botToken, oidc } = options;
   const keys = new JwksCache({ http, clock, log });
   return {
+    readInitData: (initData, maxAgeSeconds) => readInitData(initData, botToken(), maxAgeSeconds, clock.now()),
     verifyInitData: (initData, maxAgeSeconds) => {
-      const token = botToken();
-      if (!token) return null;
-      const pairs = verifiedPairs(initData, token);
-      if (!pairs || !isFresh(pairs.get('auth_date'), maxAgeSeconds, clock.now())) return null;
-      return identityOf(pairs);
+      const reading = readInitData(initData, botToken(), maxAgeSeconds, clock.now());
+      return reading.fault === null ? reading.identity : null;
     },
     verifyWidget: (data, maxAgeSeconds) => {
       const token = botToken();
@@ -45,24 +47,30 @@ export function createMessengerIdentityPort(options: MessengerIdentityOptions): 
       return connection && readIdToken(idToken, connection, { keys, clock });
     },
     botUsername: options.botUsername,
+    linkBase: () => LINK_BASE_URL,
   };
 }
 
-/** The signed pairs, or null when the signature is not ours. */
-function verifiedPairs(initData: string, token: string): Map<string, string> | null {
+function readInitData(initData: string, token: string | null, maxAgeSeconds: number, now: Date): InitDataReading {
+  if (!token) return { fault: 'bot_token_missing' };
   // A Map keeps the last of equal keys, and blank values.
   const pairs = new Map(new URLSearchParams(initData));
   const given = pairs.get('hash');
+  if (!given) return { fault: 'signature_missing' };
   pairs.delete('hash');
   const key = createHmac('sha256', 'WebAppData').update(token).digest();
-  return given && isSignature(key, checkString(pairs), given) ? pairs : null;
-}
-
-function identityOf(pairs: Map<string, string>): MessengerIdentity | null {
+  if (!isSignature(key, checkString(pairs), given)) return { fault: 'signature_invalid' };
+  const authDate = pairs.get('auth_date');
+  if (!isFresh(authDate, Number.POSITIVE_INFINITY, now)) return { fault: 'auth_date_invalid' };
+  if (!isFresh(authDate, maxAgeSeconds, now)) return { fault: 'too_old' };
   const json = pairs.get('user');
   // Without `user` the pairs themselves are the data.
   const user: unknown = json === undefined ? Object.fromEntries(pairs) : parsed(json);
-  if (typeof user !== 'object' || user === null) return null;
+  if (typeof user !== 'object' || user === null) return { fault: 'user_unreadable' };
+  return { fault: null, identity: identityOf(user), hasUser: json !== undefined };
+}
+
+function identityOf(user: object): MessengerIdentity {
   const { id, username, first_name, last_name, language_code } = user as Record<string, unknown>;
   return {
     messengerId: wholeNumber(id),
@@ -84,8 +92,4 @@ function parsed(json: string): unknown {
 function wholeNumber(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) && number !== 0 ? number : null;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

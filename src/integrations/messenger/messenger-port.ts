@@ -33,6 +33,7 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
 
   return {
     isConfigured: () => connection() !== null,
+    linkTo: (username) => `https://t.me/${username}`,
     sendMessage: async (chatId, html, buttons = [], threadId) => {
       const message = await client.send('sendMessage', chatId, {
         chat_id: chatId,
@@ -86,6 +87,16 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
     },
     getChatMember: async (chatId, messengerId) =>
       chatMember(await client.call('getChatMember', { chat_id: chatId, user_id: messengerId })),
+    findPerson: async (username) => {
+      try {
+        const chat = await client.call('getChat', { chat_id: `@${username}` });
+        return chat.type === 'private' ? chat.id : null;
+      } catch (error) {
+        const kind = error instanceof MessengerError ? error.failure.kind : null;
+        if (kind === 'chat_not_found' || kind === 'rejected') return null;
+        throw error;
+      }
+    },
     getMe: async () => {
       const me = await client.call('getMe', {});
       return { messengerId: me.id, username: me.username, firstName: me.first_name };

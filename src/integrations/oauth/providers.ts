@@ -1,4 +1,5 @@
 import type { OAuthIdentity, OAuthProvider } from '../../domain/identity/oauth/types.ts';
+import { textOrNull } from '../text-or-null.ts';
 
 /** Where a provider lives. */
 export interface ProviderEndpoints {
@@ -159,8 +160,4 @@ function isVkId(id: string): boolean {
 function addressOrNull(value: unknown): string | null {
   const email = typeof value === 'string' ? value.trim().toLowerCase() : '';
   return email.length <= MAX_EMAIL_LENGTH && /^[^\s@<>,;"]+@[^\s@<>,;"]+\.[^\s@<>,;"]+$/.test(email) ? email : null;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

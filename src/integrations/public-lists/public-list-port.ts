@@ -1,3 +1,4 @@
+import type { HttpClient } from '../../core/http/http-client.ts';
 import { createHttpClient, type HttpClientDeps } from '../../core/http/outbound.ts';
 import type { PublicListPort } from '../../domain/safety/ports.ts';
 
@@ -6,18 +7,24 @@ const TIMEOUT_MS = 10_000;
 
 /** Fetches published lists; the caller decides when to try again, so nothing is repeated here (spec 01 H25). */
 export function createPublicListPort(deps: HttpClientDeps = {}): PublicListPort {
-  const client = createHttpClient(
-    {
-      system: 'public_list',
-      connectTimeoutMs: TIMEOUT_MS,
-      totalTimeoutMs: TIMEOUT_MS,
-      retries: 0,
-      breakerThreshold: 0,
-      maxResponseBytes: MAX_BYTES,
-      publicHostsOnly: { allowedPrivateHosts: [] },
-    },
-    deps,
+  return publicListPort(
+    createHttpClient(
+      {
+        system: 'public_list',
+        connectTimeoutMs: TIMEOUT_MS,
+        totalTimeoutMs: TIMEOUT_MS,
+        retries: 0,
+        breakerThreshold: 0,
+        maxResponseBytes: MAX_BYTES,
+        publicHostsOnly: { allowedPrivateHosts: [] },
+      },
+      deps,
+    ),
   );
+}
+
+/** The port over a client that cuts answers at 10 MB. */
+export function publicListPort(client: HttpClient): PublicListPort {
   return {
     fetchText: async (url) => {
       if (!/^https:\/\//i.test(url)) throw new Error('the list must be fetched over https');

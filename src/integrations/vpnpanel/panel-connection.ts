@@ -22,6 +22,14 @@ export function connectionError(connection: PanelConnection): string | null {
   return missing.length === 1 ? `${missing[0]} is not set` : `${missing.join(' and ')} are not set`;
 }
 
+/** The base URL as administrators may see it: without user name, password, query and trailing slash; null for no URL. */
+export function shownUrl(connection: PanelConnection): string | null {
+  const text = connection.baseUrl?.trim() ?? '';
+  if (!URL.canParse(text)) return null;
+  const { protocol, host, pathname } = new URL(text);
+  return `${protocol}//${host}${pathname}`.replace(/\/+$/, '');
+}
+
 /**
  * Headers of a call (spec 06 section 9). The panel refuses calls that do not look forwarded by a TLS proxy, hence the fixed
  * forwarding headers. TLS verification stays on for every host (section 17, hazard 17).

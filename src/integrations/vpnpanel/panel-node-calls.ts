@@ -1,15 +1,33 @@
 import type { VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { requireUuid } from './panel-generation.ts';
-import { mustBeFound, type PanelTransport, panelPath } from './panel-transport.ts';
+import { type PanelGeneration, requireUuid } from './panel-generation.ts';
+import { dayOf, mustBeFound, type PanelTransport, panelPath } from './panel-transport.ts';
 import { fromWireNode, fromWireNodes, fromWireStats } from './panel-wire.ts';
+import {
+  fromWireNodeDays,
+  fromWireNodeMetrics,
+  fromWireNodeUsage,
+  fromWireNodeUsageDays,
+  fromWireRealtime,
+  fromWireTrafficPeriods,
+} from './panel-wire-traffic.ts';
 
 type NodeCalls = Pick<
   VpnPanelPort,
-  'listNodes' | 'getNode' | 'enableNode' | 'disableNode' | 'restartNode' | 'restartAllNodes' | 'getSystemStats'
+  | 'listNodes'
+  | 'getNode'
+  | 'enableNode'
+  | 'disableNode'
+  | 'restartNode'
+  | 'restartAllNodes'
+  | 'listNodeTraffic'
+  | 'listNodeUsage'
+  | 'getSystemStats'
+  | 'getTrafficPeriods'
+  | 'listNodeDays'
 >;
 
-/** Nodes and system; the same calls in both generations of the panel. */
-export function createNodeCalls(transport: PanelTransport): NodeCalls {
+/** Nodes and system; but for the numbers of the moment, the same calls in both generations of the panel. */
+export function createNodeCalls(transport: PanelTransport, generation: () => Promise<PanelGeneration>): NodeCalls {
   const get = (path: string) => transport.call({ method: 'GET', path, idempotent: true });
   const switchNode = async (uuid: string, action: 'enable' | 'disable') => {
     const path = panelPath('nodes', requireUuid(uuid), 'actions', action);
@@ -33,6 +51,26 @@ export function createNodeCalls(transport: PanelTransport): NodeCalls {
       const path = panelPath('nodes', 'actions', 'restart-all');
       mustBeFound(await transport.call({ method: 'POST', path, body: { forceRestart: false }, idempotent: false }));
     },
+    async listNodeTraffic() {
+      if ((await generation()) === 'number') {
+        return fromWireNodeMetrics(mustBeFound(await get(panelPath('system', 'nodes', 'metrics'))));
+      }
+      return fromWireRealtime(mustBeFound(await get(panelPath('bandwidth-stats', 'nodes', 'realtime'))));
+    },
+    async listNodeUsage(uuid, { from, to }) {
+      const query = { start: dayOf(from), end: dayOf(to) };
+      const ofUsers = ['bandwidth-stats', 'nodes', requireUuid(uuid), 'users'];
+      if ((await generation()) === 'number') {
+        const path = panelPath(...ofUsers);
+        // Users are not asked for; the panel wants to name one at least.
+        const answer = await transport.call({ method: 'GET', path, query: { ...query, topUsersLimit: 1 }, idempotent: true });
+        return answer.found ? fromWireNodeUsageDays(answer.value, uuid) : null;
+      }
+      const answer = await transport.call({ method: 'GET', path: panelPath(...ofUsers, 'legacy'), query, idempotent: true });
+      return answer.found ? fromWireNodeUsage(answer.value) : null;
+    },
     getSystemStats: async () => fromWireStats(mustBeFound(await get(panelPath('system', 'stats')))),
+    getTrafficPeriods: async () => fromWireTrafficPeriods(mustBeFound(await get(panelPath('system', 'stats', 'bandwidth')))),
+    listNodeDays: async () => fromWireNodeDays(mustBeFound(await get(panelPath('system', 'stats', 'nodes')))),
   };
 }

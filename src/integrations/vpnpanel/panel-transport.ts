@@ -59,6 +59,11 @@ export function createPanelTransport(deps: { http: HttpClient; connection: () =>
   };
 }
 
+/** A moment's day in UTC, as the panel's statistics want it. */
+export function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
+}
+
 /** A list or a system call has no "absent": the address is wrong. */
 export function mustBeFound(answer: PanelAnswer): unknown {
   if (answer.found) return answer.value;

@@ -20,6 +20,7 @@ import type {
   PanelUserPatch,
 } from '../../domain/provisioning/ports.ts';
 import { PanelError } from '../../domain/provisioning/ports.ts';
+import { withoutInboundSecrets } from './inbound-secrets.ts';
 import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
 
 /** Codes of the panel that change what a call means. */
@@ -177,6 +178,12 @@ export function fromWireUserPage(value: unknown): { users: PanelUser[]; total: n
   return { users: page.users.map(fromWireUser), total: page.total };
 }
 
+/** Rows that a bulk call changed; null where the panel does not count. */
+export function fromWireAffected(value: unknown): number | null {
+  const counted = z.object({ affectedRows: z.number() }).safeParse(value);
+  return counted.success ? counted.data.affectedRows : null;
+}
+
 const wireDevice = z.object({
   hwid: text,
   userUuid: text.optional().catch(undefined),
@@ -203,7 +210,7 @@ const wireInbound = z.object({
   network: optionalText,
   security: optionalText,
   port: optionalNumber,
-  rawInbound: z.unknown().transform((raw) => raw ?? null),
+  rawInbound: z.unknown().transform((raw) => withoutInboundSecrets(raw)),
 });
 
 const wireInternalSquad = z.object({
@@ -266,6 +273,7 @@ const wireNode = z.object({
   consumptionMultiplier: z.number().catch(1),
   cpuCount: optionalNumber,
   cpuModel: optionalText,
+  totalRam: optionalText,
   system: z
     .object({ info: z.object({ cpus: z.number(), cpuModel: text, memoryTotal: z.number() }) })
     .nullish()
@@ -276,13 +284,13 @@ const wireNode = z.object({
 });
 
 export function fromWireNode(value: unknown): PanelNode {
-  const { system, xrayUptime, cpuCount, cpuModel, ...node } = read(wireNode, value);
+  const { system, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = read(wireNode, value);
   return {
     ...node,
     coreUptime: xrayUptime,
     cpuCount: system?.info.cpus ?? cpuCount,
     cpuModel: system?.info.cpuModel ?? cpuModel,
-    totalRamBytes: system?.info.memoryTotal ?? null,
+    totalRam: system ? `${(system.info.memoryTotal / 1024 ** 3).toFixed(2)} GiB` : totalRam,
   };
 }
 
@@ -290,25 +298,37 @@ export function fromWireNodes(value: unknown): PanelNode[] {
   return read(z.array(z.unknown()), value).map(fromWireNode);
 }
 
+/** Byte counts beyond exact numbers come as text. */
+const optionalBytes = z
+  .union([z.number(), text.regex(/^\d+$/).transform(Number)])
+  .nullable()
+  .catch(null);
+
 const wireStats = z.object({
-  cpu: z.object({ cores: count }).catch({ cores: 0 }),
-  memory: z.object({ total: count, used: count, free: count }).catch({ total: 0, used: 0, free: 0 }),
+  cpu: z.object({ cores: count, physicalCores: optionalNumber }).catch({ cores: 0, physicalCores: null }),
+  memory: z
+    .object({ total: count, used: count, free: count, available: optionalNumber })
+    .catch({ total: 0, used: 0, free: 0, available: null }),
   uptime: count,
-  users: z.object({ totalUsers: count, statusCounts: z.record(text, z.number()).catch({}) }),
+  users: z.object({ totalUsers: count, statusCounts: z.record(text, z.number()).catch({}), totalTrafficBytes: optionalBytes }),
   onlineStats: z
     .object({ onlineNow: count, lastDay: count, lastWeek: count, neverOnline: count })
     .catch({ onlineNow: 0, lastDay: 0, lastWeek: 0, neverOnline: 0 }),
-  nodes: z.object({ totalOnline: count }).catch({ totalOnline: 0 }),
+  nodes: z.object({ totalOnline: count, totalBytesLifetime: optionalBytes }).catch({ totalOnline: 0, totalBytesLifetime: null }),
 });
 
 export function fromWireStats(value: unknown): PanelSystemStats {
   const stats = read(wireStats, value);
   return {
     cpuCores: stats.cpu.cores,
+    // Newer panels count cores and free memory in one way only.
+    cpuPhysicalCores: stats.cpu.physicalCores ?? stats.cpu.cores,
     memoryTotalBytes: stats.memory.total,
     memoryUsedBytes: stats.memory.used,
     memoryFreeBytes: stats.memory.free,
+    memoryAvailableBytes: stats.memory.available ?? stats.memory.free,
     uptimeSeconds: Math.floor(stats.uptime),
+    totalTrafficBytes: stats.users.totalTrafficBytes ?? stats.nodes.totalBytesLifetime ?? 0,
     totalUsers: stats.users.totalUsers,
     usersByStatus: stats.users.statusCounts,
     onlineNow: stats.onlineStats.onlineNow,

@@ -2,12 +2,13 @@ import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
 import type { PanelUser, PanelUserPatch, VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { isPanelError, type PanelError } from '../../domain/provisioning/ports.ts';
-import { connectionError, type PanelConnection } from './panel-connection.ts';
+import { connectionError, type PanelConnection, shownUrl } from './panel-connection.ts';
 import { createGenerationCache, panelNumberFromUuid, requireUuid } from './panel-generation.ts';
 import { createNodeCalls } from './panel-node-calls.ts';
 import { createSquadCalls } from './panel-squad-calls.ts';
-import { createPanelTransport, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
+import { createPanelTransport, dayOf, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
 import {
+  fromWireAffected,
   fromWireDevices,
   fromWireEncryptedLink,
   fromWireSquadNodes,
@@ -129,6 +130,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
 
   return {
     configurationError: () => connectionError(deps.connection()),
+    apiUrl: () => shownUrl(deps.connection()),
     async ping() {
       await transport.call({ method: 'GET', path: panelPath('system', 'stats'), idempotent: true }).then(mustBeFound);
     },
@@ -174,6 +176,20 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
         ...(options.shortUuid === undefined ? {} : { shortUuid: options.shortUuid }),
       };
       return action(uuid, 'revoke', { body, idempotent: false });
+    },
+    async setSquadsOfUsers(uuids, squadUuids) {
+      const addresses = await Promise.all(uuids.map(addressOf));
+      const known = addresses.filter((address) => address !== null);
+      if (known.length === 0) return 0;
+      const names =
+        (await generation()) === 'uuid'
+          ? { uuids: known.map((address) => address.segment) }
+          : { userIds: known.map((address) => address.segment) };
+      const body = { ...names, activeInternalSquads: squadUuids };
+      const path = panelPath('users', 'bulk', 'update-squads');
+      const answer = mustBeFound(await transport.call({ method: 'POST', path, body, idempotent: true }));
+      // Users of another generation cannot be there; the count tells the caller to look at each.
+      return known.length < uuids.length ? known.length : fromWireAffected(answer);
     },
     async listUsers({ start, size }) {
       const call: PanelCall = { method: 'GET', path: panelPath('users'), query: { start, size }, idempotent: true };
@@ -222,7 +238,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     encryptLink,
     ...createSquadCalls(transport),
-    ...createNodeCalls(transport),
+    ...createNodeCalls(transport, generation),
   };
 }
 
@@ -236,10 +252,6 @@ async function withoutStaleExternalSquad<T>(body: object, send: (body: Record<st
     const { externalSquadUuid: _stale, ...rest } = body;
     return send(rest);
   }
-}
-
-function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
 }
 
 function isAlreadyThere(error: PanelError): boolean {

@@ -1,9 +1,7 @@
-import type { AdminActor } from '../../core/actor.ts';
-import { SUPERADMIN_LEVEL } from '../../domain/access/permission-catalogue.ts';
 import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
-import type { SettingEditor, SettingView } from '../../domain/settings/types.ts';
-import { toSettingAnswer } from '../setting-wire.ts';
+import type { SettingView } from '../../domain/settings/types.ts';
+import { editorOf, toSettingAnswer } from '../setting-wire.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import {
@@ -16,10 +14,6 @@ const tags: [string] = ['Admin Settings'];
 
 function toDefinition(setting: SettingView) {
   return { ...toSettingAnswer(setting), hint: setting.hint };
-}
-
-function editorOf(actor: AdminActor): SettingEditor {
-  return { kind: actor.kind, isSuperadmin: actor.isConfigAdmin || actor.level >= SUPERADMIN_LEVEL };
 }
 
 export const adminSettingsRouter = router({

@@ -27,7 +27,8 @@ import {
 
 const tags: [string] = ['Cabinet Admin Tariffs'];
 
-function toListItem({ tariff, subscriptionsCount }: { tariff: Tariff; subscriptionsCount: number }) {
+/** A tariff in a list of the administration. */
+export function toTariffListItem({ tariff, subscriptionsCount }: { tariff: Tariff; subscriptionsCount: number }) {
   return {
     id: tariff.id,
     name: tariff.name,
@@ -60,7 +61,7 @@ function toServerInfo(server: ServerSquad, tariff: Tariff | null) {
 }
 
 function toDetail({ tariff, subscriptionsCount, servers, promoGroups }: TariffForm) {
-  const { servers_count: _count, ...common } = toListItem({ tariff, subscriptionsCount });
+  const { servers_count: _count, ...common } = toTariffListItem({ tariff, subscriptionsCount });
   const prices = Object.entries(tariff.periodPrices).map(([days, kopeks]) => ({ days: Number(days), price_kopeks: kopeks }));
   return {
     ...common,
@@ -139,7 +140,7 @@ export const adminTariffsRouter = router({
     .output(TariffListResponse)
     .query(async ({ ctx, input }) => {
       const tariffs = await listTariffs(ctx.app, { includeInactive: input.include_inactive });
-      return { tariffs: tariffs.map(toListItem), total: tariffs.length };
+      return { tariffs: tariffs.map(toTariffListItem), total: tariffs.length };
     }),
 
   create: adminProcedure('tariffs:create')

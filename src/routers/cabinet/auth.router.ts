@@ -1,4 +1,3 @@
-import { refuse } from '../../core/errors.ts';
 import {
   cancelEmailChange,
   confirmEmailChange,
@@ -10,8 +9,8 @@ import { registerAccount } from '../../domain/identity/email/register-account.ts
 import { requestPasswordReset, resetPassword } from '../../domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../domain/identity/email/sign-in-with-password.ts';
 import { resendVerification, verifyEmail } from '../../domain/identity/email/verify-email.ts';
-import { findUserById } from '../../domain/identity/find-user.ts';
 import { isAdmin, readOwnAccess } from '../../domain/identity/read-own-access.ts';
+import { requireUser } from '../../domain/identity/require-user.ts';
 import { closeSession, refreshSession } from '../../domain/identity/sessions/refresh-session.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
@@ -161,11 +160,7 @@ export const cabinetAuthRouter = router({
   me: cabinetProcedure
     .meta(get('me', 'The signed-in user'))
     .output(schemas.CabinetAuthUserResponse)
-    .query(async ({ ctx }) => {
-      const user = await findUserById(ctx.app, ctx.actor.userId);
-      if (!user) throw refuse('user_not_found', 404, 'User not found');
-      return toUserResponse(user);
-    }),
+    .query(async ({ ctx }) => toUserResponse(await requireUser(ctx.app, ctx.actor.userId))),
 
   permissions: cabinetProcedure
     .meta(get('me/permissions', 'What the signed-in user may do as an administrator'))

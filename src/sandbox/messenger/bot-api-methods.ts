@@ -50,6 +50,7 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   },
   answerCallbackQuery: async () => true,
   getChatMember,
+  getChat,
   setWebhook: async ({ state }, payload) => {
     const url = String(payload.url ?? '');
     const secret = typeof payload.secret_token === 'string' ? payload.secret_token : null;
@@ -139,6 +140,14 @@ function checkLength(value: unknown, max: number, problem: string): void {
   const characters = typeof value === 'string' ? value.length : 0;
   const size = problem === 'INVOICE_PAYLOAD_INVALID' ? bytes : characters;
   if (size < 1 || size > max) throw new BotApiRefusal(400, `Bad Request: ${problem}`);
+}
+
+/** Knows the names it has been told of; like the real one, it says nothing of others. */
+async function getChat({ state }: MethodContext, payload: Payload): Promise<unknown> {
+  const name = String(payload.chat_id).replace(/^@/, '').toLowerCase();
+  const id = (await state.read()).people?.[name];
+  if (id === undefined) throw new BotApiRefusal(400, 'Bad Request: chat not found');
+  return { id, type: 'private', first_name: 'Sandbox', username: name };
 }
 
 async function getChatMember({ state }: MethodContext, payload: Payload): Promise<unknown> {

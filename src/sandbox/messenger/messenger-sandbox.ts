@@ -48,6 +48,8 @@ export interface MessengerSandbox {
   initData(user: SandboxMessengerUser, startParameter?: string): string;
   setBlocked(messengerId: number, blocked: boolean): Promise<void>;
   setUnknown(chatId: number): Promise<void>;
+  /** Makes a person known by a public name. */
+  setPerson(username: string, messengerId: number): Promise<void>;
   setMembership(chatId: string, userId: number, status: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -161,6 +163,10 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
         if (blocked) current.blocked.push(messengerId);
       }),
     setUnknown: (chatId) => state.update((current) => void current.unknown.push(chatId)),
+    setPerson: (username, messengerId) =>
+      state.update((current) => {
+        current.people = { ...current.people, [username.toLowerCase()]: messengerId };
+      }),
     setMembership: (chatId, userId, status) =>
       state.update((current) => {
         current.memberships = current.memberships.filter((entry) => entry.chatId !== chatId || entry.userId !== userId);

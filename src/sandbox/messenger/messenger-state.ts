@@ -34,6 +34,8 @@ export interface MessengerState {
   unknown: number[];
   /** Channel or group, member, status; a user without an entry is a member. */
   memberships: { chatId: string; userId: number; status: string }[];
+  /** Ids by public name in lower case; absent in states stored by earlier versions. */
+  people?: Record<string, number>;
 }
 
 export function emptyMessengerState(): MessengerState {

@@ -45,7 +45,8 @@ function squadAnswer({ context }: RouteRequest, squad: StoredSquad): RouteAnswer
 const eventSent = ({ context }: RouteRequest): RouteAnswer =>
   context.generation === 'uuid' ? { response: { eventSent: true } } : { status: 204 };
 
-function nodeOf({ context, params }: RouteRequest): StoredNode {
+/** @throws PanelRefusal for a node that there is not */
+export function nodeOf({ context, params }: RouteRequest): StoredNode {
   const node = context.state.meta.nodes.find(({ uuid }) => uuid === params.uuid);
   if (!node) throw new PanelRefusal(ERRORS.NODE_NOT_FOUND);
   return node;

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../core/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../core/clock.ts';
 import { CONFIG_PROFILE_UUID, type Generation, type StoredDevice, type StoredNode, type StoredUser } from './panel-data.ts';
 import type { PanelState } from './panel-state.ts';
 import { linksOf } from './subscription-links.ts';
@@ -154,7 +154,7 @@ export function nodeAnswer(state: PanelState, node: StoredNode) {
     },
     versions: node.isDisabled ? null : { xray: '25.1.1', node: '2.7.0' },
     xrayUptime: node.isDisabled ? 0 : Math.max(0, uptimeSeconds(state)),
-    usersOnline: 0,
+    usersOnline: usersOnlineAt(state, node),
     note: null,
   };
 }
@@ -179,6 +179,18 @@ export function accessibleNodes(state: PanelState, squadUuids: readonly string[]
     });
 }
 
+/** Seen within a minute. */
+export function isOnline(user: StoredUser, now: Date): boolean {
+  return user.onlineAt !== null && now.getTime() - Date.parse(user.onlineAt) <= MINUTE_MS;
+}
+
+/** A user is connected to the first node that the squads open. */
+function usersOnlineAt(state: PanelState, node: StoredNode): number {
+  const now = state.clock.now();
+  const online = [...state.users()].filter((user) => isOnline(user, now));
+  return online.filter((user) => accessibleNodes(state, user.squadUuids)[0]?.uuid === node.uuid).length;
+}
+
 function uptimeSeconds(state: PanelState): number {
   return Math.floor((state.clock.now().getTime() - Date.parse(state.meta.startedAt)) / 1000);
 }
@@ -194,7 +206,7 @@ export function statsAnswer(state: PanelState) {
     if (user.onlineAt === null) onlineStats.neverOnline += 1;
     else {
       const ageMs = now.getTime() - Date.parse(user.onlineAt);
-      if (ageMs <= 60_000) onlineStats.onlineNow += 1;
+      if (isOnline(user, now)) onlineStats.onlineNow += 1;
       if (ageMs <= DAY_MS) onlineStats.lastDay += 1;
       if (ageMs <= 7 * DAY_MS) onlineStats.lastWeek += 1;
     }
@@ -248,6 +260,7 @@ export function subscriptionInfoAnswer(context: AnswerContext, user: StoredUser)
   };
 }
 
-function sizeText(bytes: number): string {
+/** A size in the panel's words. */
+export function sizeText(bytes: number): string {
   return bytes >= 1024 ** 3 ? `${(bytes / 1024 ** 3).toFixed(2)} GiB` : `${(bytes / 1024 ** 2).toFixed(2)} MiB`;
 }

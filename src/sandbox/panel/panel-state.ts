@@ -13,6 +13,8 @@ export interface PanelState {
   readonly clock: Clock;
   readonly random: Random;
   users(): IterableIterator<StoredUser>;
+  /** `size` users in the order of their making, after the first `start`. */
+  usersFrom(start: number, size: number): StoredUser[];
   userCount(): number;
   byId(id: number): StoredUser | undefined;
   byUuid(uuid: string): StoredUser | undefined;
@@ -92,6 +94,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
     clock,
     random,
     users: () => users.values(),
+    usersFrom: (start, size) => users.values().drop(Math.max(0, start)).take(size).toArray(),
     userCount: () => users.size,
     byId: (id) => users.get(id),
     byUuid: (uuid) => one(uuids, uuid.toLowerCase()),

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type Random, systemRandom } from '../../core/random.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { infraRoutes } from './infra-routes.ts';
+import { nodeUsageRoutes } from './node-usage-routes.ts';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
 import { createFaultSwitch, type FaultSwitch, type PanelFaults } from './panel-faults.ts';
@@ -59,7 +60,7 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const state = await openPanelState({ state: options.state, clock: options.clock, random });
   const generation = options.generation ?? 'uuid';
   const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');
-  const routes = [...userRoutes, ...usageRoutes, ...deviceRoutes, ...infraRoutes].filter(
+  const routes = [...userRoutes, ...usageRoutes, ...nodeUsageRoutes, ...deviceRoutes, ...infraRoutes].filter(
     (route) => !route.only || route.only === generation,
   );
   const faults = createFaultSwitch();

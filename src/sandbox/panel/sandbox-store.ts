@@ -27,30 +27,39 @@ export interface WriteBehind {
   flush(): Promise<void>;
 }
 
+/** So many times as long as the last write took, the next one waits: with thousands of users saving must not crowd out serving. */
+const REST_FACTOR = 10;
+const MAX_REST_MS = 3_000;
+
 /**
- * Saves changed keys shortly after the change, several changes in one write. One write per key at a time, so that an older
- * value never overtakes a newer one.
+ * Saves changed keys shortly after the change, several changes in one write; the longer writes take, the rarer they are. One write
+ * per key at a time, so that an older value never overtakes a newer one.
  */
 export function createWriteBehind(store: SandboxStore, currentValue: (key: string) => unknown, delayMs = 50): WriteBehind {
   const dirty = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let failure: unknown;
+  let restMs = delayMs;
 
+  /** One write of everything marked; what changes meanwhile waits for the next. */
   async function drain(): Promise<void> {
-    while (dirty.size > 0) {
-      const keys = [...dirty];
-      dirty.clear();
-      try {
-        for (const key of keys) await store.save(key, currentValue(key));
-        failure = undefined;
-      } catch (error) {
-        // Kept for the next change or flush: a fake outside system must not bring the process down.
-        failure = error;
-        for (const key of keys) dirty.add(key);
-        return;
-      }
+    const startedAt = performance.now();
+    const keys = [...dirty];
+    dirty.clear();
+    try {
+      for (const key of keys) await store.save(key, currentValue(key));
+      failure = undefined;
+    } catch (error) {
+      // Kept for the next change or flush: a fake outside system must not bring the process down.
+      failure = error;
+      for (const key of keys) dirty.add(key);
     }
+    restMs = Math.min(Math.max(delayMs, (performance.now() - startedAt) * REST_FACTOR), MAX_REST_MS);
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(start, restMs).unref();
   }
 
   function start(): Promise<void> {
@@ -58,6 +67,7 @@ export function createWriteBehind(store: SandboxStore, currentValue: (key: strin
     timer = undefined;
     running ??= drain().finally(() => {
       running = undefined;
+      if (dirty.size > 0 && failure === undefined) schedule();
     });
     return running;
   }
@@ -65,7 +75,7 @@ export function createWriteBehind(store: SandboxStore, currentValue: (key: strin
   return {
     touch(key) {
       dirty.add(key);
-      timer ??= setTimeout(start, delayMs).unref();
+      schedule();
     },
     async flush() {
       await start();

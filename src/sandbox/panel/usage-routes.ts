@@ -6,7 +6,8 @@ import { userOf } from './user-routes.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-function daysBetween(start: string, end: string): string[] {
+/** Days of a range, both included, as `YYYY-MM-DD`. */
+export function daysBetween(start: string, end: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(start); at <= Date.parse(end); at += DAY_MS) days.push(new Date(at).toISOString().slice(0, 10));
   return days;

@@ -1,4 +1,5 @@
 import {
+  BulkUpdateUsersSquadsCommand,
   CreateUserCommand,
   DisableUserCommand,
   EnableUserCommand,
@@ -16,7 +17,7 @@ import {
 } from '@remnawave/backend-contract';
 import { accessibleNodes, userAnswer } from './panel-answers.ts';
 import type { StoredUser } from './panel-data.ts';
-import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
+import { checked, PanelRefusal, type PanelRoute, type RouteAnswer, type RouteRequest } from './panel-route.ts';
 import type { PanelState } from './panel-state.ts';
 import { currentStatus, newPassword, newShortUuid, newUuid } from './user-rules.ts';
 
@@ -62,7 +63,7 @@ export const userRoutes: PanelRoute[] = [
         size: number;
       };
       const { state } = request.context;
-      const users = [...state.users()].slice(start, start + size);
+      const users = state.usersFrom(start, size);
       return { response: { users: users.map((user) => userAnswer(request.context, user)), total: state.userCount() } };
     },
   },
@@ -118,6 +119,18 @@ export const userRoutes: PanelRoute[] = [
     path: '/api/users/by-email/:email',
     only: 'uuid',
     handle: (request) => userList(request, request.context.state.byEmail(request.params.email ?? '')),
+  },
+  {
+    method: 'POST',
+    path: '/api/users/bulk/update-squads',
+    // The older generation names uuids; it has no number of users for those it does not know.
+    adapt(body, { context: { state, generation } }) {
+      const { uuids, ...rest } = body as { uuids?: unknown };
+      if (generation === 'number' || !Array.isArray(uuids)) return body;
+      return { ...rest, userIds: uuids.map((uuid) => state.byUuid(String(uuid))?.id ?? 0) };
+    },
+    body: BulkUpdateUsersSquadsCommand.RequestBodySchema,
+    handle: (request) => setSquads(request),
   },
   {
     method: 'GET',
@@ -200,6 +213,15 @@ export const userRoutes: PanelRoute[] = [
     },
   },
 ];
+
+/** Unknown users are passed over, as a real panel does. */
+function setSquads({ context: { state, generation }, body }: RouteRequest): RouteAnswer {
+  const { userIds, activeInternalSquads } = body as BulkUpdateUsersSquadsCommand.RequestBody;
+  checkSquads(state, { activeInternalSquads });
+  const users = userIds.map((id) => state.byId(id)).filter((user) => user !== undefined);
+  for (const user of users) state.update(user, { squadUuids: [...new Set(activeInternalSquads)] });
+  return generation === 'uuid' ? { response: { affectedRows: users.length } } : { status: 204 };
+}
 
 function createUser(request: RouteRequest): StoredUser {
   const { state } = request.context;

@@ -81,6 +81,22 @@ describe('retention', () => {
 });
 
 describe('the writer', () => {
+  it('H24: keeps no request waiting and writes what came meanwhile in one statement', async () => {
+    const user = await aUser(app);
+    const writer = new AuditWriter(app.log);
+    let statements = 0;
+    const sql: App['db']['sql'] = (text, values) => {
+      statements += 1;
+      return app.db.sql(text, values);
+    };
+    const db = { ...app.db, sql };
+    const waiting = Array.from({ length: 60 }, () => writer.record(db, entry(user.id)));
+    expect(statements).toBe(0);
+    await Promise.all(waiting);
+    expect(statements).toBe(1);
+    expect(await rowsOf(user.id)).toHaveLength(60);
+  });
+
   it('writes everything that waits on flush, in order', async () => {
     const user = await aUser(app);
     const writer = new AuditWriter(app.log);

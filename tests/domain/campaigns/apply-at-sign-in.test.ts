@@ -124,15 +124,18 @@ describe('once, and only when it can be given', () => {
     expect(await registrationOf(user.id)).toBeNull();
   });
 
-  test('a failure rolls everything back and never reaches the sign-in', async () => {
-    const user = await aUser(t.app);
-    const partner = await aUser(t.app);
-    const campaign = await aCampaign(t.app, {
-      ...{ bonus_type: 'subscription', subscription_duration_days: 3, partner_user_id: partner.id },
-    });
+  test.each([
+    ['balance', { balance_bonus_kopeks: 500 }],
+    ['subscription', { subscription_duration_days: 3 }],
+    ['tariff', { tariff_duration_days: 3 }],
+    ['none', {}],
+  ])('hazard 6.7: a failure rolls everything back and never reaches the sign-in (%s)', async (type, columns) => {
+    const [user, partner] = [await aUser(t.app), await aUser(t.app)];
+    const tariff = type === 'tariff' ? { tariff_id: await aTariff(t.app) } : {};
+    const campaign = await aCampaign(t.app, { bonus_type: type, partner_user_id: partner.id, ...columns, ...tariff });
+    // Read after the registration is written: for the notices of the referral, and for the subscription.
     const broken: App = {
       ...t.app,
-      random: { ...t.app.random, int: () => 7_000 },
       settings: {
         get: () => {
           throw new Error('test');
@@ -141,7 +144,41 @@ describe('once, and only when it can be given', () => {
     };
     expect(await applyCampaignAtSignIn(broken, user.id, campaign.slug)).toBeNull();
     expect(await registrationOf(user.id)).toBeNull();
-    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: null });
+    expect(await subscriptionOf(user.id)).toBeNull();
+    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: null, balance_kopeks: 0 });
+    expect(await t.app.db.sql('SELECT id FROM referral_earnings WHERE referral_id = $1::int', [user.id])).toEqual([]);
+    // Nothing is used up: the next sign-in gets it.
+    expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({ bonusType: type });
+  });
+
+  test('hazard 6.7: the panel hears of the subscription from a job after the commit, never in the sign-in', async () => {
+    const user = await aUser(t.app);
+    const tariffId = await aTariff(t.app);
+    const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 3 });
+    let calls = 0;
+    const panel = new Proxy(t.app.ports.panel, {
+      get: (port, name) => {
+        calls += 1;
+        return Reflect.get(port, name);
+      },
+    });
+    const app: App = { ...t.app, ports: { ...t.app.ports, panel } };
+    expect(await applyCampaignAtSignIn(app, user.id, campaign.slug)).toMatchObject({ bonusType: 'tariff' });
+    expect(calls).toBe(0);
+    const { id } = (await subscriptionOf(user.id)) as { id: number };
+    const jobs = () =>
+      t.app.db.sql("SELECT id FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1", [String(id)]);
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  test('no device limit of its own, or 0: the default', async () => {
+    for (const limit of [null, 0]) {
+      const user = await aUser(t.app);
+      const columns = { bonus_type: 'subscription', subscription_duration_days: 3, subscription_device_limit: limit };
+      await applyCampaignAtSignIn(t.app, user.id, (await aCampaign(t.app, columns)).slug);
+      const { device_limit: given } = (await subscriptionOf(user.id))!;
+      expect(given).toBe(t.app.settings.get('DEFAULT_DEVICE_LIMIT'));
+    }
   });
 });
 
@@ -152,7 +189,7 @@ describe('partners', () => {
       [referralId],
     );
 
-  test('becomes the referrer of who has none, with the campaign on the earning', async () => {
+  test('hazard 6.7: the registration comes before the pending earning, which so names the campaign', async () => {
     const [user, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
     await applyCampaignAtSignIn(t.app, user.id, campaign.slug);

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addDays } from '../../../src/core/clock.ts';
 import { handlePollPress, type PollPress, receivePollUpdate } from '../../../src/domain/games/polls/answer-in-messenger.ts';
-import { segmentCondition } from '../../../src/domain/games/polls/audience.ts';
 import { deletePoll, readPollStatistics } from '../../../src/domain/games/polls/manage-polls.ts';
 import { deliverPoll, sendPoll } from '../../../src/domain/games/polls/send-poll.ts';
 import { answerQuestion, startPoll } from '../../../src/domain/games/polls/take-poll.ts';
@@ -10,7 +8,7 @@ import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import type { MessageRequest } from '../../../src/domain/messaging/send-message.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, aTariff, topUp } from '../subscriptions/sale-samples.ts';
+import { aSegment, withMessenger } from '../audience/audience-samples.ts';
 import { aPoll, given, pollFacts } from './poll-samples.ts';
 
 let t: TestApp;
@@ -19,33 +17,6 @@ beforeAll(async () => {
 });
 
 const actor = (userId: number) => ({ kind: 'user' as const, userId });
-
-/** The app with a messenger that notes what it sends, or fails. */
-function withMessenger(fail?: (chatId: number) => void) {
-  const sent: { chatId: number; html: string; data: unknown }[] = [];
-  const messenger = {
-    ...t.app.ports.messenger,
-    isConfigured: () => true,
-    sendMessage: async (chatId: number, html: string, buttons?: readonly (readonly unknown[])[]) => {
-      fail?.(chatId);
-      sent.push({ chatId, html, data: buttons });
-      return { messageId: 1 };
-    },
-  };
-  return { app: { ...t.app, ports: { ...t.app.ports, messenger } }, sent };
-}
-
-/** A segment that holds exactly these users: one tariff of their own. */
-async function anAudience(count: number): Promise<{ target: string; users: { id: number; messengerId: number }[] }> {
-  const tariffId = await aTariff(t.app);
-  const users = [];
-  for (let n = 0; n < count; n++) {
-    const user = await aUser(t.app, { language: 'en' });
-    await aStoredSubscription(t.app, user.id, { tariff_id: tariffId });
-    users.push(user);
-  }
-  return { target: `tariff_${tariffId}`, users };
-}
 
 describe('poll rewards (12.4)', () => {
   test('answer, completion and reward stand or fall together; the reward is paid once', async () => {
@@ -130,10 +101,10 @@ describe('poll rewards (12.4)', () => {
 
 describe('sending a poll (12.4)', () => {
   test('rows are committed before a message leaves, and the text is escaped', async () => {
-    const { target, users } = await anAudience(2);
+    const { target, users } = await aSegment(t.app, 2);
     const poll = await aPoll(t.app, 1_000, '<b>1 < 2</b> & more');
     const seen: number[] = [];
-    const { app, sent } = withMessenger();
+    const { app, sent } = withMessenger(t.app);
     const sendMessage = app.ports.messenger.sendMessage;
     app.ports.messenger.sendMessage = async (...call) => {
       const [row] = await t.app.db.sql<{ n: number }>('SELECT count(*)::int AS n FROM poll_responses WHERE poll_id = $1::int', [
@@ -146,20 +117,20 @@ describe('sending a poll (12.4)', () => {
     expect(seen).toEqual([2, 2]);
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map(({ messengerId }) => messengerId).sort());
     expect(sent[0]!.html).toContain('&lt;b&gt;1 &lt; 2&lt;/b&gt; &amp; more');
-    expect(sent[0]!.data).toEqual([[{ text: 'Take the poll', callbackData: expect.stringMatching(/^poll_start:\d+$/) }]]);
+    expect(sent[0]!.buttons).toEqual([[{ text: 'Take the poll', callbackData: expect.stringMatching(/^poll_start:\d+$/) }]]);
     // Everybody has it: the second call writes to nobody.
     expect(await sendPoll(app, poll.id, target)).toEqual({ sent: 0, failed: 0, skipped: 2, total: 2 });
     expect(sent).toHaveLength(2);
   });
 
   test('users without messenger get the poll too, only without a message', async () => {
-    const { target, users } = await anAudience(2);
+    const { target, users } = await aSegment(t.app, 2);
     await t.app.db.sql(
       "UPDATE users SET messenger_id = NULL, email = 'poll' || id || '@example.com' WHERE id = $1::int RETURNING id",
       [users[0]!.id],
     );
     const poll = await aPoll(t.app);
-    const { app, sent } = withMessenger();
+    const { app, sent } = withMessenger(t.app);
     expect(await sendPoll(app, poll.id, target)).toEqual({ sent: 1, failed: 0, skipped: 1, total: 2 });
     expect(sent).toHaveLength(1);
     const rows = await t.app.db.sql('SELECT user_id FROM poll_responses WHERE poll_id = $1::int ORDER BY user_id', [poll.id]);
@@ -167,10 +138,10 @@ describe('sending a poll (12.4)', () => {
   });
 
   test('who blocked the bot is skipped, other failures are counted, a hurried messenger is asked again later', async () => {
-    const { target, users } = await anAudience(4);
+    const { target, users } = await aSegment(t.app, 4);
     const poll = await aPoll(t.app);
     let isHurried = true;
-    const { app, sent } = withMessenger((chatId) => {
+    const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === users[0]!.messengerId) throw new MessengerError({ kind: 'blocked' }, 'blocked');
       if (chatId === users[1]!.messengerId) throw new MessengerError({ kind: 'rejected' }, 'rejected');
       if (chatId === users[2]!.messengerId && isHurried)
@@ -201,7 +172,7 @@ describe('sending a poll (12.4)', () => {
 
 describe('answering in the messenger', () => {
   test('the buttons lead from the invitation to the reward, and nobody else can press them', async () => {
-    const { app } = withMessenger();
+    const { app } = withMessenger(t.app);
     app.ports.messenger.answerCallback = async () => {
       throw new MessengerError({ kind: 'rejected' }, 'query is too old');
     };
@@ -253,75 +224,5 @@ describe('answering in the messenger', () => {
       balance: 5_000,
       rewards: 1,
     });
-  });
-});
-
-describe('segments (0.5)', () => {
-  test('each holds who the table says', async () => {
-    const now = t.app.clock.now();
-    const tariffId = await aTariff(t.app);
-    const dailyId = await aTariff(t.app, { is_daily: true });
-    const people: Record<string, number> = {};
-    const person = async (name: string, subscription: Record<string, unknown> | null) => {
-      const user = await aUser(t.app);
-      if (subscription) await aStoredSubscription(t.app, user.id, subscription);
-      await t.app.db.sql('UPDATE users SET last_activity = $2::timestamptz WHERE id = $1::int RETURNING id', [user.id, now]);
-      people[name] = user.id;
-    };
-    await person('long', { tariff_id: tariffId, end_date: addDays(now, 40), traffic_used_gb: 3 });
-    await person('soon', { end_date: addDays(now, 2), traffic_used_gb: 3 });
-    await person('week', { end_date: addDays(now, 6), traffic_used_gb: 0 });
-    await person('daily', { tariff_id: dailyId, end_date: addDays(now, 1), traffic_used_gb: 3 });
-    await person('trial', { is_trial: true, end_date: addDays(now, 1) });
-    await person('trialOver', { is_trial: true, end_date: addDays(now, -1) });
-    await person('disabled', { status: 'disabled' });
-    await person('none', null);
-    await person('former', null);
-    await topUp(t.app, people.none!, 500);
-    await t.app.db.sql(
-      'UPDATE users SET has_had_paid_subscription = true, referred_by_id = $2::int, last_activity = $3::timestamptz WHERE id = $1::int RETURNING id',
-      [people.former, people.long, addDays(now, -61)],
-    );
-    const ids = Object.values(people);
-    const members = async (target: string) => {
-      const rows = await t.app.db.sql<{ id: number }>(
-        `SELECT u.id FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs f ON f.id = s.tariff_id
-         WHERE u.id = ANY($1::int[]) AND u.created_at <= $2::timestamptz AND ${segmentCondition(target, '$2::timestamptz')}`,
-        [ids, now],
-      );
-      const found = new Set(rows.map(({ id }) => id));
-      return Object.keys(people).filter((name) => found.has(people[name]!));
-    };
-    const expected: Record<string, string[]> = {
-      all: Object.keys(people),
-      active: ['long', 'soon', 'week', 'daily'],
-      trial: ['trial', 'trialOver'],
-      no: ['trialOver', 'disabled', 'none', 'former'],
-      expiring: ['soon', 'trial'],
-      expiring_subscribers: ['soon', 'week', 'trial'],
-      expired: ['trialOver', 'disabled', 'former'],
-      expired_subscribers: ['trialOver', 'disabled', 'former'],
-      canceled_subscribers: ['disabled'],
-      trial_ending: ['trial'],
-      trial_expired: ['trialOver'],
-      active_zero: ['week'],
-      trial_zero: ['trial'],
-      zero: ['week', 'trial'],
-      autopay_failed: [],
-      low_balance: ['none'],
-      inactive_30d: ['former'],
-      inactive_60d: ['former'],
-      inactive_90d: [],
-      [`tariff_${tariffId}`]: ['long'],
-      custom_today: Object.keys(people),
-      custom_week: Object.keys(people),
-      custom_month: Object.keys(people),
-      custom_active_today: Object.keys(people).filter((name) => name !== 'former'),
-      custom_inactive_week: ['former'],
-      custom_inactive_month: ['former'],
-      custom_referrals: ['former'],
-      custom_direct: Object.keys(people).filter((name) => name !== 'former'),
-    };
-    for (const [target, names] of Object.entries(expected)) expect([target, await members(target)]).toEqual([target, names]);
   });
 });

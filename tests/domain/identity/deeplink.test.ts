@@ -65,7 +65,7 @@ async function begun() {
 }
 
 describe('sign-in confirmed in the bot', () => {
-  it('shows who asks, takes a yes and gives one session', async () => {
+  it('H19: shows who asks, takes a yes and gives one session', async () => {
     const { user, id, token } = await begun();
     expect(token).toMatch(/^[\w-]{32}$/);
     await expect(poll(token)).rejects.toMatchObject(refused(202, 'Waiting for confirmation'));

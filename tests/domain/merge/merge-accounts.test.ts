@@ -86,7 +86,7 @@ describe('identities and flags', () => {
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
       ...{ messenger_id: before.messenger_id, google_id: google, yandex_id: before.yandex_id, vk_id: before.vk_id, email },
       ...{ email_verified: true, email_verified_at: before.email_verified_at, password_hash: 'stored-hash', used_promocodes: 5 },
-      ...{ partner_status: 'pending', referral_commission_percent: 40, has_had_paid_subscription: true },
+      ...{ partner_status: 'pending', referral_commission_percent: '40.00', has_had_paid_subscription: true },
       ...{ restriction_topup: true, restriction_subscription: false, restriction_reason: 'why' },
     });
     expect(await userRow(t.app, pair.secondaryId)).toMatchObject({

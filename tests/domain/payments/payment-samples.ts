@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../../src/core/app.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
+import type { PaymentPurpose } from '../../../src/domain/payments/purpose-payment.ts';
 import { receiveProviderCallback } from '../../../src/domain/payments/receive-callback.ts';
 import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
 
@@ -88,8 +89,8 @@ export async function callbackJobs(app: App, externalId: string): Promise<number
 }
 
 /** Runs the jobs of all stored callbacks about a payment once. */
-export async function runCallbackJobs(app: App, externalId: string): Promise<void> {
-  for (const callbackId of new Set(await callbackJobs(app, externalId))) await processCallback(app, { callbackId });
+export async function runCallbackJobs(app: App, externalId: string, purposes: readonly PaymentPurpose[] = []): Promise<void> {
+  for (const callbackId of new Set(await callbackJobs(app, externalId))) await processCallback(app, { callbackId }, [], purposes);
 }
 
 export async function callbackResults(app: App, externalId: string): Promise<(string | null)[]> {

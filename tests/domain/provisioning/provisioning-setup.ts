@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
+import type { PanelConnection } from '../../../src/integrations/vpnpanel/panel-connection.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
 import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
@@ -22,20 +23,18 @@ export interface ProvisioningTest extends TestApp {
 
 /** An app whose panel belongs to this test alone. */
 export async function withPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+  const t = await startOwnPanel(options);
+  onTestFinished(() => t.panel.close());
+  return t;
+}
+
+/** The same for a whole file, which closes the panel. */
+export async function startOwnPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
   const t = await testApp(options);
   const panel = await startSandboxPanel({ state: createMemoryStore(), clock: t.clock });
-  onTestFinished(() => panel.close());
   const adapter = createVpnPanelAdapter({
     http: createPlainHttpClient({ retries: options.retries ?? 0 }),
-    connection: () => ({
-      baseUrl: panel.url,
-      apiKey: panel.apiKey,
-      authType: 'api_key',
-      username: null,
-      password: null,
-      caddyToken: null,
-      secretKey: null,
-    }),
+    connection: () => ({ ...NO_CONNECTION, baseUrl: panel.url, apiKey: panel.apiKey }),
   });
   return { ...t, panel, adapter, app: withPort(t.app, adapter) };
 }
@@ -43,6 +42,22 @@ export async function withPanel(options: TestAppOptions & { retries?: number } =
 /** The app with another panel port. */
 export function withPort(app: App, panel: VpnPanelPort): App {
   return { ...app, ports: { ...app.ports, panel } };
+}
+
+const NO_CONNECTION: PanelConnection = {
+  baseUrl: null,
+  apiKey: null,
+  authType: 'api_key',
+  username: null,
+  password: null,
+  caddyToken: null,
+  secretKey: null,
+};
+
+/** The app with the real adapter on settings that lead nowhere. */
+export function unconfigured(app: App, changes: Partial<PanelConnection> = {}): App {
+  const connection = () => ({ ...NO_CONNECTION, ...changes });
+  return withPort(app, createVpnPanelAdapter({ http: createPlainHttpClient({ retries: 0 }), connection }));
 }
 
 export interface BuiltSubscription {

@@ -4,6 +4,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { listRenewalOptions, readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { previewTariffSwitch, switchToTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff } from './sale-samples.ts';
 
@@ -103,6 +104,45 @@ test('what renewal-options shows is what the renewal charges, with a tariff and 
         const { periodDays, priceKopeks } = options[pick % options.length]!;
         const answer = await renewSubscription(t.app, buyer, { periodDays, idempotencyKey: null });
         expect(answer).toMatchObject({ amount_paid_kopeks: priceKopeks });
+      },
+    ),
+    { numRuns: 40 },
+  );
+  expect(await checkLedger(t.app)).toEqual([]);
+}, 120_000);
+
+test('what the switch preview shows is what the switch charges, between any two tariffs (H5, H10, H30)', async () => {
+  const moment = fc.integer({ min: 1, max: 400 * 24 * 60 });
+  await fc.assert(
+    fc.asyncProperty(
+      goods,
+      goods,
+      group,
+      percent,
+      moment,
+      fc.boolean(),
+      async (from, to, membership, offer, minutesLeft, trial) => {
+        const buyer = await aBuyer(t.app, RICH);
+        const { is_member, ...columns } = membership;
+        if (is_member) await aMembership(t.app, buyer.userId, columns);
+        await aStoredSubscription(t.app, buyer.userId, {
+          tariff_id: await aTariff(t.app, from),
+          is_trial: trial,
+          end_date: new Date(t.clock.now().getTime() + minutesLeft * 60_000),
+        });
+        await anOffer(t.app, buyer.userId, offer);
+        const order = { tariffId: await aTariff(t.app, to), periodDays: 30, trafficGb: null };
+        const preview = previewTariffSwitch(t.app, buyer, order);
+        if (to.is_daily && to.daily_price_kopeks === 0) {
+          await expect(preview).rejects.toMatchObject({ status: 400 });
+          return;
+        }
+        const cost = (await preview).upgrade_cost_kopeks as number;
+        const answer = await switchToTariff(t.app, buyer, { ...order, idempotencyKey: null });
+        expect(answer).toMatchObject({ charged_kopeks: cost, balance_kopeks: RICH - cost });
+        const { end_date } = answer.subscription as { end_date: string };
+        // Paid time is never lost by a switch.
+        if (!trial) expect(Date.parse(end_date)).toBeGreaterThanOrEqual(t.clock.now().getTime() + minutesLeft * 60_000);
       },
     ),
     { numRuns: 40 },

@@ -1,6 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { parse, sign, validate } from '@tma.js/init-data-node';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MessengerPort, MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
+import type { MessengerError, MessengerPort, MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
 import { createMessengerPort } from '../../../src/integrations/messenger/messenger-port.ts';
 import { SendPacer } from '../../../src/integrations/messenger/send-pacer.ts';
 import { jsonReply, type LoopbackServer, startLoopbackServer } from '../../../src/sandbox/loopback-server.ts';
@@ -130,9 +132,18 @@ describe('messenger port against the Bot API', () => {
     expect(await failure(port.getMe())).toEqual({ kind: 'unavailable' });
     baseUrl = 'http://127.0.0.1:1';
     const error = await port.getMe().catch((caught: unknown) => caught as Error);
-    expect(error).toMatchObject({ failure: { kind: 'unavailable' } });
+    expect((error as MessengerError).failure).toEqual({ kind: 'unavailable' });
     expect(`${(error as Error).message} ${(error as Error).cause ?? ''}`).not.toContain(TOKEN);
     expect(nonsense.requests).toHaveLength(2);
+  });
+
+  it('says that a message may have arrived when the connection broke off before the answer', async () => {
+    const silent = createServer((request) => request.on('data', () => request.socket.destroy()));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    open.push({ close: () => new Promise((resolve) => silent.close(() => resolve())) });
+    const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const port = createMessengerPort({ http: onceHttp(), connection: () => ({ baseUrl, token: TOKEN, webhookSecret: null }) });
+    expect(await failure(port.sendMessage(1, 'once'))).toEqual({ kind: 'unavailable', mayHaveArrived: true });
   });
 
   it('is not configured without a token', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Tariff } from '../../../src/domain/catalog/types.ts';
-import { deviceLimitAfterSwitch, quoteTariffSwitch } from '../../../src/domain/pricing/tariff-switch.ts';
+import { deviceLimitAfterSwitch, isSwitchPriced, quoteTariffSwitch } from '../../../src/domain/pricing/tariff-switch.ts';
 import type { PricedUser } from '../../../src/domain/pricing/types.ts';
 import { aBuyer, aGroup, aTariff, inDays, NOW, pricingSettings } from './samples.ts';
 
@@ -93,6 +93,29 @@ describe('tariff switch', () => {
   it('takes a tariff without periods as worth nothing', () => {
     expect(switchOf(aTariff({ periodPrices: {} }), dear, 10).rawKopeks).toBe(20_000);
     expect(switchOf(dear, aTariff({ id: 3, periodPrices: {} }), 10).rawKopeks).toBe(0);
+  });
+
+  it('takes a tariff sold by free days at its price of a day', () => {
+    const byDay = aTariff({ id: 4, periodPrices: {}, customDaysEnabled: true, pricePerDayKopeks: 3000 });
+    expect(switchOf(cheap, byDay, 10).rawKopeks).toBe(20_000);
+    expect(switchOf(byDay, dear, 10).rawKopeks).toBe(0);
+  });
+
+  it('knows tariffs that no switch can be priced at (H1)', () => {
+    const nothing = aTariff({ periodPrices: {} });
+    const byDay = aTariff({ periodPrices: {}, customDaysEnabled: true, pricePerDayKopeks: 3000 });
+    expect([isSwitchPriced(nothing, false), isSwitchPriced(nothing, true)]).toEqual([false, false]);
+    expect([isSwitchPriced(byDay, false), isSwitchPriced(byDay, true)]).toEqual([true, false]);
+    expect([isSwitchPriced(cheap, false), isSwitchPriced(cheap, true)]).toEqual([true, true]);
+    expect([isSwitchPriced(daily, false), isSwitchPriced({ ...daily, dailyPriceKopeks: 0 }, false)]).toEqual([true, false]);
+  });
+
+  it('adds up: raw = final + group discount + offer discount', () => {
+    const user = aBuyer(aGroup({ periodDiscounts: { 30: 10 } }), 15);
+    const quote = switchOf(cheap, dear, 33, user);
+    expect(quote.originalTotalKopeks).toBe(quote.rawKopeks);
+    expect(quote.finalKopeks + quote.groupDiscountKopeks + quote.offerDiscountKopeks).toBe(quote.rawKopeks);
+    expect(quote.offerDiscountKopeks).toBeGreaterThan(0);
   });
 
   it('stays exact where the products pass 2^53', () => {

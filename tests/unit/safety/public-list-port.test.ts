@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPublicListPort } from '../../../src/integrations/public-lists/public-list-port.ts';
+import { createPublicListPort, publicListPort } from '../../../src/integrations/public-lists/public-list-port.ts';
 
 describe('H25: fetching a published list', () => {
   it.each(['http://lists.example.com/x.txt', 'ftp://lists.example.com/x', 'file:///etc/passwd', 'x'])(
@@ -22,5 +22,16 @@ describe('H25: fetching a published list', () => {
   it('never calls a public name that leads inside', async () => {
     const lists = createPublicListPort({ resolve: async () => [{ address: '192.168.1.1', family: 4 }] });
     await expect(lists.fetchText('https://lists.example.com/x.txt')).rejects.toMatchObject({ failure: 'blocked' });
+  });
+
+  it.each([
+    ['a redirect', 302, 'https://elsewhere.example.com'],
+    ['an error page', 500, 'sorry'],
+    ['nothing new', 304, ''],
+    ['text that was cut at the limit', 200, 'a'.repeat(10 * 1024 * 1024)],
+    ['text that was cut inside a character', 200, 'a'.repeat(10 * 1024 * 1024 - 3)],
+  ])('takes %s for no list', async (_name, status, text) => {
+    const lists = publicListPort({ request: async () => ({ status, text, headers: {} }) as never });
+    await expect(lists.fetchText('https://lists.example.com/x.txt')).rejects.toThrow(/the list/);
   });
 });

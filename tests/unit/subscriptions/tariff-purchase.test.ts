@@ -103,9 +103,14 @@ function switched(
   kind: SwitchKind,
   newPeriodDays: number,
   settings: Partial<SubscriptionSettings> = {},
+  isPaid = true,
 ) {
   const held = aSubscription({ tariffId: 3, ...subscription });
-  return switchTariff(held, { next, kind, newPeriodDays, squads }, { ...context, settings: subscriptionSettings(settings) });
+  return switchTariff(
+    held,
+    { next, kind, newPeriodDays, isPaid, squads },
+    { ...context, settings: subscriptionSettings(settings) },
+  );
 }
 
 describe('tariff switch', () => {
@@ -120,7 +125,6 @@ describe('tariff switch', () => {
     );
     expect(result.changes).toEqual({
       tariffId: 7,
-      isTrial: false,
       trafficLimitGb: 300,
       purchasedTrafficGb: 0,
       trafficResetAt: null,
@@ -138,7 +142,7 @@ describe('tariff switch', () => {
     expect(switched({}, { ...next, allowedSquads: ['c'] }, 'periodic_to_periodic', 0).changes.connectedSquads).toEqual(['c']);
     const withoutServers = switchTariff(
       aSubscription({ connectedSquads: ['x'] }),
-      { next, kind: 'periodic_to_periodic', newPeriodDays: 0, squads: [] },
+      { next, kind: 'periodic_to_periodic', newPeriodDays: 0, isPaid: true, squads: [] },
       context,
     );
     expect(withoutServers.changes.connectedSquads).toEqual(['x']);
@@ -167,7 +171,7 @@ describe('tariff switch', () => {
     expect(switched({ endDate: inDays(-1) }, next, 'daily_to_periodic', 30).changes.endDate).toEqual(inDays(30));
   });
 
-  it('ends a trial, whose remainder counts only by the setting (H8)', () => {
+  it('ends a trial when it is paid for, whose remainder counts only by the setting (H8)', () => {
     const trial = { isTrial: true, status: 'trial' as const, endDate: inDays(2) };
     const result = switched(trial, next, 'periodic_to_periodic', 0);
     expect(result.isTrialConversion).toBe(true);
@@ -177,6 +181,10 @@ describe('tariff switch', () => {
       inDays(3),
     );
     expect(switched({}, next, 'periodic_to_periodic', 0).isTrialConversion).toBe(false);
+    const free = switched(trial, next, 'periodic_to_periodic', 0, {}, false);
+    expect(free.isTrialConversion).toBe(false);
+    expect(free.changes).not.toHaveProperty('isTrial');
+    expect(free.changes).not.toHaveProperty('status');
   });
 });
 

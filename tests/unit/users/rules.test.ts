@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planSearch, reviveView, searchTerms, settleTotal, sliceOf } from '../../../src/domain/users/rules.ts';
+import { PLAIN_BOUNDS, planSearch, reviveView, searchTerms, settleTotal, sliceOf } from '../../../src/domain/users/rules.ts';
 import type { UserView } from '../../../src/domain/users/types.ts';
 
 describe('sliceOf', () => {
@@ -55,7 +55,7 @@ describe('planSearch', () => {
     [1_000_000, 1_000_000, 0.01, 'walk'],
     [1_000_000, 20_000, 0.5, 'scan'],
   ])('%i users, %i listed, share %f: %s', (everyone, listed, share, plan) =>
-    expect(planSearch(everyone, listed, share)).toBe(plan),
+    expect(planSearch(everyone, listed, share, PLAIN_BOUNDS)).toBe(plan),
   );
 });
 

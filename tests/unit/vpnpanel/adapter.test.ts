@@ -249,6 +249,22 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect(await adapter.deleteInternalSquad(created.uuid)).toBe(false);
   });
 
+  it('gives many users the same squads in one call', async () => {
+    const { adapter, panel } = await start();
+    const first = await adapter.createUser(aDraft());
+    const second = await adapter.createUser(aDraft({ username: 'user_2', messengerId: 2 }));
+    const affected = await adapter.setSquadsOfUsers([first.uuid, second.uuid], [GERMANY]);
+    // The newer panel does not count.
+    expect(affected).toBe(generation === 'uuid' ? 2 : null);
+    expect(panel.listUsers().map((user) => user.squads)).toEqual([['Germany'], ['Germany']]);
+    // A user that the panel does not have is passed over; where the panel counts, it shows.
+    const some = await adapter.setSquadsOfUsers([first.uuid, UNKNOWN_UUID], [NETHERLANDS]);
+    expect(some).toBe(1);
+    expect((await adapter.findByUuid(first.uuid))?.squads.map((squad) => squad.uuid)).toEqual([NETHERLANDS]);
+    await expect(adapter.setSquadsOfUsers([first.uuid], [UNKNOWN_UUID])).rejects.toMatchObject({ errorCode: 'A039' });
+    expect(await adapter.setSquadsOfUsers([], [NETHERLANDS])).toBe(0);
+  });
+
   it('manages nodes and reads statistics', async () => {
     const { adapter } = await start();
     await adapter.createUser(aDraft());

@@ -45,6 +45,11 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
       body: { ...address, tag: 'NEW', expireAt },
       badBody: { ...address, status: 'LIMITED' },
     },
+    'POST /api/users/bulk/update-squads': {
+      path: '/api/users/bulk/update-squads',
+      body: { ...(isNumber ? { userIds: [1] } : { uuids: [user.uuid] }), activeInternalSquads: [squad] },
+      badBody: { ...(isNumber ? { userIds: [] } : { uuids: [] }), activeInternalSquads: [squad] },
+    },
     'GET /api/users': { path: '/api/users?start=0&size=5' },
     'GET /api/users/by-username/:username': { path: '/api/users/by-username/user_100500' },
     'GET /api/users/by-short-uuid/:shortUuid': { path: `/api/users/by-short-uuid/${user.shortUuid}` },
@@ -106,6 +111,12 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
       body: { forceRestart: true },
       badBody: { forceRestart: 'yes' },
     },
+    'GET /api/bandwidth-stats/nodes/:uuid/users': {
+      path: `/api/bandwidth-stats/nodes/${node}/users?start=2026-02-23&end=2026-03-01&topUsersLimit=10`,
+    },
+    'GET /api/system/nodes/metrics': { path: '/api/system/nodes/metrics' },
+    'GET /api/system/stats/bandwidth': { path: '/api/system/stats/bandwidth' },
+    'GET /api/system/stats/nodes': { path: '/api/system/stats/nodes' },
     'GET /api/system/metadata': { path: '/api/system/metadata' },
     'GET /api/system/stats': { path: '/api/system/stats' },
     'GET /api/sub/:shortUuid/info': { path: `/api/sub/${user.shortUuid}/info` },
@@ -117,6 +128,10 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
       }
     : {
         'GET /api/users/by-telegram-id/:telegramId': { path: '/api/users/by-telegram-id/100500' },
+        'GET /api/bandwidth-stats/nodes/realtime': { path: '/api/bandwidth-stats/nodes/realtime' },
+        'GET /api/bandwidth-stats/nodes/:uuid/users/legacy': {
+          path: `/api/bandwidth-stats/nodes/${node}/users/legacy?start=2026-02-23&end=2026-03-01`,
+        },
         'GET /api/users/by-email/:email': { path: '/api/users/by-email/ivan%40example.com' },
         'POST /api/system/tools/happ/encrypt': {
           path: '/api/system/tools/happ/encrypt',

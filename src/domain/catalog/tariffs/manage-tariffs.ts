@@ -4,7 +4,14 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { tariffNotFound } from './errors.ts';
 import { lockTariffById } from './repo.ts';
-import { countSubscriptionsOf, deleteTariffRow, flipTariffActive, flipTrialFlag, orderTariffs } from './write-repo.ts';
+import {
+  countSubscriptionsOf,
+  deleteTariffRow,
+  flipTariffActive,
+  flipTrialFlag,
+  listTariffIds,
+  orderTariffs,
+} from './write-repo.ts';
 
 /** Puts tariffs on or off sale. @returns whether it is on sale now @throws AppError 404 'Tariff not found' */
 export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
@@ -29,7 +36,11 @@ export function toggleTrialTariff(app: App, _actor: Actor, tariffId: number): Pr
 
 /** Display order = place in the list; unknown ids are ignored. */
 export async function sortTariffs(app: App, _actor: Actor, tariffIds: readonly number[]): Promise<void> {
-  await inTransaction(app, (t) => orderTariffs(t.db, tariffIds, t.clock.now()));
+  await inTransaction(app, async (t) => {
+    const before = await listTariffIds(t.db);
+    await orderTariffs(t.db, tariffIds, t.clock.now());
+    t.audit?.note({ before: { tariff_ids: before }, after: { tariff_ids: await listTariffIds(t.db) } });
+  });
 }
 
 /**

@@ -133,6 +133,11 @@ export async function orderTariffs(db: Db, ids: readonly number[], now: Date): P
   );
 }
 
+/** In their display order. */
+export async function listTariffIds(db: Db): Promise<number[]> {
+  return (await db.sql<{ id: number }>('SELECT id FROM tariffs ORDER BY display_order, id')).map((row) => row.id);
+}
+
 /** Subscriptions of the tariff: those whose time runs (or that wait for their payment), and all. */
 export async function countSubscriptionsOf(db: Db, tariffId: number, now: Date): Promise<{ running: number; all: number }> {
   const [row] = await db.sql<{ running: number; all: number }>(

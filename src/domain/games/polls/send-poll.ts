@@ -1,8 +1,8 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { audienceCondition } from '../../audience/segments.ts';
 import { MessengerError } from '../../messaging/ports.ts';
-import { segmentCondition } from './audience.ts';
 import { pollNotFound, targetEmpty } from './errors.ts';
 import { findById } from './repo.ts';
 import { invitationOf } from './rules.ts';
@@ -28,7 +28,7 @@ export async function sendPoll(app: App, pollId: number, target: string): Promis
     const poll = await findById(t.db, pollId);
     if (!poll) throw pollNotFound();
     const now = t.clock.now();
-    const condition = segmentCondition(target.trim(), '$3::timestamptz');
+    const condition = audienceCondition(target.trim(), '$3::timestamptz');
     const id = await insertSend(t.db, {
       pollId,
       target: target.trim(),

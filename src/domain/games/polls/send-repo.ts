@@ -1,11 +1,12 @@
 import type { Db } from '../../../core/db/db.ts';
+import { AUDIENCE_TABLES } from '../../audience/segments.ts';
 import type { PollSendResult } from './types.ts';
 
 export interface NewSend {
   pollId: number;
   target: string;
-  /** SQL condition of `segmentCondition`, its moment `$3::timestamptz`; null = nobody. */
-  condition: string | null;
+  /** SQL of `audienceCondition`, its moment `$3::timestamptz`. */
+  condition: string;
   /** Without a messenger nobody is written to. */
   hasMessenger: boolean;
   now: Date;
@@ -19,8 +20,7 @@ export interface NewSend {
 export async function insertSend(db: Db, send: NewSend): Promise<number> {
   const [row] = await db.sql<{ id: number; total: number; made: number }>(
     `WITH call AS (INSERT INTO poll_sends (poll_id, target, created_at) VALUES ($1::int, $2, $3::timestamptz) RETURNING id),
-       audience AS (SELECT u.id, u.messenger_id FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id
-         LEFT JOIN tariffs f ON f.id = s.tariff_id WHERE u.status = 'active' AND ${send.condition ?? 'false'}),
+       audience AS (SELECT u.id, u.messenger_id FROM ${AUDIENCE_TABLES} WHERE ${send.condition}),
        made AS (INSERT INTO poll_responses (poll_id, user_id, send_id, delivery_state, sent_at)
          SELECT $1::int, a.id, call.id, CASE WHEN a.messenger_id IS NOT NULL AND $4::boolean THEN 'queued' ELSE 'skipped' END,
            $3::timestamptz FROM audience a, call ORDER BY a.id

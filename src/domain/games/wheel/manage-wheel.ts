@@ -98,8 +98,12 @@ export async function removePrize(app: App, id: number): Promise<void> {
 
 /** Orders the prizes as listed. */
 export async function orderPrizes(app: App, ids: readonly number[]): Promise<void> {
-  await reorderPrizes(app.db, ids, app.clock.now());
-  app.audit?.note({ after: { prize_ids: ids } });
+  await inTransaction(app, async (t) => {
+    const order = async () => (await listPrizes(t.db, { activeOnly: false })).map((prize) => prize.id);
+    const before = await order();
+    await reorderPrizes(t.db, ids, t.clock.now());
+    t.audit?.note({ before: { prize_ids: before }, after: { prize_ids: await order() } });
+  });
 }
 
 /** Spins of everybody or of one user, newest first; both ends of the period belong to it. */

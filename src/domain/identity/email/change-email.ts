@@ -4,10 +4,11 @@ import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { type AppError, refuse } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
-import { disposableEmail, emailTaken, mailNotConfigured, userNotFound } from '../errors.ts';
+import { emailTaken, mailNotConfigured, userNotFound } from '../errors.ts';
 import { findByEmail, findById } from '../repo.ts';
 import { normaliseEmail } from '../rules.ts';
 import type { UserRecord } from '../types.ts';
+import { refuseDisposable } from './disposable-addresses.ts';
 import {
   changeCodeMinutes,
   limitMails,
@@ -26,7 +27,7 @@ import {
   setEmailChange,
   setUnverifiedEmail,
 } from './repo.ts';
-import { changeCodeHash, checkEmailAddress, isDisposableAddress, maskedAddress } from './rules.ts';
+import { changeCodeHash, checkEmailAddress, maskedAddress } from './rules.ts';
 
 /** Wrong codes after which the change must be asked for anew (spec 01 H9). */
 const MAX_TRIES = 5;
@@ -55,7 +56,7 @@ export async function requestEmailChange(
   if (!user) throw userNotFound();
   if (user.email === null) throw refuse('email_missing', 400, 'No email address to change');
   if (user.email === newEmail) throw refuse('email_same', 400, 'New email is the same as current email');
-  if (app.settings.get('DISPOSABLE_EMAIL_CHECK_ENABLED') && isDisposableAddress(newEmail)) throw disposableEmail();
+  await refuseDisposable(app, newEmail);
   if (await findByEmail(app.db, newEmail)) throw emailTaken();
   if (user.emailVerified && !app.ports.mail.isConfigured()) {
     await clearEmailChange(app.db, user.id);

@@ -5,13 +5,14 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
-import { disposableEmail, emailTaken, userNotFound } from '../errors.ts';
+import { emailTaken, userNotFound } from '../errors.ts';
 import { findByEmail, findById } from '../repo.ts';
 import { normaliseEmail } from '../rules.ts';
 import { closeAllSessions } from '../sessions/refresh-session.ts';
+import { refuseDisposable } from './disposable-addresses.ts';
 import { limitMails, mailVerification, newVerificationSecret } from './mail-secrets.ts';
 import { setUnverifiedEmail } from './repo.ts';
-import { checkEmailAddress, isDisposableAddress } from './rules.ts';
+import { checkEmailAddress } from './rules.ts';
 
 /**
  * Gives the caller's account an e-mail and a password (spec 01 section 5.2). A password it had before ends with its sessions (H8).
@@ -25,7 +26,7 @@ export async function linkEmail(
 ): Promise<{ email: string; requiresVerification: boolean }> {
   const email = normaliseEmail(request.email);
   checkEmailAddress(email, 'email');
-  if (app.settings.get('DISPOSABLE_EMAIL_CHECK_ENABLED') && isDisposableAddress(email)) throw disposableEmail();
+  await refuseDisposable(app, email);
   if (await findByEmail(app.db, email)) throw emailTaken();
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();

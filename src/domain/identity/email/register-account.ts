@@ -3,13 +3,14 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { createUser } from '../create-user.ts';
-import { disposableEmail, emailAuthOff, emailTaken } from '../errors.ts';
+import { emailAuthOff, emailTaken } from '../errors.ts';
 import { findByEmail } from '../repo.ts';
 import { resolveReferrer } from '../resolve-referrer.ts';
 import { normaliseEmail } from '../rules.ts';
+import { refuseDisposable } from './disposable-addresses.ts';
 import { mailVerification, newVerificationSecret } from './mail-secrets.ts';
 import { setVerificationSecret } from './repo.ts';
-import { checkEmailAddress, isDisposableAddress } from './rules.ts';
+import { checkEmailAddress } from './rules.ts';
 import { isTestEmail, isTestPassword } from './test-account.ts';
 
 export interface Registration {
@@ -38,7 +39,7 @@ export async function registerAccount(
     throw refuse('test_password_invalid', 400, 'Invalid test email password');
   }
   if (!isTest) checkEmailAddress(email, 'email');
-  if (app.settings.get('DISPOSABLE_EMAIL_CHECK_ENABLED') && isDisposableAddress(email)) throw disposableEmail();
+  await refuseDisposable(app, email);
   if (await findByEmail(app.db, email)) throw emailTaken();
   const requiresVerification = app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED') && !isTest;
   const referredById = await resolveReferrer(app, request.referralCode, { messengerId: null, email });

@@ -89,19 +89,20 @@ export async function setResetSecret(db: Db, userId: number, email: string, secr
   );
 }
 
-/** Spends a reset link: new password, and the address counts as proved, for the link was sent there. */
+/** Spends a reset link: new password, and the address counts as proved, for the link was sent there. `isFirstProof`: by this alone. */
 export async function spendResetSecret(
   db: Db,
   hash: string,
   passwordHash: string,
   now: Date,
-): Promise<{ id: number; email: string } | null> {
-  const [row] = await db.sql<{ id: number; email: string }>(
+): Promise<{ id: number; email: string; isFirstProof: boolean } | null> {
+  const [row] = await db.sql<{ id: number; email: string; isFirstProof: boolean }>(
     `UPDATE users SET password_hash = $2, password_reset_token_hash = NULL, password_reset_expires = NULL, email_verified = true,
        email_verified_at = coalesce(email_verified_at, $3::timestamptz), email_verification_token_hash = NULL,
        email_verification_expires = NULL, email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL,
        updated_at = $3::timestamptz
-     WHERE password_reset_token_hash = $1 AND password_reset_expires >= $3::timestamptz AND status = 'active' RETURNING id, email`,
+     WHERE password_reset_token_hash = $1 AND password_reset_expires >= $3::timestamptz AND status = 'active'
+     RETURNING id, email, email_verified_at = $3::timestamptz AS "isFirstProof"`,
     [hash, passwordHash, now],
   );
   return row ?? null;

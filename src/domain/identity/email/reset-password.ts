@@ -9,6 +9,7 @@ import { findByEmail } from '../repo.ts';
 import { normaliseEmail, secretHash } from '../rules.ts';
 import { closeAllSessions } from '../sessions/refresh-session.ts';
 import { mailReset, newResetSecret } from './mail-secrets.ts';
+import { askForPanelImport } from './panel-import.ts';
 import { findResetHolder, setResetSecret, spendResetSecret } from './repo.ts';
 import { accountLimitKey } from './sign-in-with-password.ts';
 
@@ -61,6 +62,7 @@ export async function resetPassword(app: App, request: { token: string; password
     if (!spent) throw invalidToken();
     await closeAllSessions(t, spent.id);
     await forgetSessionUser(t, spent.id);
+    if (spent.isFirstProof) await askForPanelImport(t, spent.id);
     return spent;
   });
   await clearLimit(app, accountLimitKey(user.email));

@@ -1,6 +1,5 @@
 import { ValidationError } from '../../../core/errors.ts';
 import { secretHash } from '../rules.ts';
-import { DISPOSABLE_DOMAINS } from './disposable-domains.ts';
 
 const MAX_EMAIL_LENGTH = 254;
 
@@ -26,11 +25,6 @@ function addressProblem(email: string, domain: string): string | null {
   if (!domain.includes('.')) return 'The part after the @-sign is not valid. It should have a period.';
   const ending = domain.slice(domain.lastIndexOf('.') + 1);
   return RESERVED_ENDINGS.has(ending) ? 'The part after the @-sign is a special-use or reserved name.' : null;
-}
-
-/** Is this the domain of a throw-away mail box? Exact match (spec 01 section 2.6). */
-export function isDisposableAddress(email: string): boolean {
-  return DISPOSABLE_DOMAINS.has(email.slice(email.lastIndexOf('@') + 1));
 }
 
 /** How a change code is stored: bound to its user and address, so that equal codes of two users look different. */

@@ -8,6 +8,7 @@ import { findById } from '../repo.ts';
 import { secretHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { limitMails, mailVerification, newVerificationSecret } from './mail-secrets.ts';
+import { askForPanelImport } from './panel-import.ts';
 import { findVerificationHolder, setVerificationSecret, spendVerificationSecret } from './repo.ts';
 
 /**
@@ -18,7 +19,9 @@ export async function verifyEmail(app: App, token: string): Promise<SignIn> {
   const hash = secretHash(token);
   const userId = await inTransaction(app, async (t) => {
     const spent = await spendVerificationSecret(t.db, hash, t.clock.now());
-    if (spent !== null) await forgetSessionUser(t, spent);
+    if (spent === null) return null;
+    await forgetSessionUser(t, spent);
+    await askForPanelImport(t, spent);
     return spent;
   });
   if (userId !== null) return openSession(app, userId);

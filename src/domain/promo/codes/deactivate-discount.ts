@@ -3,6 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { leavePromoGroup } from '../../catalog/promo-groups/memberships.ts';
+import { userNotFound } from '../../identity/errors.ts';
 import { giveUseBack, lockRedeemer, setDiscount } from './redeem-repo.ts';
 import { codeOfSource, isDiscountOver } from './rules.ts';
 import type { HeldDiscount } from './types.ts';
@@ -51,7 +52,7 @@ export async function deactivateDiscountOf(app: App, _actor: AdminActor, userId:
     case 'done':
       return outcome.deactivated;
     case 'no_user':
-      throw refuse('user_not_found', 404, 'User not found');
+      throw userNotFound();
     case 'expired':
       throw refuse('discount_expired', 400, 'Discount has already expired (cleaned up)');
     default:

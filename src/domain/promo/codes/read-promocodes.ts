@@ -1,7 +1,8 @@
 import type { App } from '../../../core/app.ts';
 import { startOfDay } from '../../../core/clock.ts';
 import { promocodeNotFound } from './errors.ts';
-import { findCodeById, listCodes, type PromocodeFilter, readUses } from './repo.ts';
+import { findCodeById, findCodeByText, listCodes, type PromocodeFilter, readUses } from './repo.ts';
+import { normaliseCode } from './rules.ts';
 import type { Promocode, PromocodeDetails } from './types.ts';
 
 /** One page of codes, newest first (spec 04 section 7.4). */
@@ -14,4 +15,9 @@ export async function readPromocode(app: App, promocodeId: number): Promise<Prom
   const promocode = await findCodeById(app.db, promocodeId);
   if (!promocode) throw promocodeNotFound();
   return { promocode, ...(await readUses(app.db, promocode.id, startOfDay(app.clock.now()))) };
+}
+
+/** A code by its text in any case of letters; null when there is none. */
+export function findPromocode(app: App, code: string): Promise<Promocode | null> {
+  return findCodeByText(app.db, normaliseCode(code));
 }

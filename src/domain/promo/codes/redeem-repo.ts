@@ -34,6 +34,16 @@ export async function lockRedeemer(db: Db, userId: number): Promise<Redeemer | n
   };
 }
 
+/** The discount as it is stored, run out or not. Null for an unknown user. */
+export async function findDiscount(db: Db, userId: number): Promise<HeldDiscount | null> {
+  const [row] = await db.sql<HeldDiscount>(
+    `SELECT promo_offer_discount_percent AS percent, promo_offer_discount_source AS source,
+       promo_offer_discount_expires_at AS "expiresAt" FROM users WHERE id = $1::int`,
+    [userId],
+  );
+  return row ?? null;
+}
+
 /** Whether the user holds this code, and how many codes were activated since a moment. */
 export async function countActivations(
   db: Db,

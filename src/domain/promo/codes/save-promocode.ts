@@ -4,15 +4,8 @@ import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { holdPromoGroup } from '../../catalog/promo-groups/memberships.ts';
 import { type BoundField, checkBounds } from '../../catalog/rules/field-bounds.ts';
-import {
-  codeTaken,
-  creatorUnknown,
-  limitBelowUses,
-  promocodeInUse,
-  promocodeNotFound,
-  promoGroupUnknown,
-  valuesRefused,
-} from './errors.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { codeTaken, limitBelowUses, promocodeInUse, promocodeNotFound, promoGroupUnknown, valuesRefused } from './errors.ts';
 import { deleteCode, holdUser, insertCode, isWonAtWheel, lockCode, updateCode } from './repo.ts';
 import { normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
 import type { Promocode, PromocodeValues } from './types.ts';
@@ -36,7 +29,7 @@ export async function createPromocode(app: App, _actor: Actor, request: NewPromo
   const { createdBy, ...given } = request;
   const values = checked({ ...given, validFrom: request.validFrom ?? app.clock.now() });
   return inTransaction(app, async (t) => {
-    if (createdBy !== null && !(await holdUser(t.db, createdBy))) throw creatorUnknown();
+    if (createdBy !== null && !(await holdUser(t.db, createdBy))) throw userNotFound();
     await holdGroupOf(t, values);
     const saved = await insertCode(t.db, values, createdBy, t.clock.now());
     if (!saved) throw codeTaken();

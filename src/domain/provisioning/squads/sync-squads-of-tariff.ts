@@ -51,6 +51,8 @@ export async function syncSquadsOfTariff(app: App, tariffId: number): Promise<Sq
 export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
   const result = await syncSquadsOfTariff(app, tariffId);
   if (!result) throw refuse('tariff_not_found', 404, 'Tariff not found');
+  const { totalSubscriptions, updatedCount, failedCount, skippedCount } = result;
+  app.audit?.note({ after: { totalSubscriptions, updatedCount, failedCount, skippedCount } });
   return result;
 }
 

@@ -1,58 +1,77 @@
 import type { App } from '../../../core/app.ts';
+import type { AppError } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
+import type { CounterAccount } from '../../ledger/types.ts';
 import type { QuoteTotals } from '../../pricing/types.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
-import { InsufficientFundsError } from '../errors.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
-import type { SavedCart, SubscriptionDetails } from '../types.ts';
+import type { SubscriptionDetails } from '../types.ts';
+import { noteConsumedOffer } from './note-consumed-offer.ts';
 import { tellSale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
-import type { SaleRecord, SaleStart } from './types.ts';
+import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
-export interface PricedSale extends Pick<SaleRecord, 'changes' | 'dropsPurchases' | 'serverPrices' | 'conversion'> {
-  quote: QuoteTotals;
-  product: 'tariff' | 'classic';
+export interface PricedSale
+  extends Pick<SaleRecord, 'changes' | 'dropsPurchases' | 'serverPrices' | 'conversion' | 'marksPaid'>,
+    Partial<Pick<SaleRecord, 'trafficPurchase' | 'endsCarts'>> {
+  quote: Pick<QuoteTotals, 'finalKopeks' | 'offerDiscountKopeks'>;
+  product: SalesProduct;
+  /** Nothing to pay leaves no row among the transactions either. Default: a row of 0. */
+  skipsFreeRow?: boolean;
   /** Shown in the list of transactions. */
   description: string;
-  /** Shown when the money does not suffice, and what is then saved. */
-  refusal: (missingKopeks: number) => { message: string; cart: SavedCart };
+  /** The answer when the money does not suffice. */
+  refusal: (missingKopeks: number) => AppError;
   event: (balanceAfterKopeks: number) => SaleRecord['event'];
   tariffName: string | null;
+  /** Time was bought: notices of the old end are forgotten, the owner hears of the new one. */
+  isTerm: boolean;
   /** The panel sets the used traffic back to zero. */
   resetsTraffic: boolean;
+  /** The panel forgets the user's devices. Default: it does not. */
+  resetsDevices?: boolean;
   /** Whether users without a messenger are told by mail (spec 02 section 5.16). */
   isTold: boolean;
 }
 
+/** What traffic and devices bought in the middle of a period leave as it is: dates, trial, notices, the dashboard feed. */
+export const ADD_ON = {
+  serverPrices: {},
+  conversion: null,
+  event: () => null,
+  tariffName: null,
+  isTerm: false,
+  marksPaid: false,
+  resetsTraffic: false,
+  isTold: false,
+} satisfies Partial<PricedSale>;
+
+type SalesProduct = Extract<CounterAccount, { kind: 'sales_revenue' }>['product'];
+
 export interface CompletedSale {
   details: SubscriptionDetails;
   balanceKopeks: number;
-  transactionId: number;
+  /** Null = nothing was charged. */
+  transactionId: number | null;
 }
 
 /**
  * Charges and grants, all in the caller's transaction (spec 02 H7): the movement, the subscription with everything that hangs
  * on it, the request to bring the panel in step, the owner's event and mail.
- * @throws InsufficientFundsError 402; nothing is changed then
+ * @throws AppError 402, the sale's own refusal; nothing is changed then
  */
 export async function completeSale(t: App, start: SaleStart, sale: PricedSale): Promise<CompletedSale> {
   const { buyer, subscription } = start;
   const { finalKopeks } = sale.quote;
-  if (buyer.balanceKopeks < finalKopeks) throw insufficient(sale, finalKopeks - buyer.balanceKopeks);
-  const posting = await postMovement(t, {
-    userId: buyer.id,
-    type: 'subscription_payment',
-    amountKopeks: 0 - finalKopeks,
-    counter: { kind: 'sales_revenue', product: sale.product },
-    paymentMethod: 'balance',
-    description: sale.description,
-  });
-  if (posting.outcome === 'insufficient') throw insufficient(sale, finalKopeks - posting.balanceKopeks);
-  if (posting.outcome !== 'posted') throw new Error(`a charge under the user's lock ended as ${posting.outcome}`);
-
+  const posting = await charge(t, buyer, sale);
+  const consumesOffer = sale.quote.offerDiscountKopeks > 0;
+  if (consumesOffer) {
+    const { description } = sale;
+    await noteConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
+  }
   const details = await writeSale(
     t.db,
     {
@@ -60,7 +79,11 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
       subscription,
       changes: sale.changes,
       dropsPurchases: sale.dropsPurchases,
-      consumesOffer: sale.quote.offerDiscountKopeks > 0,
+      trafficPurchase: sale.trafficPurchase ?? null,
+      forgetsNotices: sale.isTerm,
+      marksPaid: sale.marksPaid,
+      endsCarts: sale.endsCarts ?? null,
+      consumesOffer,
       serverPrices: sale.serverPrices,
       conversion: sale.conversion,
       amountKopeks: finalKopeks,
@@ -70,19 +93,41 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
     cartKey(buyer.id),
     t.clock.now(),
   );
-  await requestProvisioning(t, details.subscription.id, { resetTraffic: sale.resetsTraffic });
-  const endDate = details.subscription.endDate.toISOString();
-  const owner = { audience: 'user', userId: buyer.id } as const;
-  if (subscription === null) {
-    await t.events.emit(SUBSCRIPTION_ACTIVATED, { expires_at: endDate, tariff_name: sale.tariffName ?? '' }, owner);
-  } else {
-    const amounts = { amount_kopeks: finalKopeks, amount_rubles: rublesOf(finalKopeks) };
-    await t.events.emit(SUBSCRIPTION_RENEWED, { new_expires_at: endDate, ...amounts }, owner);
-  }
+  await requestProvisioning(t, details.subscription.id, {
+    resetTraffic: sale.resetsTraffic,
+    resetDevices: sale.resetsDevices ?? false,
+  });
+  if (sale.isTerm) await announceTerm(t, start, sale, details);
   if (sale.isTold) await tellSale(t, buyer, details.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
   return { details, balanceKopeks: posting.balanceKopeks, transactionId: posting.transactionId };
 }
 
-function insufficient(sale: PricedSale, missingKopeks: number): InsufficientFundsError {
-  return new InsufficientFundsError({ ...sale.refusal(missingKopeks), missingKopeks });
+async function charge(t: App, buyer: Buyer, sale: PricedSale): Promise<{ transactionId: number | null; balanceKopeks: number }> {
+  const { finalKopeks } = sale.quote;
+  if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
+  if (finalKopeks === 0 && sale.skipsFreeRow) return { transactionId: null, balanceKopeks: buyer.balanceKopeks };
+  const posting = await postMovement(t, {
+    userId: buyer.id,
+    type: 'subscription_payment',
+    amountKopeks: 0 - finalKopeks,
+    counter: { kind: 'sales_revenue', product: sale.product },
+    paymentMethod: 'balance',
+    description: sale.description,
+  });
+  if (posting.outcome === 'insufficient') throw sale.refusal(finalKopeks - posting.balanceKopeks);
+  if (posting.outcome !== 'posted') throw new Error(`a charge under the user's lock ended as ${posting.outcome}`);
+  return posting;
+}
+
+async function announceTerm(t: App, { buyer, subscription }: SaleStart, sale: PricedSale, details: SubscriptionDetails) {
+  const endDate = details.subscription.endDate.toISOString();
+  const owner = { audience: 'user', userId: buyer.id } as const;
+  // An order that was never paid was no subscription yet.
+  if (subscription === null || subscription.status === 'pending') {
+    await t.events.emit(SUBSCRIPTION_ACTIVATED, { expires_at: endDate, tariff_name: sale.tariffName ?? '' }, owner);
+  } else {
+    const { finalKopeks } = sale.quote;
+    const amounts = { amount_kopeks: finalKopeks, amount_rubles: rublesOf(finalKopeks) };
+    await t.events.emit(SUBSCRIPTION_RENEWED, { new_expires_at: endDate, ...amounts }, owner);
+  }
 }

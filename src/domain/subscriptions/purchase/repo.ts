@@ -111,30 +111,39 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
     sale.consumesOffer,
     sale.transactionId,
     sale.amountKopeks,
-    sale.event.type,
-    JSON.stringify(sale.event.extra),
+    sale.event?.type ?? null,
+    JSON.stringify(sale.event?.extra ?? {}),
     JSON.stringify(sale.serverPrices),
     cartKey,
     sale.conversion?.trialDurationDays ?? null,
     sale.conversion?.firstPaidPeriodDays ?? null,
+    sale.forgetsNotices,
+    sale.marksPaid,
+    sale.endsCarts,
+    sale.trafficPurchase?.trafficGb ?? null,
+    sale.trafficPurchase?.expiresAt ?? null,
   ];
   const [row] = await db.sql<SubscriptionRow & DetailColumns>(
     `WITH saved AS (${savedSql(sale, values)}),
        dropped AS (DELETE FROM traffic_purchases WHERE subscription_id = $2::int AND $4::boolean),
-       forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $2::int),
-       cart AS (DELETE FROM short_lived_entries WHERE key = $11::text),
+       forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $2::int AND $14::boolean),
+       cart AS (DELETE FROM short_lived_entries
+         WHERE key = $11::text AND ($16::text[] IS NULL OR value ->> 'cart_mode' = ANY ($16::text[]))),
+       bought AS (INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
+         SELECT $2::int, $17::int, $18::timestamptz, $3::timestamptz WHERE $17::int IS NOT NULL),
        -- The place where a promo offer is used up.
-       buyer AS (UPDATE users SET has_had_paid_subscription = true, updated_at = $3::timestamptz,
+       buyer AS (UPDATE users SET has_had_paid_subscription = has_had_paid_subscription OR $15::boolean, updated_at = $3::timestamptz,
            promo_offer_discount_percent = CASE WHEN $5::boolean THEN 0 ELSE promo_offer_discount_percent END,
            promo_offer_discount_source = CASE WHEN $5::boolean THEN NULL ELSE promo_offer_discount_source END,
            promo_offer_discount_expires_at = CASE WHEN $5::boolean THEN NULL ELSE promo_offer_discount_expires_at END
-         WHERE id = $1::int AND (NOT has_had_paid_subscription OR $5::boolean)),
+         WHERE id = $1::int AND ($15::boolean AND NOT has_had_paid_subscription OR $5::boolean)),
        conversion AS (INSERT INTO subscription_conversions
            (user_id, converted_at, trial_duration_days, payment_method, first_payment_amount_kopeks, first_paid_period_days)
          SELECT $1::int, $3::timestamptz, $12::int, 'balance', $7::bigint, $13::int WHERE $13::int IS NOT NULL),
        event AS (INSERT INTO subscription_events
            (event_type, user_id, subscription_id, transaction_id, amount_kopeks, currency, occurred_at, extra, created_at)
-         SELECT $8::text, $1::int, saved.id, $6::int, $7::bigint, 'RUB', $3::timestamptz, $9::jsonb, $3::timestamptz FROM saved),
+         SELECT $8::text, $1::int, saved.id, $6::int, $7::bigint, 'RUB', $3::timestamptz, $9::jsonb, $3::timestamptz FROM saved
+         WHERE $8::text IS NOT NULL),
        connected AS (SELECT saved.id AS subscription_id, q.id AS server_id, COALESCE(($10::jsonb ->> q.squad_uuid)::bigint, 0) AS paid
          FROM saved JOIN server_squads q ON saved.connected_squads @> to_jsonb(q.squad_uuid::text)),
        gone AS (DELETE FROM subscription_servers
@@ -147,7 +156,7 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
      SELECT saved.*, ${detailColumns('saved')} FROM saved`,
     values,
   );
-  // The statement still sees the purchases that it deletes.
+  // The statement still sees the purchases that it deletes, and not yet the one that it adds.
   return toDetails(row!, sale.dropsPurchases ? { servers: row!.servers, purchases: [] } : row!);
 }
 

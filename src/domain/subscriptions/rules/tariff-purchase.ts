@@ -69,13 +69,15 @@ export interface SwitchInput {
   kind: SwitchKind;
   /** From the quote; 0 = the end date stays. */
   newPeriodDays: number;
+  /** Something is charged: only then does a trial become paid (hazard H8). */
+  isPaid: boolean;
   squads: readonly Pick<ServerSquad, 'squadUuid' | 'isAvailable'>[];
 }
 
 /** The changed fields of a switch; traffic purchases are always dropped with it. */
 export interface SwitchResult {
   changes: SubscriptionChanges;
-  /** Money or not, a trial that switches becomes paid: one conversion row is due (hazard H8). */
+  /** Money turned a trial into a paid subscription: one conversion row is due (hazard H8). */
   isTrialConversion: boolean;
 }
 
@@ -95,20 +97,21 @@ export function switchTariff(
 ): SwitchResult {
   const { next, kind } = input;
   const squads = effectiveSquads(next, input.squads);
+  const isTrialConversion = subscription.isTrial && input.isPaid;
   return {
     changes: {
       tariffId: next.id,
-      isTrial: false,
+      ...(isTrialConversion ? { isTrial: false } : {}),
       trafficLimitGb: next.trafficLimitGb,
       purchasedTrafficGb: 0,
       trafficResetAt: null,
       ...(context.settings.resetTrafficOnTariffSwitch ? { trafficUsedGb: 0 } : {}),
       deviceLimit: deviceLimitAfterSwitch(next, context.pricing),
       connectedSquads: squads.length > 0 ? squads : subscription.connectedSquads,
-      ...(subscription.status === 'trial' ? { status: 'active' as const } : {}),
+      ...(isTrialConversion && subscription.status === 'trial' ? { status: 'active' as const } : {}),
       ...switchDates(subscription, kind, input.newPeriodDays, context),
     },
-    isTrialConversion: subscription.isTrial,
+    isTrialConversion,
   };
 }
 

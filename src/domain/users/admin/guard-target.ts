@@ -3,8 +3,8 @@ import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
 import { adminLevel } from '../../access/permission-rules.ts';
 import { isConfigAdmin, readEffectiveAccess } from '../../access/read-effective-access.ts';
+import { requireUser } from '../../identity/require-user.ts';
 import type { UserRecord } from '../../identity/types.ts';
-import { requireUser } from './require-user.ts';
 
 /** `removal`: block, delete and whatever else ends the target's access. */
 export type ActionKind = 'change' | 'removal';

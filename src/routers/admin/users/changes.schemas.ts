@@ -103,7 +103,7 @@ export const UpdateReferralCommissionInput = AdminUserPath.extend(UpdateReferral
 export const UpdateReferralCommissionResponse = z
   .object({
     success: z.boolean(),
-    old_commission_percent: z.int().nullish(),
+    old_commission_percent: z.number().nullish(),
     new_commission_percent: z.int().nullish(),
     message: z.string(),
   })

@@ -43,7 +43,7 @@ export const UserReferralInfo = z
     referral_code: z.string(),
     referrals_count: z.int().default(0),
     total_earnings_kopeks: z.int().default(0),
-    commission_percent: z.int().nullish(),
+    commission_percent: z.number().nullish(),
     referred_by_id: z.int().nullish(),
     referred_by_username: z.string().nullish(),
   })

@@ -1,6 +1,6 @@
 /**
  * H10: nobody learns from an answer, or from the time it takes, whether an address has an account. Two proofs: the same statements
- * go to the database (exact, whatever the load), and the medians of interleaved calls lie close together.
+ * go to the database (exact, whatever the load), and the quickest of interleaved calls lie close together.
  */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -77,10 +77,6 @@ async function interleaved(rounds: number, ask: (email: string) => Promise<ApiRe
   return seen;
 }
 
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}
-
 /** Everything a client can tell two answers apart by. */
 function visible({ status, body, headers }: ApiReply): unknown {
   const { date: _date, 'x-request-id': _id, ...rest } = headers;
@@ -97,12 +93,15 @@ function expectAlike(seen: Record<Kind, Seen[]>): void {
   }
 }
 
-/** Medians apart by less than the fastest of them, or by less than the 5 ms that a machine under load may add to any. */
+/**
+ * The quickest answers of each kind, which a busy machine disturbs least, are apart by less than the quickest of all, or by less
+ * than the 5 ms that such a machine may add to any.
+ */
 function expectAlikeInTime(seen: Record<Kind, Seen[]>): void {
-  const medians = NAMES.map((kind) => median(seen[kind].map((one) => one.ms)));
-  const fastest = Math.min(...medians);
-  const shown = NAMES.map((kind, place) => `${kind} ${medians[place]!.toFixed(1)} ms`).join(', ');
-  expect(Math.max(...medians) - fastest, shown).toBeLessThan(Math.max(fastest, 5));
+  const quickest = NAMES.map((kind) => Math.min(...seen[kind].map((one) => one.ms)));
+  const least = Math.min(...quickest);
+  const shown = NAMES.map((kind, place) => `${kind} ${quickest[place]!.toFixed(1)} ms`).join(', ');
+  expect(Math.max(...quickest) - least, shown).toBeLessThan(Math.max(least, 5));
 }
 
 describe('H10: no enumeration', () => {
@@ -145,7 +144,8 @@ describe('H12: tries are limited by account and by address', () => {
 
   test('one account is locked for everybody after ten tries, an unknown address just so', { timeout: 60_000 }, async () => {
     const { email } = await aVerifiedAccount(app);
-    const proxied = await testServer((await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } })).app);
+    const { app: behindProxy, clock } = await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } });
+    const proxied = await testServer(behindProxy);
     try {
       for (const address of [email, anAddress()]) {
         const login = (n: number) =>
@@ -155,7 +155,14 @@ describe('H12: tries are limited by account and by address', () => {
           });
         const replies = await Promise.all(Array.from({ length: 11 }, (_, n) => login(n + 1)));
         expect(replies.map((reply) => reply.status).toSorted()).toEqual([...Array(10).fill(401), 429]);
-        expect(replies.find((reply) => reply.status === 429)!.headers['retry-after']).toBe('60');
+        const wait = Number(replies.find((reply) => reply.status === 429)!.headers['retry-after']);
+        expect(wait).toBeGreaterThanOrEqual(60);
+        expect(wait).toBeLessThanOrEqual(900);
+        // Whoever waits as long as told gets in again.
+        clock.advance((wait - 1) * 1_000);
+        if (wait > 60) expect((await login(99)).status).toBe(429);
+        clock.advance(1_000);
+        expect((await login(100)).status).toBe(401);
       }
     } finally {
       await proxied.close();

@@ -237,9 +237,13 @@ describe('H18: full deletion', () => {
     );
     expect(references.length).toBeGreaterThan(15);
     const restricting = references.filter((reference) => reference.kind === 'r' || reference.kind === 'a');
-    expect(restricting.map((reference) => reference.name).sort()).toEqual(['ledger_accounts', 'transactions']);
+    expect(restricting.map((reference) => reference.name).sort()).toEqual([
+      'ledger_accounts',
+      'transactions',
+      'withdrawal_requests',
+    ]);
     for (const { name, col, kind } of references.filter((reference) => reference.kind === 'c')) {
-      if (['user_figures', 'user_traffic'].includes(name)) continue;
+      if (['user_figures', 'user_traffic', 'referrer_figures', 'referrer_days'].includes(name)) continue;
       const { rows } = await rowOf<{ rows: number }>(app, `SELECT count(*)::int AS rows FROM ${name} WHERE ${col} = $1::int`, [
         user.id,
       ]);

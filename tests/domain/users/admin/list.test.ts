@@ -3,8 +3,9 @@ import type { App } from '../../../../src/core/app.ts';
 import { addDays } from '../../../../src/core/clock.ts';
 import { postMovement } from '../../../../src/domain/ledger/post-movement.ts';
 import { listReferralsForAdmin, listUsersForAdmin } from '../../../../src/domain/users/admin/list/list-users.ts';
-import { planUserSearch } from '../../../../src/domain/users/admin/list/rules.ts';
+import { SORTED_BOUNDS } from '../../../../src/domain/users/admin/list/rules.ts';
 import type { UserSort } from '../../../../src/domain/users/admin/types.ts';
+import { planSearch } from '../../../../src/domain/users/rules.ts';
 import { aUser, type BuiltUser, unique } from '../../../support/builders.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
 import { aStoredSubscription, topUp } from '../../subscriptions/sale-samples.ts';
@@ -139,8 +140,8 @@ test('H24: referrals are paged in SQL, newest first, with their total', async ()
 });
 
 test('the plan of a search follows the number of matches', () => {
-  expect(planUserSearch(10_000, 10_000, 1)).toBe('scan');
-  expect(planUserSearch(1_000_000, 1_000_000, 0.001)).toBe('index');
-  expect(planUserSearch(1_000_000, 1_000_000, 0.2)).toBe('walk');
-  expect(planUserSearch(1_000_000, 4_000, 0.2)).toBe('scan');
+  expect(planSearch(10_000, 10_000, 1, SORTED_BOUNDS)).toBe('scan');
+  expect(planSearch(1_000_000, 1_000_000, 0.001, SORTED_BOUNDS)).toBe('index');
+  expect(planSearch(1_000_000, 1_000_000, 0.2, SORTED_BOUNDS)).toBe('walk');
+  expect(planSearch(1_000_000, 4_000, 0.2, SORTED_BOUNDS)).toBe('scan');
 });

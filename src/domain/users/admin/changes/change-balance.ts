@@ -1,9 +1,9 @@
 import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { refuse } from '../../../../core/errors.ts';
+import { userNotFound } from '../../../identity/errors.ts';
 import { postMovement } from '../../../ledger/post-movement.ts';
 import { runOnce } from '../../../ledger/run-once.ts';
-import { userNotFound } from '../../read-user.ts';
 import { guardTarget } from '../guard-target.ts';
 import { lockUser } from './repo.ts';
 

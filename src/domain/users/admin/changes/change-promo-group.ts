@@ -2,7 +2,7 @@ import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
 import { refuse } from '../../../../core/errors.ts';
-import { userNotFound } from '../../read-user.ts';
+import { userNotFound } from '../../../identity/errors.ts';
 import { guardTarget } from '../guard-target.ts';
 import { holdGroupName, lockUser, setOnlyGroup } from './repo.ts';
 

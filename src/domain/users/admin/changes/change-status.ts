@@ -2,11 +2,11 @@ import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
 import { forgetSessionUser } from '../../../identity/authenticate-user.ts';
+import { userNotFound } from '../../../identity/errors.ts';
 import { closeAllSessions } from '../../../identity/sessions/refresh-session.ts';
 import type { UserStatus } from '../../../identity/types.ts';
 import { requestProvisioning } from '../../../provisioning/request-provisioning.ts';
 import { lockUserSubscription } from '../../../subscriptions/manual-changes.ts';
-import { userNotFound } from '../../read-user.ts';
 import { guardTarget } from '../guard-target.ts';
 import { lockUser, setStatus } from './repo.ts';
 

@@ -15,7 +15,7 @@ export interface LockedUser {
 
 export async function lockUser(db: Db, userId: number): Promise<LockedUser | null> {
   const [row] = await db.sql<LockedUser>(
-    `SELECT status, promo_group_id AS "promoGroupId", referral_commission_percent AS "commissionPercent",
+    `SELECT status, promo_group_id AS "promoGroupId", referral_commission_percent::float8 AS "commissionPercent",
        restriction_topup AS "restrictionTopup", restriction_subscription AS "restrictionSubscription",
        restriction_reason AS "restrictionReason", balance_kopeks AS "balanceKopeks", vpnpanel_uuid AS "panelUuid"
      FROM users WHERE id = $1::int FOR UPDATE`,
@@ -47,7 +47,7 @@ export async function setRestrictions(
 
 export async function setCommission(db: Db, userId: number, percent: number | null, now: Date): Promise<void> {
   await db.sql(
-    'UPDATE users SET referral_commission_percent = $2::int, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id',
+    'UPDATE users SET referral_commission_percent = $2::numeric, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id',
     [userId, percent, now],
   );
 }

@@ -2,8 +2,8 @@ import type { App } from '../../../../core/app.ts';
 import { listTariffs } from '../../../catalog/tariffs/read-tariffs.ts';
 import type { PromoGroup, Tariff } from '../../../catalog/types.ts';
 import { findPrimaryPromoGroup } from '../../../catalog/user-promo-group.ts';
+import { requireUser } from '../../../identity/require-user.ts';
 import { readUserSubscription } from '../../../subscriptions/manual-changes.ts';
-import { requireUser } from '../require-user.ts';
 
 export interface AvailableTariffs {
   userId: number;

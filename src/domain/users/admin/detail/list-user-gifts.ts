@@ -1,5 +1,5 @@
 import type { App } from '../../../../core/app.ts';
-import { requireUser } from '../require-user.ts';
+import { requireUser } from '../../../identity/require-user.ts';
 import type { GiftInfo } from '../types.ts';
 import { listGifts } from './gifts-repo.ts';
 

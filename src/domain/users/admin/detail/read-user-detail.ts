@@ -1,8 +1,8 @@
 import type { App } from '../../../../core/app.ts';
+import { requireUser, requireUserByMessengerId } from '../../../identity/require-user.ts';
 import { fullName } from '../../../identity/rules.ts';
 import type { UserRecord } from '../../../identity/types.ts';
 import { readUserSubscription } from '../../../subscriptions/manual-changes.ts';
-import { requireUser, requireUserByMessengerId } from '../require-user.ts';
 import type { AdminUserDetail, TransactionInfo } from '../types.ts';
 import { countTransactionsOf, findDetailFacts, listTransactionsOf } from './repo.ts';
 import { subscriptionInfo } from './rules.ts';

@@ -1,12 +1,10 @@
 import type { App } from '../../../../core/app.ts';
-import { SMALL_LIST, settleTotal } from '../../rules.ts';
+import { requireUser } from '../../../identity/require-user.ts';
+import { searchUsers } from '../../search-users.ts';
 import type { Slice } from '../../types.ts';
-import { requireUser } from '../require-user.ts';
 import type { AdminUserPage, UserSort } from '../types.ts';
 import { collectMatches, countByStatus, listInOrder, listReferrals, sampleShares, walkToMatches } from './repo.ts';
-import { planUserSearch, type UserFilters, userFilters } from './rules.ts';
-
-const SAMPLE_USERS = 2_000;
+import { SORTED_BOUNDS, type UserFilters, userFilters } from './rules.ts';
 
 export interface AdminListRequest extends Slice {
   /** Contained in username or names in any case of letters, or equal to a messenger id. */
@@ -25,20 +23,20 @@ export async function listUsersForAdmin(app: App, request: AdminListRequest): Pr
   const { limit, offset, sort } = request;
   const slice = { limit, offset };
   const filters = userFilters(request);
-  const { everyone, listed } = await countByStatus(app.db, filters.status);
-  if (filters.search || filters.email) return { ...slice, ...(await search(app, filters, sort, slice, everyone, listed)) };
-  const users = await listInOrder(app.db, sort, filters.status, slice, listed, app.clock.now());
-  return { ...slice, users, total: listed };
+  const size = await countByStatus(app.db, filters.status);
+  if (filters.search || filters.email) return { ...slice, ...(await search(app, filters, sort, slice, size)) };
+  const users = await listInOrder(app.db, sort, filters.status, slice, size.listed, app.clock.now());
+  return { ...slice, users, total: size.listed };
 }
 
-async function search(app: App, filters: UserFilters, sort: UserSort, slice: Slice, everyone: number, listed: number) {
+function search(app: App, filters: UserFilters, sort: UserSort, slice: Slice, size: { everyone: number; listed: number }) {
   const now = app.clock.now();
-  const percent = Math.min(100, (100 * SAMPLE_USERS) / everyone);
-  const shares = everyone <= SMALL_LIST ? { everyone: 1, listed: 1 } : await sampleShares(app.db, filters, percent);
-  const plan = planUserSearch(everyone, listed, shares.everyone);
-  if (plan !== 'walk') return collectMatches(app.db, filters, sort, slice, plan === 'index', now);
-  const users = slice.offset >= listed ? [] : await walkToMatches(app.db, filters, sort, slice, now);
-  return { users, total: settleTotal(Math.round(listed * shares.listed), slice, users.length) };
+  return searchUsers(size, slice, {
+    bounds: SORTED_BOUNDS,
+    sample: (percent) => sampleShares(app.db, filters, percent),
+    collect: (useIndex) => collectMatches(app.db, filters, sort, slice, useIndex, now),
+    walk: () => walkToMatches(app.db, filters, sort, slice, now),
+  });
 }
 
 /** Whom a user brought, newest first, paged by the database (spec 01 section 11.1). @throws AppError 404 'User not found' */

@@ -25,8 +25,14 @@ const EMAIL = 'lower(u.email::text)';
  * The wanted order, or its reverse, as rows (id, figure, created_at), read from an index. The indexes begin with the status, so that
  * a rare one is not looked for among a million others; without that filter the three statuses are read side by side and merged,
  * for which the planner wants to hear the order of each part too.
+ * @param most rows that can be wanted, as SQL: told of each part, or the planner sorts whole statuses instead of walking their index
  */
-function ordered(sort: UserSort, status: UserFilters['status'], isReversed: boolean): { from: string; order: string } {
+function ordered(
+  sort: UserSort,
+  status: UserFilters['status'],
+  isReversed: boolean,
+  most?: string,
+): { from: string; order: string } {
   const { table, id, figure } = ORDERS[sort];
   const direction = isReversed ? 'ASC' : 'DESC';
   const order = `${figure === null ? '' : `o.figure ${direction}, `}o.created_at ${direction}, o.id ${direction}`;
@@ -35,7 +41,7 @@ function ordered(sort: UserSort, status: UserFilters['status'], isReversed: bool
     return { from: `(SELECT id, NULL::int AS figure, created_at FROM users${narrowed})`, order };
   }
   const part = (of: string) => `SELECT ${id} AS id, ${figure} AS figure, created_at FROM ${table} WHERE status = '${of}'
-    ORDER BY ${figure} ${direction}, created_at ${direction}, ${id} ${direction}`;
+    ORDER BY ${figure} ${direction}, created_at ${direction}, ${id} ${direction}${most === undefined ? '' : ` LIMIT ${most}`}`;
   return { from: `(${(status === null ? STATUSES : [status]).map((of) => `(${part(of)})`).join(' UNION ALL ')})`, order };
 }
 
@@ -62,7 +68,7 @@ export async function listInOrder(
   if (rest <= 0) return [];
   const isFarHalf = slice.offset > rest;
   const limit = Math.min(slice.limit, rest);
-  const { from, order } = ordered(sort, status, isFarHalf);
+  const { from, order } = ordered(sort, status, isFarHalf, '$1::int + $2::bigint');
   const rows = await db.sql<ItemRow>(
     `WITH page AS MATERIALIZED (
        SELECT o.id, o.figure, o.created_at FROM ${from} o ORDER BY ${order} LIMIT $1::int OFFSET $2::bigint)

@@ -1,4 +1,4 @@
-import { type SearchPlan, SMALL_LIST, searchTerms } from '../../rules.ts';
+import { type SearchBounds, searchTerms } from '../../rules.ts';
 import type { SearchTerms } from '../../types.ts';
 
 export interface UserFilters {
@@ -19,17 +19,5 @@ export function userFilters(request: {
   return { status: request.status, search: searchTerms(request.search), email: searchTerms(request.email) };
 }
 
-/** Up to so many matches, or users of a status, are all read; beyond that the list is walked until a page is full. */
-const MANY = 5_000;
-
-/**
- * The way to search that stays fast, see `planSearch`; with lower bounds, because here matches are also put into other orders.
- * @param everyone all users
- * @param listed users of the status
- * @param share of a sample of users that match, 0..1
- */
-export function planUserSearch(everyone: number, listed: number, share: number): SearchPlan {
-  if (everyone <= SMALL_LIST) return 'scan';
-  if (everyone * share < MANY) return 'index';
-  return listed <= MANY ? 'scan' : 'walk';
-}
+/** Lower than those of a list with one order, because here matches are also put into other orders. */
+export const SORTED_BOUNDS: SearchBounds = { manyMatches: 5_000, smallSlice: 5_000 };

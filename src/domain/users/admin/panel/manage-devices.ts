@@ -1,11 +1,11 @@
 import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { refuse } from '../../../../core/errors.ts';
+import { requireUser } from '../../../identity/require-user.ts';
 import type { PanelDevice } from '../../../provisioning/ports.ts';
 import { isPanelError } from '../../../provisioning/ports.ts';
 import { readUserSubscription } from '../../../subscriptions/manual-changes.ts';
 import { guardTarget } from '../guard-target.ts';
-import { requireUser } from '../require-user.ts';
 
 export interface UserDevices {
   devices: PanelDevice[];

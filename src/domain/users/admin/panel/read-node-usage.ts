@@ -1,8 +1,8 @@
 import type { App } from '../../../../core/app.ts';
 import { addDays } from '../../../../core/clock.ts';
+import { requireUser } from '../../../identity/require-user.ts';
 import type { PanelSquadNode, PanelUserTraffic } from '../../../provisioning/ports.ts';
 import { isPanelError } from '../../../provisioning/ports.ts';
-import { requireUser } from '../require-user.ts';
 
 /** Days shown, today included. */
 export const USAGE_DAYS = 30;

@@ -1,7 +1,7 @@
 import type { App } from '../../../../core/app.ts';
+import { requireUser } from '../../../identity/require-user.ts';
 import type { PanelUser } from '../../../provisioning/ports.ts';
 import { isPanelError } from '../../../provisioning/ports.ts';
-import { requireUser } from '../require-user.ts';
 import { lookUpPanelUser } from './look-up-panel-user.ts';
 
 export interface PanelInfo {

@@ -1,8 +1,8 @@
 import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
+import { userNotFound } from '../../../identity/errors.ts';
 import { applyManualChange, lockUserSubscription } from '../../../subscriptions/manual-changes.ts';
-import { userNotFound } from '../../read-user.ts';
 import { applyStatus } from '../changes/change-status.ts';
 import { lockUser } from '../changes/repo.ts';
 import { guardTarget } from '../guard-target.ts';

@@ -8,7 +8,7 @@ const KEPT: readonly string[] = [
   ...['transactions', 'ledger_accounts', 'payments', 'guest_purchases', 'referral_earnings', 'withdrawal_requests'],
   ...['subscription_conversions', 'advertising_campaign_registrations', 'admin_audit_log'],
   // Follow the user's row by triggers.
-  ...['user_figures', 'user_traffic'],
+  ...['user_figures', 'user_traffic', 'referrer_figures', 'referrer_days'],
 ];
 
 interface Reference {
@@ -55,7 +55,8 @@ export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<
        password_hash = NULL, email_verification_token_hash = NULL, email_verification_expires = NULL, password_reset_token_hash = NULL,
        password_reset_expires = NULL, email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL,
        google_id = NULL, yandex_id = NULL, discord_id = NULL, vk_id = NULL, vpnpanel_uuid = NULL, trojan_password = NULL,
-       vless_uuid = NULL, ss_password = NULL, promo_group_id = NULL, referral_commission_percent = NULL, restriction_reason = NULL,
+       vless_uuid = NULL, ss_password = NULL, promo_group_id = NULL, partner_status = 'none',
+       referral_commission_percent = NULL, restriction_reason = NULL,
        promo_offer_discount_percent = 0, promo_offer_discount_source = NULL, promo_offer_discount_expires_at = NULL,
        notification_settings = '{}', last_pinned_message_id = NULL, updated_at = $2::timestamptz
      WHERE id = $1::int RETURNING id`,
@@ -67,7 +68,8 @@ export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<
 export async function hasFinancialHistory(db: Db, userId: number): Promise<boolean> {
   const [row] = await db.sql<{ has: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM transactions WHERE user_id = $1::int) OR EXISTS (SELECT 1 FROM payments WHERE user_id = $1::int)
-       OR EXISTS (SELECT 1 FROM ledger_accounts WHERE user_id = $1::int) AS has`,
+       OR EXISTS (SELECT 1 FROM ledger_accounts WHERE user_id = $1::int)
+       OR EXISTS (SELECT 1 FROM withdrawal_requests WHERE user_id = $1::int) AS has`,
     [userId],
   );
   return row!.has;

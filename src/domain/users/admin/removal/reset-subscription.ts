@@ -1,9 +1,9 @@
 import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
+import { userNotFound } from '../../../identity/errors.ts';
 import { requestPanelUserRemoval } from '../../../provisioning/request-provisioning.ts';
 import { lockUserSubscription, removeManually } from '../../../subscriptions/manual-changes.ts';
-import { userNotFound } from '../../read-user.ts';
 import { lockUser } from '../changes/repo.ts';
 import { guardTarget } from '../guard-target.ts';
 import { attemptRemoval, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';

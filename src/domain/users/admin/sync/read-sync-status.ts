@@ -1,10 +1,10 @@
 import type { App } from '../../../../core/app.ts';
+import { requireUser } from '../../../identity/require-user.ts';
 import type { UserRecord } from '../../../identity/types.ts';
 import { isPanelError, type PanelUser } from '../../../provisioning/ports.ts';
 import { readUserSubscription } from '../../../subscriptions/manual-changes.ts';
 import type { Subscription } from '../../../subscriptions/types.ts';
 import { lookUpPanelUser } from '../panel/look-up-panel-user.ts';
-import { requireUser } from '../require-user.ts';
 import { findLastSync } from './repo.ts';
 import { differencesOf } from './rules.ts';
 

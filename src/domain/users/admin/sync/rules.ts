@@ -1,5 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../../../../core/clock.ts';
 import type { PanelUser } from '../../../provisioning/ports.ts';
+import { isSameSet, squadsOf, wholeGigabytes } from '../../../provisioning/sync/rules.ts';
 import { isActive, isPast } from '../../../subscriptions/rules/status.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionStatus } from '../../../subscriptions/types.ts';
 
@@ -12,7 +13,8 @@ const USED_SLACK_GB = 0.5;
 const USED_STEP_GB = 0.01;
 
 export const gigabytes = (bytes: number): number => Math.round((bytes / BYTES_PER_GB) * 100) / 100;
-const wholeGigabytes = (bytes: number): number => Math.floor(bytes / BYTES_PER_GB);
+/** Used traffic as the column holds it: GB with their fraction. */
+export const usedGigabytes = (panel: Pick<PanelUser, 'usedTrafficBytes'>): number => panel.usedTrafficBytes / BYTES_PER_GB;
 
 /** A field before and after, as JSON can hold it. */
 export type FieldChanges = Record<string, { old: unknown; new: unknown }>;
@@ -42,18 +44,9 @@ export function differencesOf(subscription: Subscription | null, panel: PanelUse
   return found;
 }
 
-export function squadsOf(panel: PanelUser): string[] {
-  return panel.squads.map((squad) => squad.uuid);
-}
-
 function isSameEnd(ours: Date, theirs: Date): boolean {
   const apart = Math.abs(ours.getTime() - theirs.getTime());
   return apart <= HOUR_MS || Math.abs(apart - ZONE_SHIFT_MS) <= ZONE_SHIFT_SLACK_MS;
-}
-
-export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
-  const inA = new Set(a);
-  return inA.size === new Set(b).size && b.every((item) => inA.has(item));
 }
 
 /** What the panel's user makes of a status: running, over, or switched off (spec 01 section 11.3). */
@@ -115,7 +108,7 @@ export function takeOver(
     }
     Object.assign(changes, linksFromPanel(panel));
   }
-  const usedGb = panel.usedTrafficBytes / BYTES_PER_GB;
+  const usedGb = usedGigabytes(panel);
   if (wanted.traffic && Math.abs(usedGb - subscription.trafficUsedGb) > USED_STEP_GB) {
     changes.trafficUsedGb = usedGb;
     told.traffic_used_gb = { old: subscription.trafficUsedGb, new: gigabytes(panel.usedTrafficBytes) };

@@ -2,18 +2,20 @@ import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
 import { refuse } from '../../../../core/errors.ts';
+import { requireUser } from '../../../identity/require-user.ts';
+import { requirePanel } from '../../../provisioning/panel-access.ts';
 import type { PanelUser, PanelUserPatch } from '../../../provisioning/ports.ts';
 import { pushSubscription } from '../../../provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../provisioning/request-provisioning.ts';
 import { panelStateFor, trafficLimitBytesFor } from '../../../provisioning/rules.ts';
+import { isSameSet, squadsOf } from '../../../provisioning/sync/rules.ts';
 import { lockUserSubscription, readUserSubscription } from '../../../subscriptions/manual-changes.ts';
 import type { Subscription } from '../../../subscriptions/types.ts';
 import { guardTarget } from '../guard-target.ts';
 import { lookUpPanelUser } from '../panel/look-up-panel-user.ts';
-import { requireUser } from '../require-user.ts';
-import { callingPanel, requirePanel, syncError } from './panel-failure.ts';
+import { callingPanel, syncError } from './panel-failure.ts';
 import { noteSync } from './repo.ts';
-import { type FieldChanges, gigabytes, isSameSet, squadsOf } from './rules.ts';
+import { type FieldChanges, gigabytes } from './rules.ts';
 
 export interface ToPanelRequest {
   createsMissing: boolean;
@@ -56,7 +58,10 @@ export async function syncToPanel(app: App, actor: AdminActor, userId: number, r
   const isDone = found && isPartial ? await callingPanel(() => change(app, user.id, { ...patch, uuid: found.uuid })) : false;
   if (!isDone) await pushNow(app, user.id, held.subscription.id);
   const { vpnpanelUuid } = await requireUser(app, user.id);
-  app.audit?.note({ before: oldValues(told), after: newValues(told) });
+  app.audit?.note({
+    before: { vpnpanelUuid: user.vpnpanelUuid, ...oldValues(told) },
+    after: { vpnpanelUuid, ...newValues(told) },
+  });
   return { success: true, changes: told, errors: [], ...outcome(found, vpnpanelUuid) };
 }
 

@@ -1,0 +1,77 @@
+/**
+ * Audience segments as SQL (spec 04 section 0.5, spec 05 section 3.2): one condition each over `u` users, `s` subscriptions, `f` tariffs.
+ * The one definition for whatever goes to many users.
+ */
+
+/** What the conditions are about; one row a user. */
+export const AUDIENCE_TABLES = 'users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs f ON f.id = s.tariff_id';
+
+/** Below this a balance that is not empty counts as low; kopeks. */
+const LOW_BALANCE_KOPEKS = 10_000;
+
+const LIVE = "s.status = 'active' AND s.end_date > $NOW";
+const TODAY = "(date_trunc('day', $NOW AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')";
+const HAS_ENDED = `s.status IN ('expired', 'disabled') OR s.end_date <= $NOW OR (s.id IS NULL AND u.has_had_paid_subscription)`;
+
+const endsWithin = (days: number) =>
+  `${LIVE} AND s.end_date <= $NOW + interval '${days} days' AND NOT (coalesce(f.is_daily, false) AND NOT s.is_daily_paused)`;
+const idleFor = (days: number) => `u.last_activity < $NOW - interval '${days} days'`;
+const registeredWithin = (days: number) => `u.created_at >= $NOW - interval '${days} days'`;
+
+const SEGMENTS: Readonly<Record<string, string>> = {
+  all: 'true',
+  active: `${LIVE} AND NOT s.is_trial`,
+  trial: 's.is_trial',
+  no: `s.id IS NULL OR NOT (${LIVE})`,
+  expiring: endsWithin(3),
+  expiring_subscribers: endsWithin(7),
+  expired: HAS_ENDED,
+  expired_subscribers: HAS_ENDED,
+  canceled_subscribers: "s.status = 'disabled'",
+  trial_ending: `s.is_trial AND ${LIVE} AND s.end_date <= $NOW + interval '3 days'`,
+  trial_expired: 's.is_trial AND s.end_date <= $NOW',
+  active_zero: `${LIVE} AND NOT s.is_trial AND s.traffic_used_gb <= 0`,
+  trial_zero: `${LIVE} AND s.is_trial AND s.traffic_used_gb <= 0`,
+  zero: `${LIVE} AND s.traffic_used_gb <= 0`,
+  autopay_failed: `EXISTS (SELECT 1 FROM subscription_events e WHERE e.user_id = u.id AND e.event_type = 'autopay_failed'
+    AND e.occurred_at >= $NOW - interval '7 days')`,
+  low_balance: `u.balance_kopeks > 0 AND u.balance_kopeks < ${LOW_BALANCE_KOPEKS}`,
+  inactive_30d: idleFor(30),
+  inactive_60d: idleFor(60),
+  inactive_90d: idleFor(90),
+  custom_today: `u.created_at >= ${TODAY}`,
+  custom_week: registeredWithin(7),
+  custom_month: registeredWithin(30),
+  custom_active_today: `u.last_activity >= ${TODAY}`,
+  custom_inactive_week: idleFor(7),
+  custom_inactive_month: idleFor(30),
+  custom_referrals: 'u.referred_by_id IS NOT NULL',
+  custom_direct: 'u.referred_by_id IS NULL',
+};
+
+const TARIFF = /^tariff_(\d{1,9})$/;
+
+const ALIASES: Readonly<Record<string, string>> = {
+  no_sub: 'no',
+  all_users: 'all',
+  active_subscribers: 'active',
+  trial_users: 'trial',
+};
+
+/**
+ * The members of a segment, as a condition over `AUDIENCE_TABLES`; `false` for a target nobody knows, whose audience is empty.
+ * @param now SQL of the current moment, for example `$2::timestamptz`
+ */
+export function audienceCondition(target: string | null, now: string): string {
+  const tariffId = TARIFF.exec(target ?? '')?.[1];
+  const known = target !== null && Object.hasOwn(SEGMENTS, target) ? SEGMENTS[target] : undefined;
+  const condition = tariffId === undefined ? known : `${LIVE} AND s.tariff_id = ${Number(tariffId)}`;
+  return condition === undefined ? 'false' : `(u.status = 'active' AND (${condition.replaceAll('$NOW', now)}))`;
+}
+
+/** A target as it was typed, by its name: trimmed, in lower case, an alias resolved. Null when it is none; tariffs have no names here. */
+export function namedSegment(typed: string): string | null {
+  const name = typed.trim().toLowerCase();
+  const target = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
+  return Object.hasOwn(SEGMENTS, target) ? target : null;
+}

@@ -1,0 +1,21 @@
+import type { Actor } from '../../core/actor.ts';
+import { type AppError, refuse } from '../../core/errors.ts';
+
+export const campaignNotFound = () => refuse('campaign_not_found', 404, 'Campaign not found');
+export const bonusTariffMissing = () => refuse('campaign_tariff_required', 400, 'Tariff ID is required for tariff bonus type');
+export const bonusTariffUnknown = () => refuse('tariff_not_found', 400, 'Tariff not found');
+export const partnerUnknown = () => refuse('partner_not_found', 400, 'Partner not found or not approved');
+
+/** The two doors say it in words of their own (spec 04 sections 6.4 and 6.5). */
+export function slugTaken(actor: Actor, startParameter: string): AppError {
+  const text =
+    actor.kind === 'admin'
+      ? `Campaign with start parameter '${startParameter}' already exists`
+      : 'Campaign with this start_parameter already exists';
+  return refuse('campaign_exists', 400, text);
+}
+
+export function campaignInUse(registrations: number): AppError {
+  const text = `Cannot delete campaign with ${registrations} registrations. Deactivate it instead.`;
+  return refuse('campaign_in_use', 400, text);
+}

@@ -1,0 +1,108 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { addDays, startOfDay } from '../../core/clock.ts';
+import { refuse } from '../../core/errors.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { findUserById } from '../identity/find-user.ts';
+import type { UserRecord } from '../identity/types.ts';
+import { partnerRefusal } from '../referrals/partners/errors.ts';
+import { findLatestApplicationOf } from '../referrals/partners/read-partners.ts';
+import type { PartnerApplication } from '../referrals/partners/types.ts';
+import { readReferrerStats } from '../referrals/stats/read-stats.ts';
+import { changeOf, comparedWindows, fillDays, percentOfTotal, usualWindows } from '../referrals/stats/rules.ts';
+import type { ReferrerStats } from '../referrals/stats/types.ts';
+import {
+  findPartnerCampaign,
+  listCampaignDays,
+  listPartnerCampaigns,
+  listTopCampaignReferrals,
+  sumCampaignWindows,
+} from './partner-repo.ts';
+import type { PartnerCampaign, PartnerCampaignStats } from './partner-types.ts';
+
+const STATS_DAYS = 30;
+const COMPARED_DAYS = 7;
+const TOP_REFERRALS = 5;
+
+const isPartner = (user: UserRecord) => user.partnerStatus === 'approved';
+
+export interface OwnPartnership {
+  partnerStatus: string;
+  /** The personal one; for partners without one the service-wide; else null. */
+  commissionPercent: number | null;
+  latestApplication: PartnerApplication | null;
+  /** His active ones; none while he is no partner. */
+  campaigns: PartnerCampaign[];
+}
+
+/** Where a user stands as a partner (spec 04 section 3.2). @throws AppError 404 when the account is gone meanwhile */
+export async function readOwnPartnership(app: App, actor: UserActor): Promise<OwnPartnership> {
+  const user = await findUserById(app, actor.userId);
+  if (!user) throw userNotFound();
+  const [latestApplication, campaigns] = await Promise.all([
+    findLatestApplicationOf(app, user.id),
+    isPartner(user) ? listPartnerCampaigns(app.db, user.id, true) : [],
+  ]);
+  const standard = isPartner(user) ? app.settings.get('REFERRAL_COMMISSION_PERCENT') : null;
+  return {
+    partnerStatus: user.partnerStatus,
+    commissionPercent: user.referralCommissionPercent ?? standard,
+    latestApplication,
+    campaigns,
+  };
+}
+
+/**
+ * What one of the partner's own campaigns brought him (spec 04 section 5.2).
+ * @throws AppError 403 'Partner status required' | 404 'Campaign not found or not assigned to you'
+ */
+export async function readOwnCampaignStats(app: App, actor: UserActor, campaignId: number): Promise<PartnerCampaignStats> {
+  const user = await findUserById(app, actor.userId);
+  if (!user || !isPartner(user)) throw refuse('partner_required', 403, 'Partner status required');
+  const campaign = await findPartnerCampaign(app.db, user.id, campaignId);
+  if (!campaign) throw refuse('campaign_not_found', 404, 'Campaign not found or not assigned to you');
+  const now = app.clock.now();
+  const { today, week, month } = usualWindows(now);
+  const compared = comparedWindows(now, COMPARED_DAYS, COMPARED_DAYS);
+  const [windows, days, topReferrals] = await Promise.all([
+    sumCampaignWindows(app.db, user.id, campaignId, [today, week, month, compared.current, compared.previous]),
+    listCampaignDays(app.db, user.id, campaignId, startOfDay(addDays(now, 1 - STATS_DAYS))),
+    listTopCampaignReferrals(app.db, user.id, campaignId, TOP_REFERRALS, now),
+  ]);
+  const [sinceMidnight, lastWeek, lastMonth, current, previous] = windows;
+  return {
+    campaignId,
+    campaignName: campaign.name,
+    registrations: campaign.registrations,
+    referrals: campaign.referrals,
+    earnedKopeks: campaign.earnedKopeks,
+    conversionRate: percentOfTotal(campaign.referrals, campaign.registrations),
+    earnedToday: sinceMidnight!.earnedKopeks,
+    earnedWeek: lastWeek!.earnedKopeks,
+    earnedMonth: lastMonth!.earnedKopeks,
+    days: fillDays(STATS_DAYS, now, days),
+    comparison: {
+      days: COMPARED_DAYS,
+      current: current!,
+      previous: previous!,
+      referralsChange: changeOf(current!.referrals, previous!.referrals, 100),
+      earningsChange: changeOf(current!.earnedKopeks, previous!.earnedKopeks, 100),
+    },
+    topReferrals,
+  };
+}
+
+export interface PartnerDetail {
+  user: UserRecord;
+  stats: ReferrerStats;
+  /** All that are his, active or not. */
+  campaigns: PartnerCampaign[];
+}
+
+/** Any user as a referrer and partner, for an administrator (spec 04 section 3.3). @throws AppError 404 no such user */
+export async function readPartnerDetail(app: App, userId: number): Promise<PartnerDetail> {
+  const user = await findUserById(app, userId);
+  if (!user) throw partnerRefusal(app, 404, 'user_missing');
+  const [stats, campaigns] = await Promise.all([readReferrerStats(app, user.id), listPartnerCampaigns(app.db, user.id, false)]);
+  return { user, stats, campaigns };
+}

@@ -1,0 +1,124 @@
+import type { AdminActor, TokenActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { isUniqueViolation } from '../../core/db/db-errors.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { ValidationError } from '../../core/errors.ts';
+import { validationIssue } from '../../core/validation-messages.ts';
+import { lockTariff } from '../catalog/find-tariff.ts';
+import { checkBounds } from '../catalog/rules/field-bounds.ts';
+import { findCard } from './card-repo.ts';
+import { bonusTariffMissing, bonusTariffUnknown, campaignInUse, campaignNotFound, partnerUnknown, slugTaken } from './errors.ts';
+import { bonusGap, touchesBonus } from './rules.ts';
+import type { CampaignCard, CampaignValues } from './types.ts';
+import { deleteCampaignRow, holdApprovedPartner, insertCampaign, lockCampaign, updateCampaign } from './write-repo.ts';
+
+/** Who may keep campaigns: the Web API and administrators, with refusals of their own. */
+type Keeper = TokenActor | AdminActor;
+
+/** A hundred years; beyond it lie dates that no calendar holds. */
+const MAX_DAYS = 36_500;
+
+/**
+ * Creates a campaign (spec 04 sections 6.4 and 6.5). Name and slug are trimmed. Its creator is the administrator; an API token is no
+ * user and leaves none.
+ * @throws AppError 400 for a slug that is taken, an unknown tariff or partner, and at the cabinet's door a tariff bonus without
+ * tariff | ValidationError 422 for values out of bounds, and at the Web API's door a bonus that could never be given
+ */
+export async function createCampaign(app: App, actor: Keeper, request: CampaignValues): Promise<CampaignCard> {
+  const values = checked(request);
+  checkBonus(actor, values);
+  return inTransaction(app, async (t) => {
+    await holdLinked(t, values);
+    const saved = await insertCampaign(t.db, values, actor.kind === 'admin' ? actor.userId : null, t.clock.now());
+    if (!saved) throw slugTaken(actor, values.startParameter);
+    t.audit?.note({ resourceId: saved.id, before: null, after: saved });
+    return (await findCard(t.db, saved.id))!;
+  });
+}
+
+/**
+ * Changes what is given; undefined keeps what is stored, null clears where a field can be empty.
+ * @throws AppError 404 'Campaign not found'; the rest as for creation, the bonus only when the changes touch it
+ */
+export async function changeCampaign(
+  app: App,
+  actor: Keeper,
+  campaignId: number,
+  changes: Partial<CampaignValues>,
+): Promise<CampaignCard> {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  try {
+    return await inTransaction(app, async (t) => {
+      await holdLinked(t, changes);
+      const before = await lockCampaign(t.db, campaignId);
+      if (!before) throw campaignNotFound();
+      const values = checked({ ...before, ...given });
+      if (touchesBonus(changes)) checkBonus(actor, values);
+      const saved = await updateCampaign(t.db, before.id, values, t.clock.now());
+      t.audit?.note({ resourceId: saved.id, before, after: saved });
+      return (await findCard(t.db, saved.id))!;
+    });
+  } catch (error) {
+    if (isUniqueViolation(error, 'start_parameter')) throw slugTaken(actor, changes.startParameter!.trim());
+    throw error;
+  }
+}
+
+/** Switches a campaign on or off. @returns whether it is active now @throws AppError 404 'Campaign not found' */
+export function toggleCampaign(app: App, _actor: AdminActor, campaignId: number): Promise<boolean> {
+  return inTransaction(app, async (t) => {
+    const before = await lockCampaign(t.db, campaignId);
+    if (!before) throw campaignNotFound();
+    const saved = await updateCampaign(t.db, before.id, { ...before, isActive: !before.isActive }, t.clock.now());
+    t.audit?.note({ resourceId: saved.id, before: { isActive: before.isActive }, after: { isActive: saved.isActive } });
+    return saved.isActive;
+  });
+}
+
+/**
+ * Deletes a campaign. The Web API takes its registrations along; the cabinet refuses while there are any (spec 04 section 6.4). The
+ * lock keeps sign-ins out meanwhile, so that no bonus is given through a campaign that is going.
+ * @throws AppError 404 'Campaign not found' | 400 for an administrator while there are registrations
+ */
+export function deleteCampaign(app: App, actor: Keeper, campaignId: number): Promise<void> {
+  return inTransaction(app, async (t) => {
+    const campaign = await lockCampaign(t.db, campaignId);
+    if (!campaign) throw campaignNotFound();
+    const { registrations } = (await findCard(t.db, campaign.id))!.figures;
+    if (actor.kind === 'admin' && registrations > 0) throw campaignInUse(registrations);
+    await deleteCampaignRow(t.db, campaign.id);
+    t.audit?.note({ resourceId: campaign.id, before: campaign, after: null });
+  });
+}
+
+/** The partner first, because users come before all other rows. */
+async function holdLinked(t: App, values: Partial<CampaignValues>): Promise<void> {
+  const { partnerUserId, tariffId } = values;
+  if (typeof partnerUserId === 'number' && !(await holdApprovedPartner(t.db, partnerUserId))) throw partnerUnknown();
+  if (typeof tariffId === 'number' && !(await lockTariff(t, tariffId))) throw bonusTariffUnknown();
+}
+
+function checkBonus(actor: Keeper, values: CampaignValues): void {
+  if (actor.kind === 'admin') {
+    if (values.bonusType === 'tariff' && values.tariffId === null) throw bonusTariffMissing();
+    return;
+  }
+  const gap = bonusGap(values);
+  if (!gap) return;
+  const error = `Value error, ${gap.problem}`;
+  throw new ValidationError([validationIssue('value_error', ['body', gap.wireName], values[gap.field], { error })]);
+}
+
+function checked<T extends CampaignValues>(request: T): T {
+  const values = { ...request, name: request.name.trim(), startParameter: request.startParameter.trim() };
+  checkBounds([
+    { name: 'name', value: values.name, minLength: 1, maxLength: 255 },
+    { name: 'start_parameter', value: values.startParameter, minLength: 1, maxLength: 64 },
+    { name: 'balance_bonus_kopeks', value: values.balanceBonusKopeks, min: 0 },
+    { name: 'subscription_duration_days', value: values.subscriptionDurationDays, min: 0, max: MAX_DAYS },
+    { name: 'subscription_traffic_gb', value: values.subscriptionTrafficGb, min: 0 },
+    { name: 'subscription_device_limit', value: values.subscriptionDeviceLimit, min: 0 },
+    { name: 'tariff_duration_days', value: values.tariffDurationDays, min: 1, max: MAX_DAYS },
+  ]);
+  return values;
+}

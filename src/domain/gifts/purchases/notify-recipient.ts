@@ -1,0 +1,77 @@
+import type { App } from '../../../core/app.ts';
+import { findUserById } from '../../identity/find-user.ts';
+import { sendMail } from '../../messaging/send-mail.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { htmlText, text } from '../../messaging/texts.ts';
+import { cabinetUrl, successUrl } from './links.ts';
+import { takePassword } from './repo.ts';
+import { recipientOf } from './rules.ts';
+import type { GuestPurchase } from './types.ts';
+
+/** `delivered`: it runs. `waiting`: the recipient has to agree first. */
+export type RecipientNotice = 'delivered' | 'waiting';
+
+/**
+ * Tells the recipient (spec 03 section 8.3), in the caller's transaction: a mail to an address, a message in the messenger for a
+ * gift. Everything that a buyer wrote is escaped (H23). Whoever paid for somebody else is told nothing that opens the account.
+ */
+export async function tellRecipient(t: App, purchase: GuestPurchase, notice: RecipientNotice, tariffName: string): Promise<void> {
+  const recipient = recipientOf(purchase);
+  if (recipient?.type === 'email') return mailRecipient(t, purchase, recipient.value, notice, tariffName);
+  if (recipient?.type === 'messenger' && purchase.isGift) await messageRecipient(t, purchase, notice, tariffName);
+}
+
+async function mailRecipient(
+  t: App,
+  purchase: GuestPurchase,
+  to: string,
+  notice: RecipientNotice,
+  tariffName: string,
+): Promise<void> {
+  const user = purchase.userId === null ? null : await findUserById(t, purchase.userId);
+  const language = user?.language ?? null;
+  const page = successUrl(t, purchase.token);
+  const type =
+    notice === 'waiting' ? 'guest_activation_required' : purchase.isGift ? 'guest_gift_received' : 'guest_subscription_delivered';
+  const params = {
+    tariff_name: tariffName,
+    period_days: purchase.periodDays,
+    success_page_url: notice === 'waiting' && purchase.isGift ? `${page}?activate=1` : page,
+    subscription_url: purchase.subscriptionUrl ?? '',
+    is_gift: String(purchase.isGift),
+    gift_message: purchase.giftMessage ?? '',
+    is_existing_user: String(!purchase.accountCreated),
+    cabinet_url: cabinetUrl(t),
+  };
+  await sendMail(t, { to, language, type, params });
+  await mailCredentials(t, purchase, to, language, params);
+}
+
+/** A password that a purchase made goes to its owner's mail box; once it is on the way, it is kept nowhere else. */
+async function mailCredentials(
+  t: App,
+  purchase: GuestPurchase,
+  to: string,
+  language: string | null,
+  params: Readonly<Record<string, string | number>>,
+): Promise<void> {
+  if (!purchase.accountCreated || !t.ports.mail.isConfigured()) return;
+  const password = await takePassword(t.db, purchase.id);
+  if (password === null) return;
+  const credentials = { ...params, cabinet_email: to, cabinet_password: password };
+  await sendMail(t, { to, language, type: 'guest_cabinet_credentials', params: credentials });
+}
+
+async function messageRecipient(t: App, purchase: GuestPurchase, notice: RecipientNotice, tariffName: string): Promise<void> {
+  const user = purchase.userId === null ? null : await findUserById(t, purchase.userId);
+  if (!user?.messengerId) return;
+  const isWaiting = notice === 'waiting';
+  const html = htmlText(user.language, isWaiting ? 'gifts.gift_waiting' : 'gifts.gift_delivered', {
+    tariff_name: tariffName,
+    period_days: purchase.periodDays,
+    sender: purchase.buyer.value,
+    message: purchase.giftMessage ?? '',
+  });
+  const button = { text: text(user.language, 'gifts.gift_activate'), callbackData: `gift_activate:${purchase.id}` };
+  await sendMessage(t, { messengerId: user.messengerId, html, ...(isWaiting ? { buttons: [[button]] } : {}) });
+}

@@ -1,0 +1,42 @@
+import type { App } from '../../../core/app.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { findUserByMessengerId } from '../../identity/find-user.ts';
+import type { MessengerUpdate } from '../../messaging/ports.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { text } from '../../messaging/texts.ts';
+import { activateById } from './activate-purchase.ts';
+import './types.ts';
+
+const PRESS = /^gift_activate:(\d{1,9})$/;
+
+/** Stores a pressed "activate" button, to be worked on after the messenger has its answer; other updates are left alone. */
+export async function receiveGiftUpdate(app: App, update: MessengerUpdate): Promise<void> {
+  const id = update.kind === 'callback' ? PRESS.exec(update.data)?.[1] : undefined;
+  if (update.kind !== 'callback' || id === undefined) return;
+  await app.jobs.send('gifts.press', {
+    queryId: update.queryId,
+    messengerId: update.fromMessengerId,
+    purchaseId: Number(id),
+  });
+}
+
+/**
+ * Handler of `gifts.press`: the messenger proves who pressed, so a press by the recipient is consent (spec 03 section 8.3). Doing it
+ * twice changes nothing.
+ */
+export async function handleGiftPress(
+  app: App,
+  { queryId, messengerId, purchaseId }: { queryId: string; messengerId: number; purchaseId: number },
+): Promise<void> {
+  // Only takes the waiting sign off the button; a query that is too old is refused, and that is all.
+  await app.ports.messenger.answerCallback(queryId).catch((error) => app.log.debug({ err: error }, 'a press was not answered'));
+  const user = await findUserByMessengerId(app, messengerId);
+  if (user?.status !== 'active') return;
+  try {
+    await activateById(app, purchaseId, { kind: 'user', userId: user.id });
+    await sendMessage(app, { messengerId, html: text(user.language, 'gifts.activation_started') });
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    await sendMessage(app, { messengerId, html: text(user.language, 'gifts.activation_refused') });
+  }
+}

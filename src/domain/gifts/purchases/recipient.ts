@@ -1,0 +1,61 @@
+import type { App } from '../../../core/app.ts';
+import { hashPassword } from '../../../core/password-hasher.ts';
+import { urlSafeToken } from '../../../core/random.ts';
+import { findUserByEmail } from '../../identity/find-user.ts';
+import { findUserByUsername, openEmailAccount, openMessengerAccount } from '../../identity/purchased-accounts.ts';
+import { usernameOf } from './rules.ts';
+import type { Contact } from './types.ts';
+
+/** What must be known of a recipient before a transaction begins: hashing is slow, and the messenger is outside. */
+export interface PreparedRecipient {
+  contact: Contact;
+  /** Of an account that may have to be made. */
+  password: { plain: string; hash: string } | null;
+  /** Null when the messenger does not tell. */
+  messengerId: number | null;
+}
+
+export interface Recipient {
+  userId: number;
+  /** This very call made the account (spec 03 H3). */
+  isNew: boolean;
+  /** Plain, of a new account with an e-mail. */
+  password: string | null;
+  language: string;
+}
+
+const PASSWORD_BYTES = 12;
+
+/** Looks a recipient up, outside of any transaction. A messenger that does not answer holds no payment up. */
+export async function prepareRecipient(app: App, contact: Contact): Promise<PreparedRecipient> {
+  if (contact.type === 'messenger') return { contact, password: null, messengerId: await askMessenger(app, contact) };
+  if (await findUserByEmail(app, contact.value)) return { contact, password: null, messengerId: null };
+  const plain = urlSafeToken(app.random, PASSWORD_BYTES);
+  return { contact, password: { plain, hash: await hashPassword(plain) }, messengerId: null };
+}
+
+async function askMessenger(app: App, contact: Contact): Promise<number | null> {
+  const username = usernameOf(contact);
+  const known = await findUserByUsername(app, username);
+  if (known?.messengerId || !app.ports.messenger.isConfigured()) return null;
+  try {
+    return await app.ports.messenger.findPerson(username);
+  } catch (error) {
+    app.log.info({ err: error }, 'the messenger did not say who a recipient is');
+    return null;
+  }
+}
+
+/**
+ * The recipient's account, found or made, in the caller's transaction (spec 03 section 8.3). An account that exists is never
+ * touched: no password, no verified mark (spec 01 H2, spec 03 H3).
+ */
+export async function openRecipient(t: App, { contact, password, messengerId }: PreparedRecipient): Promise<Recipient> {
+  if (contact.type === 'messenger') {
+    const { id, isNew, language } = await openMessengerAccount(t, { username: usernameOf(contact), messengerId });
+    return { userId: id, isNew, password: null, language };
+  }
+  const made = await openEmailAccount(t, { email: contact.value, passwordHash: password?.hash ?? null });
+  const plain = made.isNew ? (password?.plain ?? null) : null;
+  return { userId: made.id, isNew: made.isNew, password: plain, language: made.language };
+}

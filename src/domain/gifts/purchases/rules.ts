@@ -1,0 +1,101 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
+import { isPast } from '../../subscriptions/rules/status.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import type { Contact, ContactType, GuestPurchase, PurchaseStatus } from './types.ts';
+
+/** `payments.purpose` of invoices for guest purchases. */
+export const GUEST_PURCHASE = 'guest_purchase';
+
+/** An unpaid purchase waits this long; a success that comes later still counts (spec 03 H15). */
+export const PENDING_MS = 24 * HOUR_MS;
+/** Tries of a job before a person has to look (spec 03 section 8.4). */
+export const MAX_RETRIES = 20;
+/** Links and credentials are shown this long after the delivery (spec 03 section 7.2). */
+const SHOWN_MS = DAY_MS;
+/** Credentials of a purchase that waits to be activated are shown this long after the payment. */
+const SHOWN_WAITING_MS = 3 * DAY_MS;
+
+const TOKEN = /^[\w-]{64}$/;
+const EMAIL = /^[^\s@<>"(),:;[\]\\]{1,64}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,63}$/i;
+const USERNAME = /^@?([a-z][a-z0-9_]{4,31})$/i;
+const MAX_EMAIL = 254;
+
+/** Has this text the form of a purchase's token? Anything else is never looked up (spec 03 H2). */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** Reads a contact as people type it. @returns null when it has not the form of its type (spec 03 section 7.2) */
+export function readContact(type: ContactType, text: string): Contact | null {
+  const value = text.trim();
+  if (type === 'email') return EMAIL.test(value) && value.length <= MAX_EMAIL ? { type, value: value.toLowerCase() } : null;
+  const name = USERNAME.exec(value)?.[1];
+  return name === undefined ? null : { type, value: `@${name}` };
+}
+
+/** The name behind a messenger contact, without `@`. */
+export function usernameOf(contact: Contact): string {
+  return contact.value.replace(/^@/, '');
+}
+
+/** Who gets what was bought; null for a gift that is only a code. */
+export function recipientOf(purchase: Pick<GuestPurchase, 'isGift' | 'recipient' | 'buyer'>): Contact | null {
+  return purchase.isGift ? purchase.recipient : purchase.buyer;
+}
+
+/** Enough of a contact for its owner to know it, not enough for anybody else (spec 03 section 7.2). */
+export function maskContact(value: string): string {
+  const at = value.lastIndexOf('@');
+  if (at > 0) return `${value.slice(0, Math.min(2, at))}***${value.slice(at)}`;
+  return `${value.slice(0, 3)}***`;
+}
+
+/**
+ * Would a new start of this subscription take time from its owner? A trial counts, and so does one that only ran out of traffic
+ * (spec 03 section 8.1, H6).
+ */
+export function isLive(subscription: Pick<Subscription, 'status' | 'endDate'> | null, now: Date): boolean {
+  if (subscription === null || isPast(subscription, now)) return false;
+  return subscription.status === 'active' || subscription.status === 'trial' || subscription.status === 'limited';
+}
+
+/** Does the recipient have to agree before the subscription starts (spec 03 section 8.1)? */
+export function needsActivation(
+  purchase: Pick<GuestPurchase, 'isGift'>,
+  subscription: Pick<Subscription, 'status' | 'endDate'> | null,
+  now: Date,
+): boolean {
+  return isLive(subscription, now) || (purchase.isGift && subscription !== null);
+}
+
+/** Moment of the next try: 5 minutes, doubling up to an hour, so that 20 tries take most of a day. */
+export function nextAttempt(retryCount: number, now: Date): Date {
+  return new Date(now.getTime() + Math.min(60, 5 * 2 ** Math.min(retryCount, 10)) * MINUTE_MS);
+}
+
+/** The state to show: an activation that only waits for the panel's link is under way, not waiting to be asked for again. */
+export function shownStatus(purchase: Pick<GuestPurchase, 'status' | 'grantedAt'>): PurchaseStatus {
+  return purchase.status === 'pending_activation' && purchase.grantedAt !== null ? 'paid' : purchase.status;
+}
+
+type Timed = Pick<GuestPurchase, 'status' | 'paidAt' | 'deliveredAt'>;
+
+/** The connection links: to the buyer alone, and for a day. */
+export function showsLinks(purchase: Timed & Pick<GuestPurchase, 'isGift'>, now: Date): boolean {
+  return !purchase.isGift && isWithin(purchase.deliveredAt, SHOWN_MS, now);
+}
+
+/** May credentials still be shown? What is older is cleared. */
+export function showsCredentials(purchase: Timed, now: Date): boolean {
+  if (purchase.status === 'delivered') return isWithin(purchase.deliveredAt, SHOWN_MS, now);
+  return purchase.status === 'pending_activation' && isWithin(purchase.paidAt, SHOWN_WAITING_MS, now);
+}
+
+function isWithin(since: Date | null, ms: number, now: Date): boolean {
+  return since !== null && now.getTime() - since.getTime() < ms;
+}
+
+/** Moments before which a delivery, or else a payment, is too old for its credentials to be kept. */
+export function credentialLimits(now: Date): { deliveredBefore: Date; paidBefore: Date } {
+  return { deliveredBefore: new Date(now.getTime() - SHOWN_MS), paidBefore: new Date(now.getTime() - SHOWN_WAITING_MS) };
+}

@@ -1,0 +1,132 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { addMs, HOUR_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { text } from '../../messaging/texts.ts';
+import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual-changes.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import { lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
+import { endOffer, insertAccess, listLentSquads, lockOwnOffer, takeOffer } from './claim-repo.ts';
+import { type ClaimRefusal, claimRefused } from './errors.ts';
+import { insertLog } from './log-repo.ts';
+import { claimRefusal, discountEnd, lendsServers, lentServers, templateIdOf } from './rules.ts';
+import { findTemplate } from './template-repo.ts';
+import type { Offer } from './types.ts';
+
+export interface ClaimedOffer {
+  /** In the user's language. */
+  message: string;
+  /** Null for an offer that lends servers. */
+  discountPercent: number | null;
+  /** When discount or access end; null = with the first purchase. */
+  expiresAt: Date | null;
+}
+
+type Outcome = { claimed: ClaimedOffer } | { refused: ClaimRefusal | 'not_found' };
+
+/**
+ * Claims the user's own offer (spec 04 section 9.5): once, however many try, and never after its end. A discount takes the place of a
+ * running one. Lent servers are added to the subscription in this transaction; the panel follows after the commit, which the
+ * subscription's provisioning state shows.
+ * @throws AppError 404 'Offer not found' | 400 with the texts of section 9.5
+ */
+export async function claimOffer(app: App, actor: UserActor, offerId: number): Promise<ClaimedOffer> {
+  // A refusal is thrown after the commit: that an offer has run out is written down.
+  const outcome = await inTransaction(app, (t) => claim(t, actor.userId, offerId));
+  if ('refused' in outcome) throw claimRefused(outcome.refused);
+  return outcome.claimed;
+}
+
+async function claim(t: App, userId: number, offerId: number): Promise<Outcome> {
+  const subscription = await lockUserSubscription(t, userId);
+  const user = subscription === undefined ? null : await lockRedeemer(t.db, userId);
+  const offer = user && (await lockOwnOffer(t.db, userId, offerId));
+  if (!user || !offer) return { refused: 'not_found' };
+  const now = t.clock.now();
+  const refused = claimRefusal(offer, now);
+  if (refused) {
+    if (refused === 'expired') await noteEnd(t, offer);
+    return { refused };
+  }
+  const given = lendsServers(offer)
+    ? await lendServers(t, offer, subscription ?? null, user.language)
+    : await giveDiscount(t, offer, user.language);
+  if (typeof given === 'string') return { refused: given };
+  if (!(await takeOffer(t.db, offer.id, now))) throw new Error('an offer under lock could not be claimed');
+  return { claimed: given };
+}
+
+/** The job that ends offers has not come by yet; one line in the log, whoever is first. */
+async function noteEnd(t: App, offer: Offer): Promise<void> {
+  const now = t.clock.now();
+  if (!(await endOffer(t.db, offer.id, now))) return;
+  await logClaim(t, offer, 'disabled', offer.discountPercent, { reason: 'offer_expired' });
+}
+
+async function giveDiscount(t: App, offer: Offer, language: string): Promise<ClaimedOffer> {
+  const now = t.clock.now();
+  const templateId = templateIdOf(offer.extraData);
+  const template = templateId === null ? null : await findTemplate(t.db, templateId);
+  const expiresAt = discountEnd(offer.extraData, template?.activeDiscountHours ?? null, now);
+  const percent = offer.discountPercent;
+  await setDiscount(t.db, offer.userId, { percent, source: offer.notificationType, expiresAt }, now);
+  await logClaim(t, offer, 'claimed', percent, {
+    context: 'discount_claim',
+    discount_percent: percent,
+    discount_expires_at: expiresAt,
+  });
+  return { message: text(language, 'promo.offer_claimed_discount', { percent }), discountPercent: percent, expiresAt };
+}
+
+async function lendServers(
+  t: App,
+  offer: Offer,
+  subscription: Subscription | null,
+  language: string,
+): Promise<ClaimedOffer | ClaimRefusal> {
+  const { squads, hours } = lentServers(offer.extraData);
+  if (subscription === null) return 'no_subscription';
+  if (squads.length === 0) return 'no_squads';
+  const connected = new Set(subscription.connectedSquads);
+  const newSquads = squads.filter((uuid) => !connected.has(uuid));
+  if (newSquads.length === 0) return 'already_connected';
+  const now = t.clock.now();
+  const expiresAt = addMs(now, hours * HOUR_MS);
+  // What is there because it is lent is not the subscription's own: the last access to end takes it away.
+  const lent = new Set(await listLentSquads(t.db, subscription.id));
+  await insertAccess(t.db, {
+    subscriptionId: subscription.id,
+    offerId: offer.id,
+    squads: squads.map((uuid) => ({ uuid, wasAlreadyConnected: connected.has(uuid) && !lent.has(uuid) })),
+    expiresAt,
+    now,
+  });
+  await applyManualChange(t, subscription.id, {
+    changes: { connectedSquads: [...subscription.connectedSquads, ...newSquads] },
+  });
+  await logClaim(t, offer, 'claimed', offer.discountPercent, {
+    context: 'test_access_claim',
+    new_squads: newSquads,
+    expires_at: expiresAt,
+  });
+  return { message: text(language, 'promo.offer_claimed_access', { hours }), discountPercent: null, expiresAt };
+}
+
+async function logClaim(
+  t: App,
+  offer: Offer,
+  action: 'claimed' | 'disabled',
+  percent: number,
+  details: Record<string, unknown>,
+): Promise<void> {
+  await insertLog(t.db, {
+    userId: offer.userId,
+    offerId: offer.id,
+    action,
+    source: offer.notificationType,
+    percent,
+    effectType: offer.effectType,
+    details,
+    now: t.clock.now(),
+  });
+}

@@ -1,0 +1,44 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { addMs, HOUR_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { subscriptionForeign, subscriptionNotFound, userNotFound, userRequired } from './errors.ts';
+import { findRecipient } from './find-recipient.ts';
+import { findOffer, holdSubscription, holdUser, upsertOffer } from './repo.ts';
+import { checkedTerms } from './rules.ts';
+import type { NamedUser, OfferDetails, OfferTerms } from './types.ts';
+
+export interface NewOffer extends OfferTerms, Omit<NamedUser, 'email'> {
+  subscriptionId: number | null;
+}
+
+/**
+ * Makes an offer to one user, or writes over the open one of its type (spec 04 sections 9.2 and 9.3).
+ * @throws AppError 400 and 404 with the texts of section 9.3, in its order; ValidationError 422 out of bounds
+ */
+export async function createOffer(app: App, _actor: Actor, request: NewOffer): Promise<OfferDetails> {
+  const terms = checkedTerms(request);
+  const user = await findRecipient(app, request);
+  if (!user) throw userRequired();
+  return inTransaction(app, async (t) => {
+    if (!(await holdUser(t.db, user.id))) throw userNotFound();
+    await holdOwnSubscription(t, request.subscriptionId, user.id);
+    const now = t.clock.now();
+    const id = await upsertOffer(t.db, {
+      ...terms,
+      userId: user.id,
+      subscriptionId: request.subscriptionId,
+      expiresAt: addMs(now, terms.validHours * HOUR_MS),
+      now,
+    });
+    return (await findOffer(t.db, id))!;
+  });
+}
+
+/** @throws AppError 404 'Subscription not found' | 400 'Subscription does not belong to the user' */
+export async function holdOwnSubscription(t: App, subscriptionId: number | null, userId: number): Promise<void> {
+  if (subscriptionId === null) return;
+  const ownerId = await holdSubscription(t.db, subscriptionId);
+  if (ownerId === null) throw subscriptionNotFound();
+  if (ownerId !== userId) throw subscriptionForeign();
+}

@@ -1,0 +1,81 @@
+import type { Db } from '../../../core/db/db.ts';
+import { claimedOfferSql } from '../../subscriptions/purchase/note-consumed-offer.ts';
+
+/**
+ * Ends up to `limit` open offers that have run out, with a line in the log each. Offers of users whose row somebody holds at the moment
+ * are left to the next round (users are locked before offers everywhere).
+ * @returns how many
+ */
+export async function endDueOffers(db: Db, now: Date, limit: number): Promise<number> {
+  const [row] = await db.sql<{ ended: number }>(
+    `WITH due AS MATERIALIZED (SELECT o.id FROM discount_offers o JOIN users u ON u.id = o.user_id
+         WHERE o.is_active AND o.expires_at <= $1::timestamptz ORDER BY o.expires_at, o.id LIMIT $2::int FOR KEY SHARE OF u SKIP LOCKED),
+       ended AS (UPDATE discount_offers o SET is_active = false, updated_at = $1::timestamptz FROM due
+         WHERE o.id = due.id AND o.is_active AND o.expires_at <= $1::timestamptz
+         RETURNING o.id, o.user_id, o.notification_type, o.discount_percent, o.effect_type),
+       logged AS (INSERT INTO promo_offer_logs (user_id, offer_id, action, source, percent, effect_type, details, created_at)
+         SELECT user_id, id, 'disabled', notification_type, discount_percent, effect_type, '{"reason": "offer_expired"}', $1::timestamptz
+         FROM ended ORDER BY id)
+     SELECT count(*)::int AS ended FROM ended`,
+    [now, limit],
+  );
+  return row!.ended;
+}
+
+/** Clears up to `limit` personal discounts that have run out, wherever they came from, with a line in the log each. @returns how many */
+export async function endDueDiscounts(db: Db, now: Date, limit: number): Promise<number> {
+  const [row] = await db.sql<{ ended: number }>(
+    `WITH due AS MATERIALIZED (SELECT id, promo_offer_discount_percent AS percent, promo_offer_discount_source AS source FROM users
+         WHERE promo_offer_discount_percent > 0 AND promo_offer_discount_expires_at <= $1::timestamptz
+         ORDER BY promo_offer_discount_expires_at, id LIMIT $2::int FOR UPDATE SKIP LOCKED),
+       ended AS (UPDATE users u SET promo_offer_discount_percent = 0, promo_offer_discount_source = NULL,
+           promo_offer_discount_expires_at = NULL, updated_at = $1::timestamptz FROM due WHERE u.id = due.id RETURNING u.id),
+       logged AS (INSERT INTO promo_offer_logs (user_id, offer_id, action, source, percent, effect_type, details, created_at)
+         SELECT due.id, o.id, 'disabled', due.source, due.percent, o.effect_type, '{"reason": "offer_expired"}', $1::timestamptz
+         FROM due LEFT JOIN LATERAL ${claimedOfferSql('due.id', 'due.source')} o ON true ORDER BY due.id)
+     SELECT count(*)::int AS ended FROM ended`,
+    [now, limit],
+  );
+  return row!.ended;
+}
+
+/** Owners of subscriptions with lent servers to take back, longest due first. */
+export async function listAccessEnds(db: Db, now: Date, afterUserId: number, limit: number): Promise<{ userId: number }[]> {
+  return db.sql<{ userId: number }>(
+    `SELECT DISTINCT s.user_id AS "userId" FROM subscription_temporary_access a JOIN subscriptions s ON s.id = a.subscription_id
+     WHERE a.is_active AND a.expires_at <= $1::timestamptz AND s.user_id > $2::int ORDER BY 1 LIMIT $3::int`,
+    [now, afterUserId, limit],
+  );
+}
+
+export interface EndedAccess {
+  offerId: number;
+  squadUuid: string;
+  wasAlreadyConnected: boolean;
+  notificationType: string;
+}
+
+/** Ends what is due at a locked subscription. */
+export async function endAccess(db: Db, subscriptionId: number, now: Date): Promise<EndedAccess[]> {
+  return db.sql<EndedAccess>(
+    `WITH ended AS (UPDATE subscription_temporary_access SET is_active = false, deactivated_at = $2::timestamptz
+         WHERE subscription_id = $1::int AND is_active AND expires_at <= $2::timestamptz
+         RETURNING id, offer_id, squad_uuid, was_already_connected)
+     SELECT e.offer_id AS "offerId", e.squad_uuid AS "squadUuid", e.was_already_connected AS "wasAlreadyConnected",
+       o.notification_type AS "notificationType" FROM ended e JOIN discount_offers o ON o.id = e.offer_id ORDER BY e.id`,
+    [subscriptionId, now],
+  );
+}
+
+/** Of these squads those that stay although an access to them ended: lent by another offer still, or paid for meanwhile. */
+export async function listKeptSquads(db: Db, subscriptionId: number, squads: readonly string[]): Promise<string[]> {
+  const rows = await db.sql<{ uuid: string }>(
+    `SELECT uuid FROM unnest($2::text[]) AS q (uuid)
+     WHERE EXISTS (SELECT 1 FROM subscription_temporary_access a
+         WHERE a.subscription_id = $1::int AND a.squad_uuid = q.uuid AND a.is_active)
+       OR EXISTS (SELECT 1 FROM subscription_servers v JOIN server_squads x ON x.id = v.server_squad_id
+         WHERE v.subscription_id = $1::int AND x.squad_uuid = q.uuid AND v.paid_price_kopeks > 0)`,
+    [subscriptionId, squads],
+  );
+  return rows.map((row) => row.uuid);
+}

@@ -1,0 +1,107 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import type { RunningJob } from '../../../core/jobs/job-runner.ts';
+import { MessengerError } from '../../messaging/ports.ts';
+import { makeAll } from './broadcast-offers.ts';
+import { findBroadcast, setBroadcastState } from './broadcast-repo.ts';
+import {
+  abandonDeliveries,
+  type ClaimedDelivery,
+  claimDeliveries,
+  hasOpenDeliveries,
+  type SettledDelivery,
+  settleDeliveries,
+} from './delivery-repo.ts';
+import { messageRenderer, type RenderedMessage } from './offer-message.ts';
+
+/** Messages taken at a time, and of these under way at once (spec 04 section 9.4); the rate itself is kept by the messenger's adapter. */
+const BATCH = 50;
+const PARALLEL = 20;
+/** One run's share; then the next job goes on, so that a stopping process loses nothing and others get their turn. */
+const RUN_MS = 5 * MINUTE_MS;
+/** A taken message that nobody came back to for so long belongs to a run that died: longer than a run and its time-outs. */
+const ABANDONED_MS = 10 * MINUTE_MS;
+
+/**
+ * Handler of `promo.offer-broadcast`: finishes the offers, then sends the messages, each at most once (spec 04 section 9.6). May run
+ * any number of times, and twice at once.
+ * @throws Error while the messenger takes nothing: the queue runs it again
+ */
+export async function continueBroadcast(
+  app: App,
+  job: Pick<RunningJob<{ broadcastId: number }>, 'data' | 'signal'>,
+): Promise<void> {
+  const { broadcastId } = job.data;
+  const untilMs = performance.now() + RUN_MS;
+  const isMade = await makeAll(app, broadcastId, { untilMs, signal: job.signal });
+  const isSent = isMade && (await sendMessages(app, broadcastId, { untilMs, signal: job.signal }));
+  if (isSent) return;
+  await app.jobs.send('promo.offer-broadcast', { broadcastId });
+}
+
+/** @returns false when time, or the signal, ended it before */
+async function sendMessages(app: App, broadcastId: number, limits: { untilMs: number; signal: AbortSignal }): Promise<boolean> {
+  const broadcast = await findBroadcast(app.db, broadcastId);
+  if (broadcast?.state !== 'sending') return true;
+  const now = app.clock.now();
+  await abandonDeliveries(app.db, broadcastId, addMs(now, -ABANDONED_MS), now);
+  const render = messageRenderer(app, broadcast.message, broadcast);
+  for (;;) {
+    if (performance.now() >= limits.untilMs || limits.signal.aborted) return false;
+    const batch = await claimDeliveries(app.db, broadcastId, BATCH, app.clock.now());
+    if (batch.length === 0) break;
+    const settled = await sendBatch(app, batch, render);
+    await settleDeliveries(app.db, broadcastId, settled, app.clock.now());
+    if (settled.some(({ state }) => state === 'queued')) throw new Error('the messenger takes no more messages at the moment');
+  }
+  await finish(app, broadcastId);
+  return true;
+}
+
+/** Another run may have messages under way; if it dies, somebody must give them up. */
+async function finish(app: App, broadcastId: number): Promise<void> {
+  if (await hasOpenDeliveries(app.db, broadcastId)) {
+    const startAfter = addMs(app.clock.now(), ABANDONED_MS + MINUTE_MS);
+    await app.jobs.send('promo.offer-broadcast', { broadcastId }, { startAfter });
+  } else {
+    await setBroadcastState(app.db, broadcastId, 'done', app.clock.now());
+  }
+}
+
+async function sendBatch(
+  app: App,
+  batch: readonly ClaimedDelivery[],
+  render: (language: string | null) => Promise<RenderedMessage>,
+): Promise<SettledDelivery[]> {
+  const settled: SettledDelivery[] = [];
+  const queue = batch.values();
+  const work = async (): Promise<void> => {
+    for (const delivery of queue) {
+      settled.push({ offerId: delivery.offerId, state: await sendOne(app, delivery, render) });
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+  return settled;
+}
+
+async function sendOne(
+  app: App,
+  { offerId, messengerId, language, isWanted }: ClaimedDelivery,
+  render: (language: string | null) => Promise<RenderedMessage>,
+): Promise<SettledDelivery['state']> {
+  if (!isWanted) return 'skipped';
+  if (messengerId === null) return 'failed';
+  const { html, buttonsFor } = await render(language);
+  try {
+    await app.ports.messenger.sendMessage(messengerId, html, buttonsFor(offerId));
+    return 'sent';
+  } catch (error) {
+    const failure = error instanceof MessengerError ? error.failure : null;
+    const isSurelyUnsent = failure?.kind === 'rate_limited' || (failure?.kind === 'unavailable' && !failure.mayHaveArrived);
+    if (isSurelyUnsent) return 'queued';
+    if (failure?.kind !== 'blocked' && failure?.kind !== 'chat_not_found') {
+      app.log.warn({ err: error, offerId }, 'a message about an offer could not be delivered');
+    }
+    return 'failed';
+  }
+}

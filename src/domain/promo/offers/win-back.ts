@@ -1,0 +1,85 @@
+import type { App } from '../../../core/app.ts';
+import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { readState } from '../../../core/service-state.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { renderMessage } from './offer-message.ts';
+import { makeWinBackOffers, type WinBackWave } from './win-back-repo.ts';
+import { type ReminderTuning, reminderTuning } from './win-back-rules.ts';
+
+/** Offers, and messages queued, a transaction. */
+const BATCH = 100;
+/** Where operators tune the reminders: `{"expired_second_wave": {"enabled": false}}`; what is not there has its default. */
+export const TUNING_STATE = 'reminder_tuning';
+
+declare module '../../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    /** Offers a discount to users whose paid subscription ended some days ago. */
+    'promo.win-back': Record<string, never>;
+  }
+}
+
+/**
+ * Handler of `promo.win-back` (spec 04 section 15): a discount 2 to 4 days after the end of a paid subscription, a larger one on the
+ * day that is set. Once a subscription and wave until the next sale; the offer, its mark and its message are one transaction, so that a
+ * message that fails never makes the offer slide. Only with a messenger, and while notices to users are on.
+ * @returns offers made
+ */
+export async function offerWinBacks(app: App): Promise<number> {
+  if (!app.settings.get('ENABLE_NOTIFICATIONS') || !app.ports.messenger.isConfigured()) return 0;
+  const tuning = reminderTuning(await readState(app.db, TUNING_STATE));
+  let total = 0;
+  for (const wave of wavesOf(tuning)) {
+    for (;;) {
+      const made = await inTransaction(app, (t) => offerSome(t, wave));
+      total += made;
+      if (made < BATCH) break;
+    }
+  }
+  return total;
+}
+
+interface Wave {
+  notificationType: string;
+  discountPercent: number;
+  validHours: number;
+  /** Days since the end: at least the first, less than the second. */
+  fromDays: number;
+  untilDays: number;
+}
+
+function wavesOf({ secondWave, thirdWave }: ReminderTuning): Wave[] {
+  const { triggerDays } = thirdWave;
+  return [
+    ...(secondWave.enabled ? [{ ...secondWave, notificationType: 'expired_discount_wave2', fromDays: 2, untilDays: 4 }] : []),
+    ...(thirdWave.enabled
+      ? [{ ...thirdWave, notificationType: 'expired_discount_wave3', fromDays: triggerDays, untilDays: triggerDays + 1 }]
+      : []),
+  ];
+}
+
+async function offerSome(t: App, { notificationType, discountPercent, validHours, fromDays, untilDays }: Wave): Promise<number> {
+  const now = t.clock.now();
+  const wave: WinBackWave = {
+    notificationType,
+    discountPercent,
+    endedAfter: addDays(now, -untilDays),
+    endedUntil: addDays(now, -fromDays),
+    expiresAt: addMs(now, validHours * HOUR_MS),
+  };
+  const terms = {
+    notificationType,
+    effectType: 'percent_discount',
+    discountPercent,
+    bonusAmountKopeks: 0,
+    validHours,
+    extraData: {},
+  };
+  const made = await makeWinBackOffers(t.db, wave, now, BATCH);
+  for (const { offerId, messengerId, language, isWanted } of made) {
+    if (messengerId === null || !isWanted) continue;
+    const { html, buttonsFor } = await renderMessage(t, { text: null, buttonText: null }, terms, language);
+    await sendMessage(t, { messengerId, html, buttons: buttonsFor(offerId) });
+  }
+  return made.length;
+}

@@ -1,0 +1,25 @@
+import type { App } from '../../../core/app.ts';
+import { MINUTE_MS } from '../../../core/clock.ts';
+import { continueMigration } from '../migration/migrate-squad.ts';
+import { startAutoSyncWhenDue } from '../sync/auto-sync.ts';
+import { continueSync } from '../sync/run-sync.ts';
+import { sendOn } from './drive-run.ts';
+import { listAbandonedRuns, type RunTable } from './repo.ts';
+
+/** One turn of a job: short enough that a stop of the service or a dead worker costs little. */
+const TURN_MS = MINUTE_MS;
+
+/** Goes on with a run for a minute; what is left then is another job (queue `provisioning.continue`). */
+export async function continueRun(app: App, run: { table: RunTable; runId: number }, signal: AbortSignal): Promise<void> {
+  const limits = { untilMs: performance.now() + TURN_MS, signal };
+  if (run.table === 'squad_migration_runs') await continueMigration(app, run.runId, limits);
+  else await continueSync(app, run.runId, limits);
+}
+
+/** Calls the queue for runs that nobody works on, and starts the automatic synchronisation at its times (spec 06 section 10). */
+export async function watchRuns(app: App): Promise<void> {
+  for (const table of ['squad_migration_runs', 'panel_sync_runs'] as const) {
+    for (const id of await listAbandonedRuns(app.db, table)) await sendOn(app, { table, id });
+  }
+  await startAutoSyncWhenDue(app);
+}

@@ -1,0 +1,83 @@
+import { type Actor, actorKey } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { SECOND_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { findSquadsByUuid } from '../../catalog/find-squads.ts';
+import { driveRun, RunHold } from '../long-runs/drive-run.ts';
+import { requirePanel } from '../panel-access.ts';
+import { migrationRun } from './migration-run.ts';
+import { countCandidates, findRun, insertItems, insertRun } from './repo.ts';
+import type { MigrationRun } from './types.ts';
+
+/** How long the request itself works on the run; then the queue goes on. Below the time-outs that proxies commonly have. */
+const REQUEST_MS = 20 * SECOND_MS;
+
+export interface MigrationPreview {
+  squadUuid: string;
+  squadName: string;
+  /** Counter of the server. */
+  currentUsers: number;
+  maxUsers: number | null;
+  /** Active and trial subscriptions that hold the squad. */
+  usersToMigrate: number;
+}
+
+/** What moving away from a squad would touch (spec 06 section 11). @throws AppError 404 'Squad not found' */
+export async function previewMigration(app: App, squadUuid: string): Promise<MigrationPreview> {
+  const wanted = squadUuid.trim();
+  const [server] = await findSquadsByUuid(app, [wanted]);
+  if (!server) throw refuse('squad_not_found', 404, 'Squad not found');
+  return {
+    squadUuid: server.squadUuid,
+    squadName: server.displayName,
+    currentUsers: server.currentUsers,
+    maxUsers: server.maxUsers,
+    usersToMigrate: await countCandidates(app.db, server.squadUuid),
+  };
+}
+
+/**
+ * Moves every active and trial subscription from one squad to another (spec 06 section 10). The candidates are written down first;
+ * then this request works on them batch by batch for up to 20 s, and what is left by then, or by a crash, the queue finishes.
+ * The target's `max_users` is not looked at.
+ * @returns the run as it stands: `completed`, `failed`, or `running` while the queue goes on
+ * @throws AppError 400 same squad, 404 source or target unknown, 409 a migration of this source is under way, 503 not configured
+ */
+export async function migrateSquad(
+  app: App,
+  actor: Actor,
+  request: { sourceUuid: string; targetUuid: string },
+): Promise<MigrationRun> {
+  const untilMs = performance.now() + REQUEST_MS;
+  requirePanel(app);
+  const source = request.sourceUuid.trim();
+  const target = request.targetUuid.trim();
+  if (source === target) throw refuse('same_squad', 400, 'Source and target squads are the same');
+  const servers = await findSquadsByUuid(app, [source, target]);
+  const isKnown = (uuid: string) => servers.some((server) => server.squadUuid === uuid);
+  if (!isKnown(source)) throw refuse('source_not_found', 404, 'Source squad not found');
+  if (!isKnown(target)) throw refuse('target_not_found', 404, 'Target squad not found');
+  const { id, lease } = await inTransaction(app, async (t) => {
+    const run = await insertRun(t.db, { source, target, startedBy: actorKey(actor), now: t.clock.now() });
+    if (!run) throw refuse('migration_running', 409, 'A migration of this squad is already under way');
+    await insertItems(t.db, run.id, source);
+    return run;
+  });
+  const run = migrationRun(id, { sourceUuid: source, targetUuid: target });
+  await driveRun(app, run, { untilMs }, new RunHold(run.table, id, lease));
+  const result = await findRun(app.db, id);
+  if (!result) throw new Error('a migration run vanished');
+  app.audit?.note({ resourceId: source, after: { run_id: id, status: result.status, ...result.stats } });
+  return result;
+}
+
+/** Goes on with a run that its starter left or died on (queue `provisioning.continue`). */
+export async function continueMigration(
+  app: App,
+  runId: number,
+  limits: { untilMs: number; signal?: AbortSignal },
+): Promise<void> {
+  const run = await findRun(app.db, runId);
+  if (run?.status === 'running') await driveRun(app, migrationRun(runId, run.stats), limits);
+}

@@ -1,0 +1,136 @@
+import type { App } from '../../../core/app.ts';
+import { findSquadsByUuid } from '../../catalog/find-squads.ts';
+import type { LongRun, RunHold, StepResult } from '../long-runs/drive-run.ts';
+import { requestProvisioning } from '../request-provisioning.ts';
+import {
+  addToCounters,
+  finishRun,
+  type ItemResult,
+  listPending,
+  lockSubscriptions,
+  moveCounters,
+  moveLinks,
+  saveItems,
+  writeSquads,
+} from './repo.ts';
+import { chunkFor, MAX_ATTEMPTS, movedSquads, pauseAfter } from './rules.ts';
+import { type PanelMemory, type Told, tellPanel, type Wish } from './tell-panel.ts';
+import type { MigrationStats } from './types.ts';
+
+const BATCH = 500;
+/** Calls of one batch, at most: a batch should not outlast the patience of whoever waits. */
+const CALLS = 20;
+
+interface Servers {
+  sourceId: number;
+  targetId: number;
+}
+
+/**
+ * A squad migration as long work (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
+ * one. A subscription that the panel did not take stays as it was and is tried again, up to `MAX_ATTEMPTS` times.
+ */
+export function migrationRun(id: number, squads: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>): LongRun {
+  const memory: PanelMemory = { squads: null };
+  return {
+    table: 'squad_migration_runs',
+    id,
+    step: (app, hold) => moveBatch(app, hold, memory, squads),
+    giveUp: (app, hold) => hold.write(app, (t) => finishRun(t.db, id, 'unexpected', t.clock.now())),
+  };
+}
+
+async function moveBatch(
+  app: App,
+  hold: RunHold,
+  memory: PanelMemory,
+  { sourceUuid, targetUuid }: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>,
+): Promise<StepResult> {
+  const end = (error: 'not_found' | null) => hold.write(app, (t) => finishRun(t.db, hold.id, error, t.clock.now()));
+  const pending = await listPending(app.db, hold.id, BATCH);
+  if (pending.length === 0) {
+    await end(null);
+    return 'done';
+  }
+  const servers = await findServers(app, sourceUuid, targetUuid);
+  if (!servers) {
+    await end('not_found');
+    return 'done';
+  }
+  const attempts = pending[0]!.attempts;
+  const batch = pending.filter((item) => item.attempts === attempts).slice(0, CALLS * chunkFor(attempts));
+  const wishes = batch.map((item) => ({ item, squads: movedSquads(item.squads, sourceUuid, targetUuid) }));
+  const told = await tellPanel(app, hold, memory, wishes, targetUuid);
+  await hold.write(app, (t) => store(t, hold.id, { wishes, told, servers, sourceUuid, targetUuid }));
+  const hasFailed = [...told.values()].some(({ outcome }) => outcome === 'failed');
+  return hasFailed && attempts + 1 < MAX_ATTEMPTS ? { pauseMs: pauseAfter(attempts + 1) } : 'more';
+}
+
+async function findServers(app: App, sourceUuid: string, targetUuid: string): Promise<Servers | null> {
+  const servers = await findSquadsByUuid(app, [sourceUuid, targetUuid]);
+  const source = servers.find((server) => server.squadUuid === sourceUuid);
+  const target = servers.find((server) => server.squadUuid === targetUuid);
+  return source && target ? { sourceId: source.id, targetId: target.id } : null;
+}
+
+interface Batch {
+  wishes: readonly Wish[];
+  told: ReadonlyMap<number, Told>;
+  servers: Servers;
+  sourceUuid: string;
+  targetUuid: string;
+}
+
+async function store(t: App, runId: number, batch: Batch): Promise<void> {
+  const now = t.clock.now();
+  const { wishes, told, servers, sourceUuid, targetUuid } = batch;
+  const locked = await lockSubscriptions(
+    t.db,
+    wishes.map(({ item }) => item.subscriptionId),
+  );
+  const moved: { id: number; squads: string[] }[] = [];
+  const results: ItemResult[] = [];
+  const pushes: number[] = [];
+  for (const { item, squads } of wishes) {
+    const { outcome, error } = told.get(item.subscriptionId)!;
+    const base = { subscriptionId: item.subscriptionId, panelUpdated: false, targetAdded: false, error };
+    if (outcome === 'failed' || outcome === 'refused') {
+      const isOver = outcome === 'refused' || item.attempts + 1 >= MAX_ATTEMPTS;
+      results.push({ ...base, state: isOver ? 'failed' : 'pending' });
+      continue;
+    }
+    const row = locked.get(item.subscriptionId);
+    // Merged away meanwhile: its item went with it.
+    if (!row) continue;
+    const isMoved = row.squads.includes(sourceUuid);
+    const wanted = isMoved ? movedSquads(row.squads, sourceUuid, targetUuid) : row.squads;
+    if (isMoved) moved.push({ id: row.id, squads: wanted });
+    const isAsTold = isSameList(wanted, squads) && row.provisionMark === item.provisionMark;
+    // A push between the call and now may have written the old squads back; a later one brings what the row says.
+    const needsPush = outcome === 'absent' || row.isPushDue || (outcome === 'told' && !isAsTold);
+    if (needsPush) pushes.push(row.id);
+    const targetAdded = isMoved && !row.squads.includes(targetUuid);
+    results.push({ ...base, state: 'done', panelUpdated: isMoved && outcome === 'told', targetAdded });
+  }
+  const added = results.filter((result) => result.targetAdded);
+  if (moved.length > 0) {
+    await writeSquads(t.db, moved, now);
+    const ids = moved.map((row) => row.id);
+    await moveLinks(t.db, { ...servers, ids, addedIds: added.map((result) => result.subscriptionId), now });
+    await moveCounters(t.db, { ...servers, removed: moved.length, added: added.length });
+  }
+  await saveItems(t.db, runId, results);
+  await addToCounters(t.db, runId, {
+    updated: moved.length,
+    panelUpdated: results.filter((result) => result.panelUpdated).length,
+    panelFailed: results.filter((result) => result.state === 'failed').length,
+    sourceRemoved: moved.length,
+    targetAdded: added.length,
+    now,
+  });
+  for (const id of pushes) await requestProvisioning(t, id);
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((uuid, index) => uuid === b[index]);
+}

@@ -1,0 +1,60 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { askPanel, type PanelOutcome } from '../panel-access.ts';
+import type { PanelNode } from '../ports.ts';
+
+export type NodeAction = 'enable' | 'disable' | 'restart';
+
+/** Null after a restart, which the panel carries out later. */
+interface NodeChange {
+  isDisabled: boolean | null;
+}
+
+/**
+ * Has the panel do something with a node; it also succeeds on a node that is already so. Nothing of ours changes.
+ * @returns done with the state that the node has now
+ * @throws AppError 503 not configured
+ */
+export async function runNodeAction(
+  app: App,
+  _actor: Actor,
+  uuid: string,
+  action: NodeAction,
+): Promise<PanelOutcome<NodeChange>> {
+  app.audit?.note({ resourceId: uuid });
+  const result = await askPanel(app, () => (action === 'restart' ? restart(app, uuid) : switchNode(app, uuid, action)));
+  if (result.outcome !== 'done') app.audit?.note({ after: { success: false, reason: reasonOf(result) } });
+  return result;
+}
+
+async function restart(app: App, uuid: string): Promise<NodeChange | null> {
+  if (!(await app.ports.panel.restartNode(uuid))) return null;
+  app.audit?.note({ after: { restarted: true } });
+  return { isDisabled: null };
+}
+
+async function switchNode(app: App, uuid: string, action: 'enable' | 'disable'): Promise<NodeChange | null> {
+  const { panel } = app.ports;
+  const before = await panel.getNode(uuid);
+  if (!before) return null;
+  const after = action === 'enable' ? await panel.enableNode(uuid) : await panel.disableNode(uuid);
+  if (!after) return null;
+  app.audit?.note({ before: stateOf(before), after: stateOf(after) });
+  return { isDisabled: after.isDisabled };
+}
+
+const stateOf = (node: PanelNode) => ({ name: node.name, is_disabled: node.isDisabled });
+
+/** Restarts every node; the panel carries it out after it answered. @throws AppError 503 not configured */
+export async function restartAllNodes(app: App, _actor: Actor): Promise<PanelOutcome<true>> {
+  app.audit?.note({ resourceId: 'all', after: { restarted: true } });
+  const result = await askPanel(app, async () => {
+    await app.ports.panel.restartAllNodes();
+    return true as const;
+  });
+  if (result.outcome === 'failed') app.audit?.note({ after: { success: false, reason: result.reason } });
+  return result;
+}
+
+const reasonOf = (result: { outcome: 'absent' } | { outcome: 'failed'; reason: string }) =>
+  result.outcome === 'absent' ? 'Node not found' : result.reason;

@@ -1,0 +1,48 @@
+import type { App } from '../../../core/app.ts';
+import { type AppError, refuse } from '../../../core/errors.ts';
+import { readListOfPanel, readOneOfPanel } from '../panel-access.ts';
+import type { PanelNode } from '../ports.ts';
+
+export function nodeNotFound(): AppError {
+  return refuse('node_not_found', 404, 'Node not found');
+}
+
+/** Every node in the panel's order; empty while the panel gives no answer. @throws AppError 503 not configured (spec 06 section 11) */
+export function listNodes(app: App): Promise<PanelNode[]> {
+  return readListOfPanel(app, 'nodes', () => app.ports.panel.listNodes());
+}
+
+export interface NodesOverview {
+  total: number;
+  online: number;
+  offline: number;
+  disabled: number;
+  usersOnline: number;
+  nodes: PanelNode[];
+}
+
+/** Counts over all nodes: one that is disabled is neither online nor offline (spec 06 section 4.4). */
+export function countNodes(nodes: PanelNode[]): NodesOverview {
+  const disabled = nodes.filter((node) => node.isDisabled).length;
+  const online = nodes.filter((node) => node.isConnected && !node.isDisabled).length;
+  const usersOnline = nodes.reduce((sum, node) => sum + node.usersOnline, 0);
+  return { total: nodes.length, online, offline: nodes.length - online - disabled, disabled, usersOnline, nodes };
+}
+
+/** @throws AppError 503 not configured */
+export async function nodesOverview(app: App): Promise<NodesOverview> {
+  return countNodes(await listNodes(app));
+}
+
+/** @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer */
+export async function readNode(app: App, uuid: string): Promise<PanelNode> {
+  const node = await readOneOfPanel(app, () => app.ports.panel.getNode(uuid));
+  if (!node) throw nodeNotFound();
+  return node;
+}
+
+/** What nodes move at present, as the panel tells it; bytes. Empty while the panel gives no answer. @throws AppError 503 not configured */
+export async function nodesRealtime(app: App): Promise<Record<string, unknown>[]> {
+  const nodes = await readListOfPanel(app, 'node traffic', () => app.ports.panel.listNodeTraffic());
+  return nodes.map((node) => node.raw);
+}

@@ -1,0 +1,81 @@
+import type { App } from '../../../core/app.ts';
+import { readListOfPanel, readOneOfPanel } from '../panel-access.ts';
+import {
+  isPanelError,
+  type PanelNodeTraffic,
+  type PanelSystemStats,
+  type PanelTrafficPeriod,
+  type PanelTrafficPeriods,
+} from '../ports.ts';
+import { groupByNode, type NodeWeek } from './rules.ts';
+
+export interface PanelStatus {
+  configurationError: string | null;
+  connection: 'connected' | 'error' | 'not_configured';
+  message: string;
+  apiUrl: string | null;
+  /** HTTP status of an answer that was not the wanted one; null when there was no answer or all is well. */
+  statusCode: number | null;
+  /** The panel's own statistics as they came. */
+  systemInfo: Record<string, unknown> | null;
+}
+
+/** Is the panel there? Never a refusal: that it is not is the answer (spec 06 section 11). */
+export async function readPanelStatus(app: App): Promise<PanelStatus> {
+  const { panel } = app.ports;
+  const problem = panel.configurationError();
+  const base = { configurationError: problem, apiUrl: panel.apiUrl(), statusCode: null, systemInfo: null };
+  if (problem !== null) return { ...base, connection: 'not_configured', message: problem };
+  try {
+    const { raw } = await panel.getSystemStats();
+    return { ...base, connection: 'connected', message: 'VPN panel answers', systemInfo: raw };
+  } catch (error) {
+    if (!isPanelError(error)) throw error;
+    if (error.kind === 'not_configured') {
+      return { ...base, configurationError: error.message, connection: 'not_configured', message: error.message };
+    }
+    return { ...base, connection: 'error', message: error.message, statusCode: error.status };
+  }
+}
+
+export interface PanelSystem {
+  stats: PanelSystemStats;
+  periods: PanelTrafficPeriods;
+  /** Sums over the nodes, bytes. */
+  realtime: { downloadBytes: number; uploadBytes: number };
+  nodesNow: PanelNodeTraffic[];
+  nodesWeekly: NodeWeek[];
+  at: Date;
+}
+
+const UNKNOWN_PERIOD: PanelTrafficPeriod = { currentBytes: 0, previousBytes: 0, difference: null };
+const UNKNOWN_PERIODS: PanelTrafficPeriods = {
+  lastTwoDays: UNKNOWN_PERIOD,
+  lastSevenDays: UNKNOWN_PERIOD,
+  last30Days: UNKNOWN_PERIOD,
+  currentMonth: UNKNOWN_PERIOD,
+  currentYear: UNKNOWN_PERIOD,
+};
+
+/**
+ * The panel's state at a glance. The statistics must be there; what a panel of another version does not tell beside them is 0 or empty.
+ * @throws AppError 503 not configured, 502 'Failed to get system statistics'
+ */
+export async function readSystem(app: App): Promise<PanelSystem> {
+  const { panel } = app.ports;
+  const stats = await readOneOfPanel(app, () => panel.getSystemStats(), 'Failed to get system statistics');
+  const [[periods], nodesNow, days] = await Promise.all([
+    readListOfPanel(app, 'traffic periods', async () => [await panel.getTrafficPeriods()]),
+    readListOfPanel(app, 'node traffic', () => panel.listNodeTraffic()),
+    readListOfPanel(app, 'node days', () => panel.listNodeDays()),
+  ]);
+  const sum = (pick: (node: PanelNodeTraffic) => number) => nodesNow.reduce((total, node) => total + pick(node), 0);
+  return {
+    stats,
+    periods: periods ?? UNKNOWN_PERIODS,
+    realtime: { downloadBytes: sum((node) => node.downloadBytes), uploadBytes: sum((node) => node.uploadBytes) },
+    nodesNow,
+    nodesWeekly: groupByNode(days),
+    at: app.clock.now(),
+  };
+}

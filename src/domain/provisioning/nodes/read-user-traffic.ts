@@ -1,0 +1,16 @@
+import type { App } from '../../../core/app.ts';
+import { refuse } from '../../../core/errors.ts';
+import { readOneOfPanel } from '../panel-access.ts';
+import type { PanelUser } from '../ports.ts';
+
+/**
+ * What the panel counted for the user of a messenger id; of several the one that `findByMessengerId` prefers (spec 06 section 11).
+ * @throws AppError 503 not configured, 404 'User not found', 502 the panel gives no answer
+ */
+export async function readUserTraffic(app: App, messengerId: number): Promise<PanelUser> {
+  // The panel refuses ids that no messenger gives out; that is no failure of the panel.
+  const find = async () => (messengerId > 0 ? app.ports.panel.findByMessengerId(messengerId) : null);
+  const user = await readOneOfPanel(app, find);
+  if (!user) throw refuse('panel_user_not_found', 404, 'User not found');
+  return user;
+}

@@ -1,0 +1,40 @@
+import { addDays, DAY_MS } from '../../../core/clock.ts';
+import { refuse } from '../../../core/errors.ts';
+import type { PanelNodeDay } from '../ports.ts';
+
+const DEFAULT_DAYS = 7;
+const MAX_DAYS = 730;
+
+/**
+ * Bounds of a usage list: a missing end is now, a missing start 7 days before the end (spec 06 section 11).
+ * @throws AppError 400 'Invalid date range', 400 'Date range cannot exceed 730 days'
+ */
+export function usageRange(wanted: { from: Date | null; to: Date | null }, now: Date): { from: Date; to: Date } {
+  const to = wanted.to ?? now;
+  const from = wanted.from ?? addDays(to, -DEFAULT_DAYS);
+  if (from.getTime() >= to.getTime()) throw refuse('invalid_date_range', 400, 'Invalid date range');
+  if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
+    throw refuse('date_range_too_long', 400, `Date range cannot exceed ${MAX_DAYS} days`);
+  }
+  return { from, to };
+}
+
+export interface NodeWeek {
+  name: string;
+  totalBytes: number;
+  /** By date, ascending. */
+  days: { date: string; bytes: number }[];
+}
+
+/** The panel's rows of node and day by node, most traffic first; names settle ties. */
+export function groupByNode(rows: readonly PanelNodeDay[]): NodeWeek[] {
+  const nodes = new Map<string, NodeWeek>();
+  for (const { nodeName, date, totalBytes } of rows) {
+    const node = nodes.get(nodeName) ?? { name: nodeName, totalBytes: 0, days: [] };
+    node.totalBytes += totalBytes;
+    node.days.push({ date, bytes: totalBytes });
+    nodes.set(nodeName, node);
+  }
+  for (const node of nodes.values()) node.days.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date)));
+  return [...nodes.values()].sort((a, b) => b.totalBytes - a.totalBytes || (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,68 @@
+import type { App } from '../../core/app.ts';
+import { type AppError, refuse } from '../../core/errors.ts';
+import { isPanelError, type PanelError } from './ports.ts';
+
+/** @throws AppError 503 naming what is missing (spec 06 section 11) */
+export function requirePanel(app: App): void {
+  const problem = app.ports.panel.configurationError();
+  if (problem !== null) throw notConfigured(problem);
+}
+
+function notConfigured(problem: string): AppError {
+  return refuse('panel_not_configured', 503, problem || 'VpnPanel API not configured');
+}
+
+/**
+ * Asks a configured panel; its failure is an answer.
+ * @throws AppError 503 naming what is missing, and whatever is no failure of the panel's
+ */
+async function ask<T>(app: App, run: () => Promise<T>): Promise<{ value: T } | { failure: PanelError }> {
+  requirePanel(app);
+  try {
+    return { value: await run() };
+  } catch (error) {
+    if (!isPanelError(error)) throw error;
+    if (error.kind === 'not_configured') throw notConfigured(error.message);
+    return { failure: error };
+  }
+}
+
+/**
+ * Reads a list for a page of the administration: while the panel gives no answer the page is empty, with 200 (spec 06 section 11).
+ * @param what is read, for the log
+ * @throws AppError 503 naming what is missing
+ */
+export async function readListOfPanel<T>(app: App, what: string, read: () => Promise<T[]>): Promise<T[]> {
+  const answer = await ask(app, read);
+  if ('value' in answer) return answer.value;
+  const { kind, status } = answer.failure;
+  app.log.warn({ kind, status, what }, 'vpnpanel: an empty list is shown, the panel gave none');
+  return [];
+}
+
+/**
+ * Reads one thing of which "absent" and "the panel is down" are told apart (spec 06 section 11, ours).
+ * @param failure text of the 502; without one the panel's own safe sentence
+ * @throws AppError 503 naming what is missing, 502 when the panel gives no usable answer
+ */
+export async function readOneOfPanel<T>(app: App, read: () => Promise<T>, failure?: string): Promise<T> {
+  const answer = await ask(app, read);
+  if ('value' in answer) return answer.value;
+  throw refuse('panel_unavailable', 502, failure ?? answer.failure.message, { cause: answer.failure });
+}
+
+/** What became of something asked of the panel. `absent`: it has no such thing. */
+export type PanelOutcome<T> = { outcome: 'done'; value: T } | { outcome: 'absent' } | { outcome: 'failed'; reason: string };
+
+/**
+ * Asks the panel to change something; the two doors word a failure differently, so it is an answer here and no exception.
+ * @param run answers null for a thing that the panel does not have
+ * @throws AppError 503 naming what is missing
+ */
+export async function askPanel<T>(app: App, run: () => Promise<T | null>): Promise<PanelOutcome<T>> {
+  const answer = await ask(app, run);
+  if ('value' in answer) return answer.value === null ? { outcome: 'absent' } : { outcome: 'done', value: answer.value };
+  const { kind, status, errorCode, message } = answer.failure;
+  app.log.warn({ kind, status, errorCode }, 'vpnpanel: a change was not made');
+  return { outcome: 'failed', reason: message };
+}

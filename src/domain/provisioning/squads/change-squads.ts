@@ -1,0 +1,131 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { refuse } from '../../../core/errors.ts';
+import { askPanel, type PanelOutcome, requirePanel } from '../panel-access.ts';
+import type { PanelInternalSquad } from '../ports.ts';
+
+/**
+ * Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server
+ * sync, which takes a lost squad off sale before it deletes anything. A panel that does not answer may still have made the change.
+ */
+
+export interface SquadChanges {
+  name?: string | undefined;
+  inboundUuids?: string[] | undefined;
+}
+
+/** @throws AppError 503 not configured */
+export async function createSquad(
+  app: App,
+  _actor: Actor,
+  request: { name: string; inboundUuids: string[] },
+): Promise<PanelOutcome<PanelInternalSquad>> {
+  return noted(
+    app,
+    await askPanel(app, async () => {
+      const squad = await app.ports.panel.createInternalSquad(request);
+      app.audit?.note({ resourceId: squad.uuid, before: null, after: stateOf(squad) });
+      return squad;
+    }),
+  );
+}
+
+/** Reason of the failure when a change names nothing to change. */
+export const NO_UPDATE_DATA = 'No update data provided';
+
+/** An empty list of inbounds takes all of them off the squad. @throws AppError 503 not configured */
+export async function updateSquad(
+  app: App,
+  _actor: Actor,
+  uuid: string,
+  changes: SquadChanges,
+): Promise<PanelOutcome<PanelInternalSquad>> {
+  if (changes.name === undefined && changes.inboundUuids === undefined) {
+    requirePanel(app);
+    return noted(app, { outcome: 'failed', reason: NO_UPDATE_DATA });
+  }
+  return changing(app, uuid, async (before) => {
+    const squad = await app.ports.panel.updateInternalSquad({ uuid, ...changes });
+    if (squad) app.audit?.note({ before: stateOf(before), after: stateOf(squad) });
+    return squad;
+  });
+}
+
+/** The users of the panel lose the squad with it. @throws AppError 503 not configured */
+export async function deleteSquad(app: App, _actor: Actor, uuid: string): Promise<PanelOutcome<true>> {
+  return changing(app, uuid, async (before) => {
+    if (!(await app.ports.panel.deleteInternalSquad(uuid))) return null;
+    app.audit?.note({ before: stateOf(before), after: null });
+    return true as const;
+  });
+}
+
+export type SquadAction = 'add_all_users' | 'remove_all_users' | 'delete' | 'rename' | 'update_inbounds';
+
+/**
+ * Every user of the panel into the squad or out of it, or one of the changes above by its name.
+ * @throws AppError 503 not configured, 400 'Name is required for rename', 400 'Inbound UUIDs are required for update_inbounds'
+ */
+export async function runSquadAction(
+  app: App,
+  actor: Actor,
+  uuid: string,
+  request: { action: SquadAction; name: string | null; inboundUuids: string[] | null },
+): Promise<PanelOutcome<unknown>> {
+  requirePanel(app);
+  const { action, name, inboundUuids } = request;
+  switch (action) {
+    case 'add_all_users':
+      return moveAllUsers(app, uuid, 'added');
+    case 'remove_all_users':
+      return moveAllUsers(app, uuid, 'removed');
+    case 'delete':
+      return deleteSquad(app, actor, uuid);
+    case 'rename':
+      if (!name?.trim()) throw refuse('squad_name_required', 400, 'Name is required for rename');
+      return updateSquad(app, actor, uuid, { name });
+    case 'update_inbounds':
+      if (!inboundUuids?.length) {
+        throw refuse('squad_inbounds_required', 400, 'Inbound UUIDs are required for update_inbounds');
+      }
+      return updateSquad(app, actor, uuid, { inboundUuids });
+  }
+}
+
+function moveAllUsers(app: App, uuid: string, direction: 'added' | 'removed'): Promise<PanelOutcome<true>> {
+  const { panel } = app.ports;
+  return changing(app, uuid, async (before) => {
+    const isDone = await (direction === 'added' ? panel.addAllUsersToSquad(uuid) : panel.removeAllUsersFromSquad(uuid));
+    if (!isDone) return null;
+    app.audit?.note({ before: { ...stateOf(before), members: before.membersCount }, after: { all_users: direction } });
+    return true as const;
+  });
+}
+
+/** A change to a squad that exists: its state before belongs into the audit log. */
+async function changing<T>(
+  app: App,
+  uuid: string,
+  run: (before: PanelInternalSquad) => Promise<T | null>,
+): Promise<PanelOutcome<T>> {
+  app.audit?.note({ resourceId: uuid });
+  return noted(
+    app,
+    await askPanel(app, async () => {
+      const before = await app.ports.panel.getInternalSquad(uuid);
+      return before && run(before);
+    }),
+  );
+}
+
+function noted<T>(app: App, result: PanelOutcome<T>): PanelOutcome<T> {
+  if (result.outcome === 'done') return result;
+  const reason = result.outcome === 'absent' ? 'Squad not found' : result.reason;
+  app.audit?.note({ after: { success: false, reason } });
+  return result;
+}
+
+const stateOf = (squad: PanelInternalSquad) => ({
+  name: squad.name,
+  inbound_uuids: squad.inbounds.map((inbound) => inbound.uuid),
+});

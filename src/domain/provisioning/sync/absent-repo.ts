@@ -1,0 +1,135 @@
+import type { Db } from '../../../core/db/db.ts';
+
+/** An account whose panel user is not in the panel's list. */
+export interface AbsentAccount {
+  userId: number;
+  messengerId: number;
+  panelUuid: string | null;
+  verifiedEmail: string | null;
+}
+
+/**
+ * What happens to a subscription whose panel user is gone. `blank`: everything that came from the panel goes, the balance and every
+ * movement of money stay. `disable`: only the status.
+ */
+export type AbsentTreatment = 'blank' | 'blank_live' | 'disable';
+
+/** Subscriptions that the treatment would change. */
+const TREATED: Record<AbsentTreatment, string> = {
+  // One that is over and has nothing at the panel has nothing to lose.
+  blank: `NOT (s.status IN ('disabled', 'expired') AND u.vpnpanel_uuid IS NULL AND s.vpnpanel_short_uuid IS NULL)`,
+  blank_live: `s.status NOT IN ('disabled', 'limited')
+    AND NOT (s.status = 'expired' AND u.vpnpanel_uuid IS NULL AND s.vpnpanel_short_uuid IS NULL)`,
+  disable: `s.status <> 'disabled' AND NOT (s.status = 'expired' AND u.vpnpanel_uuid IS NULL AND s.vpnpanel_short_uuid IS NULL)`,
+};
+
+/**
+ * Nothing here is newer than the list: no change waits for the panel or is under way, none went there after the reading began, the
+ * panel itself has not reported since or within the last minute (guard W). A payment that is awaited has no panel user yet.
+ */
+const SETTLED = `s.status <> 'pending' AND NOT (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL)
+  AND NOT COALESCE(s.provision_lease_until >= now(), false) AND s.created_at <= $2::timestamptz
+  AND COALESCE(s.provision_requested_at, '-infinity') <= $2::timestamptz
+  AND COALESCE(s.provisioned_at, '-infinity') <= $2::timestamptz
+  AND COALESCE(s.last_webhook_update_at, '-infinity') <= least($2::timestamptz, $3::timestamptz - interval '60 seconds')`;
+
+/** Found neither by uuid, nor by messenger id, nor by confirmed e-mail; accounts without a messenger id are never looked at. */
+const NOT_LISTED = `NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.panel_uuid = u.vpnpanel_uuid)
+  AND NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.messenger_id = u.messenger_id)
+  AND NOT (u.email_verified AND EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.email = u.email))`;
+
+const FROM = 'FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.messenger_id IS NOT NULL';
+
+interface AbsentQuery {
+  runId: number;
+  readAt: Date;
+  now: Date;
+  treatment: AbsentTreatment;
+}
+
+/** How many accounts would be treated, of how many that could be found at the panel. */
+export async function countAbsent(
+  db: Db,
+  { runId, readAt, now, treatment }: AbsentQuery,
+): Promise<{ absent: number; known: number }> {
+  const [row] = await db.sql<{ absent: number; known: number }>(
+    `SELECT (SELECT count(*)::int ${FROM} AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED}) AS absent,
+       (SELECT count(*)::int ${FROM}) AS known`,
+    [runId, readAt, now],
+  );
+  return row!;
+}
+
+/** The next ones by user id. */
+export function listAbsent(
+  db: Db,
+  { runId, readAt, now, treatment, afterId, limit }: AbsentQuery & { afterId: number; limit: number },
+): Promise<AbsentAccount[]> {
+  return db.sql<AbsentAccount>(
+    `SELECT u.id AS "userId", u.messenger_id AS "messengerId", u.vpnpanel_uuid AS "panelUuid",
+       CASE WHEN u.email_verified THEN u.email END AS "verifiedEmail"
+     ${FROM} AND u.id > $4::int AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED} ORDER BY u.id LIMIT $5::int`,
+    [runId, readAt, now, afterId, limit],
+  );
+}
+
+/** Locks the accounts, and of those gives the ones that are still to be treated: nothing has happened to them since. */
+export async function lockStillAbsent(
+  db: Db,
+  { runId, readAt, now, treatment, accounts }: AbsentQuery & { accounts: readonly AbsentAccount[] },
+): Promise<number[]> {
+  const ids = accounts.map((account) => account.userId);
+  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [ids]);
+  await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [ids]);
+  const rows = await db.sql<{ id: number }>(
+    `SELECT s.id ${FROM} AND u.id = ANY($4::int[]) AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED}
+       AND u.vpnpanel_uuid IS NOT DISTINCT FROM (
+         SELECT a."panelUuid" FROM jsonb_to_recordset($5::jsonb) AS a("userId" int, "panelUuid" uuid) WHERE a."userId" = u.id)
+     ORDER BY s.id`,
+    [runId, readAt, now, ids, JSON.stringify(accounts)],
+  );
+  return rows.map((row) => row.id);
+}
+
+export async function disableSubscriptions(db: Db, ids: readonly number[], now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE subscriptions SET status = 'disabled', disabled_reason = 'sync', updated_at = $2::timestamptz
+     WHERE id = ANY($1::int[]) RETURNING id`,
+    [[...ids], now],
+  );
+}
+
+/** Server counters go down by the links that go, in ascending order of the servers, and never below 0. */
+export async function unlinkServers(db: Db, ids: readonly number[]): Promise<void> {
+  const gone = await db.sql<{ id: number; users: number }>(
+    `WITH gone AS (DELETE FROM subscription_servers WHERE subscription_id = ANY($1::int[]) RETURNING server_squad_id)
+     SELECT server_squad_id AS id, count(*)::int AS users FROM gone GROUP BY server_squad_id ORDER BY server_squad_id`,
+    [[...ids]],
+  );
+  await db.sql('SELECT id FROM server_squads WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [
+    gone.map((server) => server.id),
+  ]);
+  await db.sql(
+    `UPDATE server_squads s SET current_users = greatest(0, s.current_users - g.users)
+     FROM jsonb_to_recordset($1::jsonb) AS g(id int, users int) WHERE s.id = g.id RETURNING s.id`,
+    [JSON.stringify(gone)],
+  );
+}
+
+/**
+ * Takes everything off that came from the panel. A trial of somebody who never paid ends now with the smallest limits; a paid
+ * subscription keeps its end.
+ */
+export async function blankSubscriptions(db: Db, ids: readonly number[], now: Date): Promise<void> {
+  await db.sql(
+    `WITH blanked AS (
+       UPDATE subscriptions s SET status = 'disabled', disabled_reason = 'sync', connected_squads = '[]', autopay_enabled = false,
+         vpnpanel_short_uuid = NULL, subscription_url = NULL, subscription_crypto_link = NULL, updated_at = $2::timestamptz,
+         end_date = CASE WHEN s.is_trial AND NOT u.has_had_paid_subscription THEN $2::timestamptz ELSE s.end_date END,
+         traffic_limit_gb = CASE WHEN s.is_trial AND NOT u.has_had_paid_subscription THEN 0 ELSE s.traffic_limit_gb END,
+         device_limit = CASE WHEN s.is_trial AND NOT u.has_had_paid_subscription THEN 1 ELSE s.device_limit END
+       FROM users u WHERE u.id = s.user_id AND s.id = ANY($1::int[]) RETURNING s.user_id)
+     UPDATE users SET vpnpanel_uuid = NULL WHERE id IN (SELECT user_id FROM blanked) RETURNING id`,
+    [[...ids], now],
+  );
+}

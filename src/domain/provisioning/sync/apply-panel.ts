@@ -1,0 +1,234 @@
+import type { App } from '../../../core/app.ts';
+import { createUser } from '../../identity/create-user.ts';
+import { adoptPanelUser } from '../adopt-panel-user.ts';
+import { isHandedOver } from '../hand-over.ts';
+import { linkServersOf } from '../link-servers.ts';
+import { type RunHold, RunLost } from '../long-runs/drive-run.ts';
+import { deviceLimitFor, isLinkageValid } from '../rules.ts';
+import { insertFromPanel, loadAccounts, lockAccounts, writeFromPanel } from './account-repo.ts';
+import { advance, type PhaseResult } from './progress.ts';
+import { isNewerHere, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
+import { listMatches, type MatchedEntry } from './snapshot-repo.ts';
+import type { PanelColumns, SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
+
+const BATCH = 250;
+
+/** What a run does with users of the panel, by its kind and mode (spec 06 section 10). */
+interface Scope {
+  /** Users that are unknown here. */
+  creates: boolean;
+  updates: boolean;
+  /** Known users without a subscription get one. */
+  subscribes: boolean;
+  /** Users without a messenger id, found by uuid or e-mail. */
+  withoutMessenger: boolean;
+}
+
+function scopeOf(run: SyncRun): Scope {
+  if (run.kind === 'statuses') return { creates: false, updates: true, subscribes: false, withoutMessenger: false };
+  const mode = run.mode ?? 'all';
+  const withoutMessenger = mode !== 'update_only';
+  return { creates: mode !== 'update_only', updates: mode !== 'new_only', subscribes: true, withoutMessenger };
+}
+
+/** Brings the next accounts in step with the panel's list, one transaction a batch; an account that fails is left out alone. */
+export async function applyPanel(app: App, hold: RunHold, run: SyncRun): Promise<PhaseResult> {
+  const matches = await listMatches(app.db, run.id, { after: run.cursor.after, limit: BATCH });
+  const last = matches.at(-1);
+  if (!last) return 'next';
+  const after = last.entry.user.uuid;
+  try {
+    await hold.write(app, async (t) => advance(t, run, { after }, await applyBatch(t, run, matches)));
+  } catch (error) {
+    if (error instanceof RunLost) throw error;
+    app.log.warn({ err: error, runId: run.id }, 'panel sync: a batch failed; its accounts are tried one by one');
+    await applySingly(app, hold, run, matches);
+  }
+  return 'more';
+}
+
+async function applySingly(app: App, hold: RunHold, run: SyncRun, matches: readonly MatchedEntry[]): Promise<void> {
+  let current = run;
+  for (const match of matches) {
+    const after = match.entry.user.uuid;
+    try {
+      current = await hold.write(app, async (t) => advance(t, current, { after }, await applyBatch(t, run, [match])));
+    } catch (error) {
+      if (error instanceof RunLost) throw error;
+      app.log.error({ err: error, runId: run.id, panelUuid: after }, 'panel sync: an account could not be brought in step');
+      current = await hold.write(app, (t) => advance(t, current, { after }, { errors: 1 }));
+    }
+  }
+}
+
+interface Plan {
+  entry: SnapshotEntry;
+  owner: SyncedUser;
+  isLinked: boolean;
+  columns: PanelColumns | null;
+}
+
+async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]): Promise<Partial<SyncCounts>> {
+  const scope = scopeOf(run);
+  const unknown: SnapshotEntry[] = [];
+  const known: { entry: SnapshotEntry; ownerId: number }[] = [];
+  const owners = await loadAccounts(t.db, idsOf(matches));
+  let checked = 0;
+  for (const match of matches) {
+    const ownerId = await ownerOf(t, match, owners);
+    const { messengerId } = match.entry.user;
+    if (ownerId !== null) {
+      const isWanted = messengerId === null ? scope.withoutMessenger : scope.updates;
+      if (!isWanted) continue;
+      checked += 1;
+      known.push({ entry: match.entry, ownerId });
+    } else if (messengerId !== null && scope.creates) {
+      unknown.push(match.entry);
+    }
+  }
+  const made = await createAccounts(t, unknown);
+  const updated = await updateAccounts(t, scope, [...known, ...made.found], owners);
+  await subscribe(t, made.created);
+  return { created: made.created.length, updated, checked };
+}
+
+function idsOf(matches: readonly MatchedEntry[]): number[] {
+  const ids = matches.flatMap((match) => [match.holderId, match.byMessengerId, match.byEmail]);
+  return [...new Set(ids.filter((id) => id !== null))];
+}
+
+/**
+ * Whose panel user is this? By the stored uuid where nothing speaks against it, by messenger id, by confirmed e-mail (hazard 4). One
+ * that was handed over to another account still carries the old messenger id until its next push, and belongs to the new account.
+ */
+async function ownerOf(
+  t: App,
+  { entry: { user }, holderId, byMessengerId, byEmail }: MatchedEntry,
+  owners: ReadonlyMap<number, SyncedUser>,
+): Promise<number | null> {
+  const holder = holderId === null ? null : (owners.get(holderId) ?? null);
+  const isHolders = holder !== null && isLinkageValid(user, holder.messengerId);
+  if (holder !== null && !isHolders && (await isHandedOver(t, user))) return holder.id;
+  if (user.messengerId !== null) return byMessengerId ?? (isHolders ? holderId : null);
+  if (isHolders) return holderId;
+  const named = byEmail === null ? null : owners.get(byEmail);
+  // Who has another panel user already keeps that one.
+  return named && named.panelUuid === null ? named.id : null;
+}
+
+/** Two statements when nothing has changed; rows are locked, and looked at again, only where something has. */
+async function updateAccounts(
+  t: App,
+  scope: Scope,
+  known: readonly { entry: SnapshotEntry; ownerId: number }[],
+  loaded: ReadonlyMap<number, SyncedUser>,
+): Promise<number> {
+  const wanted = known.filter(({ entry, ownerId }) => {
+    const owner = loaded.get(ownerId);
+    return owner === undefined || planOf(t, scope, entry, owner) !== null;
+  });
+  if (wanted.length === 0) return 0;
+  const userIds = wanted.map(({ ownerId }) => ownerId);
+  await lockAccounts(
+    t.db,
+    userIds,
+    wanted.map(({ entry }) => entry.user.uuid),
+  );
+  const locked = await loadAccounts(t.db, userIds);
+  const plans = wanted.flatMap(({ entry, ownerId }) => {
+    const owner = locked.get(ownerId);
+    return (owner && planOf(t, scope, entry, owner)) ?? [];
+  });
+  for (const plan of plans) if (!plan.isLinked) await adoptPanelUser(t, plan.owner.id, plan.entry.user);
+  const now = t.clock.now();
+  const changed = plans.flatMap(({ owner, columns }) =>
+    owner.subscription && columns ? [{ id: owner.subscription.id, columns, before: owner.subscription.squads }] : [],
+  );
+  await writeFromPanel(t.db, changed, now);
+  const moved = changed.filter(({ columns, before }) => columns.squads !== before);
+  await linkServersOf(
+    t.db,
+    moved.map(({ id }) => id),
+    now,
+  );
+  await subscribe(
+    t,
+    plans
+      .filter(({ owner }) => owner.subscription === null && scope.subscribes)
+      .map(({ owner, entry }) => ({ userId: owner.id, entry })),
+  );
+  return plans.length;
+}
+
+/** Null: nothing to do. A deleted account is left alone; the panel user of one is not ours to bring back. */
+function planOf(t: App, scope: Scope, entry: SnapshotEntry, owner: SyncedUser): Plan | null {
+  const { user, readAt } = entry;
+  if (owner.status === 'deleted') return null;
+  const now = t.clock.now();
+  const held = owner.subscription;
+  if (held !== null && isNewerHere(held, readAt, now)) return null;
+  const isLinked = owner.panelUuid === user.uuid;
+  const columns = held === null ? null : updatedFromPanel(held, user, now, sentDeviceLimit(t, held.deviceLimit));
+  const subscribes = held === null && scope.subscribes;
+  return isLinked && columns === null && !subscribes ? null : { entry, owner, isLinked, columns };
+}
+
+/** Where the number of devices is the same for all, the panel's number says nothing about the subscription. */
+function sentDeviceLimit(t: App, deviceLimit: number): number | null {
+  const sent = deviceLimitFor(
+    { deviceLimit },
+    {
+      devicesSelectionEnabled: t.settings.get('DEVICES_SELECTION_ENABLED'),
+      devicesSelectionDisabledAmount: t.settings.get('DEVICES_SELECTION_DISABLED_AMOUNT'),
+    },
+  );
+  return sent === deviceLimit ? null : sent;
+}
+
+interface Subscriber {
+  userId: number;
+  entry: SnapshotEntry;
+}
+
+/** Accounts of users that only the panel knew; one that signed up at this very moment is found instead. */
+async function createAccounts(
+  t: App,
+  entries: readonly SnapshotEntry[],
+): Promise<{ created: Subscriber[]; found: { entry: SnapshotEntry; ownerId: number }[] }> {
+  const created: Subscriber[] = [];
+  const found: { entry: SnapshotEntry; ownerId: number }[] = [];
+  for (const entry of entries) {
+    const messengerId = entry.user.messengerId!;
+    const made = await createUser(t, {
+      authType: 'messenger',
+      messengerId,
+      ...namesFromDescription(entry.user.description, messengerId),
+      email: null,
+      emailVerified: false,
+      passwordHash: null,
+      language: 'ru',
+      referredById: null,
+    });
+    if (!made.isNew) {
+      found.push({ entry, ownerId: made.id });
+      continue;
+    }
+    await adoptPanelUser(t, made.id, entry.user);
+    created.push({ userId: made.id, entry });
+  }
+  return { created, found };
+}
+
+async function subscribe(t: App, subscribers: readonly Subscriber[]): Promise<void> {
+  const now = t.clock.now();
+  const ids = await insertFromPanel(
+    t.db,
+    subscribers.map(({ userId, entry }) => ({ userId, columns: newFromPanel(entry.user, now) })),
+    {
+      autopayEnabled: t.settings.get('DEFAULT_AUTOPAY_ENABLED'),
+      autopayDaysBefore: t.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+      now,
+    },
+  );
+  await linkServersOf(t.db, ids, now);
+}

@@ -1,0 +1,75 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { putSetting } from '../../settings/change-setting.ts';
+import type { SettingEditor } from '../../settings/types.ts';
+import { requirePanel } from '../panel-access.ts';
+import { findLatest } from './run-repo.ts';
+import { lastRun, nextRun, parseTimes, timeText } from './schedule-rules.ts';
+import { beginSync } from './start-sync.ts';
+import type { SyncRun } from './types.ts';
+
+/** A time that was missed by more than this, because nothing ran then, is left to the next one. */
+const GRACE_MS = 10 * MINUTE_MS;
+
+export interface AutoSyncStatus {
+  isEnabled: boolean;
+  /** `HH:MM` in UTC, ascending. */
+  times: string[];
+  /** Null while it is off. */
+  nextRun: Date | null;
+  /** The newest run, by the clock or by hand; null before the first. */
+  latest: SyncRun | null;
+}
+
+/** State of the automatic synchronisation, the same on every instance (spec 06 hazard 12). @throws AppError 503 */
+export async function readAutoSync(app: App): Promise<AutoSyncStatus> {
+  requirePanel(app);
+  const isEnabled = app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED');
+  const times = timesOf(app);
+  return {
+    isEnabled,
+    times: times.map(timeText),
+    nextRun: isEnabled ? nextRun(times, app.clock.now()) : null,
+    latest: await findLatest(app.db, 'auto'),
+  };
+}
+
+/**
+ * Switches the automatic synchronisation on or off, for every instance and also after a restart.
+ * @returns whether it is on now: a value that the environment gives is stronger
+ * @throws AppError 503
+ */
+export async function switchAutoSync(app: App, editor: SettingEditor, isEnabled: boolean): Promise<boolean> {
+  requirePanel(app);
+  const before = app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED');
+  await putSetting(app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED', isEnabled);
+  const after = app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED');
+  app.audit?.note({ before: { enabled: before }, after: { enabled: after } });
+  return after;
+}
+
+/** Runs it now: users from the panel, then servers. @returns null when one is under way. @throws AppError 503 */
+export function runAutoSyncNow(app: App, actor: Actor): Promise<SyncRun | null> {
+  requirePanel(app);
+  return beginSync(app, actor, { kind: 'auto', mode: 'all' });
+}
+
+/**
+ * Starts the run of a time that has come. Of several instances one starts it, since a run that began after the time is the sign that
+ * it was kept. The clock's job starts it only; the queue does the work.
+ */
+export async function startAutoSyncWhenDue(app: App): Promise<void> {
+  if (!app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED') || app.ports.panel.configurationError() !== null) return;
+  const now = app.clock.now();
+  const due = lastRun(timesOf(app), now);
+  if (due === null || now >= addMs(due, GRACE_MS)) return;
+  const latest = await findLatest(app.db, 'auto');
+  if (latest !== null && latest.startedAt >= due) return;
+  const started = await beginSync(app, { kind: 'system', name: 'auto-sync' }, { kind: 'auto', mode: 'all', reason: 'auto' }, 0);
+  app.log.info({ runId: started?.id ?? null }, 'panel sync: the automatic run is due');
+}
+
+function timesOf(app: App): number[] {
+  return parseTimes(app.settings.get('VPNPANEL_AUTO_SYNC_TIMES'));
+}

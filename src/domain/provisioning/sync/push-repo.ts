@@ -1,0 +1,50 @@
+import type { Db } from '../../../core/db/db.ts';
+import { PUSH_COLUMNS, PUSH_TABLES, type PushRow, type PushTarget, toPushTarget } from '../repo.ts';
+import { type StoredEntry, toEntry } from './snapshot-repo.ts';
+import type { SnapshotEntry } from './types.ts';
+
+export interface PushCandidate {
+  target: PushTarget;
+  shortUuid: string | null;
+  /** A change waits for the panel. */
+  isPushDue: boolean;
+  /** Last time that the panel was brought in step with the row. */
+  provisionedAt: Date | null;
+  /** The linked panel user as the list has it; null = none is linked, or the list does not have it. */
+  listed: SnapshotEntry | null;
+}
+
+/** Subscriptions by id with what the panel's list says about their linked users. */
+export async function listPushCandidates(
+  db: Db,
+  runId: number,
+  page: { afterId: number; limit: number },
+): Promise<PushCandidate[]> {
+  const rows = await db.sql<
+    PushRow & { shortUuid: string | null; isPushDue: boolean; provisionedAt: Date | null; listed: StoredEntry | null }
+  >(
+    `SELECT ${PUSH_COLUMNS}, s.vpnpanel_short_uuid AS "shortUuid", s.provisioned_at AS "provisionedAt",
+       s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL AS "isPushDue", p.data AS listed
+     FROM ${PUSH_TABLES} LEFT JOIN panel_sync_users p ON p.run_id = $1::int AND p.panel_uuid = u.vpnpanel_uuid
+     WHERE s.id > $2::int ORDER BY s.id LIMIT $3::int`,
+    [runId, page.afterId, page.limit],
+  );
+  return rows.map(({ shortUuid, isPushDue, provisionedAt, listed, ...row }) => ({
+    target: toPushTarget(row),
+    shortUuid,
+    isPushDue,
+    provisionedAt,
+    listed: listed === null ? null : toEntry(listed),
+  }));
+}
+
+/** How many of these subscriptions have a panel user now that the list did not have. */
+export async function countCreated(db: Db, runId: number, subscriptionIds: readonly number[]): Promise<number> {
+  const [row] = await db.sql<{ count: number }>(
+    `SELECT count(*)::int AS count FROM subscriptions s JOIN users u ON u.id = s.user_id
+     WHERE s.id = ANY($2::int[]) AND u.vpnpanel_uuid IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.panel_uuid = u.vpnpanel_uuid)`,
+    [runId, [...subscriptionIds]],
+  );
+  return row!.count;
+}

@@ -1,0 +1,38 @@
+import type { App } from '../../../core/app.ts';
+import { requirePanel } from '../panel-access.ts';
+import { countForRecommendation } from './recommend-repo.ts';
+
+export interface SyncRecommendation {
+  shouldSync: boolean;
+  syncType: 'none' | 'all' | 'update_only';
+  reasons: string[];
+  priority: 'low' | 'medium' | 'high';
+  estimatedTime: string;
+}
+
+const MANY_UNLINKED = 10;
+const MANY_PAST = 5;
+
+/** Which synchronisation makes sense now (spec 06 section 10). @throws AppError 503 the panel is not configured */
+export async function recommendSync(app: App): Promise<SyncRecommendation> {
+  requirePanel(app);
+  return recommendationFor(await countForRecommendation(app.db, app.clock.now()));
+}
+
+/** More than 10 subscribers unknown to the panel: everything; more than 5 active ones past their end: the known ones. */
+export function recommendationFor(found: { subscriptions: number; unlinked: number; past: number }): SyncRecommendation {
+  if (found.unlinked > MANY_UNLINKED) {
+    const reasons = [`${found.unlinked} users have a subscription but no panel user`];
+    return { shouldSync: true, syncType: 'all', reasons, priority: 'high', estimatedTime: '2-5 minutes' };
+  }
+  if (found.past > MANY_PAST) {
+    const reasons = [`${found.past} active subscriptions are past their end`];
+    return { shouldSync: true, syncType: 'update_only', reasons, priority: 'medium', estimatedTime: '1-3 minutes' };
+  }
+  if (found.subscriptions === 0) {
+    const reasons = ['There are no subscriptions to compare'];
+    return { shouldSync: false, syncType: 'none', reasons, priority: 'low', estimatedTime: 'none' };
+  }
+  const reasons = ['Nothing stands out; a regular update is enough'];
+  return { shouldSync: true, syncType: 'update_only', reasons, priority: 'low', estimatedTime: '1-2 minutes' };
+}

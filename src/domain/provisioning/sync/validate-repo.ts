@@ -1,0 +1,68 @@
+import type { Db } from '../../../core/db/db.ts';
+
+export interface ValidatedSubscription {
+  id: number;
+  userId: number;
+  panelUuid: string | null;
+  /** Active although it ended more than five minutes ago; the panel did not report on it just now, and no daily charge carries it on. */
+  isOver: boolean;
+  /** The panel user is known, but not the link to it. */
+  lacksLink: boolean;
+  hasNegativeTraffic: boolean;
+  hasNoDevices: boolean;
+  hasNoSquadList: boolean;
+}
+
+const IS_OVER = `s.status = 'active' AND s.end_date < $1::timestamptz - interval '5 minutes'
+  AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '60 seconds')
+  AND NOT COALESCE(t.is_daily AND NOT s.is_daily_paused, false)`;
+
+/** The next subscriptions by id, each with what is wrong with it. */
+export function listForValidation(db: Db, page: { now: Date; afterId: number; limit: number }): Promise<ValidatedSubscription[]> {
+  return db.sql<ValidatedSubscription>(
+    `SELECT s.id, s.user_id AS "userId", u.vpnpanel_uuid AS "panelUuid", (${IS_OVER}) AS "isOver",
+       s.vpnpanel_short_uuid IS NULL AND u.vpnpanel_uuid IS NOT NULL AS "lacksLink",
+       s.traffic_limit_gb < 0 OR s.traffic_used_gb < 0 AS "hasNegativeTraffic", s.device_limit <= 0 AS "hasNoDevices",
+       jsonb_typeof(s.connected_squads) <> 'array' AS "hasNoSquadList"
+     FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
+     WHERE s.id > $2::int ORDER BY s.id LIMIT $3::int`,
+    [page.now, page.afterId, page.limit],
+  );
+}
+
+/** Repairs what a row alone shows, under its lock, and looks again before it expires one. @returns the ids that are expired now */
+export async function repairRows(db: Db, ids: readonly number[], now: Date): Promise<number[]> {
+  const over = await db.sql<{ id: number }>(
+    `SELECT s.id FROM subscriptions s LEFT JOIN tariffs t ON t.id = s.tariff_id
+     WHERE s.id = ANY($2::int[]) AND ${IS_OVER} ORDER BY s.id FOR UPDATE OF s`,
+    [now, [...ids]],
+  );
+  const overIds = over.map((row) => row.id);
+  await db.sql(
+    `UPDATE subscriptions SET status = CASE WHEN id = ANY($3::int[]) THEN 'expired' ELSE status END,
+       traffic_limit_gb = greatest(traffic_limit_gb, 0), traffic_used_gb = greatest(traffic_used_gb, 0),
+       device_limit = greatest(device_limit, 1),
+       connected_squads = CASE WHEN jsonb_typeof(connected_squads) = 'array' THEN connected_squads ELSE '[]' END,
+       updated_at = $1::timestamptz
+     WHERE id = ANY($2::int[]) RETURNING id`,
+    [now, [...ids], overIds],
+  );
+  return overIds;
+}
+
+/** Fills the links of panel users that are still the linked ones. @returns how many were filled */
+export async function fillLinks(
+  db: Db,
+  links: readonly { id: number; panelUuid: string; shortUuid: string; subscriptionUrl: string; cryptoLink: string | null }[],
+  now: Date,
+): Promise<number> {
+  const rows = await db.sql(
+    `UPDATE subscriptions s SET vpnpanel_short_uuid = left(l."shortUuid", 255), subscription_url = nullif(l."subscriptionUrl", ''),
+       subscription_crypto_link = l."cryptoLink", updated_at = $2::timestamptz
+     FROM jsonb_to_recordset($1::jsonb) AS l(id int, "panelUuid" uuid, "shortUuid" text, "subscriptionUrl" text, "cryptoLink" text),
+       users u
+     WHERE s.id = l.id AND u.id = s.user_id AND u.vpnpanel_uuid = l."panelUuid" AND s.vpnpanel_short_uuid IS NULL RETURNING s.id`,
+    [JSON.stringify(links), now],
+  );
+  return rows.length;
+}

@@ -1,0 +1,80 @@
+import type { App } from '../../../core/app.ts';
+import type { RunHold } from '../long-runs/drive-run.ts';
+import { isPanelError, type PanelUser } from '../ports.ts';
+import { requestProvisioning } from '../request-provisioning.ts';
+import { advance, type PhaseResult } from './progress.ts';
+import type { SyncRun } from './types.ts';
+import { fillLinks, listForValidation, repairRows, type ValidatedSubscription } from './validate-repo.ts';
+
+const PAGE = 100;
+const PARALLEL = 5;
+
+/** Looks through the next hundred subscriptions and repairs what cannot be right (spec 06 section 10). */
+export async function validateSubscriptions(app: App, hold: RunHold, run: SyncRun): Promise<PhaseResult> {
+  const now = app.clock.now();
+  const page = await listForValidation(app.db, { now, afterId: Number(run.cursor.after || 0), limit: PAGE });
+  const last = page.at(-1);
+  if (!last) return 'next';
+  const lacking = page.filter((row) => row.lacksLink);
+  if (lacking.length > 0) await hold.renew(app);
+  const { found, failed } = await readLinks(app, lacking);
+  const issuesFound = page.reduce((sum, row) => sum + issuesOf(row), 0);
+  await hold.write(app, async (t) => {
+    const fixed = (await repair(t, page)) + (await fillLinks(t.db, found, t.clock.now()));
+    await advance(t, run, { after: String(last.id) }, { checked: page.length, issuesFound, fixed, errors: failed });
+  });
+  return 'more';
+}
+
+function rowIssues(row: ValidatedSubscription): number {
+  return [row.isOver, row.hasNegativeTraffic, row.hasNoDevices, row.hasNoSquadList].filter(Boolean).length;
+}
+
+function issuesOf(row: ValidatedSubscription): number {
+  return rowIssues(row) + (row.lacksLink ? 1 : 0);
+}
+
+async function repair(t: App, page: readonly ValidatedSubscription[]): Promise<number> {
+  const broken = page.filter((row) => rowIssues(row) > 0);
+  if (broken.length === 0) return 0;
+  const expired = await repairRows(
+    t.db,
+    broken.map((row) => row.id),
+    t.clock.now(),
+  );
+  // The panel follows what changed for it: the end of a subscription, or its number of devices.
+  for (const { id, userId, hasNoDevices } of broken) {
+    const isExpired = expired.includes(id);
+    if (isExpired || hasNoDevices) await requestProvisioning(t, id);
+    if (isExpired) await t.events.emit('subscription.expired', {}, { audience: 'user', userId });
+  }
+  const overButNot = broken.filter((row) => row.isOver && !expired.includes(row.id)).length;
+  return broken.reduce((sum, row) => sum + rowIssues(row), 0) - overButNot;
+}
+
+interface FoundLink extends Pick<PanelUser, 'shortUuid' | 'subscriptionUrl' | 'cryptoLink'> {
+  id: number;
+  panelUuid: string;
+}
+
+/** A panel user that is absent has no link to give; the next push of the subscription makes one. */
+async function readLinks(app: App, rows: readonly ValidatedSubscription[]): Promise<{ found: FoundLink[]; failed: number }> {
+  const found: FoundLink[] = [];
+  let failed = 0;
+  const queue = rows.values();
+  const worker = async () => {
+    for (const { id, panelUuid } of queue) {
+      try {
+        const user = await app.ports.panel.findByUuid(panelUuid!);
+        if (!user?.shortUuid) continue;
+        const { shortUuid, subscriptionUrl, cryptoLink } = user;
+        found.push({ id, panelUuid: panelUuid!, shortUuid, subscriptionUrl, cryptoLink });
+      } catch (error) {
+        if (!isPanelError(error)) throw error;
+        failed += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  return { found, failed };
+}

@@ -1,0 +1,51 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { fullName } from '../../identity/rules.ts';
+import { adminChat } from '../../messaging/admin-chat.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { htmlText, shorten } from '../../messaging/texts.ts';
+import { findParty } from '../repo.ts';
+import { applicantRefusal } from './errors.ts';
+import { insertApplication, lockApplicant, setPartnerStatus } from './repo.ts';
+import type { ApplicationRequest, PartnerApplication } from './types.ts';
+
+const DESCRIPTION_IN_NOTICE = 200;
+
+/**
+ * Asks to become a partner (spec 04 section 3.1): from `none` or `rejected` to `pending`, with a notice to the administrators' chat.
+ * Under the user's lock, so that of many requests at once one is written.
+ * @throws AppError 400 already a partner | already pending | no such user, in the user's language
+ */
+export async function applyForPartnership(app: App, actor: UserActor, request: ApplicationRequest): Promise<PartnerApplication> {
+  return inTransaction(app, async (t) => {
+    const user = await lockApplicant(t.db, actor.userId);
+    if (user?.status !== 'active') throw applicantRefusal(user?.language ?? null, 'user_missing');
+    if (user.partnerStatus === 'approved') throw applicantRefusal(user.language, 'already_partner');
+    if (user.partnerStatus === 'pending') throw applicantRefusal(user.language, 'already_pending');
+    const now = t.clock.now();
+    const application = await insertApplication(t.db, user.id, request, now);
+    await setPartnerStatus(t.db, user.id, 'pending', undefined, now);
+    await tellAdmins(t, application);
+    return application;
+  });
+}
+
+/** Everything that the applicant wrote is escaped, and long words are cut. */
+async function tellAdmins(t: App, application: PartnerApplication): Promise<void> {
+  const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PARTNERS_TOPIC_ID');
+  const applicant = await findParty(t.db, application.userId);
+  if (chat === null || applicant === null) return;
+  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'partners.admin_application', {
+    application_id: application.id,
+    name: shorten(fullName(applicant), 100),
+    contact: applicant.messengerId ?? applicant.email ?? `#${applicant.id}`,
+    company_name: application.companyName ?? '—',
+    website_url: application.websiteUrl ?? '—',
+    messenger_channel: application.messengerChannel ?? '—',
+    expected_monthly_referrals: application.expectedMonthlyReferrals ?? '—',
+    desired_commission_percent: application.desiredCommissionPercent === null ? '—' : `${application.desiredCommissionPercent}%`,
+    description: shorten(application.description ?? '—', DESCRIPTION_IN_NOTICE),
+  });
+  await sendMessage(t, { ...chat, html });
+}

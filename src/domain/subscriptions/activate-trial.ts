@@ -1,0 +1,115 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { type AppError, refuse } from '../../core/errors.ts';
+import { rublesOf } from '../../core/money.ts';
+import { listSquads } from '../catalog/find-squads.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
+import { pickTrialSquads } from './grant-subscription.ts';
+import { completeSale } from './purchase/complete-sale.ts';
+import { lockSaleStart } from './purchase/repo.ts';
+import { soldSubscription } from './purchase/sold-subscription.ts';
+import type { Buyer, SaleStart } from './purchase/types.ts';
+import type { WireObject } from './purchase-options.ts';
+import { startTrial, TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
+import { subscriptionSettingsOf } from './settings.ts';
+import { jsonAnswer } from './subscription-data.ts';
+import { readTrialTerms } from './trial-terms.ts';
+
+/** What lacks for a paid trial; kopeks. The two areas tell it in different forms. */
+export interface TrialShortage {
+  language: string;
+  /** `PRICE_ROUNDING_ENABLED` */
+  rounds: boolean;
+  requiredKopeks: number;
+  missingKopeks: number;
+  balanceKopeks: number;
+}
+
+/**
+ * Starts the user's trial, once per idempotency key: the fee, if there is one, and the subscription in one transaction; eligibility is
+ * the test that `GET /trial` shows (spec 02 section 5.7). Without a fee nothing is charged and the user does not count as one who paid.
+ * @param shortage the refusal when the fee is not on the balance
+ * @returns {subscription: SubscriptionData, message, duration_days, charged_kopeks, balance_kopeks}
+ * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable | the shortage
+ */
+export function activateTrial(
+  app: App,
+  actor: UserActor,
+  idempotencyKey: string | null,
+  shortage: (lack: TrialShortage) => AppError,
+): Promise<WireObject> {
+  const once = { key: idempotencyKey, operation: 'subscription.trial', input: {} };
+  return runOnce(app, actor, once, (t) => sellTrial(t, actor.userId, shortage));
+}
+
+/** The cabinet's words for a fee that is not on the balance (spec 02 section 5.7). */
+export function cabinetShortage(lack: TrialShortage): AppError {
+  return refuse('insufficient_funds', 400, `Insufficient balance. Need ${rublesOf(lack.requiredKopeks).toFixed(2)} RUB`);
+}
+
+async function sellTrial(t: App, userId: number, shortage: (lack: TrialShortage) => AppError): Promise<WireObject> {
+  const start = await lockSaleStart(t.db, userId);
+  if (!start) throw userNotFound();
+  const { buyer, subscription } = start;
+  refuseIneligible(t, start);
+  const { tariff, ...terms } = await readTrialTerms(t);
+  const squads = await pickTrialSquads(t, terms.squads, await listSquads(t));
+  const feeKopeks = trialPrice(subscriptionSettingsOf(t));
+  const started = startTrial(terms, squads, t.clock.now());
+  const sale = await completeSale(t, start, {
+    quote: { finalKopeks: feeKopeks, offerDiscountKopeks: 0 },
+    product: 'trial',
+    skipsFreeRow: true,
+    changes: subscription === null ? { ...started, ...autopayDefaults(t) } : started,
+    dropsPurchases: true,
+    serverPrices: {},
+    conversion: null,
+    description: text(buyer.language, 'subscriptions.transaction_trial'),
+    refusal: (missingKopeks) => shortage(shortageOf(t, buyer, feeKopeks, missingKopeks)),
+    event: () => ({
+      type: 'activation',
+      extra: {
+        charged_amount_kopeks: feeKopeks,
+        trial_duration_days: terms.durationDays,
+        traffic_limit_gb: terms.trafficLimitGb,
+        device_limit: terms.deviceLimit,
+      },
+    }),
+    tariffName: tariff?.name ?? null,
+    isTerm: true,
+    marksPaid: feeKopeks > 0,
+    resetsTraffic: true,
+    isTold: false,
+  });
+  return jsonAnswer({
+    subscription: soldSubscription(t, { buyer, tariff, sale, usedOffer: false }),
+    message: text(buyer.language, 'subscriptions.trial_started', { days: terms.durationDays }),
+    duration_days: terms.durationDays,
+    charged_kopeks: feeKopeks,
+    balance_kopeks: sale.balanceKopeks,
+  });
+}
+
+function refuseIneligible(t: App, { buyer, subscription }: SaleStart): void {
+  const reason = trialRefusal({ ...buyer, subscription }, subscriptionSettingsOf(t), t.clock.now());
+  if (reason === null) return;
+  const isOrder = subscription?.status === 'pending' && subscription.isTrial;
+  const code = subscription !== null && !isOrder ? 'subscription_exists' : CODES[reason];
+  throw refuse(code, 400, TRIAL_REFUSAL_TEXTS[reason]);
+}
+
+/** Without a subscription a used trial means that the user has paid before. */
+const CODES = {
+  account_type: 'trial_unavailable',
+  trial_disabled: 'trial_disabled',
+  active_subscription: 'subscription_exists',
+  trial_used: 'trial_expired',
+} as const;
+
+function shortageOf(t: App, buyer: Buyer, requiredKopeks: number, missingKopeks: number): TrialShortage {
+  const rounds = t.settings.get('PRICE_ROUNDING_ENABLED');
+  return { language: buyer.language, rounds, requiredKopeks, missingKopeks, balanceKopeks: buyer.balanceKopeks };
+}

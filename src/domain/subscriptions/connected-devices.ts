@@ -1,0 +1,168 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { type AppError, refuse } from '../../core/errors.ts';
+import { findTariff } from '../catalog/find-tariff.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { findUserById } from '../identity/find-user.ts';
+import { text } from '../messaging/texts.ts';
+import type { PanelDevice } from '../provisioning/ports.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { noSubscription } from './errors.ts';
+import { findHolding, lockSaleStart } from './purchase/repo.ts';
+import { update } from './repo.ts';
+import type { Subscription } from './types.ts';
+
+export interface ConnectedDevices {
+  devices: PanelDevice[];
+  deviceLimit: number;
+}
+
+/** The devices the panel knows of the user; none when the panel does not answer (spec 02 section 5.5). @throws AppError 404 */
+export async function listConnectedDevices(app: App, actor: UserActor): Promise<ConnectedDevices> {
+  const { subscription, panelUuid } = await holderOf(app, actor);
+  return { devices: panelUuid === null ? [] : await devicesOrNone(app, panelUuid), deviceLimit: subscription.deviceLimit };
+}
+
+/** The same for a panel user that is known already. */
+export async function devicesOrNone(app: App, panelUuid: string): Promise<PanelDevice[]> {
+  try {
+    return await app.ports.panel.listDevices(panelUuid);
+  } catch (error) {
+    app.log.warn({ err: error }, 'the devices of a user could not be read');
+    return [];
+  }
+}
+
+/**
+ * Removes one of the user's own devices.
+ * @returns what the user is told
+ * @throws AppError 404 | 400 'User UUID not found' | 502 'Failed to delete device'
+ */
+export async function forgetDevice(app: App, actor: UserActor, hwid: string): Promise<string> {
+  const { panelUuid, language } = await panelHolderOf(app, actor);
+  await atPanel(app, 'Failed to delete device', () => app.ports.panel.deleteDevice(panelUuid, hwid));
+  return text(language, 'subscriptions.device_forgotten');
+}
+
+/** Removes all of the user's devices; single failures are skipped. @returns how many went. @throws AppError 404 | 400 | 502 */
+export async function forgetAllDevices(app: App, actor: UserActor): Promise<{ count: number; message: string }> {
+  const { panelUuid, language } = await panelHolderOf(app, actor);
+  const devices = await atPanel(app, 'Failed to delete devices', () => app.ports.panel.listDevices(panelUuid));
+  const count = await removeDevices(app, panelUuid, devices);
+  return { count, message: text(language, 'subscriptions.devices_forgotten', { count }) };
+}
+
+export interface ReductionInfo {
+  reason: string | null;
+  currentLimit: number;
+  minLimit: number;
+  connectedCount: number;
+}
+
+/** Whether the device limit can be lowered, and how far (spec 02 section 5.5). `reason` null = it can. */
+export async function readReductionInfo(app: App, actor: UserActor): Promise<ReductionInfo> {
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding?.details) return { reason: 'No subscription found', currentLimit: 0, minLimit: 1, connectedCount: 0 };
+  const { subscription } = holding.details;
+  const minLimit = await minimumOf(app, subscription);
+  const panelUuid = (await findUserById(app, actor.userId))?.vpnpanelUuid ?? null;
+  const connectedCount = panelUuid === null ? 0 : (await devicesOrNone(app, panelUuid)).length;
+  const state = { currentLimit: subscription.deviceLimit, minLimit, connectedCount };
+  if (subscription.isTrial) return { reason: TRIAL_KEEPS, ...state };
+  if (subscription.deviceLimit <= minLimit) return { reason: 'Already at minimum device limit for your tariff', ...state };
+  return { reason: null, ...state };
+}
+
+const TRIAL_KEEPS = 'Device reduction is not available for trial subscriptions';
+
+/**
+ * Lowers the device limit, without a refund; devices beyond it are removed from the panel, those updated last first (spec 02 section
+ * 5.5). The panel is asked before the row changes and told of the limit after commit.
+ * @throws AppError 404 | 400 | 502 when the panel does not answer
+ */
+export async function reduceDevices(
+  app: App,
+  actor: UserActor,
+  newLimit: number,
+): Promise<{ oldLimit: number; newLimit: number; removedCount: number; message: string }> {
+  const { panelUuid, language } = await holderOf(app, actor);
+  const failure = text(language, 'errors.panel_update_failed');
+  const devices = panelUuid === null ? [] : await atPanel(app, failure, () => app.ports.panel.listDevices(panelUuid));
+  const oldLimit = await inTransaction(app, async (t) => {
+    const start = await lockSaleStart(t.db, actor.userId);
+    if (!start?.subscription) throw noSubscription();
+    const { subscription } = start;
+    if (subscription.isTrial) throw refuse('trial', 400, TRIAL_KEEPS);
+    if (newLimit >= subscription.deviceLimit) {
+      throw refuse('not_lower', 400, 'New device limit must be less than current limit');
+    }
+    const minimum = await minimumOf(t, subscription);
+    if (newLimit < minimum) {
+      throw refuse('below_minimum', 400, `Cannot reduce below minimum device limit (${minimum}) for your tariff`);
+    }
+    await update(t.db, subscription.id, { deviceLimit: newLimit }, { now: t.clock.now() });
+    await requestProvisioning(t, subscription.id);
+    return subscription.deviceLimit;
+  });
+  const surplus = newestFirst(devices).slice(0, Math.max(0, devices.length - newLimit));
+  const removedCount = panelUuid === null ? 0 : await removeDevices(app, panelUuid, surplus);
+  const message = text(language, 'subscriptions.devices_reduced', { limit: newLimit });
+  return { oldLimit, newLimit, removedCount, message };
+}
+
+/** When a device was seen last, as far as the panel tells. */
+export function seenAt(device: Pick<PanelDevice, 'updatedAt' | 'createdAt'>): Date | null {
+  return device.updatedAt ?? device.createdAt;
+}
+
+function newestFirst(devices: readonly PanelDevice[]): PanelDevice[] {
+  return [...devices].sort((a, b) => (seenAt(b)?.getTime() ?? 0) - (seenAt(a)?.getTime() ?? 0));
+}
+
+async function removeDevices(app: App, panelUuid: string, devices: readonly PanelDevice[]): Promise<number> {
+  let removed = 0;
+  for (const { hwid } of devices) {
+    try {
+      await app.ports.panel.deleteDevice(panelUuid, hwid);
+      removed += 1;
+    } catch (error) {
+      app.log.warn({ err: error }, 'a device could not be removed');
+    }
+  }
+  return removed;
+}
+
+async function minimumOf(app: App, subscription: Subscription): Promise<number> {
+  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
+  return Math.max(1, tariff?.deviceLimit ?? 1);
+}
+
+async function holderOf(
+  app: App,
+  actor: UserActor,
+): Promise<{ subscription: Subscription; panelUuid: string | null; language: string }> {
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding) throw userNotFound();
+  if (!holding.details) throw noSubscription();
+  const user = await findUserById(app, actor.userId);
+  const { language } = holding.buyer;
+  return { subscription: holding.details.subscription, panelUuid: user?.vpnpanelUuid ?? null, language };
+}
+
+async function panelHolderOf(app: App, actor: UserActor): Promise<{ panelUuid: string; language: string }> {
+  const { panelUuid, language } = await holderOf(app, actor);
+  if (panelUuid === null) throw refuse('no_panel_user', 400, 'User UUID not found');
+  return { panelUuid, language };
+}
+
+async function atPanel<T>(app: App, failure: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    app.log.warn({ err: error }, 'the panel did not do what a user asked for');
+    throw panelFailure(failure, error);
+  }
+}
+
+const panelFailure = (message: string, cause: unknown): AppError => refuse('vpnpanel_error', 502, message, { cause });

@@ -1,0 +1,89 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { listSquads } from '../../catalog/find-squads.ts';
+import { findTariff } from '../../catalog/find-tariff.ts';
+import { listVisibleTariffs } from '../../catalog/list-visible-tariffs.ts';
+import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
+import type { ServerSquad, Tariff } from '../../catalog/types.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { periodKeys } from '../../pricing/periods.ts';
+import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../../pricing/tariff-price.ts';
+import type { TariffSwitchQuote } from '../../pricing/tariff-switch.ts';
+import { tariffsModeOff } from '../errors.ts';
+import { findHolding } from '../purchase/repo.ts';
+import type { Buyer } from '../purchase/types.ts';
+import { offeredSwitch } from '../rules/switch-order.ts';
+import { dailyPrice } from '../rules/view.ts';
+import { pricingSettingsOf } from '../settings.ts';
+import { type CurrentTariff, describeCurrentTariff } from './current-tariff.ts';
+
+/** A tariff on offer with the very prices that purchase and switch charge (spec 02 section 12.2, H5). */
+export interface OfferedTariff {
+  tariff: Tariff;
+  deviceLimit: number;
+  servers: Pick<ServerSquad, 'squadUuid' | 'displayName'>[];
+  serversCount: number;
+  periods: TariffQuote[];
+  isCurrent: boolean;
+  /** Null where no switch can be made. */
+  switchQuote: TariffSwitchQuote | null;
+  /** 0 unless the tariff is paid by the day. */
+  dailyPriceKopeks: number;
+}
+
+export interface TariffOffers {
+  buyer: Buyer;
+  tariffs: OfferedTariff[];
+  current: CurrentTariff | null;
+}
+
+/** As many servers as a tariff names. */
+const LISTED_SERVERS = 5;
+
+/**
+ * The tariffs a mini-app user may buy, and the one held (spec 02 section 12.2). Never writes.
+ * @throws AppError 400 tariffs_mode_disabled
+ */
+export async function listMiniappTariffs(app: App, actor: UserActor): Promise<TariffOffers> {
+  const settings = pricingSettingsOf(app);
+  if (settings.salesMode !== 'tariffs') throw tariffsModeOff();
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding) throw userNotFound();
+  const { buyer } = holding;
+  const now = app.clock.now();
+  const subscription = holding.details?.subscription ?? null;
+  const squads = await listSquads(app);
+  const tariffs = await listVisibleTariffs(app, buyer.primaryPromoGroup);
+  const currentId = subscription?.tariffId ?? null;
+  const currentTariff =
+    currentId === null ? null : (tariffs.find((tariff) => tariff.id === currentId) ?? (await findTariff(app, currentId)));
+  const held = subscription && currentTariff ? { subscription, current: currentTariff } : null;
+  return {
+    buyer,
+    tariffs: tariffs.map((tariff) => {
+      const uuids = effectiveSquads(tariff, squads);
+      const wanted = new Set(uuids);
+      const deviceLimit = purchaseDeviceLimit(tariff, subscription);
+      const order = { tariff, deviceLimit, customTrafficGb: null, user: buyer, settings, now };
+      return {
+        tariff,
+        deviceLimit,
+        servers: squads.filter((squad) => wanted.has(squad.squadUuid)).slice(0, LISTED_SERVERS),
+        serversCount: uuids.length,
+        periods: (tariff.isDaily ? [] : periodKeys(tariff.periodPrices)).flatMap((periodDays) => {
+          const quote = quoteTariff({ ...order, periodDays });
+          return quote.kind === 'quote' ? [quote] : [];
+        }),
+        isCurrent: tariff.id === currentId,
+        switchQuote: offeredSwitch(held, tariff, { buyer, pricing: settings, now }),
+        dailyPriceKopeks: dailyPrice(tariff, buyer, settings, now) ?? 0,
+      };
+    }),
+    current: held
+      ? describeCurrentTariff(
+          { subscription: held.subscription, tariff: held.current, serversCount: effectiveSquads(held.current, squads).length },
+          { user: buyer, settings, now },
+        )
+      : null,
+  };
+}

@@ -1,0 +1,200 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { formatPrice } from '../../core/money.ts';
+import { listSquads } from '../catalog/find-squads.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
+import { displayMonthsOf } from '../pricing/periods.ts';
+import type { PricePart } from '../pricing/types.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
+import { classicOptions } from './classic-options.ts';
+import { beginSale } from './purchase/begin-sale.ts';
+import { completeSale } from './purchase/complete-sale.ts';
+import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { findHolding } from './purchase/repo.ts';
+import { soldSubscription } from './purchase/sold-subscription.ts';
+import type { Buyer } from './purchase/types.ts';
+import type { PurchaseOptionsInput, WireObject } from './purchase-options.ts';
+import { durationDays } from './purchase-tariff.ts';
+import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
+import { keepCartOnRefusal } from './saved-cart.ts';
+import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import { jsonAnswer } from './subscription-data.ts';
+import type { SavedCart, Subscription } from './types.ts';
+
+/**
+ * What a classic subscription may be made of (spec 02 section 5.8). Never writes.
+ * @throws AppError 400 in tariffs mode
+ */
+export async function readClassicOptions(app: App, actor: UserActor): Promise<WireObject> {
+  refuseTariffsMode(app);
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding) throw userNotFound();
+  return classicOptions(await inputOf(app, holding.buyer, holding.details?.subscription ?? null));
+}
+
+/**
+ * What a classic selection would cost (spec 02 section 5.9); kopeks. Never writes.
+ * @returns the answer of `POST /cabinet/subscription/purchase-preview`: every key in snake and in camel form, and `breakdown`
+ * @throws AppError 400 mode and what `resolveSelection` refuses
+ */
+export async function previewClassic(app: App, actor: UserActor, selection: ClassicSelection): Promise<WireObject> {
+  refuseTariffsMode(app);
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding) throw userNotFound();
+  const { buyer, details } = holding;
+  const order = resolveSelection(selection, await inputOf(app, buyer, details?.subscription ?? null));
+  return previewOf(app, buyer, order);
+}
+
+/**
+ * Buys a classic subscription from the balance, once per idempotency key (spec 02 section 5.9). Lack of money saves the order as the cart.
+ * @returns {success, message, subscription, was_trial_conversion, balance_kopeks}
+ * @throws AppError 403 restricted | 400 mode and what `resolveSelection` refuses | 402 insufficient_funds
+ */
+export function buyClassic(
+  app: App,
+  actor: UserActor,
+  order: { selection: ClassicSelection; idempotencyKey: string | null },
+): Promise<WireObject> {
+  const { selection, idempotencyKey: key } = order;
+  return keepCartOnRefusal(app, actor.userId, () =>
+    runOnce(app, actor, { key, operation: 'subscription.purchase', input: selection }, (t) =>
+      sellClassic(t, actor.userId, selection),
+    ),
+  );
+}
+
+async function sellClassic(t: App, userId: number, selection: ClassicSelection): Promise<WireObject> {
+  refuseTariffsMode(t);
+  const start = await beginSale(t, userId);
+  const { buyer, subscription } = start;
+  const order = resolveSelection(selection, await inputOf(t, buyer, subscription));
+  const now = t.clock.now();
+  const changes = classicChanges(subscription, order, { now, settings: subscriptionSettingsOf(t) });
+  const isConversion = subscription?.isTrial === true && subscription.status !== 'pending';
+  const period = periodLabel(order.periodDays, buyer.language);
+  const description = text(buyer.language, 'subscriptions.transaction_classic', { period });
+  const sale = await completeSale(t, start, {
+    quote: order.quote,
+    product: 'classic',
+    changes: subscription === null ? { ...changes, ...autopayDefaults(t) } : changes,
+    dropsPurchases: true,
+    serverPrices: Object.fromEntries(order.quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks])),
+    conversion:
+      isConversion && subscription
+        ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
+        : null,
+    description,
+    refusal: (missing) => lackOfMoney(t, buyer, missing, cartOf(order, missing, description)),
+    event: () => ({
+      type: 'purchase',
+      extra: { period_days: order.periodDays, was_trial_conversion: isConversion, payment_method: 'balance' },
+    }),
+    tariffName: null,
+    isTerm: true,
+    marksPaid: true,
+    resetsTraffic: true,
+    isTold: true,
+  });
+  return jsonAnswer({
+    success: true,
+    message: text(buyer.language, 'subscriptions.classic_bought', { period }),
+    subscription: soldSubscription(t, { buyer, tariff: null, sale, usedOffer: order.quote.offerDiscountKopeks > 0 }),
+    was_trial_conversion: isConversion,
+    balance_kopeks: sale.balanceKopeks,
+  });
+}
+
+/** Classic goods are sold in classic mode only, in both areas (H6). */
+function refuseTariffsMode(app: App): void {
+  if (pricingSettingsOf(app).salesMode === 'classic') return;
+  const message = 'This endpoint is not available in tariffs mode. Use /purchase-tariff instead.';
+  throw refuse('classic_mode_disabled', 400, message);
+}
+
+async function inputOf(app: App, buyer: Buyer, subscription: Subscription | null): Promise<PurchaseOptionsInput> {
+  const squads = await listSquads(app);
+  return { subscription, user: buyer, squads, settings: pricingSettingsOf(app), now: app.clock.now() };
+}
+
+function cartOf(order: ClassicOrder, missingKopeks: number, description: string): SavedCart {
+  return {
+    source: 'cabinet',
+    cart_mode: 'subscription_purchase',
+    total_price: order.quote.finalKopeks,
+    missing_amount: missingKopeks,
+    description,
+    period_id: `days:${order.periodDays}`,
+    period_days: order.periodDays,
+    traffic_gb: order.trafficGb,
+    countries: order.squadUuids,
+    devices: order.devices,
+  };
+}
+
+function previewOf(app: App, buyer: Buyer, order: ClassicOrder): WireObject {
+  const { quote } = order;
+  const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
+  const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
+  const perMonth = Math.floor(quote.finalKopeks / displayMonthsOf(order.periodDays));
+  const isReduced = quote.finalKopeks < quote.originalTotalKopeks;
+  const saved = quote.originalTotalKopeks - quote.finalKopeks;
+  const percent = isReduced ? Math.round((saved * 100) / quote.originalTotalKopeks) : 0;
+  const fields: WireObject = {
+    total_price_kopeks: quote.finalKopeks,
+    total_price_label: label(quote.finalKopeks),
+    original_price_kopeks: isReduced ? quote.originalTotalKopeks : null,
+    original_price_label: isReduced ? label(quote.originalTotalKopeks) : null,
+    discount_percent: percent,
+    discount_label: isReduced ? discountLabel(percent) : null,
+    discount_lines: discountLines(buyer, order),
+    per_month_price_kopeks: perMonth,
+    per_month_price_label: label(perMonth),
+    balance_kopeks: buyer.balanceKopeks,
+    balance_label: label(buyer.balanceKopeks),
+    missing_amount_kopeks: missing,
+    missing_amount_label: missing > 0 ? label(missing) : null,
+    can_purchase: missing === 0,
+    status_message: missing > 0 ? lackOfMoney(app, buyer, missing, null).message : '',
+  };
+  return { ...fields, ...inCamelCase(fields), breakdown: breakdownOf(buyer, order, label) };
+}
+
+function namedParts(buyer: Buyer, { quote, periodDays, trafficGb, devices }: ClassicOrder): [string, PricePart][] {
+  const { language } = buyer;
+  return [
+    [periodLabel(periodDays, language), quote.base],
+    [trafficLabel(trafficGb, language), quote.traffic],
+    [text(language, 'subscriptions.part_servers'), quote.servers],
+    [devicesLabel(devices, language), quote.devices],
+  ];
+}
+
+function breakdownOf(buyer: Buyer, order: ClassicOrder, label: (kopeks: number) => string): WireObject[] {
+  const lines = namedParts(buyer, order)
+    .filter(([, part], index) => index === 0 || part.originalKopeks > 0)
+    .map(([name, part]) => ({ label: name, value: label(part.finalKopeks) }));
+  const { offerDiscountKopeks } = order.quote;
+  if (offerDiscountKopeks <= 0) return lines;
+  return [...lines, { label: text(buyer.language, 'subscriptions.part_offer'), value: `-${label(offerDiscountKopeks)}` }];
+}
+
+function discountLines(buyer: Buyer, order: ClassicOrder): string[] {
+  const { offerDiscountPercent } = order.quote;
+  const lines = namedParts(buyer, order)
+    .filter(([, part]) => part.discountKopeks > 0)
+    .map(([name, part]) => `${name}: ${discountLabel(part.discountPercent)}`);
+  if (offerDiscountPercent > 0) {
+    lines.push(`${text(buyer.language, 'subscriptions.part_offer')}: ${discountLabel(offerDiscountPercent)}`);
+  }
+  return lines;
+}
+
+function inCamelCase(fields: WireObject): WireObject {
+  const camel = (key: string) => key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [camel(key), value]));
+}

@@ -1,0 +1,115 @@
+import { addDays } from '../../../core/clock.ts';
+import { refuse } from '../../../core/errors.ts';
+import { isFull } from '../../catalog/rules/tariff-access.ts';
+import { type ClassicQuote, isTrafficFixed, quoteClassic } from '../../pricing/classic-price.ts';
+import { type ClassicChoices, classicChoices } from '../classic-options.ts';
+import type { PurchaseOptionsInput } from '../purchase-options.ts';
+import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
+import { isSellable } from './renewal.ts';
+import { isPast } from './status.ts';
+
+/** What the buyer picked; null or empty = what the options name as default. */
+export interface ClassicSelection {
+  /** `days:{n}`; wins over the number. */
+  periodId: string | null;
+  periodDays: number | null;
+  /** GB; 0 = unlimited. Without effect while traffic is fixed. */
+  trafficGb: number | null;
+  squadUuids: readonly string[];
+  devices: number | null;
+}
+
+/** A selection that is sold, and its price. */
+export interface ClassicOrder {
+  periodDays: number;
+  trafficGb: number;
+  squadUuids: string[];
+  devices: number;
+  quote: ClassicQuote;
+}
+
+/**
+ * Holds a selection against the very choices that the options list, and prices it as the charge does (spec 02 section 5.9, H3, H5).
+ * @throws AppError 400 invalid_period, invalid_traffic, invalid_servers, calculation_error
+ */
+export function resolveSelection(selection: ClassicSelection, input: PurchaseOptionsInput): ClassicOrder {
+  const { settings, user, now } = input;
+  const choices = classicChoices(input);
+  const periodDays = periodOf(selection);
+  if (periodDays === null || !settings.availableSubscriptionPeriods.includes(periodDays)) {
+    throw refuse('invalid_period', 400, 'Invalid or missing subscription period');
+  }
+  const trafficGb = isTrafficFixed(settings) ? choices.defaults.trafficGb : (selection.trafficGb ?? choices.defaults.trafficGb);
+  if (!isTrafficFixed(settings) && !choices.trafficGb.includes(trafficGb)) {
+    throw refuse('invalid_traffic', 400, 'Selected traffic option is not available');
+  }
+  const squadUuids = squadsOf(selection, choices, input.subscription);
+  const wanted = selection.devices ?? choices.defaults.devices;
+  const devices = Math.min(choices.maxDevices, Math.max(choices.minDevices, wanted));
+  const quote = quoteClassic({
+    periodDays,
+    trafficLimitGb: trafficGb,
+    purchasedTrafficGb: 0,
+    squadUuids,
+    servers: input.squads,
+    deviceLimit: devices,
+    user,
+    settings,
+    now,
+  });
+  if (!isSellable(quote)) throw refuse('calculation_error', 400, 'Invalid total amount');
+  return { periodDays, trafficGb: quote.trafficLimitGb, squadUuids, devices, quote };
+}
+
+/**
+ * What a classic purchase makes of a subscription (spec 02 section 5.9): limits, servers and devices anew, the time after what is left;
+ * of a trial that counts only by the setting (H8). A tariff held before goes, so that renewals cost what was bought.
+ */
+export function classicChanges(
+  subscription: Subscription | null,
+  order: Pick<ClassicOrder, 'periodDays' | 'trafficGb' | 'squadUuids' | 'devices'>,
+  context: { now: Date; settings: Pick<SubscriptionSettings, 'trialAddRemainingDaysToPaid'> },
+): SubscriptionChanges {
+  const { now } = context;
+  const isUnpaid = subscription?.status === 'pending';
+  const keepsLeft =
+    subscription !== null &&
+    !isUnpaid &&
+    !isPast(subscription, now) &&
+    (!subscription.isTrial || context.settings.trialAddRemainingDaysToPaid);
+  return {
+    status: 'active',
+    isTrial: false,
+    ...(keepsLeft && !subscription.isTrial ? {} : { startDate: now }),
+    endDate: addDays(keepsLeft ? subscription.endDate : now, order.periodDays),
+    trafficLimitGb: order.trafficGb,
+    trafficUsedGb: 0,
+    purchasedTrafficGb: 0,
+    trafficResetAt: null,
+    deviceLimit: order.devices,
+    connectedSquads: order.squadUuids,
+    tariffId: null,
+    isDailyPaused: false,
+    lastDailyChargeAt: null,
+  };
+}
+
+function periodOf({ periodId, periodDays }: ClassicSelection): number | null {
+  const named = periodId === null ? null : /^\s*(?:days:)?(\d{1,6})\s*$/.exec(periodId);
+  if (named) return Number(named[1]);
+  return periodId === null || periodId.trim() === '' ? periodDays : null;
+}
+
+/** Servers that are full or closed are kept by those who have them, and not sold to others. */
+function squadsOf(selection: ClassicSelection, choices: ClassicChoices, subscription: Subscription | null): string[] {
+  const picked = [...new Set(selection.squadUuids)];
+  const uuids = picked.length > 0 ? picked : choices.defaults.squadUuids;
+  if (uuids.length < choices.minServers) throw refuse('invalid_servers', 400, 'Select at least one server');
+  const held = new Set(subscription?.connectedSquads ?? []);
+  const isSold = (uuid: string) => {
+    const squad = choices.squads.find((candidate) => candidate.squadUuid === uuid);
+    return squad !== undefined && (held.has(uuid) || (squad.isAvailable && !isFull(squad)));
+  };
+  if (!uuids.every(isSold)) throw refuse('invalid_servers', 400, 'Some selected servers are not available');
+  return uuids.slice(0, choices.maxServers);
+}

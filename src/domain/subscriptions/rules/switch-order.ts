@@ -1,0 +1,76 @@
+import { refuse } from '../../../core/errors.ts';
+import { tariffVisibleTo } from '../../catalog/rules/tariff-access.ts';
+import type { Tariff } from '../../catalog/types.ts';
+import { isSwitchPriced, quoteTariffSwitch, type TariffSwitchQuote } from '../../pricing/tariff-switch.ts';
+import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
+import { tariffNotOffered, tariffsModeOff } from '../errors.ts';
+import type { Subscription } from '../types.ts';
+import { actualStatus } from './status.ts';
+
+/** Who wants to go where. `current` and `next` are null when there is no such tariff. */
+export interface SwitchWish {
+  subscription: Subscription | null;
+  current: Tariff | null;
+  next: Tariff | null;
+  buyer: PricedUser;
+  pricing: PricingSettings;
+  now: Date;
+  /** In the user's language, for the refusals that show a message. */
+  words: { expired: string; inactive: string };
+}
+
+/** A switch that may be made, and what it costs. */
+export interface JudgedSwitch {
+  subscription: Subscription;
+  current: Tariff;
+  next: Tariff;
+  quote: TariffSwitchQuote;
+}
+
+/**
+ * The one judgement and price of a tariff switch, for preview and switch of both areas (spec 02 section 5.11, H5).
+ * @param denied the words for a tariff that is not for the buyer's promo group
+ * @throws AppError 400 mode, no tariff, subscription_expired, subscription_not_active, same_tariff, daily_price_invalid,
+ *   period_unavailable | 404 | 403
+ */
+export function judgeSwitch(wish: SwitchWish, denied: string): JudgedSwitch {
+  const { subscription, current, next, buyer, pricing, now } = wish;
+  if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
+  if (!subscription || !current) throw refuse('no_subscription', 400, 'No active subscription with tariff');
+  const status = actualStatus(subscription, now);
+  if (status === 'expired') {
+    const detail = { code: 'subscription_expired', message: wish.words.expired, use_purchase_flow: true };
+    throw refuse('subscription_expired', 400, detail);
+  }
+  if (status !== 'active' && status !== 'trial') {
+    throw refuse('subscription_not_active', 400, { code: 'subscription_not_active', message: wish.words.inactive });
+  }
+  if (!next?.isActive) throw tariffNotOffered();
+  if (next.id === current.id) throw refuse('same_tariff', 400, 'Already on this tariff');
+  if (!tariffVisibleTo(next, buyer.primaryPromoGroup)) throw refuse('tariff_not_available', 403, denied);
+  if (next.isDaily && next.dailyPriceKopeks <= 0) {
+    throw refuse('daily_price_invalid', 400, 'Daily tariff has invalid price');
+  }
+  if (!isSwitchPriced(next, current.isDaily)) {
+    const message = 'This tariff has no price to switch at';
+    throw refuse('period_unavailable', 400, { code: 'period_unavailable', message });
+  }
+  const quote = quoteTariffSwitch({ current, next, endDate: subscription.endDate, user: buyer, settings: pricing, now });
+  return { subscription, current, next, quote };
+}
+
+/**
+ * What a switch to one of the listed tariffs would cost, for lists; the same price as the switch charges (H5).
+ * @returns null where no switch can be made: nothing to switch from, the tariff held already, or one without a price
+ */
+export function offeredSwitch(
+  held: { subscription: Subscription; current: Tariff } | null,
+  next: Tariff,
+  context: { buyer: PricedUser; pricing: PricingSettings; now: Date },
+): TariffSwitchQuote | null {
+  if (held === null || held.current.id === next.id) return null;
+  const status = actualStatus(held.subscription, context.now);
+  if ((status !== 'active' && status !== 'trial') || !isSwitchPriced(next, held.current.isDaily)) return null;
+  const { buyer: user, pricing: settings, now } = context;
+  return quoteTariffSwitch({ current: held.current, next, endDate: held.subscription.endDate, user, settings, now });
+}

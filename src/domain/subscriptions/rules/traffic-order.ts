@@ -1,0 +1,79 @@
+import { AppError, refuse } from '../../../core/errors.ts';
+import type { Tariff } from '../../catalog/types.ts';
+import { type AddOnQuote, quoteTrafficPackage } from '../../pricing/addons.ts';
+import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
+import type { Subscription } from '../types.ts';
+import { actualStatus } from './status.ts';
+
+export interface TrafficWish {
+  subscription: Subscription;
+  /** The tariff of the subscription; null for a classic one. */
+  tariff: Tariff | null;
+  gb: number;
+  buyer: PricedUser;
+  pricing: PricingSettings;
+  now: Date;
+  /** In the user's language. */
+  words: { trial: string; inactive: string };
+}
+
+/**
+ * The one judgement and price of a traffic package, for purchase and saved cart of both areas (spec 02 section 5.3, H25): a trial, an
+ * unlimited or an ended subscription buys none. 0 GB is the classic unlimited package.
+ * @throws AppError 400 | 404 tariff_not_found
+ */
+export function judgeTraffic(wish: TrafficWish): AddOnQuote {
+  const { subscription, tariff, buyer: user, pricing: settings, now } = wish;
+  const hasTariff = settings.salesMode === 'tariffs' && subscription.tariffId !== null;
+  const packageKopeks = hasTariff ? tariffPackage(wish) : classicPackage(wish);
+  if (subscription.isTrial) throw refuse('paid_subscription_required', 400, wish.words.trial);
+  const status = actualStatus(subscription, now);
+  if (status === 'expired' || status === 'pending') throw refuse('subscription_inactive', 400, wish.words.inactive);
+  if (subscription.trafficLimitGb === 0) {
+    throw refuse('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
+  }
+  return quoteTrafficPackage({ packageKopeks, hasTariff: tariff !== null, endDate: subscription.endDate, user, settings, now });
+}
+
+function tariffPackage({ subscription, tariff, gb }: TrafficWish): number {
+  if (!tariff) throw refuse('tariff_not_found', 404, 'Tariff not found');
+  if (!tariff.trafficTopupEnabled) {
+    throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
+  }
+  if (tariff.trafficLimitGb === 0) {
+    throw refuse('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
+  }
+  const max = tariff.maxTopupTrafficGb;
+  const available = Math.max(0, max - subscription.trafficLimitGb);
+  if (max > 0 && gb > available) {
+    throw new TopupLimitError({ maxGb: max, currentGb: subscription.trafficLimitGb, availableGb: available });
+  }
+  const priceKopeks = tariff.trafficTopupPackages[gb];
+  if (gb <= 0 || priceKopeks === undefined) {
+    throw refuse('invalid_package', 400, `Traffic package ${gb}GB is not available`);
+  }
+  if (priceKopeks <= 0) throw refuse('invalid_package', 400, `Traffic package ${gb}GB has no price configured`);
+  return priceKopeks;
+}
+
+function classicPackage({ tariff, gb, pricing }: TrafficWish): number {
+  if (!pricing.trafficTopupEnabled) throw refuse('traffic_topup_disabled', 400, 'Traffic top-up feature is disabled');
+  if (tariff?.allowTrafficTopup === false) {
+    throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is not available for your tariff');
+  }
+  const found = pricing.trafficTopupPackages.find((entry) => entry.isEnabled && entry.gb === gb);
+  if (!found) throw refuse('invalid_package', 400, 'Invalid traffic package');
+  if (found.priceKopeks <= 0) throw refuse('invalid_package', 400, 'Traffic package has no price configured');
+  return found.priceKopeks;
+}
+
+/** The package would lead beyond the tariff's cap on the whole limit; GB. The mini-app tells the numbers one by one. */
+export class TopupLimitError extends AppError {
+  readonly room: { maxGb: number; currentGb: number; availableGb: number };
+
+  constructor(room: TopupLimitError['room']) {
+    const message = `Traffic limit exceeded. Max: ${room.maxGb} GB, available: ${room.availableGb} GB`;
+    super('topup_limit_exceeded', 400, message);
+    this.room = room;
+  }
+}

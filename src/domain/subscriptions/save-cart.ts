@@ -1,0 +1,46 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { put } from '../../core/short-lived.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { text } from '../messaging/texts.ts';
+import { trafficLabel } from '../pricing/labels.ts';
+import { describeDevices, devicesCart, offerDevices } from './buy-devices.ts';
+import { quoteTraffic, trafficCart } from './buy-traffic.ts';
+import { findHolding } from './purchase/repo.ts';
+import type { Buyer } from './purchase/types.ts';
+import { cartKey } from './saved-cart.ts';
+import type { SavedCart, Subscription } from './types.ts';
+
+/**
+ * Saves a traffic package as the user's order, at the price and by the rules of its purchase (spec 02 section 5.15, H5).
+ * @throws AppError 400 no_subscription and what the purchase refuses | 404 tariff_not_found
+ */
+export async function saveTrafficCart(app: App, actor: UserActor, gb: number): Promise<void> {
+  const { buyer, subscription } = await heldBy(app, actor);
+  const quote = await quoteTraffic(app, buyer, subscription, gb);
+  const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
+  const traffic = trafficLabel(gb, buyer.language);
+  const description = text(buyer.language, 'subscriptions.transaction_traffic', { traffic });
+  await save(app, buyer, trafficCart(subscription, gb, quote, missing, description));
+}
+
+/** The same for devices. @throws AppError 400 no_subscription and what the purchase refuses */
+export async function saveDevicesCart(app: App, actor: UserActor, devices: number): Promise<void> {
+  const { buyer, subscription } = await heldBy(app, actor);
+  const { quote } = await offerDevices(app, buyer, subscription, devices);
+  const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
+  await save(app, buyer, devicesCart(devices, quote, missing, describeDevices(buyer, devices)));
+}
+
+async function heldBy(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {
+  const holding = await findHolding(app.db, actor.userId);
+  if (!holding) throw userNotFound();
+  const { buyer, details } = holding;
+  if (!details) throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
+  return { buyer, subscription: details.subscription };
+}
+
+function save(app: App, buyer: Buyer, cart: SavedCart): Promise<void> {
+  return put(app, cartKey(buyer.id), cart, app.settings.get('CART_TTL_SECONDS'));
+}

@@ -1,0 +1,104 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { formatPrice, rublesOf } from '../../core/money.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import { type AddOnQuote, quoteTrafficChange } from '../pricing/addons.ts';
+import { isTrafficFixed } from '../pricing/classic-price.ts';
+import { trafficLabel } from '../pricing/labels.ts';
+import { noSubscription } from './errors.ts';
+import { beginSale } from './purchase/begin-sale.ts';
+import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
+import type { SaleStart } from './purchase/types.ts';
+import type { WireObject } from './purchase-options.ts';
+import { actualStatus } from './rules/status.ts';
+import { pricingSettingsOf } from './settings.ts';
+import type { Subscription } from './types.ts';
+
+export interface TrafficSwitchOrder {
+  /** 0 = unlimited. */
+  gb: number;
+}
+
+/**
+ * Puts another package of the global list in place of the classic subscription's traffic, once per idempotency key (spec 02 section 5.4).
+ * A dearer one costs the difference for the rest of the time, a cheaper one is free; bought packages go. Tariff subscriptions are
+ * refused: their traffic has a price of its own (H4).
+ * @returns the answer of `PUT /cabinet/subscription/traffic`
+ * @throws AppError 403 restricted, trial | 404 | 400 | 402 'Insufficient balance. Need {x} RUB'
+ */
+export function switchTraffic(
+  app: App,
+  actor: UserActor,
+  order: TrafficSwitchOrder & { idempotencyKey: string | null },
+): Promise<WireObject> {
+  const { idempotencyKey, ...input } = order;
+  return runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic-switch', input }, (t) =>
+    sellSwitch(t, actor.userId, input.gb),
+  );
+}
+
+async function sellSwitch(t: App, userId: number, gb: number): Promise<WireObject> {
+  const start = await beginSale(t, userId);
+  const { buyer, subscription } = start;
+  if (!subscription) throw noSubscription();
+  const quote = quoteSwitch(t, start, subscription, gb);
+  const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
+  const sale = await completeSale(t, start, {
+    ...ADD_ON,
+    quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
+    product: 'traffic',
+    skipsFreeRow: true,
+    changes: { trafficLimitGb: gb, purchasedTrafficGb: 0, trafficResetAt: null },
+    dropsPurchases: true,
+    endsCarts: ['add_traffic'],
+    description: text(buyer.language, 'subscriptions.transaction_traffic_switch', { traffic: trafficLabel(gb, buyer.language) }),
+    refusal: () => {
+      const need = rublesOf(quote.finalKopeks).toFixed(2);
+      return refuse('insufficient_funds', 402, `Insufficient balance. Need ${need} RUB`);
+    },
+  });
+  return {
+    success: true,
+    message: text(buyer.language, 'subscriptions.traffic_switched', { traffic: trafficLabel(gb, buyer.language) }),
+    old_traffic_gb: subscription.trafficLimitGb,
+    new_traffic_gb: gb,
+    charged_kopeks: quote.finalKopeks,
+    balance_kopeks: sale.balanceKopeks,
+    balance_label: label(sale.balanceKopeks),
+  };
+}
+
+/** A limit that is no package of the list counts as the part of it that was paid for: the next package below, never as nothing (H4). */
+function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, gb: number): AddOnQuote {
+  if (subscription.isTrial) {
+    throw refuse('paid_subscription_required', 403, 'Traffic management is only available for paid subscriptions');
+  }
+  if (subscription.tariffId !== null) {
+    throw refuse('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
+  }
+  const settings = pricingSettingsOf(t);
+  if (isTrafficFixed(settings)) throw refuse('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
+  const now = t.clock.now();
+  const status = actualStatus(subscription, now);
+  if (status !== 'active' && status !== 'limited') {
+    throw refuse('subscription_inactive', 400, text(buyer.language, 'errors.subscription_inactive'));
+  }
+  if (subscription.trafficLimitGb === gb) throw refuse('same_package', 400, 'Already on this traffic package');
+  const packages = settings.trafficPackages.filter((entry) => entry.isEnabled);
+  const wanted = packages.find((entry) => entry.gb === gb);
+  if (!wanted) throw refuse('traffic_unavailable', 400, 'Invalid traffic package');
+  const below = packages
+    .filter((entry) => entry.gb > 0 && entry.gb <= subscription.trafficLimitGb)
+    .sort((a, b) => b.gb - a.gb)[0];
+  const current = packages.find((entry) => entry.gb === subscription.trafficLimitGb) ?? below;
+  return quoteTrafficChange({
+    oldPackageKopeks: current?.priceKopeks ?? 0,
+    newPackageKopeks: wanted.priceKopeks,
+    endDate: subscription.endDate,
+    user: buyer,
+    settings,
+    now,
+  });
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { readBackground } from '../../domain/gifts/landings/background.ts';
+import { LOCALES } from '../../domain/gifts/landings/rules.ts';
+
+/** Fields of a sales page with rules of their own (spec 03 section 7.3). */
+
+const MAX_PERIOD_KEYS = 50;
+const MAX_PERIODS = 20;
+const MAX_SUB_OPTIONS = 20;
+const MAX_SUB_OPTION = 50;
+const MAX_TARIFF_ID = 2_147_483_647;
+const DIGITS = /^\d{1,10}$/;
+
+/** A text by locale; a plain text is Russian. @param maxLength of each text */
+export const localeTexts = (maxLength: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? { ru: value } : value),
+    z.record(z.string(), z.string()).superRefine((texts, ctx) => {
+      for (const [locale, text] of Object.entries(texts)) {
+        if (!LOCALES.some((known) => known === locale)) {
+          ctx.addIssue({ code: 'custom', message: `Unsupported locale: ${locale}` });
+        } else if (text.length > maxLength) {
+          ctx.addIssue({ code: 'custom', message: `Text of locale ${locale} must have at most ${maxLength} characters` });
+        }
+      }
+    }),
+  );
+
+/** Days by tariff id. */
+export const AllowedPeriods = z.record(z.string(), z.int().array()).superRefine((periods, ctx) => {
+  const entries = Object.entries(periods);
+  if (entries.length > MAX_PERIOD_KEYS) {
+    ctx.addIssue({ code: 'custom', message: `allowed_periods must have at most ${MAX_PERIOD_KEYS} keys` });
+  }
+  for (const [tariffId, days] of entries) {
+    if (!DIGITS.test(tariffId)) ctx.addIssue({ code: 'custom', message: 'allowed_periods keys must be tariff ids' });
+    if (days.length > MAX_PERIODS) {
+      ctx.addIssue({ code: 'custom', message: `A tariff must have at most ${MAX_PERIODS} periods` });
+    }
+  }
+});
+
+/** Percent by tariff id, 1 to 99. */
+export const DiscountOverrides = z.record(z.string(), z.int()).superRefine((overrides, ctx) => {
+  const entries = Object.entries(overrides);
+  if (entries.length > 100) ctx.addIssue({ code: 'custom', message: 'discount_overrides must have at most 100 keys' });
+  for (const [tariffId, percent] of entries) {
+    if (!DIGITS.test(tariffId)) ctx.addIssue({ code: 'custom', message: 'discount_overrides keys must be tariff ids' });
+    if (percent < 1 || percent > 99) ctx.addIssue({ code: 'custom', message: 'An override must be between 1 and 99' });
+  }
+});
+
+/** Ids that no tariff can have are dropped: they name nothing. */
+export function tariffIds(ids: readonly number[]): number[] {
+  return [...new Set(ids)].filter((id) => id >= 1 && id <= MAX_TARIFF_ID);
+}
+
+/** A way to draw the page's background; keys nobody knows are dropped by the domain. */
+export const BackgroundConfig = z.record(z.string(), z.unknown()).superRefine((config, ctx) => {
+  const read = readBackground(config);
+  if ('problem' in read) ctx.addIssue({ code: 'custom', message: read.problem });
+});
+
+export const LandingFeatureInput = z
+  .object({
+    icon: z.string().max(100).default(''),
+    title: localeTexts(200).prefault({}),
+    description: localeTexts(500).prefault({}),
+  })
+  .meta({ id: 'LandingFeatureInput' });
+
+/** Only over https or from the same site: the page hands it to strangers (spec 03 H23). */
+const isIconUrl = (url: string) => /^https:\/\/\S+$/i.test(url) || /^\/(?![/\\])\S*$/.test(url) || url === '';
+
+function isReturnUrl(text: string): boolean {
+  try {
+    const url = new URL(text.replaceAll('{token}', 'token'));
+    return url.protocol === 'https:' && url.hostname !== '' && url.username === '' && url.password === '';
+  } catch {
+    return false;
+  }
+}
+
+const SubOptions = z.record(z.string(), z.boolean()).superRefine((options, ctx) => {
+  const keys = Object.keys(options);
+  if (keys.length > MAX_SUB_OPTIONS) {
+    ctx.addIssue({ code: 'custom', message: `sub_options must have at most ${MAX_SUB_OPTIONS} keys` });
+  }
+  if (keys.some((key) => key.length > MAX_SUB_OPTION)) {
+    ctx.addIssue({ code: 'custom', message: `sub_options keys must have at most ${MAX_SUB_OPTION} characters` });
+  }
+});
+
+const Amount = z
+  .int()
+  .refine((kopeks) => kopeks >= 0, 'An amount must not be negative')
+  .nullish();
+
+export const LandingPaymentMethodInput = z
+  .object({
+    method_id: z.string().max(50),
+    display_name: z.string().max(200),
+    description: z.string().max(500).nullish(),
+    icon_url: z.string().max(500).refine(isIconUrl, 'icon_url must start with https:// or /').nullish(),
+    sort_order: z.int().default(0),
+    min_amount_kopeks: Amount,
+    max_amount_kopeks: Amount,
+    currency: z.string().max(10).nullish(),
+    return_url: z
+      .string()
+      .max(500)
+      .refine((url) => url === '' || isReturnUrl(url), 'return_url must be an https address without credentials')
+      .nullish(),
+    sub_options: SubOptions.nullish(),
+  })
+  .superRefine(({ min_amount_kopeks: min, max_amount_kopeks: max }, ctx) => {
+    if (typeof min === 'number' && typeof max === 'number' && min > max) {
+      ctx.addIssue({ code: 'custom', message: 'min_amount_kopeks must not be above max_amount_kopeks' });
+    }
+  })
+  .meta({ id: 'LandingPaymentMethodInput' });

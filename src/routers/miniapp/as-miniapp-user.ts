@@ -1,0 +1,39 @@
+import { actorKey } from '../../core/actor.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
+import { middleware } from '../trpc.ts';
+
+/** Machine codes of the use cases that the mini-app knows by another name, some with another status. */
+export type Renames = Readonly<Record<string, string | { code: string; status: number }>>;
+
+/**
+ * The guard of a mini-app call: signed identity, then the gates of the cabinet. All refusals, the use case's own too, are told as
+ * `{code, message}` (spec 02 section 12.1, style B).
+ */
+export const asMiniappUser = (renames: Renames = {}) =>
+  middleware(async ({ ctx, input, next }) => {
+    try {
+      const actor = await authenticateMiniapp(ctx.app, initDataOf(input));
+      ctx.seen.actor = actorKey(actor);
+      const result = await next({ ctx: { ...ctx, actor } });
+      if (!result.ok && isAppError(result.error.cause)) throw result.error.cause;
+      return result;
+    } catch (error) {
+      throw isAppError(error) ? coded(error, renames) : error;
+    }
+  });
+
+/** The credential among the parsed input, in the spelling of the operation. */
+export function initDataOf(input: unknown): string {
+  const { initData, init_data } = input as { initData?: string; init_data?: string };
+  return initData ?? init_data ?? '';
+}
+
+/** The same refusal with its machine code in the body. Bad input keeps its list. */
+function coded(error: AppError, renames: Renames): AppError {
+  if (error.status === 422) return error;
+  const known = renames[error.code] ?? error.code;
+  const { code, status } = typeof known === 'string' ? { code: known, status: error.status } : known;
+  const detail = typeof error.detail === 'string' ? { code, message: error.detail } : { ...error.detail, code };
+  return new AppError(code, status, detail, { headers: { ...error.headers }, cause: error.cause });
+}

@@ -1,0 +1,74 @@
+import { refuse } from '../../core/errors.ts';
+import { formatPrice } from '../../core/money.ts';
+import { buyClassic, previewClassic, readClassicOptions } from '../../domain/subscriptions/purchase-classic.ts';
+import { miniappProcedure, router } from '../trpc.ts';
+import { asMiniappUser } from './as-miniapp-user.ts';
+import {
+  MiniAppSubscriptionPurchaseOptionsRequest,
+  MiniAppSubscriptionPurchaseOptionsResponse,
+  MiniAppSubscriptionPurchasePreviewRequest,
+  MiniAppSubscriptionPurchasePreviewResponse,
+  MiniAppSubscriptionPurchaseRequest,
+  MiniAppSubscriptionPurchaseResponse,
+  selectionOf,
+} from './classic.schemas.ts';
+
+const tags: [string] = ['miniapp'];
+const ROOT = '/miniapp/subscription/purchase';
+
+export const miniappClassicRouter = router({
+  options: miniappProcedure
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'What a classic subscription may be made of' } })
+    .input(MiniAppSubscriptionPurchaseOptionsRequest)
+    .use(asMiniappUser())
+    .output(MiniAppSubscriptionPurchaseOptionsResponse)
+    .mutation(async ({ ctx }) => {
+      const data = await readClassicOptions(ctx.app, ctx.actor);
+      return {
+        success: true,
+        currency: 'RUB',
+        balanceKopeks: Number(data.balance_kopeks),
+        balanceLabel: String(data.balance_label),
+        subscriptionId: data.subscription_id as number | null,
+        data,
+      };
+    }),
+
+  preview: miniappProcedure
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'What a selection costs' } })
+    .input(MiniAppSubscriptionPurchasePreviewRequest)
+    .use(asMiniappUser())
+    .output(MiniAppSubscriptionPurchasePreviewResponse)
+    .mutation(async ({ ctx, input }) => {
+      const preview = await previewClassic(ctx.app, ctx.actor, required(selectionOf(input)));
+      return {
+        success: true,
+        preview,
+        balanceKopeks: Number(preview.balance_kopeks),
+        balanceLabel: String(preview.balance_label),
+      };
+    }),
+
+  purchase: miniappProcedure
+    .meta({ openapi: { method: 'POST', path: ROOT, tags, summary: 'Buy a selection from the balance' }, idempotent: true })
+    .input(MiniAppSubscriptionPurchaseRequest)
+    .use(asMiniappUser())
+    .output(MiniAppSubscriptionPurchaseResponse)
+    .mutation(async ({ ctx, input }) => {
+      const order = { selection: required(selectionOf(input)), idempotencyKey: ctx.idempotencyKey };
+      const bought = await buyClassic(ctx.app, ctx.actor, order);
+      const balanceKopeks = Number(bought.balance_kopeks);
+      return {
+        success: true,
+        message: String(bought.message),
+        balanceKopeks,
+        balanceLabel: formatPrice(balanceKopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED')),
+        subscriptionId: (bought.subscription as { id: number }).id,
+      };
+    }),
+});
+
+function required<T>(selection: T | null): T {
+  if (selection === null) throw refuse('validation_error', 400, 'Invalid selection');
+  return selection;
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
+import { InitData } from './tariffs.schemas.ts';
+
+/** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
+
+export const MiniAppSubscriptionPurchaseOptionsRequest = z
+  .object({ initData: InitData })
+  .meta({ id: 'MiniAppSubscriptionPurchaseOptionsRequest' });
+
+export const MiniAppSubscriptionPurchaseOptionsResponse = z
+  .object({
+    success: z.boolean().default(true),
+    currency: z.string(),
+    balanceKopeks: z.int().nullish(),
+    balanceLabel: z.string().nullish(),
+    subscriptionId: z.int().nullish(),
+    data: z.record(z.string(), z.unknown()).default({}),
+  })
+  .meta({ id: 'MiniAppSubscriptionPurchaseOptionsResponse' });
+
+const selectionFields = {
+  periodId: z.string().nullish(),
+  periodDays: z.int().nullish(),
+  period: z.string().nullish(),
+  trafficValue: z.int().nullish(),
+  traffic: z.int().nullish(),
+  trafficGb: z.int().nullish(),
+  servers: z.array(z.string()).nullish(),
+  countries: z.array(z.string()).nullish(),
+  serverUuids: z.array(z.string()).nullish(),
+  devices: z.int().nullish(),
+  deviceLimit: z.int().nullish(),
+};
+
+const purchaseFields = {
+  initData: InitData,
+  subscriptionId: z.int().nullish(),
+  selection: z.record(z.string(), z.unknown()).nullish(),
+  ...selectionFields,
+};
+
+export const MiniAppSubscriptionPurchasePreviewRequest = z
+  .object(purchaseFields)
+  .meta({ id: 'MiniAppSubscriptionPurchasePreviewRequest' });
+
+export const MiniAppSubscriptionPurchaseRequest = z.object(purchaseFields).meta({ id: 'MiniAppSubscriptionPurchaseRequest' });
+
+export const MiniAppSubscriptionPurchasePreviewResponse = z
+  .object({
+    success: z.boolean().default(true),
+    preview: z.record(z.string(), z.unknown()).default({}),
+    balanceKopeks: z.int().nullish(),
+    balanceLabel: z.string().nullish(),
+  })
+  .meta({ id: 'MiniAppSubscriptionPurchasePreviewResponse' });
+
+export const MiniAppSubscriptionPurchaseResponse = z
+  .object({
+    success: z.boolean().default(true),
+    message: z.string().nullish(),
+    balanceKopeks: z.int().nullish(),
+    balanceLabel: z.string().nullish(),
+    subscriptionId: z.int().nullish(),
+  })
+  .meta({ id: 'MiniAppSubscriptionPurchaseResponse' });
+
+/**
+ * The selection of a mini-app body: single fields win over the object's, whose keys may be of either spelling.
+ * @returns null when a field of the object has a wrong type
+ */
+export function selectionOf(input: z.output<typeof MiniAppSubscriptionPurchaseRequest>): ClassicSelection | null {
+  const parsed = z.object(selectionFields).safeParse(inCamelCase(input.selection ?? {}));
+  if (!parsed.success) return null;
+  const given = parsed.data;
+  const squads = [input.servers, input.countries, input.serverUuids, given.servers, given.countries, given.serverUuids];
+  return {
+    periodId: input.periodId ?? input.period ?? given.periodId ?? given.period ?? null,
+    periodDays: input.periodDays ?? given.periodDays ?? null,
+    trafficGb:
+      input.trafficValue ?? input.traffic ?? input.trafficGb ?? given.trafficValue ?? given.traffic ?? given.trafficGb ?? null,
+    squadUuids: squads.find((list) => list != null && list.length > 0) ?? [],
+    devices: input.devices ?? input.deviceLimit ?? given.devices ?? given.deviceLimit ?? null,
+  };
+}
+
+function inCamelCase(fields: Record<string, unknown>): Record<string, unknown> {
+  const camel = (key: string) => key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [camel(key), value]));
+}

@@ -1,0 +1,80 @@
+import type { App } from '../../core/app.ts';
+import { formatPrice } from '../../core/money.ts';
+import { offerPercent } from '../../domain/pricing/discounts.ts';
+import { periodLabel } from '../../domain/pricing/labels.ts';
+import { displayMonthsOf } from '../../domain/pricing/periods.ts';
+import { type listMiniappRenewals, periodIdOf } from '../../domain/subscriptions/miniapp/renew.ts';
+import { lackOfMoney } from '../../domain/subscriptions/purchase/lack-of-money.ts';
+import { autopayDayOptions } from '../../domain/subscriptions/rules/autopay-days.ts';
+import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts';
+import { toMiniappPromoGroup } from './tariff-wire.ts';
+
+/** How autopay stands under all the names that clients of the mini-app know it by. */
+export function toAutopay(app: App, subscription: { autopayEnabled: boolean; autopayDaysBefore: number | null }) {
+  const usual = app.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE');
+  const days = subscription.autopayDaysBefore ?? usual;
+  const options = autopayDayOptions(usual, days);
+  const enabled = subscription.autopayEnabled;
+  const autopay = {
+    enabled,
+    autopay_enabled: enabled,
+    autopay_enabled_at: null,
+    days_before: days,
+    autopay_days_before: days,
+    default_days_before: usual,
+    autopay_days_options: options,
+    days_options: options,
+    options,
+  };
+  return {
+    autopay_enabled: enabled,
+    autopay_days_before: days,
+    autopay_days_options: options,
+    autopay,
+    autopay_settings: autopay,
+  };
+}
+
+/** The answer of `renewal/options` (spec 02 section 12.2). */
+export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof listMiniappRenewals>>) {
+  const { buyer, subscription, options, recommended } = found;
+  const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
+  const missing = recommended === null ? 0 : Math.max(0, recommended.priceKopeks - buyer.balanceKopeks);
+  const offer = offerPercent(buyer, app.clock.now());
+  const toPeriod = (option: RenewalOption) => {
+    const months = displayMonthsOf(option.periodDays);
+    const perMonth = Math.floor(option.priceKopeks / months);
+    const original =
+      option.originalPriceKopeks !== null && option.originalPriceKopeks > option.priceKopeks ? option.originalPriceKopeks : null;
+    return {
+      id: periodIdOf(subscription, option.periodDays),
+      days: option.periodDays,
+      months,
+      priceKopeks: option.priceKopeks,
+      priceLabel: label(option.priceKopeks),
+      originalPriceKopeks: original,
+      originalPriceLabel: original === null ? null : label(original),
+      discountPercent: option.discountPercent,
+      pricePerMonthKopeks: perMonth,
+      pricePerMonthLabel: label(perMonth),
+      isRecommended: option === recommended,
+      title: periodLabel(option.periodDays, buyer.language),
+    };
+  };
+  return {
+    success: true,
+    subscriptionId: subscription.id,
+    currency: 'RUB',
+    balanceKopeks: buyer.balanceKopeks,
+    balanceLabel: label(buyer.balanceKopeks),
+    promoGroup: buyer.primaryPromoGroup && toMiniappPromoGroup(buyer.primaryPromoGroup),
+    promoOffer: offer > 0 ? { discount_percent: offer, expires_at: buyer.promoOfferDiscountExpiresAt } : null,
+    periods: options.map(toPeriod),
+    defaultPeriodId: recommended && periodIdOf(subscription, recommended.periodDays),
+    missingAmountKopeks: missing > 0 ? missing : null,
+    statusMessage: missing > 0 ? lackOfMoney(app, buyer, missing, null).message : null,
+    ...toAutopay(app, subscription),
+    isTrial: subscription.isTrial,
+    salesMode: app.settings.get('SALES_MODE') === 'classic' ? 'classic' : 'tariffs',
+  };
+}

@@ -1,0 +1,231 @@
+import { refuse } from '../../core/errors.ts';
+import { formatPrice } from '../../core/money.ts';
+import { text } from '../../domain/messaging/texts.ts';
+import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
+import { findPromocode } from '../../domain/promo/codes/read-promocodes.ts';
+import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
+import { activateTrial, type TrialShortage } from '../../domain/subscriptions/activate-trial.ts';
+import { outOfBounds } from '../../domain/subscriptions/errors.ts';
+import { requirePaidSubscription } from '../../domain/subscriptions/miniapp/paid-guard.ts';
+import { removeMiniappDevice } from '../../domain/subscriptions/miniapp/remove-device.ts';
+import { listMiniappRenewals, renewInMiniapp } from '../../domain/subscriptions/miniapp/renew.ts';
+import { topUpTraffic } from '../../domain/subscriptions/miniapp/top-up-traffic.ts';
+import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
+import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
+import { FreeForm } from '../shared.schemas.ts';
+import { miniappProcedure, router } from '../trpc.ts';
+import { asMiniappUser } from './as-miniapp-user.ts';
+import {
+  MiniAppDailySubscriptionToggleRequest,
+  MiniAppDeviceRemovalRequest,
+  MiniAppDeviceRemovalResponse,
+  MiniAppPromoCodeActivationRequest,
+  MiniAppPromoCodeActivationResponse,
+  MiniAppPromoOfferClaimRequest,
+  MiniAppPromoOfferClaimResponse,
+  MiniAppSubscriptionAutopayRequest,
+  MiniAppSubscriptionAutopayResponse,
+  MiniAppSubscriptionRenewalOptionsRequest,
+  MiniAppSubscriptionRenewalOptionsResponse,
+  MiniAppSubscriptionRenewalRequest,
+  MiniAppSubscriptionRenewalResponse,
+  MiniAppSubscriptionTrialRequest,
+  MiniAppSubscriptionTrialResponse,
+  MiniAppTrafficTopupRequest,
+} from './subscription.schemas.ts';
+import { toAutopay, toRenewalOptions } from './subscription-wire.ts';
+
+const tags: [string] = ['miniapp'];
+const MAX_AUTOPAY_DAYS = 30;
+
+/** What the mini-app calls the refusals of a promo code (spec 02 section 12.2). */
+const PROMOCODE_NAMES = {
+  promocode_user_not_found: { code: 'user_not_found', status: 404 },
+  promocode_not_found: { code: 'not_found', status: 404 },
+  promocode_expired: { code: 'expired', status: 410 },
+  promocode_used: { code: 'used', status: 409 },
+  promocode_already_used_by_user: { code: 'already_used_by_user', status: 409 },
+  promocode_active_discount_exists: { code: 'active_discount_exists', status: 409 },
+  promocode_no_subscription_for_days: 'no_subscription_for_days',
+  promocode_not_first_purchase: 'not_first_purchase',
+  promocode_daily_limit: { code: 'daily_limit', status: 429 },
+};
+
+/** What it calls those of a promo offer. */
+const OFFER_NAMES = {
+  offer_already_claimed: { code: 'already_claimed', status: 409 },
+  offer_expired: { code: 'offer_expired', status: 410 },
+  offer_invalid: 'invalid_discount',
+  offer_no_subscription: 'subscription_missing',
+  offer_no_squads: 'squads_missing',
+  offer_already_connected: 'already_connected',
+};
+
+export const miniappSubscriptionRouter = router({
+  autopay: miniappProcedure
+    .meta({ openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Switch automatic renewal' } })
+    .input(MiniAppSubscriptionAutopayRequest)
+    .use(asMiniappUser({ autopay_not_for_daily: 'autopay_not_available_for_daily' }))
+    .output(MiniAppSubscriptionAutopayResponse)
+    .mutation(async ({ ctx, input }) => {
+      const days = input.daysBefore == null || input.daysBefore < 0 ? null : input.daysBefore;
+      if (days === 0) throw outOfBounds('daysBefore', days, { ge: 1 });
+      if (days !== null && days > MAX_AUTOPAY_DAYS) throw outOfBounds('daysBefore', days, { le: MAX_AUTOPAY_DAYS });
+      await requirePaidSubscription(ctx.app, ctx.actor, { subscriptionId: input.subscriptionId ?? null });
+      const saved = await setAutopay(ctx.app, ctx.actor, input.enabled ?? null, days);
+      return { success: true, subscriptionId: saved.subscriptionId, ...toAutopay(ctx.app, saved) };
+    }),
+
+  trial: miniappProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/subscription/trial', tags, summary: 'Start the trial' },
+      idempotent: true,
+    })
+    .input(MiniAppSubscriptionTrialRequest)
+    .use(asMiniappUser())
+    .output(MiniAppSubscriptionTrialResponse)
+    .mutation(async ({ ctx }) => {
+      const started = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, trialShortage);
+      const label = (kopeks: number) => formatPrice(kopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED'));
+      const charged = Number(started.charged_kopeks);
+      return {
+        success: true,
+        message: String(started.message),
+        subscriptionId: (started.subscription as { id: number }).id,
+        trialStatus: 'activated',
+        trialDurationDays: Number(started.duration_days),
+        chargedAmountKopeks: charged > 0 ? charged : null,
+        chargedAmountLabel: charged > 0 ? label(charged) : null,
+        balanceKopeks: Number(started.balance_kopeks),
+        balanceLabel: label(Number(started.balance_kopeks)),
+      };
+    }),
+
+  renewalOptions: miniappProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/miniapp/subscription/renewal/options',
+        tags,
+        summary: 'Periods and prices of a renewal',
+      },
+    })
+    .input(MiniAppSubscriptionRenewalOptionsRequest)
+    .use(asMiniappUser())
+    .output(MiniAppSubscriptionRenewalOptionsResponse)
+    .mutation(async ({ ctx, input }) =>
+      toRenewalOptions(ctx.app, await listMiniappRenewals(ctx.app, ctx.actor, renewalGuard(input.subscriptionId))),
+    ),
+
+  renewal: miniappProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/subscription/renewal', tags, summary: 'Renew from the balance' },
+      idempotent: true,
+    })
+    .input(MiniAppSubscriptionRenewalRequest)
+    .use(asMiniappUser())
+    .output(MiniAppSubscriptionRenewalResponse)
+    .mutation(async ({ ctx, input }) => {
+      const renewed = await renewInMiniapp(ctx.app, ctx.actor, {
+        periodId: input.periodId ?? null,
+        periodDays: input.periodDays ?? null,
+        method: input.method ?? null,
+        idempotencyKey: ctx.idempotencyKey,
+        guard: renewalGuard(input.subscriptionId),
+      });
+      const balanceLabel = formatPrice(renewed.balanceKopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED'));
+      return { success: true, ...renewed, balanceLabel, requiresPayment: false };
+    }),
+
+  topUpTraffic: miniappProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/subscription/traffic-topup', tags, summary: 'Buy a traffic package' },
+      idempotent: true,
+    })
+    .input(MiniAppTrafficTopupRequest)
+    .use(asMiniappUser())
+    .output(FreeForm)
+    .mutation(({ ctx, input }) => {
+      const guard = { subscriptionId: input.subscriptionId ?? null };
+      return topUpTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey, guard });
+    }),
+
+  togglePause: miniappProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/miniapp/subscription/daily/toggle-pause',
+        tags,
+        summary: 'Pause or resume a daily subscription',
+      },
+      idempotent: true,
+    })
+    .input(MiniAppDailySubscriptionToggleRequest)
+    .use(asMiniappUser())
+    .output(FreeForm)
+    .mutation(({ ctx }) => togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)),
+
+  removeDevice: miniappProcedure
+    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Forget one connected device' } })
+    .input(MiniAppDeviceRemovalRequest)
+    .use(asMiniappUser({ no_panel_user: { code: 'vpnpanel_unavailable', status: 409 } }))
+    .output(MiniAppDeviceRemovalResponse)
+    .mutation(async ({ ctx, input }) => ({
+      success: true,
+      message: await removeMiniappDevice(ctx.app, ctx.actor, input.hwid),
+    })),
+
+  activatePromocode: miniappProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/promo-codes/activate', tags, summary: 'Activate a promo code' },
+      idempotent: true,
+    })
+    .input(MiniAppPromoCodeActivationRequest)
+    .use(asMiniappUser(PROMOCODE_NAMES))
+    .output(MiniAppPromoCodeActivationResponse)
+    .mutation(async ({ ctx, input }) => {
+      if (input.code.trim() === '') throw refuse('invalid', 400, 'Promo code must not be empty');
+      const activated = await activatePromocode(ctx.app, ctx.actor, input.code, ctx.idempotencyKey);
+      const promocode = await findPromocode(ctx.app, input.code);
+      return {
+        success: true,
+        description: activated.bonusDescription,
+        promocode: promocode && {
+          code: promocode.code,
+          type: promocode.type,
+          balance_bonus_kopeks: promocode.balanceBonusKopeks,
+          subscription_days: promocode.subscriptionDays,
+          max_uses: promocode.maxUses,
+          current_uses: promocode.currentUses,
+          valid_until: promocode.validUntil?.toISOString() ?? null,
+        },
+      };
+    }),
+
+  claimOffer: miniappProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/promo-offers/{offer_id}/claim', tags, summary: 'Claim an own promo offer' },
+    })
+    .input(MiniAppPromoOfferClaimRequest)
+    .use(asMiniappUser(OFFER_NAMES))
+    .output(MiniAppPromoOfferClaimResponse)
+    .mutation(async ({ ctx, input }) => {
+      const { discountPercent } = await claimOffer(ctx.app, ctx.actor, input.offer_id);
+      return { success: true, code: discountPercent === null ? 'test_access_claimed' : 'discount_claimed' };
+    }),
+});
+
+/** Trials and ended subscriptions may be renewed too. */
+function renewalGuard(subscriptionId: number | null | undefined) {
+  return { subscriptionId: subscriptionId ?? null, trial: true, expired: true };
+}
+
+function trialShortage(lack: TrialShortage) {
+  return refuse('insufficient_funds', 402, {
+    code: 'insufficient_funds',
+    message: text(lack.language, 'errors.insufficient_funds', { missing: formatPrice(lack.missingKopeks, lack.rounds) }),
+    missing_amount_kopeks: lack.missingKopeks,
+    required_amount_kopeks: lack.requiredKopeks,
+    balance_kopeks: lack.balanceKopeks,
+  });
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { Moment } from '../shared.schemas.ts';
+import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
+
+/** Contract group `miniapp`: renewal, trial, autopay, add-ons and codes (spec 02 section 12.2). */
+
+const SubscriptionId = z.int().nullish();
+
+export const MiniAppSubscriptionAutopay = z
+  .object({
+    enabled: z.boolean().default(false),
+    autopay_enabled: z.boolean().nullish(),
+    autopay_enabled_at: Moment.nullish(),
+    days_before: z.int().nullish(),
+    autopay_days_before: z.int().nullish(),
+    default_days_before: z.int().nullish(),
+    autopay_days_options: z.array(z.int()).default([]),
+    days_options: z.array(z.int()).default([]),
+    options: z.array(z.int()).default([]),
+  })
+  .meta({ id: 'MiniAppSubscriptionAutopay' });
+
+/** How autopay stands, as several answers repeat it. */
+const autopayFields = {
+  autopay_enabled: z.boolean().default(false),
+  autopay_days_before: z.int().nullish(),
+  autopay_days_options: z.array(z.int()).default([]),
+  autopay: MiniAppSubscriptionAutopay.nullish(),
+  autopay_settings: MiniAppSubscriptionAutopay.nullish(),
+};
+
+/** The lead is checked by the use case: nothing and a negative number keep it (spec 02 section 12.2). */
+export const MiniAppSubscriptionAutopayRequest = z
+  .object({ initData: InitData, subscriptionId: SubscriptionId, enabled: z.boolean().nullish(), daysBefore: z.int().nullish() })
+  .meta({ id: 'MiniAppSubscriptionAutopayRequest' });
+
+export const MiniAppSubscriptionAutopayResponse = z
+  .object({ success: z.boolean().default(true), subscriptionId: z.int().nullish(), ...autopayFields })
+  .meta({ id: 'MiniAppSubscriptionAutopayResponse' });
+
+export const MiniAppSubscriptionTrialRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppSubscriptionTrialRequest' });
+
+export const MiniAppSubscriptionTrialResponse = z
+  .object({
+    success: z.boolean().default(true),
+    message: z.string().nullish(),
+    subscriptionId: z.int().nullish(),
+    trialStatus: z.string().nullish(),
+    trialDurationDays: z.int().nullish(),
+    chargedAmountKopeks: z.int().nullish(),
+    chargedAmountLabel: z.string().nullish(),
+    balanceKopeks: z.int().nullish(),
+    balanceLabel: z.string().nullish(),
+  })
+  .meta({ id: 'MiniAppSubscriptionTrialResponse' });
+
+export const MiniAppSubscriptionRenewalOptionsRequest = z
+  .object({ initData: InitData, subscriptionId: SubscriptionId })
+  .meta({ id: 'MiniAppSubscriptionRenewalOptionsRequest' });
+
+export const MiniAppSubscriptionRenewalPeriod = z
+  .object({
+    id: z.string(),
+    days: z.int().nullish(),
+    months: z.int().nullish(),
+    priceKopeks: z.int().nullish(),
+    priceLabel: z.string().nullish(),
+    originalPriceKopeks: z.int().nullish(),
+    originalPriceLabel: z.string().nullish(),
+    discountPercent: z.int().default(0),
+    pricePerMonthKopeks: z.int().nullish(),
+    pricePerMonthLabel: z.string().nullish(),
+    isRecommended: z.boolean().default(false),
+    description: z.string().nullish(),
+    badge: z.string().nullish(),
+    title: z.string().nullish(),
+  })
+  .meta({ id: 'MiniAppSubscriptionRenewalPeriod' });
+
+export const MiniAppSubscriptionRenewalOptionsResponse = z
+  .object({
+    success: z.boolean().default(true),
+    subscriptionId: z.int().nullish(),
+    currency: z.string(),
+    balanceKopeks: z.int().nullish(),
+    balanceLabel: z.string().nullish(),
+    promoGroup: MiniAppPromoGroup.nullish(),
+    promoOffer: z.record(z.string(), z.unknown()).nullish(),
+    periods: z.array(MiniAppSubscriptionRenewalPeriod).default([]),
+    defaultPeriodId: z.string().nullish(),
+    missingAmountKopeks: z.int().nullish(),
+    statusMessage: z.string().nullish(),
+    ...autopayFields,
+    isTrial: z.boolean().default(false),
+    salesMode: z.string().default('classic'),
+  })
+  .meta({ id: 'MiniAppSubscriptionRenewalOptionsResponse' });
+
+export const MiniAppSubscriptionRenewalRequest = z
+  .object({
+    initData: InitData,
+    subscriptionId: SubscriptionId,
+    periodId: z.string().nullish(),
+    periodDays: z.int().nullish(),
+    method: z.string().nullish(),
+  })
+  .meta({ id: 'MiniAppSubscriptionRenewalRequest' });
+
+export const MiniAppSubscriptionRenewalResponse = z
+  .object({
+    success: z.boolean().default(true),
+    message: z.string().nullish(),
+    balanceKopeks: z.int().nullish(),
+    balanceLabel: z.string().nullish(),
+    subscriptionId: z.int().nullish(),
+    renewedUntil: Moment.nullish(),
+    requiresPayment: z.boolean().default(false),
+    paymentMethod: z.string().nullish(),
+    paymentUrl: z.string().nullish(),
+    paymentAmountKopeks: z.int().nullish(),
+    paymentId: z.int().nullish(),
+    invoiceId: z.string().nullish(),
+    paymentPayload: z.string().nullish(),
+    paymentExtra: z.record(z.string(), z.unknown()).nullish(),
+  })
+  .meta({ id: 'MiniAppSubscriptionRenewalResponse' });
+
+export const MiniAppTrafficTopupRequest = z
+  .object({ initData: InitData, subscriptionId: SubscriptionId, gb: z.int() })
+  .meta({ id: 'MiniAppTrafficTopupRequest' });
+
+export const MiniAppDailySubscriptionToggleRequest = z
+  .object({ init_data: InitData })
+  .meta({ id: 'MiniAppDailySubscriptionToggleRequest' });
+
+export const MiniAppDeviceRemovalRequest = z
+  .object({ initData: InitData, hwid: z.string() })
+  .meta({ id: 'MiniAppDeviceRemovalRequest' });
+
+export const MiniAppDeviceRemovalResponse = z
+  .object({ success: z.boolean().default(true), message: z.string().nullish() })
+  .meta({ id: 'MiniAppDeviceRemovalResponse' });
+
+export const MiniAppPromoCodeActivationRequest = z
+  .object({ initData: InitData, code: z.string() })
+  .meta({ id: 'MiniAppPromoCodeActivationRequest' });
+
+export const MiniAppPromoCode = z
+  .object({
+    code: z.string(),
+    type: z.string().nullish(),
+    balance_bonus_kopeks: z.int().default(0),
+    subscription_days: z.int().default(0),
+    max_uses: z.int().nullish(),
+    current_uses: z.int().nullish(),
+    valid_until: z.string().nullish(),
+  })
+  .meta({ id: 'MiniAppPromoCode' });
+
+export const MiniAppPromoCodeActivationResponse = z
+  .object({
+    success: z.boolean().default(true),
+    description: z.string().nullish(),
+    promocode: MiniAppPromoCode.nullish(),
+  })
+  .meta({ id: 'MiniAppPromoCodeActivationResponse' });
+
+export const MiniAppPromoOfferClaimRequest = z
+  .object({ offer_id: z.int(), initData: InitData })
+  .meta({ id: 'MiniAppPromoOfferClaimRequest' });
+
+export const MiniAppPromoOfferClaimResponse = z
+  .object({ success: z.boolean().default(true), code: z.string().nullish() })
+  .meta({ id: 'MiniAppPromoOfferClaimResponse' });

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { FreeForm } from '../shared.schemas.ts';
+
+/** Synchronisation and squad migration of the contract group `vpnpanel` (spec 06 sections 10 and 11). */
+
+export const MigrationPath = z.object({ squad_uuid: z.string() });
+
+export const VpnPanelSquadMigrationPreviewResponse = z
+  .object({
+    squad_uuid: z.string(),
+    squad_name: z.string(),
+    current_users: z.int(),
+    max_users: z.int().nullish(),
+    users_to_migrate: z.int(),
+  })
+  .meta({ id: 'VpnPanelSquadMigrationPreviewResponse' });
+
+export const VpnPanelSyncFromPanelRequest = z
+  .object({ mode: z.enum(['all', 'new_only', 'update_only']).default('all') })
+  .meta({ id: 'VpnPanelSyncFromPanelRequest' });
+
+export const VpnPanelGenericSyncResponse = z
+  .object({ success: z.boolean(), detail: z.string().nullish(), data: FreeForm.nullish() })
+  .meta({ id: 'VpnPanelGenericSyncResponse' });
+
+export const VpnPanelSquadMigrationRequest = z
+  .object({ source_uuid: z.string(), target_uuid: z.string() })
+  .meta({ id: 'VpnPanelSquadMigrationRequest' });
+
+export const VpnPanelSquadMigrationStats = z
+  .object({
+    source_uuid: z.string(),
+    target_uuid: z.string(),
+    total: z.int().default(0),
+    updated: z.int().default(0),
+    panel_updated: z.int().default(0),
+    panel_failed: z.int().default(0),
+    source_removed: z.int().default(0),
+    target_added: z.int().default(0),
+  })
+  .meta({ id: 'VpnPanelSquadMigrationStats' });
+
+export const VpnPanelSquadMigrationResponse = z
+  .object({
+    success: z.boolean(),
+    detail: z.string().nullish(),
+    error: z.string().nullish(),
+    data: VpnPanelSquadMigrationStats.nullish(),
+  })
+  .meta({ id: 'VpnPanelSquadMigrationResponse' });

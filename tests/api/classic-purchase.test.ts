@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aServer, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { userClient } from '../support/actors.ts';
+import { clientOf, testServer } from '../support/api.ts';
+import { aUser } from '../support/builders.ts';
+import { initDataOf } from '../support/init-data.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+let t: TestApp;
+let server: FastifyInstance;
+beforeAll(async () => {
+  t = await testApp({ environment: { SALES_MODE: 'classic' } });
+  server = await testServer(t.app);
+  await aServer(t.app);
+});
+afterAll(() => server.close());
+
+test('cabinet: preview and purchase over HTTP, once per key', async () => {
+  const client = await userClient(t.app, server, { language: 'en' });
+  await topUp(t.app, client.user.id, 500_000);
+  const selection = { period_id: 'days:30', traffic_value: 100, devices: 2 };
+  const shown = await client.post('/cabinet/subscription/purchase-preview', { selection });
+  expect(shown).toMatchObject({ status: 200, body: { can_purchase: true, totalPriceKopeks: shown.body.total_price_kopeks } });
+  const keyed = client.with({ 'idempotency-key': 'classic' });
+  const bought = await keyed.post('/cabinet/subscription/purchase', { selection });
+  expect(bought).toMatchObject({ status: 200, body: { success: true, was_trial_conversion: false } });
+  expect(Object.keys(bought.body).sort()).toEqual(['message', 'subscription', 'success', 'was_trial_conversion']);
+  expect((await keyed.post('/cabinet/subscription/purchase', { selection })).body).toEqual(bought.body);
+  expect((await keyed.post('/cabinet/subscription/purchase', { selection: { ...selection, devices: 3 } })).status).toBe(422);
+  for (const path of ['/purchase-preview', '/purchase']) {
+    const send = (body: unknown) => client.post(`/cabinet/subscription${path}`, body);
+    expect((await send({})).status).toBe(422);
+    expect((await send({ selection: { period_days: 0 } })).status).toBe(422);
+    expect((await send({ selection: {} })).body.detail).toBe('Invalid or missing subscription period');
+    expect((await clientOf(server).post(`/cabinet/subscription${path}`, { selection })).status).toBe(401);
+  }
+});
+
+test('mini-app: options, preview and purchase, the selection as an object or as fields', async () => {
+  const user = await aUser(t.app, { language: 'en' });
+  await topUp(t.app, user.id, 500_000);
+  const initData = initDataOf(t, user);
+  const api = clientOf(server);
+  const ROOT = '/miniapp/subscription/purchase';
+  const options = await api.post(`${ROOT}/options`, { initData });
+  expect(options).toMatchObject({ status: 200, body: { currency: 'RUB', balanceKopeks: 500_000, subscriptionId: null } });
+  expect(options.body.data).toMatchObject({ sales_mode: 'classic', periods: expect.any(Array) });
+  const one = await api.post(`${ROOT}/preview`, { initData, selection: { period_days: 30, traffic_gb: 100, device_limit: 2 } });
+  const two = await api.post(`${ROOT}/preview`, { initData, period: 'days:30', traffic: 100, devices: 2 });
+  expect(one).toMatchObject({ status: 200, body: { success: true, balanceKopeks: 500_000 } });
+  expect(two.body).toEqual(one.body);
+  const bought = await api.post(ROOT, { initData, periodDays: 30, trafficValue: 100, deviceLimit: 2 });
+  expect(bought).toMatchObject({
+    status: 200,
+    body: { success: true, subscriptionId: expect.any(Number), balanceKopeks: 500_000 - one.body.preview.total_price_kopeks },
+  });
+  const detail = async (body: object) => (await api.post(ROOT, { initData, ...body })).body.detail;
+  expect(await detail({})).toMatchObject({ code: 'invalid_period' });
+  expect(await detail({ periodDays: 30, traffic: 7 })).toMatchObject({ code: 'invalid_traffic' });
+  expect(await detail({ periodDays: 30, servers: ['nowhere'] })).toMatchObject({ code: 'invalid_servers' });
+  expect(await detail({ selection: { period_days: 'thirty' } })).toMatchObject({ code: 'validation_error' });
+  const poor = await aUser(t.app);
+  expect(await api.post(ROOT, { initData: initDataOf(t, poor), periodDays: 30, traffic: 100 })).toMatchObject({
+    status: 402,
+    body: { detail: { code: 'insufficient_funds' } },
+  });
+});

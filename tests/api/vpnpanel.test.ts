@@ -1,0 +1,362 @@
+import { describe, expect, it } from 'vitest';
+import { addDays } from '../../src/core/clock.ts';
+import { GB, GERMANY, NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
+import {
+  DUTCH_INBOUND,
+  DUTCH_NODE,
+  doorsWithoutPanel,
+  GERMAN_NODE,
+  lastAudit,
+  NOT_CONFIGURED,
+  panelDoors,
+  UNKNOWN_UUID,
+} from './vpnpanel-setup.ts';
+
+const NODE = {
+  uuid: GERMAN_NODE,
+  name: 'Germany 1',
+  address: 'de1.sandbox.invalid',
+  country_code: 'DE',
+  is_connected: true,
+  is_disabled: false,
+  is_node_online: true,
+  is_xray_running: true,
+  users_online: 1,
+  traffic_used_bytes: 0,
+  traffic_limit_bytes: 0,
+  last_status_change: null,
+  last_status_message: null,
+  xray_uptime: '0',
+  is_traffic_tracking_active: false,
+  traffic_reset_day: 1,
+  notify_percent: 0,
+  consumption_multiplier: 1,
+  cpu_count: 2,
+  cpu_model: 'Sandbox CPU',
+  total_ram: '2.00 GiB',
+  created_at: '2025-01-01T00:00:00.000Z',
+  updated_at: '2025-01-01T00:00:00.000Z',
+  provider_uuid: null,
+};
+
+const GERMAN_SQUAD = {
+  uuid: GERMANY,
+  name: 'Germany',
+  members_count: 1,
+  inbounds_count: 1,
+  inbounds: [
+    {
+      uuid: '1b0a4d00-0000-4000-8000-000000000002',
+      profile_uuid: expect.any(String),
+      tag: 'VLESS_DE',
+      type: 'vless',
+      network: 'raw',
+      security: 'reality',
+      port: 443,
+      raw_inbound: null,
+    },
+  ],
+};
+
+describe('the panel over the Web API: reading', () => {
+  it('GET /vpnpanel/nodes (key): {items, total}, all node fields of the contract', async () => {
+    const { token } = await panelDoors();
+    const reply = await token.get('/vpnpanel/nodes');
+    expect(reply.status).toBe(200);
+    expect(Object.keys(reply.body).sort()).toEqual(['items', 'total']);
+    expect(reply.body.total).toBe(3);
+    expect(reply.body.items.map((node: { name: string }) => node.name)).toEqual(['Netherlands 1', 'Germany 1', 'Finland 1']);
+    expect(reply.body.items[1]).toEqual(NODE);
+    expect((await token.get(`/vpnpanel/nodes/${GERMAN_NODE}`)).body).toEqual(NODE);
+    expect((await token.get(`/vpnpanel/nodes/${GERMAN_NODE.toUpperCase()}`)).body).toEqual(NODE);
+  });
+
+  it('tells the state and the numbers of the panel', async () => {
+    const { token, panel, clock } = await panelDoors();
+    expect((await token.get('/vpnpanel/status')).body).toEqual({
+      is_configured: true,
+      configuration_error: null,
+      connection: {
+        status: 'connected',
+        message: expect.any(String),
+        api_url: panel.url,
+        status_code: null,
+        system_info: expect.objectContaining({ users: expect.objectContaining({ totalUsers: 1 }) }),
+      },
+    });
+    const period = { current: 10 * GB, previous: 0, difference: '10.00 GiB' };
+    const system = (await token.get('/vpnpanel/system')).body;
+    expect(system).toEqual({
+      system: {
+        users_online: 1,
+        total_users: 1,
+        active_connections: 1,
+        nodes_online: 3,
+        users_last_day: 1,
+        users_last_week: 1,
+        users_never_online: 0,
+        total_user_traffic: 10 * GB,
+      },
+      users_by_status: { ACTIVE: 1, DISABLED: 0, LIMITED: 0, EXPIRED: 0 },
+      server_info: {
+        cpu_cores: 2,
+        cpu_physical_cores: 2,
+        memory_total: 2 * GB,
+        memory_used: GB,
+        memory_free: GB,
+        memory_available: GB,
+        uptime_seconds: 0,
+      },
+      bandwidth: { realtime_download: 9 * GB, realtime_upload: GB, realtime_total: 10 * GB },
+      traffic_periods: {
+        last_2_days: period,
+        last_7_days: period,
+        last_30_days: period,
+        current_month: period,
+        current_year: period,
+      },
+      nodes_realtime: [expect.any(Object), expect.objectContaining({ nodeUuid: GERMAN_NODE }), expect.any(Object)],
+      nodes_weekly: [
+        { name: 'Germany 1', total_bytes: 10 * GB, days_data: expect.any(Array) },
+        { name: 'Finland 1', total_bytes: 0, days_data: expect.any(Array) },
+        { name: 'Netherlands 1', total_bytes: 0, days_data: expect.any(Array) },
+      ],
+      last_updated: clock.now().toISOString(),
+    });
+    expect(system.nodes_weekly[0].days_data.at(-1)).toEqual({ date: clock.now().toISOString().slice(0, 10), bytes: 10 * GB });
+  });
+
+  it('gives realtime, statistics and usage of nodes under the names of the panel', async () => {
+    const { token, clock } = await panelDoors();
+    const realtime = (await token.get('/vpnpanel/nodes/realtime')).body;
+    expect(realtime).toHaveLength(3);
+    expect(realtime[1]).toMatchObject({ nodeUuid: GERMAN_NODE, nodeName: 'Germany 1', downloadBytes: 9 * GB, uploadBytes: GB });
+    const today = clock.now().toISOString().slice(0, 10);
+    const row = { userUuid: expect.any(String), username: 'mover', nodeUuid: GERMAN_NODE, total: 10 * GB, date: today };
+    expect((await token.get(`/vpnpanel/nodes/${GERMAN_NODE}/statistics`)).body).toEqual({
+      node: NODE,
+      realtime: realtime[1],
+      usage_history: [row],
+      last_updated: clock.now().toISOString(),
+    });
+    const usage = async (query: Record<string, string>) => token.get(`/vpnpanel/nodes/${GERMAN_NODE}/usage`, { query });
+    expect((await usage({})).body).toEqual({ items: [row] });
+    const [past, recent] = [addDays(clock.now(), -20).toISOString(), addDays(clock.now(), -10).toISOString()];
+    expect((await usage({ start: past, end: recent })).body).toEqual({ items: [] });
+    expect((await usage({ start: past.slice(0, 19) })).body).toEqual({ items: [row] });
+    expect(await usage({ start: recent, end: past })).toMatchObject({ status: 400, body: { detail: 'Invalid date range' } });
+    expect((await usage({ start: 'soon' })).status).toBe(422);
+  });
+
+  it('lists squads and inbounds, and reads the traffic of a user', async () => {
+    const { token, messengerId, panel } = await panelDoors();
+    const squads = (await token.get('/vpnpanel/squads')).body;
+    expect(squads.total).toBe(3);
+    expect(squads.items[1]).toEqual(GERMAN_SQUAD);
+    expect((await token.get(`/vpnpanel/squads/${GERMANY}`)).body).toEqual(GERMAN_SQUAD);
+    const { profile_uuid: _profile, raw_inbound: _raw, ...inbound } = GERMAN_SQUAD.inbounds[0]!;
+    expect((await token.get('/vpnpanel/inbounds')).body.items[1]).toEqual(inbound);
+    expect((await token.get(`/vpnpanel/users/${messengerId}/traffic`)).body).toEqual({
+      messenger_id: messengerId,
+      used_traffic_bytes: 10 * GB,
+      used_traffic_gb: 10,
+      lifetime_used_traffic_bytes: 10 * GB,
+      lifetime_used_traffic_gb: 10,
+      traffic_limit_bytes: 100 * GB,
+      traffic_limit_gb: 100,
+      subscription_url: panel.listUsers()[0]!.subscriptionUrl,
+    });
+  });
+});
+
+describe('the panel over the Web API: changing', () => {
+  it('operates nodes, with 200 and a flag also when nothing was done', async () => {
+    const { token, panel } = await panelDoors();
+    const act = (uuid: string, action: string) => token.post(`/vpnpanel/nodes/${uuid}/actions`, { action });
+    expect(await act(DUTCH_NODE, 'disable')).toMatchObject({ status: 200, body: { success: true, detail: expect.any(String) } });
+    const disabled = { is_disabled: true, is_connected: false, is_node_online: false, is_xray_running: false, users_online: 0 };
+    expect((await token.get(`/vpnpanel/nodes/${DUTCH_NODE}`)).body).toMatchObject(disabled);
+    expect((await act(DUTCH_NODE, 'enable')).body.success).toBe(true);
+    expect((await act(DUTCH_NODE, 'restart')).body.success).toBe(true);
+    expect(await token.post('/vpnpanel/nodes/restart')).toMatchObject({ status: 200, body: { success: true } });
+    for (const action of ['enable', 'disable', 'restart']) {
+      expect((await act(UNKNOWN_UUID, action)).body).toEqual({ success: false, detail: 'Node not found' });
+    }
+    expect((await act(DUTCH_NODE, 'explode')).status).toBe(422);
+    panel.faults.set({ status: 500 });
+    const failed = { status: 200, body: { success: false, detail: expect.stringContaining('VPN panel') } };
+    expect(await act(DUTCH_NODE, 'disable')).toMatchObject(failed);
+    expect(await token.post('/vpnpanel/nodes/restart')).toMatchObject(failed);
+  });
+
+  it('creates, changes and deletes squads, with 200 and a flag also when nothing was done', async () => {
+    const { token, adapter } = await panelDoors();
+    const made = await token.post('/vpnpanel/squads', { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
+    expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
+    const { uuid } = made.body.data;
+    expect((await token.get(`/vpnpanel/squads/${uuid}`)).body).toMatchObject({
+      name: 'Sweden',
+      inbounds_count: 1,
+      members_count: 0,
+    });
+    const same = await token.post('/vpnpanel/squads', { name: 'Sweden' });
+    expect(same).toMatchObject({ status: 200, body: { success: false, detail: expect.any(String), data: null } });
+
+    const patch = (body: unknown) => token.patch(`/vpnpanel/squads/${uuid}`, body);
+    expect((await patch({ name: 'Norway' })).body.success).toBe(true);
+    expect((await patch({ inbound_uuids: [] })).body.success).toBe(true);
+    expect(await patch({})).toMatchObject({ status: 200, body: { success: false, detail: 'No update data provided' } });
+    expect((await patch({ name: null, inbound_uuids: null })).body.success).toBe(false);
+    expect(await adapter.getInternalSquad(uuid)).toMatchObject({ name: 'Norway', inboundsCount: 0 });
+    expect((await token.patch(`/vpnpanel/squads/${UNKNOWN_UUID}`, { name: 'X1' })).body).toEqual({
+      success: false,
+      detail: 'Squad not found',
+    });
+
+    const act = (body: unknown, at = uuid) => token.post(`/vpnpanel/squads/${at}/actions`, body);
+    expect((await act({ action: 'add_all_users' })).body.success).toBe(true);
+    expect((await adapter.getInternalSquad(uuid))?.membersCount).toBe(1);
+    expect((await act({ action: 'remove_all_users' })).body.success).toBe(true);
+    expect((await act({ action: 'rename', name: 'Denmark' })).body.success).toBe(true);
+    expect((await act({ action: 'update_inbounds', inbound_uuids: [DUTCH_INBOUND] })).body.success).toBe(true);
+    expect(await adapter.getInternalSquad(uuid)).toMatchObject({ name: 'Denmark', inboundsCount: 1, membersCount: 0 });
+    expect(await act({ action: 'rename' })).toMatchObject({ status: 400, body: { detail: 'Name is required for rename' } });
+    for (const more of [{}, { inbound_uuids: [] }]) {
+      const detail = 'Inbound UUIDs are required for update_inbounds';
+      expect(await act({ action: 'update_inbounds', ...more })).toMatchObject({ status: 400, body: { detail } });
+    }
+    expect((await act({ action: 'delete' })).body.success).toBe(true);
+    expect(await act({ action: 'delete' })).toMatchObject({ status: 200, body: { success: false, detail: 'Squad not found' } });
+  });
+
+  it('hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {
+    const { token, app } = await panelDoors();
+    const row = async (path: string) => lastAudit(app, path);
+    await token.post('/vpnpanel/nodes/restart');
+    expect(await row('/vpnpanel/nodes/restart')).toMatchObject({
+      user_id: null,
+      actor_name: 'API: panel keeper',
+      action: 'vpnpanel:manage',
+      resource_id: 'all',
+      status: 'success',
+      details: { api_token_id: token.tokenId, after: { restarted: true } },
+    });
+    await token.post(`/vpnpanel/nodes/${DUTCH_NODE}/actions`, { action: 'disable' });
+    expect(await row(`/vpnpanel/nodes/${DUTCH_NODE}/actions`)).toMatchObject({
+      resource_id: DUTCH_NODE,
+      details: {
+        api_token_id: token.tokenId,
+        request_body: { action: 'disable' },
+        before: { name: 'Netherlands 1', is_disabled: false },
+        after: { name: 'Netherlands 1', is_disabled: true },
+      },
+    });
+    await token.post(`/vpnpanel/squads/${NETHERLANDS}/actions`, { action: 'add_all_users' });
+    expect((await row(`/vpnpanel/squads/${NETHERLANDS}/actions`))?.details).toMatchObject({ after: { all_users: 'added' } });
+    await token.post(`/vpnpanel/squads/${NETHERLANDS}/actions`, { action: 'delete' });
+    expect((await row(`/vpnpanel/squads/${NETHERLANDS}/actions`))?.details).toMatchObject({
+      before: { name: 'Netherlands' },
+      after: null,
+    });
+    await token.post(`/vpnpanel/squads/${NETHERLANDS}/actions`, { action: 'rename' });
+    expect(await row(`/vpnpanel/squads/${NETHERLANDS}/actions`)).toMatchObject({
+      status: 'error',
+      details: { status_code: 400 },
+    });
+    await token.post('/vpnpanel/squads', { name: 'Sweden' });
+    expect(await row('/vpnpanel/squads')).toMatchObject({ details: { before: null, after: { name: 'Sweden' } } });
+    const rows = await app.db.sql("SELECT id FROM admin_audit_log WHERE request_path = '/vpnpanel/nodes' AND user_id IS NULL");
+    await token.get('/vpnpanel/nodes');
+    expect(await app.db.sql("SELECT id FROM admin_audit_log WHERE request_path = '/vpnpanel/nodes' AND user_id IS NULL")).toEqual(
+      rows,
+    );
+  });
+});
+
+describe('the panel over the Web API: refusals', () => {
+  it('hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
+    const { token, panel } = await panelDoors();
+    const before = panel.calls().length;
+    const bad = [
+      token.get('/vpnpanel/nodes/not-a-uuid'),
+      token.get('/vpnpanel/nodes/..%2F..%2Fusers/statistics'),
+      token.get('/vpnpanel/nodes/1/usage'),
+      token.post('/vpnpanel/nodes/1/actions', { action: 'enable' }),
+      token.get('/vpnpanel/squads/1'),
+      token.patch('/vpnpanel/squads/1', { name: 'Sweden' }),
+      token.post('/vpnpanel/squads/1/actions', { action: 'delete' }),
+    ];
+    for (const reply of await Promise.all(bad)) {
+      expect(reply.status).toBe(422);
+      expect(reply.body.detail[0]).toMatchObject({ loc: ['path', expect.stringMatching(/_uuid$/)], type: 'uuid_parsing' });
+    }
+    const body = await token.post('/vpnpanel/squads', { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND, 'x'] });
+    expect(body.body.detail[0]).toMatchObject({ loc: ['body', 'inbound_uuids', '1'], type: 'uuid_parsing' });
+    expect((await token.get('/vpnpanel/users/abc/traffic')).status).toBe(422);
+    expect(panel.calls()).toHaveLength(before);
+  });
+
+  it('what the panel does not have is 404', async () => {
+    const { token } = await panelDoors();
+    for (const [path, detail] of [
+      [`/vpnpanel/nodes/${UNKNOWN_UUID}`, 'Node not found'],
+      [`/vpnpanel/nodes/${UNKNOWN_UUID}/statistics`, 'Node not found'],
+      [`/vpnpanel/nodes/${UNKNOWN_UUID}/usage`, 'Node not found'],
+      [`/vpnpanel/squads/${UNKNOWN_UUID}`, 'Squad not found'],
+      ['/vpnpanel/users/4/traffic', 'User not found'],
+    ] as const) {
+      expect(await token.get(path), path).toMatchObject({ status: 404, body: { detail } });
+    }
+  });
+
+  it('while the panel is down lists are empty, single things 502 and nothing names its address', async () => {
+    const { token, panel, messengerId } = await panelDoors();
+    panel.faults.set({ timeoutAfterEffect: true });
+    expect((await token.get('/vpnpanel/nodes')).body).toEqual({ items: [], total: 0 });
+    expect((await token.get('/vpnpanel/squads')).body).toEqual({ items: [], total: 0 });
+    expect((await token.get('/vpnpanel/inbounds')).body).toEqual({ items: [] });
+    expect((await token.get('/vpnpanel/nodes/realtime')).body).toEqual([]);
+    for (const path of [
+      '/vpnpanel/system',
+      `/vpnpanel/nodes/${GERMAN_NODE}`,
+      `/vpnpanel/nodes/${GERMAN_NODE}/statistics`,
+      `/vpnpanel/squads/${GERMANY}`,
+      `/vpnpanel/users/${messengerId}/traffic`,
+    ]) {
+      const reply = await token.get(path);
+      expect(reply.status, path).toBe(502);
+      expect(reply.text).not.toContain('127.0.0.1');
+    }
+    expect((await token.get('/vpnpanel/status')).body).toMatchObject({
+      is_configured: true,
+      connection: { status: 'error', status_code: null, system_info: null },
+    });
+  });
+
+  it('without a panel everything but the state is 503 with the reason', async () => {
+    const { token } = await doorsWithoutPanel();
+    const calls = [
+      token.get('/vpnpanel/system'),
+      token.get('/vpnpanel/nodes'),
+      token.get('/vpnpanel/nodes/realtime'),
+      token.get(`/vpnpanel/nodes/${GERMAN_NODE}`),
+      token.get(`/vpnpanel/nodes/${GERMAN_NODE}/statistics`),
+      token.get(`/vpnpanel/nodes/${GERMAN_NODE}/usage`),
+      token.post(`/vpnpanel/nodes/${GERMAN_NODE}/actions`, { action: 'disable' }),
+      token.post('/vpnpanel/nodes/restart'),
+      token.get('/vpnpanel/squads'),
+      token.post('/vpnpanel/squads', { name: 'Sweden' }),
+      token.get(`/vpnpanel/squads/${GERMANY}`),
+      token.patch(`/vpnpanel/squads/${GERMANY}`, {}),
+      token.post(`/vpnpanel/squads/${GERMANY}/actions`, { action: 'rename' }),
+      token.get('/vpnpanel/inbounds'),
+      token.get('/vpnpanel/users/1/traffic'),
+    ];
+    for (const reply of await Promise.all(calls)) expect(reply).toMatchObject({ status: 503, body: { detail: NOT_CONFIGURED } });
+    expect((await token.get('/vpnpanel/status')).body).toEqual({
+      is_configured: false,
+      configuration_error: NOT_CONFIGURED,
+      connection: { status: 'not_configured', message: NOT_CONFIGURED, api_url: null, status_code: null, system_info: null },
+    });
+  });
+});

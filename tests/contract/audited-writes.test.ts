@@ -1,0 +1,76 @@
+/**
+ * Whatever an administrator changes leaves a row in the audit log that tells what was and what is (spec 01 section 4.5, H7). The
+ * operations are read from the router, so that a new one cannot be forgotten.
+ */
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildRouteTable } from '../../src/rest/route-table.ts';
+import { appRouter } from '../../src/routers/root.ts';
+import { adminClient } from '../support/actors.ts';
+import { testServer } from '../support/api.ts';
+import { testApp } from '../support/test-app.ts';
+import { ADMIN, type Stage } from './admin-write-samples.ts';
+import { ADMIN_WRITES, STATELESS } from './admin-writes.ts';
+
+const writes = buildRouteTable(appRouter)
+  .filter((route) => route.meta.auth === 'JWT_ADMIN' && route.method !== 'GET')
+  .map((route) => `${route.method} ${route.path.replace(ADMIN, '')}`)
+  .sort();
+
+let stage: Stage;
+let server: FastifyInstance;
+
+beforeAll(async () => {
+  const { app } = await testApp();
+  server = await testServer(app);
+  stage = { app, boss: await adminClient(app, server, ['*:*'], 900) };
+});
+afterAll(() => server.close());
+
+test('every operation that writes is listed with a request that succeeds, or as one without state', () => {
+  const listed = [...Object.keys(ADMIN_WRITES), ...Object.keys(STATELESS)].sort();
+  expect(listed, 'add the operation to admin-writes.ts').toEqual(writes);
+});
+
+interface AuditRow {
+  status: string;
+  details: { before?: unknown; after?: unknown };
+}
+
+test.each(Object.entries(ADMIN_WRITES))('%s', async (name, { kind, request }) => {
+  const { path, body } = await request(stage);
+  const method = name.split(' ', 1)[0]!.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
+  const url = path.startsWith('/cabinet/') ? path : `${ADMIN}${path}`;
+  const reply = method === 'delete' ? await stage.boss.delete(url, { body }) : await stage.boss[method](url, body);
+  expect(reply.status, reply.text).toBe(200);
+  const [row] = await stage.app.db.sql<AuditRow>(
+    'SELECT status, details FROM admin_audit_log WHERE user_id = $1::int AND request_path = $2 ORDER BY id DESC LIMIT 1',
+    [stage.boss.user.id, url],
+  );
+  expect(row?.status).toBe('success');
+  const { before, after } = row!.details;
+  const isTold = { before: (before ?? null) !== null, after: (after ?? null) !== null };
+  if (kind === 'change') {
+    expect(isTold, name).toEqual({ before: true, after: true });
+    expect(after).not.toEqual(before);
+  }
+  if (kind === 'creation' || kind === 'summary') expect(isTold, name).toEqual({ before: false, after: true });
+  if (kind === 'deletion') expect(isTold.before, name).toBe(true);
+});
+
+test('before and after of a secret setting tell that it changed, not what it was', async () => {
+  const url = `${ADMIN}/settings/SMTP_PASSWORD`;
+  for (const value of ['first-mail-box-secret', 'second-mail-box-secret']) {
+    expect((await stage.boss.put(url, { value })).status).toBe(200);
+  }
+  expect((await stage.boss.delete(url)).status).toBe(200);
+  const rows = await stage.app.db.sql<{ text: string; details: AuditRow['details'] }>(
+    'SELECT details::text AS text, details FROM admin_audit_log WHERE user_id = $1::int AND request_path = $2',
+    [stage.boss.user.id, url],
+  );
+  expect(rows).toHaveLength(3);
+  for (const { text, details } of rows) {
+    expect(text).not.toContain('mail-box-secret');
+    expect(details).toMatchObject({ before: { key: 'SMTP_PASSWORD' }, after: { key: 'SMTP_PASSWORD' } });
+  }
+});

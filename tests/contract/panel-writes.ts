@@ -1,0 +1,70 @@
+/** Writes of administrators at the panel. */
+import { DUTCH_NODE } from '../api/vpnpanel-setup.ts';
+import { unique } from '../support/builders.ts';
+import { ADMIN, type AdminWrite, aServer, type Stage } from './admin-write-samples.ts';
+
+async function aSquad({ app }: Stage): Promise<string> {
+  return (await app.ports.panel.createInternalSquad({ name: `Squad ${unique()}`, inboundUuids: [] })).uuid;
+}
+
+/** Runs over all users, whose audit row tells the numbers. */
+const RUNS = [
+  ...['from-panel', 'to-panel', 'servers', 'auto/run'],
+  ...['subscriptions/validate', 'subscriptions/cleanup', 'subscriptions/statuses'],
+];
+
+const SYNC_WRITES: Record<string, AdminWrite> = Object.fromEntries(
+  RUNS.map((path) => [
+    `POST /vpnpanel/sync/${path}`,
+    { kind: 'summary', request: async () => ({ path: `/vpnpanel/sync/${path}`, body: path === 'from-panel' ? {} : undefined }) },
+  ]),
+);
+
+export const PANEL_WRITES: Record<string, AdminWrite> = {
+  'POST /vpnpanel/nodes/{node_uuid}/action': {
+    kind: 'change',
+    request: async ({ app }) => {
+      await app.ports.panel.disableNode(DUTCH_NODE);
+      return { path: `/vpnpanel/nodes/${DUTCH_NODE}/action`, body: { action: 'enable' } };
+    },
+  },
+  'POST /vpnpanel/nodes/restart-all': { kind: 'summary', request: async () => ({ path: '/vpnpanel/nodes/restart-all' }) },
+  'POST /vpnpanel/squads': {
+    kind: 'creation',
+    request: async () => ({ path: '/vpnpanel/squads', body: { name: `Squad${unique()}`, inbound_uuids: [] } }),
+  },
+  'PATCH /vpnpanel/squads/{squad_uuid}': {
+    kind: 'change',
+    request: async (stage) => ({ path: `/vpnpanel/squads/${await aSquad(stage)}`, body: { name: `Renamed${unique()}` } }),
+  },
+  'DELETE /vpnpanel/squads/{squad_uuid}': {
+    kind: 'deletion',
+    request: async (stage) => ({ path: `/vpnpanel/squads/${await aSquad(stage)}` }),
+  },
+  'POST /vpnpanel/squads/{squad_uuid}/action': {
+    kind: 'change',
+    request: async (stage) => ({
+      path: `/vpnpanel/squads/${await aSquad(stage)}/action`,
+      body: { action: 'rename', name: `Renamed${unique()}` },
+    }),
+  },
+  'POST /vpnpanel/squads/migrate': {
+    kind: 'summary',
+    request: async (stage) => {
+      const uuids: string[] = [];
+      for (const id of [await aServer(stage), await aServer(stage)]) {
+        uuids.push((await stage.boss.get(`${ADMIN}/servers/${id}`)).body.squad_uuid);
+      }
+      const [source_uuid, target_uuid] = uuids;
+      return { path: '/vpnpanel/squads/migrate', body: { source_uuid, target_uuid } };
+    },
+  },
+  'POST /vpnpanel/sync/auto/toggle': {
+    kind: 'change',
+    request: async ({ app }) => ({
+      path: '/vpnpanel/sync/auto/toggle',
+      body: { enabled: !app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED') },
+    }),
+  },
+  ...SYNC_WRITES,
+};

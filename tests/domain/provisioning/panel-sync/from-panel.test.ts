@@ -1,0 +1,230 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addDays, DAY_MS, SECOND_MS } from '../../../../src/core/clock.ts';
+import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
+import { aUser, unique } from '../../../support/builders.ts';
+import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
+import { aServer, everything, inStep, push, run, startEmpty } from './setup.ts';
+
+async function aPanelUser(t: ProvisioningTest, fields: Partial<Parameters<ProvisioningTest['adapter']['createUser']>[0]> = {}) {
+  return t.adapter.createUser({
+    username: `panel_${unique()}`,
+    status: 'ACTIVE',
+    expireAt: addDays(t.clock.now(), 20),
+    trafficLimitBytes: 50 * GB,
+    squadUuids: [GERMANY],
+    deviceLimit: 3,
+    ...fields,
+  });
+}
+
+describe('from the panel', () => {
+  it('creates accounts that only the panel knows, with names and subscription, and tells of each', async () => {
+    const t = await startEmpty();
+    await aServer(t.app, GERMANY);
+    const messengerId = 7_100_000_000 + unique();
+    const made = await aPanelUser(t, { messengerId, description: 'Bot user: Ivan Petrov @ivan_p' });
+    const result = await run(t.app, 'from_panel', 'all');
+    expect(result).toMatchObject({ status: 'completed', counts: { created: 1, updated: 0, deleted: 0, errors: 0, listed: 1 } });
+    const [user] = await t.app.db.sql(
+      `SELECT u.id, u.first_name, u.last_name, u.username, u.language, u.vpnpanel_uuid, s.status, s.is_trial, s.end_date,
+         s.traffic_limit_gb, s.device_limit, s.connected_squads, s.vpnpanel_short_uuid, s.subscription_url, s.provision_state,
+         (SELECT count(*)::int FROM subscription_servers l WHERE l.subscription_id = s.id) AS links,
+         (SELECT count(*)::int FROM user_promo_groups g WHERE g.user_id = u.id) AS groups,
+         (SELECT count(*)::int FROM domain_events e WHERE e.type = 'user.created' AND (e.payload->>'user_id')::int = u.id) AS events
+       FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.messenger_id = $1::bigint`,
+      [messengerId],
+    );
+    expect(user).toMatchObject({
+      first_name: 'Ivan',
+      last_name: 'Petrov',
+      username: 'ivan_p',
+      language: 'ru',
+      vpnpanel_uuid: made.uuid,
+      status: 'active',
+      is_trial: false,
+      end_date: made.expireAt,
+      traffic_limit_gb: 50,
+      device_limit: 3,
+      connected_squads: [GERMANY],
+      vpnpanel_short_uuid: made.shortUuid,
+      subscription_url: made.subscriptionUrl,
+      provision_state: 'synced',
+      links: 1,
+      groups: 1,
+      events: 1,
+    });
+    // The list is forgotten with the run's end.
+    expect(await t.app.db.sql('SELECT 1 AS left_over FROM panel_sync_users')).toEqual([]);
+  });
+
+  it('keeps to its mode', async () => {
+    const t = await startEmpty();
+    const [held] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+    await t.adapter.updateUser({ uuid, trafficLimitBytes: 7 * GB });
+    const messengerId = 7_200_000_000 + unique();
+    await aPanelUser(t, { messengerId });
+    const limit = async () =>
+      (await t.app.db.sql<{ gb: number }>('SELECT traffic_limit_gb AS gb FROM subscriptions WHERE id = $1::int', [held!.id]))[0]!
+        .gb;
+    expect((await run(t.app, 'from_panel', 'update_only')).counts).toMatchObject({ created: 0, updated: 1 });
+    expect(await limit()).toBe(7);
+    await t.adapter.updateUser({ uuid, trafficLimitBytes: 9 * GB });
+    expect((await run(t.app, 'from_panel', 'new_only')).counts).toMatchObject({ created: 1, updated: 0 });
+    expect(await limit()).toBe(7);
+  });
+
+  it('a second run changes nothing', async () => {
+    const t = await startEmpty();
+    await inStep(t, 3);
+    for (let n = 0; n < 3; n++) await aPanelUser(t, { messengerId: 7_300_000_000 + unique() });
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 3, updated: 0 });
+    const before = await everything(t.app);
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, updated: 0, deleted: 0, errors: 0 });
+    expect(await everything(t.app)).toEqual(before);
+  });
+
+  it('takes of several panel users of one person the one that ends last, then the active one', async () => {
+    const t = await startEmpty();
+    const messengerId = 7_400_000_000 + unique();
+    await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 5) });
+    await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 9), status: 'DISABLED' });
+    const wanted = await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 9) });
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 1, listed: 3 });
+    const [row] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE messenger_id = $1::bigint', [messengerId]);
+    expect(row).toEqual({ vpnpanel_uuid: wanted.uuid });
+  });
+
+  it('finds users without messenger id by uuid or confirmed e-mail, and never makes an account of one', async () => {
+    const t = await startEmpty();
+    const number = unique();
+    const [row] = await t.app.db.sql<{ id: number }>(
+      `INSERT INTO users (auth_type, email, email_verified, referral_code, promo_group_id)
+       VALUES ('email', $1, true, $2, (SELECT id FROM promo_groups WHERE is_default)) RETURNING id`,
+      [`sync${number}@example.com`, `sync${number}`],
+    );
+    const made = await aPanelUser(t, { email: `Sync${number}@example.com` });
+    await aPanelUser(t, { email: `stranger${number}@example.com` });
+    await aPanelUser(t);
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, updated: 1, listed: 3 });
+    const [linked] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [row!.id]);
+    expect(linked).toEqual({ vpnpanel_uuid: made.uuid });
+  });
+
+  it("a panel user that names somebody else's messenger id moves there, and the one who held it gets a push of his own", async () => {
+    const t = await startEmpty();
+    const [holder] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, holder!.id)).vpnpanel_uuid!;
+    const other = await aUser(t.app);
+    await t.adapter.updateUser({ uuid, messengerId: other.messengerId });
+    await run(t.app, 'from_panel', 'update_only');
+    const [row] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [other.id]);
+    expect(row).toEqual({ vpnpanel_uuid: uuid });
+    expect(await readRow(t.app, holder!.id)).toMatchObject({ vpnpanel_uuid: null, provision_state: 'pending' });
+  });
+
+  it('one account that cannot be saved costs itself only', async () => {
+    const t = await startEmpty();
+    const ids = [unique(), unique(), unique()].map((number) => 7_500_000_000 + number);
+    for (const messengerId of ids) await aPanelUser(t, { messengerId });
+    // A row that the database refuses, whatever the reason.
+    await t.app.db.sql(`ALTER TABLE users ADD CONSTRAINT users_test_refused CHECK (messenger_id <> ${ids[1]}) NOT VALID`);
+    onTestFinished(async () => void (await t.app.db.sql('ALTER TABLE users DROP CONSTRAINT users_test_refused')));
+    const result = await run(t.app, 'from_panel', 'all');
+    expect(result).toMatchObject({ status: 'completed', counts: { created: 2, errors: 1 } });
+  });
+
+  it('a panel that never answers is told by errors, and nothing is lost', async () => {
+    const t = await startEmpty();
+    await inStep(t, 2);
+    const before = await everything(t.app);
+    t.panel.faults.set({ status: 500 });
+    const result = await run(t.app, 'from_panel', 'all');
+    expect(result).toMatchObject({ status: 'failed', counts: { created: 0, updated: 0, errors: 1, deleted: 0 } });
+    expect(await everything(t.app)).toEqual(before);
+  });
+});
+
+describe('hazard 7: stale overwrite', () => {
+  it('a renewal that the panel has not taken yet is not undone by its older end', async () => {
+    const t = await startEmpty();
+    const [held] = await inStep(t, 1);
+    const renewed = addDays(t.clock.now(), 300);
+    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [held!.id, renewed]);
+    await requestProvisioning(t.app, held!.id);
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, deleted: 0 });
+    expect((await readRow(t.app, held!.id)).end_date).toEqual(renewed);
+  });
+
+  it('a renewal pushed after the page was read is not undone by what the page said', async () => {
+    const t = await startEmpty();
+    const [held] = await inStep(t, 1);
+    const renewed = addDays(t.clock.now(), 300);
+    const app = withPort(t.app, {
+      ...t.adapter,
+      listUsers: async (page) => {
+        const list = await t.adapter.listUsers(page);
+        t.clock.advance(SECOND_MS);
+        await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [held!.id, renewed]);
+        await push(t.app, held!.id);
+        return list;
+      },
+    });
+    expect((await run(app, 'from_panel', 'all')).counts.updated).toBe(0);
+    expect((await readRow(t.app, held!.id)).end_date).toEqual(renewed);
+  });
+
+  it('what the panel itself changed in a settled row is taken over, in both directions', async () => {
+    const t = await startEmpty();
+    const [longer, shorter] = await inStep(t, 2);
+    const ends = new Map<number, Date>();
+    for (const [{ id }, days] of [
+      [longer!, 60],
+      [shorter!, 3],
+    ] as const) {
+      const end = addDays(t.clock.now(), days);
+      ends.set(id, end);
+      await t.adapter.updateUser({ uuid: (await readRow(t.app, id)).vpnpanel_uuid!, expireAt: end });
+    }
+    expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(2);
+    for (const [id, end] of ends) expect((await readRow(t.app, id)).end_date).toEqual(end);
+  });
+
+  it('guard W: a row that the panel reported on less than a minute ago is left alone', async () => {
+    const t = await startEmpty();
+    const [held] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+    await t.adapter.updateUser({ uuid, trafficLimitBytes: GB });
+    await t.app.db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int', [
+      held!.id,
+      t.clock.now(),
+    ]);
+    t.clock.advance(30 * SECOND_MS);
+    expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(0);
+    t.clock.advance(31 * SECOND_MS);
+    expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(1);
+  });
+
+  it('a row that is over stays expired although our own push switched its panel user off', async () => {
+    const t = await startEmpty();
+    const [held] = await inStep(t, 1, { days: 1 });
+    t.clock.advance(2 * DAY_MS);
+    await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = $1::int", [held!.id]);
+    await push(t.app, held!.id);
+    t.clock.advance(SECOND_MS);
+    expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(0);
+    expect((await readRow(t.app, held!.id)).status).toBe('expired');
+  });
+
+  it('the status follows the panel', async () => {
+    const t = await startEmpty();
+    const [off, limited] = await inStep(t, 2, { trafficLimitGb: 1 });
+    await t.adapter.disableUser((await readRow(t.app, off!.id)).vpnpanel_uuid!);
+    t.panel.addTraffic((await readRow(t.app, limited!.id)).vpnpanel_uuid!, 2 * GB);
+    await run(t.app, 'statuses');
+    expect((await readRow(t.app, off!.id)).status).toBe('disabled');
+    expect((await readRow(t.app, limited!.id)).status).toBe('limited');
+    const again = await aSubscription(t.app, { squads: [NETHERLANDS] });
+    expect((await readRow(t.app, again.id)).status).toBe('active');
+  });
+});

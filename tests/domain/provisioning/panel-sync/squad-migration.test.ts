@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest';
+import { SECOND_MS } from '../../../../src/core/clock.ts';
+import { inTransaction } from '../../../../src/core/db/transaction.ts';
+import { watchRuns } from '../../../../src/domain/provisioning/long-runs/watch-runs.ts';
+import {
+  continueMigration,
+  migrateSquad,
+  previewMigration,
+} from '../../../../src/domain/provisioning/migration/migrate-squad.ts';
+import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
+import { pushSubscription } from '../../../../src/domain/provisioning/push-subscription.ts';
+import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
+import { aSubscription, GERMANY, jobsOf, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
+import { actor, aServer, everything, inStep, push, startEmpty } from './setup.ts';
+
+const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
+
+async function start(): Promise<ProvisioningTest & { source: number; target: number }> {
+  const t = await startEmpty();
+  return { ...t, source: await aServer(t.app, NETHERLANDS, 2), target: await aServer(t.app, GERMANY, 7) };
+}
+
+const move = (t: ProvisioningTest, app = t.app) =>
+  migrateSquad(app, actor, { sourceUuid: ` ${NETHERLANDS} `, targetUuid: GERMANY });
+
+async function panelSquads(t: ProvisioningTest, id: number): Promise<string[]> {
+  const user = await t.adapter.findByUuid((await readRow(t.app, id)).vpnpanel_uuid!);
+  return user!.squads.map((squad) => squad.uuid);
+}
+
+describe('squad migration', () => {
+  it('moves active and trial subscriptions, at the panel and here, with links and counters', async () => {
+    const t = await start();
+    const [plain, both, linked] = [
+      ...(await inStep(t, 1)),
+      ...(await inStep(t, 1, { squads: [NETHERLANDS, GERMANY] })),
+      ...(await inStep(t, 1, { squads: [FINLAND, NETHERLANDS], isTrial: true })),
+    ];
+    const over = await aSubscription(t.app, { status: 'expired' });
+    const elsewhere = await aSubscription(t.app, { squads: [FINLAND] });
+    const link = (id: number, server: number, paid: number) =>
+      t.app.db.sql(
+        'INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks) VALUES ($1::int, $2::int, $3::bigint)',
+        [id, server, paid],
+      );
+    await link(linked!.id, t.source, 900);
+    await link(both!.id, t.source, 400);
+    await link(both!.id, t.target, 300);
+    expect(await previewMigration(t.app, NETHERLANDS)).toEqual({
+      squadUuid: NETHERLANDS,
+      squadName: NETHERLANDS,
+      currentUsers: 2,
+      maxUsers: null,
+      usersToMigrate: 3,
+    });
+
+    expect(await move(t)).toMatchObject({
+      status: 'completed',
+      error: null,
+      stats: {
+        sourceUuid: NETHERLANDS,
+        targetUuid: GERMANY,
+        total: 3,
+        updated: 3,
+        panelUpdated: 3,
+        panelFailed: 0,
+        sourceRemoved: 3,
+        targetAdded: 2,
+      },
+    });
+    expect((await readRow(t.app, plain!.id)).connected_squads).toEqual([GERMANY]);
+    expect((await readRow(t.app, both!.id)).connected_squads).toEqual([GERMANY]);
+    expect((await readRow(t.app, linked!.id)).connected_squads).toEqual([FINLAND, GERMANY]);
+    expect((await panelSquads(t, linked!.id)).sort()).toEqual([GERMANY, FINLAND].sort());
+    expect((await readRow(t.app, over.id)).connected_squads).toEqual([NETHERLANDS]);
+    expect((await readRow(t.app, elsewhere.id)).connected_squads).toEqual([FINLAND]);
+    const links = await t.app.db.sql(
+      'SELECT subscription_id AS id, server_squad_id AS server, paid_price_kopeks AS paid FROM subscription_servers ORDER BY 1',
+    );
+    expect(links).toEqual([
+      { id: plain!.id, server: t.target, paid: 0 },
+      { id: both!.id, server: t.target, paid: 300 },
+      { id: linked!.id, server: t.target, paid: 900 },
+    ]);
+    // The source falls to 0 and not below; the target grows by those who were new to it.
+    expect(await t.app.db.sql('SELECT current_users FROM server_squads ORDER BY id')).toEqual([
+      { current_users: 0 },
+      { current_users: 9 },
+    ]);
+    const before = await everything(t.app);
+    expect(await move(t)).toMatchObject({ status: 'completed', stats: { total: 0, updated: 0 } });
+    expect(await everything(t.app)).toEqual(before);
+    // One bulk call a group of equal squads, no call for each user.
+    const bulk = t.panel.calls().filter((call) => call.path === '/api/users/bulk/update-squads');
+    expect(bulk).toHaveLength(2);
+  });
+
+  it('refuses the same squad, unknown squads and a panel that is not configured, and writes nothing down', async () => {
+    const t = await start();
+    const ask = (sourceUuid: string, targetUuid: string, app = t.app) => migrateSquad(app, actor, { sourceUuid, targetUuid });
+    await expect(ask(GERMANY, ` ${GERMANY}`)).rejects.toMatchObject({ status: 400, code: 'same_squad' });
+    await expect(ask('nowhere', GERMANY)).rejects.toMatchObject({ status: 404, detail: 'Source squad not found' });
+    await expect(ask(GERMANY, FINLAND)).rejects.toMatchObject({ status: 404, detail: 'Target squad not found' });
+    const unset = withPort(t.app, { ...t.adapter, configurationError: () => 'VPNPANEL_API_KEY is not set' });
+    await expect(ask(NETHERLANDS, GERMANY, unset)).rejects.toMatchObject({ status: 503, detail: 'VPNPANEL_API_KEY is not set' });
+    await expect(previewMigration(t.app, FINLAND)).rejects.toMatchObject({ status: 404 });
+    expect(await t.app.db.sql('SELECT id FROM squad_migration_runs')).toEqual([]);
+  });
+
+  it('without a panel user the row moves alone; one that the panel lost gets a push', async () => {
+    const t = await start();
+    const fresh = await aSubscription(t.app);
+    const [lost] = await inStep(t, 1);
+    await t.adapter.deleteUser((await readRow(t.app, lost!.id)).vpnpanel_uuid!);
+    expect((await move(t)).stats).toMatchObject({ total: 2, updated: 2, panelUpdated: 0, panelFailed: 0, targetAdded: 2 });
+    expect((await readRow(t.app, fresh.id)).connected_squads).toEqual([GERMANY]);
+    expect(await readRow(t.app, lost!.id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    await pushSubscription(t.app, lost!.id);
+    expect(await panelSquads(t, lost!.id)).toEqual([GERMANY]);
+  });
+
+  it('a target that the panel does not have fails at once and leaves the rows', async () => {
+    const t = await start();
+    await inStep(t, 2);
+    await aServer(t.app, '5a11ad00-0000-4000-8000-00000000dead');
+    const result = await migrateSquad(t.app, actor, {
+      sourceUuid: NETHERLANDS,
+      targetUuid: '5a11ad00-0000-4000-8000-00000000dead',
+    });
+    expect(result).toMatchObject({ status: 'completed', stats: { total: 2, updated: 0, panelUpdated: 0, panelFailed: 2 } });
+    expect(
+      await t.app.db.sql('SELECT 1 AS moved FROM subscriptions WHERE connected_squads <> $1::jsonb', [
+        JSON.stringify([NETHERLANDS]),
+      ]),
+    ).toEqual([]);
+  });
+
+  it('squads that the panel no longer has do not keep anybody from moving', async () => {
+    const t = await start();
+    const stale = '5a11ad00-0000-4000-8000-00000000beef';
+    const [held] = await inStep(t, 1);
+    await t.app.db.sql('UPDATE subscriptions SET connected_squads = $2::jsonb WHERE id = $1::int', [
+      held!.id,
+      JSON.stringify([stale, NETHERLANDS]),
+    ]);
+    expect((await move(t)).stats).toMatchObject({ updated: 1, panelUpdated: 1 });
+    expect((await readRow(t.app, held!.id)).connected_squads).toEqual([stale, GERMANY]);
+    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+  });
+
+  it('one user whom the panel refuses stays, the others move', async () => {
+    const t = await start();
+    const held = await inStep(t, 3);
+    const bad = (await readRow(t.app, held[1]!.id)).vpnpanel_uuid!;
+    const app = withPort(t.app, {
+      ...t.adapter,
+      setSquadsOfUsers: () => Promise.reject(new PanelError('rejected', 'VPN panel: no')),
+      updateUser: (patch) =>
+        patch.uuid === bad ? Promise.reject(new PanelError('rejected', 'VPN panel: no')) : t.adapter.updateUser(patch),
+    });
+    expect((await move(t, app)).stats).toMatchObject({ total: 3, updated: 2, panelUpdated: 2, panelFailed: 1 });
+    expect((await readRow(t.app, held[1]!.id)).connected_squads).toEqual([NETHERLANDS]);
+    expect(await t.app.db.sql("SELECT error FROM squad_migration_items WHERE state = 'failed'")).toEqual([
+      { error: 'VPN panel: no' },
+    ]);
+    // Whoever stayed is a candidate of the next run.
+    expect((await move(t)).stats).toMatchObject({ total: 1, updated: 1, panelUpdated: 1, panelFailed: 0 });
+  });
+
+  it('a panel that is down for good leaves everybody where he was', async () => {
+    const t = await start();
+    await inStep(t, 2);
+    const before = await everything(t.app);
+    t.panel.faults.set({ status: 500 });
+    const result = await move(t);
+    expect(result).toMatchObject({ status: 'completed', stats: { total: 2, updated: 0, panelFailed: 2 } });
+    expect(await everything(t.app)).toEqual(before);
+  });
+});
+
+describe('hazard 6: panel call and commit are two steps', () => {
+  it('a commit that fails after the panel was told is repeated from the stored intent', async () => {
+    const t = await start();
+    const [held] = await inStep(t, 1);
+    let fails = 1;
+    const app = withPort(t.app, {
+      ...t.adapter,
+      setSquadsOfUsers: async (uuids, squads) => {
+        const told = await t.adapter.setSquadsOfUsers(uuids, squads);
+        // The row refuses the first save, whatever the reason.
+        if (fails-- > 0) {
+          await t.app.db.sql(
+            'ALTER TABLE subscriptions ADD CONSTRAINT test_refused CHECK (connected_squads <> $$["' +
+              GERMANY +
+              '"]$$::jsonb) NOT VALID',
+          );
+          setTimeout(() => void t.app.db.sql('ALTER TABLE subscriptions DROP CONSTRAINT test_refused'), 300);
+        }
+        return told;
+      },
+    });
+    expect(await move(t, app)).toMatchObject({ status: 'completed', stats: { updated: 1, panelUpdated: 1 } });
+    expect((await readRow(t.app, held!.id)).connected_squads).toEqual([GERMANY]);
+    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+  });
+
+  it('a push between the call and the commit, which wrote the old squads back, is followed by another', async () => {
+    const t = await start();
+    const [held] = await inStep(t, 1);
+    const app = withPort(t.app, {
+      ...t.adapter,
+      setSquadsOfUsers: async (uuids, squads) => {
+        const told = await t.adapter.setSquadsOfUsers(uuids, squads);
+        t.clock.advance(SECOND_MS);
+        await push(t.app, held!.id);
+        return told;
+      },
+    });
+    await move(t, app);
+    expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
+    expect(await readRow(t.app, held!.id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
+    await pushSubscription(t.app, held!.id);
+    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+  });
+
+  it('squads bought while the panel was told are kept', async () => {
+    const t = await start();
+    const [held] = await inStep(t, 1);
+    const app = withPort(t.app, {
+      ...t.adapter,
+      setSquadsOfUsers: async (uuids, squads) => {
+        await inTransaction(t.app, async (inner) => {
+          await inner.db.sql('UPDATE subscriptions SET connected_squads = $2::jsonb WHERE id = $1::int', [
+            held!.id,
+            JSON.stringify([NETHERLANDS, FINLAND]),
+          ]);
+          await requestProvisioning(inner, held!.id);
+        });
+        return t.adapter.setSquadsOfUsers(uuids, squads);
+      },
+    });
+    await move(t, app);
+    expect((await readRow(t.app, held!.id)).connected_squads).toEqual([FINLAND, GERMANY]);
+    await pushSubscription(t.app, held!.id);
+    expect((await panelSquads(t, held!.id)).sort()).toEqual([FINLAND, GERMANY].sort());
+  });
+});
+
+describe('a run that nobody works on', () => {
+  it('is called to the queue by the watch, once, and finished there', async () => {
+    const t = await start();
+    await inStep(t, 2);
+    const asleep = new Promise<never>(() => undefined);
+    void move(t, withPort(t.app, { ...t.adapter, setSquadsOfUsers: () => asleep }));
+    const runs = () => t.app.db.sql<{ id: number; status: string }>('SELECT id, status FROM squad_migration_runs');
+    while ((await runs()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const [{ id } = { id: 0 }] = await runs();
+    await watchRuns(t.app);
+    expect(await jobsOf(t.app, 'provisioning.continue')).toEqual([]);
+    await t.app.db.sql("UPDATE squad_migration_runs SET lease_until = now() - interval '1 second'");
+    await watchRuns(t.app);
+    await watchRuns(t.app);
+    expect(await jobsOf(t.app, 'provisioning.continue')).toEqual([{ data: { table: 'squad_migration_runs', runId: id } }]);
+    await continueMigration(t.app, id, { untilMs: performance.now() + 10_000 });
+    expect(await runs()).toEqual([{ id, status: 'completed' }]);
+  });
+});

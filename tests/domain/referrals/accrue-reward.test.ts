@@ -1,0 +1,232 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aCampaign } from '../campaigns/campaign-samples.ts';
+import { setUser, userRow } from '../merge/merge-samples.ts';
+import { aDeposit, aReferralPair, earningsOf, figuresAndCounts, type ReferralPair, rewardsOf } from './referral-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+async function pay(pair: ReferralPair, kopeks: number, app = t.app): Promise<number> {
+  const transactionId = await aDeposit(app, pair.referral.id, kopeks);
+  await accrueReward(app, { transactionId });
+  return transactionId;
+}
+
+const eventsOf = (userId: number) =>
+  t.app.db.sql<{ type: string; payload: Record<string, unknown> }>(
+    "SELECT type, payload FROM domain_events WHERE user_id = $1::int AND audience = 'user' AND type LIKE '%referral%bonus' ORDER BY id",
+    [userId],
+  );
+const messagesTo = async (messengerId: number) =>
+  (
+    await t.app.db.sql<{ html: string }>(
+      `SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on`,
+      [messengerId],
+    )
+  ).map((row) => row.html);
+
+describe('accrueReward (spec 04 section 1.3)', () => {
+  test('the first top-up: bonus to the referral, one reward of bonus and commission to the referrer, then commissions', async () => {
+    const pair = await aReferralPair(t.app);
+    expect((await earningsOf(t.app, pair)).map((row) => row.reason)).toEqual(['referral_registration_pending']);
+    const first = await pay(pair, 50_000);
+    expect(await earningsOf(t.app, pair)).toEqual([
+      { reason: 'referral_first_topup', amount_kopeks: 22_500, referral_transaction_id: first, campaign_id: null },
+    ]);
+    expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
+    expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([22_500]);
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: true, balance_kopeks: 60_000 });
+    const second = await pay(pair, 1_003);
+    expect((await earningsOf(t.app, pair)).at(-1)).toMatchObject({
+      reason: 'referral_commission_topup',
+      amount_kopeks: 250,
+      referral_transaction_id: second,
+    });
+    expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('below the minimum: the commission alone, the flag stays and the pending row with it', async () => {
+    const pair = await aReferralPair(t.app, { referrer: { referral_commission_percent: 12.5 } });
+    await pay(pair, 9_999);
+    expect(await earningsOf(t.app, pair)).toMatchObject([
+      { reason: 'referral_registration_pending' },
+      { reason: 'referral_commission_topup', amount_kopeks: 1_249 },
+    ]);
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+  });
+
+  test("the referral's earliest campaign is named", async () => {
+    const pair = await aReferralPair(t.app);
+    const { id } = await aCampaign(t.app);
+    await t.app.db.sql(
+      `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id`,
+      [id, pair.referral.id],
+    );
+    await pay(pair, 20_000);
+    expect(await earningsOf(t.app, pair)).toMatchObject([{ campaign_id: id }]);
+  });
+
+  test('a limit of payments ends the commission; 0 percent pays none', async () => {
+    const { app } = await testApp({ environment: { REFERRAL_MAX_COMMISSION_PAYMENTS: '1', REFERRAL_COMMISSION_PERCENT: '10' } });
+    const pair = await aReferralPair(app, { referral: { has_made_first_topup: true } });
+    for (const kopeks of [1_000, 2_000]) await pay(pair, kopeks, app);
+    expect(await rewardsOf(app, pair.referrer.id)).toEqual([100]);
+    const free = await aReferralPair(app, {
+      referrer: { referral_commission_percent: 0 },
+      referral: { has_made_first_topup: true },
+    });
+    await pay(free, 1_000, app);
+    expect(await rewardsOf(app, free.referrer.id)).toEqual([]);
+  });
+
+  test('bonuses, manual credits, purchases from the balance and payments without referrer earn nothing', async () => {
+    const pair = await aReferralPair(t.app);
+    const bonus = { userId: pair.referral.id, type: 'deposit', amountKopeks: 50_000, description: null } as const;
+    const movements = [
+      { ...bonus, counter: { kind: 'bonus_expense', bonus: 'promocode' }, paymentMethod: null },
+      { ...bonus, counter: { kind: 'manual_adjustment' }, paymentMethod: 'manual' },
+      {
+        ...bonus,
+        type: 'subscription_payment',
+        amountKopeks: -20_000,
+        counter: { kind: 'sales_revenue', product: 'tariff' },
+        paymentMethod: 'balance',
+      },
+    ] as const;
+    for (const movement of movements) {
+      const posting = await postMovement(t.app, movement);
+      await accrueReward(t.app, { transactionId: 'transactionId' in posting ? posting.transactionId : 0 });
+    }
+    const alone = await aUser(t.app);
+    await accrueReward(t.app, { transactionId: await aDeposit(t.app, alone.id, 50_000) });
+    expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([]);
+    expect(await rewardsOf(t.app, alone.id)).toEqual([]);
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+  });
+
+  test('a purchase paid straight to a provider earns like a top-up', async () => {
+    const pair = await aReferralPair(t.app);
+    const posting = await postMovement(t.app, {
+      userId: pair.referral.id,
+      type: 'subscription_payment',
+      amountKopeks: -20_000,
+      counter: { kind: 'sales_revenue', product: 'tariff' },
+      paymentMethod: 'messenger_stars',
+      externalId: `direct-${pair.referral.id}`,
+      description: null,
+      paidThroughProvider: 'messenger_stars',
+    });
+    if (posting.outcome !== 'posted') throw new Error(posting.outcome);
+    await accrueReward(t.app, posting);
+    expect(await earningsOf(t.app, pair)).toMatchObject([{ reason: 'referral_first_topup', amount_kopeks: 15_000 }]);
+  });
+
+  test('nothing while the programme is off; a deleted referrer gets nothing, the referral its bonus', async () => {
+    const off = await testApp({ environment: { REFERRAL_PROGRAM_ENABLED: 'false' } });
+    const pair = await aReferralPair(off.app);
+    const transactionId = await pay(pair, 50_000, off.app);
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false, balance_kopeks: 50_000 });
+    await setUser(t.app, pair.referrer.id, { status: 'deleted' });
+    await accrueReward(t.app, { transactionId });
+    expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([]);
+    expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
+  });
+
+  test('both hear of it in their messenger, names escaped; events for both', async () => {
+    const pair = await aReferralPair(t.app, { referral: { first_name: 'Eve <b>', last_name: null } });
+    await pay(pair, 50_000);
+    expect((await messagesTo(pair.referrer.messengerId)).at(-1)).toContain('Eve &lt;b&gt;');
+    expect((await messagesTo(pair.referrer.messengerId)).at(-1)).toContain('225 ₽');
+    expect((await messagesTo(pair.referral.messengerId)).at(-1)).toContain('100 ₽');
+    expect(await eventsOf(pair.referrer.id)).toEqual([
+      { type: 'referral.bonus', payload: { bonus_kopeks: 22_500, bonus_rubles: 225, referral_name: 'Eve <b>' } },
+    ]);
+    expect(await eventsOf(pair.referral.id)).toMatchObject([{ type: 'referral.bonus', payload: { bonus_kopeks: 10_000 } }]);
+  });
+
+  test('without a messenger: a mail to a verified address and the notice on the own sockets', async () => {
+    const email = `earner-${Date.now()}@example.com`;
+    const pair = await aReferralPair(t.app, {
+      referrer: { messenger_id: null, email, email_verified: true },
+      referral: { has_made_first_topup: true },
+    });
+    await pay(pair, 10_000);
+    const mails = await t.app.db.sql<{ template: string; subject: string }>(
+      'SELECT template, subject FROM outgoing_mails WHERE recipient = $1 AND template = $2',
+      [email, 'referral_bonus'],
+    );
+    expect(mails).toMatchObject([{ subject: expect.stringContaining('25 ₽') }]);
+    expect((await eventsOf(pair.referrer.id)).map((event) => event.type)).toEqual([
+      'referral.bonus',
+      'notification.referral_bonus',
+    ]);
+    expect((await eventsOf(pair.referrer.id))[1]!.payload).toMatchObject({
+      bonus_kopeks: 2_500,
+      bonus_rubles: 25,
+      formatted_bonus: '25 ₽',
+    });
+  });
+
+  test('hazard 1.4.2: whoever asks again about the same payment pays nothing', async () => {
+    const pair = await aReferralPair(t.app);
+    const transactionId = await pay(pair, 50_000);
+    for (let i = 0; i < 3; i++) await accrueReward(t.app, { transactionId });
+    expect(await earningsOf(t.app, pair)).toHaveLength(1);
+    expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([22_500]);
+    expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
+  });
+
+  test('hazard 1.4.1: a crash on the way leaves nothing: no flag without its bonus', async () => {
+    const pair = await aReferralPair(t.app);
+    const transactionId = await aDeposit(t.app, pair.referral.id, 50_000);
+    await t.app.db.sql(
+      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id)
+       VALUES ($1::int, $2::int, 1, 'referral_first_topup', $3::int) RETURNING id`,
+      [pair.referrer.id, pair.referral.id, await aDeposit(t.app, pair.referral.id, 100)],
+    );
+    // The last write fails: the table refuses the row.
+    await t.app.db.sql('ALTER TABLE referral_earnings ADD CONSTRAINT no_more CHECK (amount_kopeks < 100) NOT VALID');
+    await expect(accrueReward(t.app, { transactionId })).rejects.toThrow();
+    await t.app.db.sql('ALTER TABLE referral_earnings DROP CONSTRAINT no_more');
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await rewardsOf(t.app, pair.referral.id)).toEqual([]);
+    await accrueReward(t.app, { transactionId });
+    expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
+  });
+
+  test('hazard 1.4.2: the table itself refuses a second earning of a payment', async () => {
+    const pair = await aReferralPair(t.app);
+    const transactionId = await pay(pair, 50_000);
+    const again = t.app.db.sql(
+      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id)
+       VALUES ($1::int, $2::int, 1, 'referral_first_topup', $3::int)`,
+      [pair.referrer.id, pair.referral.id, transactionId],
+    );
+    await expect(again).rejects.toMatchObject({ code: '23505' });
+  });
+
+  test('the figures that triggers keep are what a count says, through changes and deletions', async () => {
+    const pair = await aReferralPair(t.app);
+    await pay(pair, 50_000);
+    const [other, third] = [await aReferralPair(t.app), await aUser(t.app)];
+    await setUser(t.app, other.referral.id, { referred_by_id: third.id, created_at: new Date('2024-02-29T23:59:59Z') });
+    await t.app.db.sql('UPDATE referral_earnings SET user_id = $2::int WHERE user_id = $1::int RETURNING id', [
+      pair.referrer.id,
+      third.id,
+    ]);
+    const [gone, kept] = [await aUser(t.app), await aUser(t.app)];
+    await setUser(t.app, kept.id, { referred_by_id: gone.id });
+    await t.app.db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [gone.id]);
+    const { kept: figures, counted } = await figuresAndCounts(t.app);
+    expect(figures).toEqual(counted);
+    expect(figures.figures.length).toBeGreaterThan(1);
+  });
+});

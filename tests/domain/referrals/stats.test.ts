@@ -1,0 +1,293 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addDays, startOfDay } from '../../../src/core/clock.ts';
+import { assignCampaignToPartner } from '../../../src/domain/campaigns/partner-assignment.ts';
+import { readOwnCampaignStats, readPartnerDetail } from '../../../src/domain/campaigns/partner-stats.ts';
+import { listEarningsOf, listReferralsOf, readOwnReferralInfo } from '../../../src/domain/referrals/own/read-own.ts';
+import {
+  comparePeriods,
+  readDailyStats,
+  readGlobalStats,
+  readReferrerStats,
+  readTopReferrals,
+  readTopReferrers,
+} from '../../../src/domain/referrals/stats/read-stats.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aCampaign } from '../campaigns/campaign-samples.ts';
+import { setUser } from '../merge/merge-samples.ts';
+import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
+import { anEarning, aReferralOf, aReferralPair } from './referral-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+  // Noon, so that "today" and "24 hours" differ.
+  t.clock.set(new Date(startOfDay(t.clock.now()).getTime() + 12 * 3_600_000));
+});
+const ago = (days: number) => addDays(t.clock.now(), -days);
+const day = (days: number) => ago(days).toISOString().slice(0, 10);
+
+/** A referrer with referrals of 0.1, 0.9, 6.9, 29, 200 and 500 days ago and rewards beside them. */
+async function aBusyReferrer() {
+  const referrer = await aUser(t.app);
+  const ages = [0.1, 0.9, 6.9, 29, 200, 500];
+  for (const [index, age] of ages.entries()) {
+    const referral = await aReferralOf(t.app, referrer.id, { created_at: ago(age), has_made_first_topup: index % 2 === 0 });
+    await anEarning(t.app, { referrer, referral }, { kopeks: 10 ** index, at: ago(age) });
+    if (index === 1) await aStoredSubscription(t.app, referral.id);
+  }
+  return referrer;
+}
+
+describe('statistics of a referrer (spec 04 section 5.1)', () => {
+  test('windows are exact to the moment, today starts at midnight UTC', async () => {
+    const referrer = await aBusyReferrer();
+    expect(await readReferrerStats(t.app, referrer.id)).toEqual({
+      totalReferrals: 6,
+      paidReferrals: 3,
+      activeReferrals: 1,
+      allTime: { referrals: 6, earnedKopeks: 111_111 },
+      year: { referrals: 5, earnedKopeks: 11_111 },
+      month: { referrals: 4, earnedKopeks: 1_111 },
+      week: { referrals: 3, earnedKopeks: 111 },
+      today: { referrals: 1, earnedKopeks: 1 },
+    });
+    const edge = await aReferralPair(t.app, { referral: { created_at: new Date(ago(7).getTime() - 1) } });
+    await anEarning(t.app, edge, { kopeks: 5, at: ago(7) });
+    expect((await readReferrerStats(t.app, edge.referrer.id)).week).toEqual({ referrals: 0, earnedKopeks: 5 });
+  });
+
+  test('an unknown user has zeros; days end today', async () => {
+    expect((await readReferrerStats(t.app, 2_147_000_000)).allTime).toEqual({ referrals: 0, earnedKopeks: 0 });
+    const referrer = await aBusyReferrer();
+    const days = await readDailyStats(t.app, referrer.id, 8);
+    expect(days).toHaveLength(8);
+    expect(days.at(-1)).toEqual({ date: day(0), referrals: 1, earnedKopeks: 1 });
+    expect(days.slice(0, 2)).toEqual([
+      { date: day(7), referrals: 1, earnedKopeks: 100 },
+      { date: day(6), referrals: 0, earnedKopeks: 0 },
+    ]);
+    expect(days.reduce((sum, each) => sum + each.earnedKopeks, 0)).toBe(111);
+  });
+
+  test('compared periods are half-open and of different lengths', async () => {
+    const { referrer, referral } = await aReferralPair(t.app, { referral: { created_at: ago(3) } });
+    for (const [age, kopeks] of [
+      [0, 1],
+      [7, 10],
+      [7.0001, 100],
+      [21, 1_000],
+      [21.0001, 10_000],
+    ] as const) {
+      await anEarning(t.app, { referrer, referral }, { kopeks, at: ago(age) });
+    }
+    const compared = await comparePeriods(t.app, referrer.id, { current: 7, previous: 14 });
+    expect(compared).toEqual({
+      current: { days: 7, start: ago(7), end: ago(0), referrals: 1, earnedKopeks: 11 },
+      previous: { days: 14, start: ago(21), end: ago(7), referrals: 0, earnedKopeks: 1_100 },
+    });
+  });
+
+  test("top referrals count this referrer's rewards only", async () => {
+    const pair = await aReferralPair(t.app);
+    const rich = await aReferralOf(t.app, pair.referrer.id);
+    await anEarning(t.app, pair, { kopeks: 10, at: ago(1) });
+    await anEarning(t.app, { referrer: pair.referrer, referral: rich }, { kopeks: 20, at: ago(1) });
+    await anEarning(t.app, { referrer: await aUser(t.app), referral: pair.referral }, { kopeks: 999, at: ago(1) });
+    const top = await readTopReferrals(t.app, pair.referrer.id, 10);
+    expect(top.map(({ id, earnedKopeks }) => [id, earnedKopeks])).toEqual([
+      [rich.id, 20],
+      [pair.referral.id, 10],
+    ]);
+    expect(await readTopReferrals(t.app, pair.referrer.id, 1)).toHaveLength(1);
+  });
+});
+
+describe('statistics of the service (spec 04 sections 4 and 5.3)', () => {
+  beforeEach(async () => {
+    await t.app.db.sql('DELETE FROM referral_earnings');
+    await t.app.db.sql('UPDATE users SET referred_by_id = NULL WHERE referred_by_id IS NOT NULL');
+  });
+
+  test('sum what all referrers have', async () => {
+    await aBusyReferrer();
+    await aBusyReferrer();
+    const stats = await readGlobalStats(t.app);
+    expect(stats).toMatchObject({ totalReferrers: 2, totalReferrals: 12, paidReferrals: 6 });
+    expect([stats.allTime, stats.year, stats.month, stats.week, stats.today]).toEqual([
+      { referrals: 12, earnedKopeks: 222_222 },
+      { referrals: 10, earnedKopeks: 22_222 },
+      { referrals: 8, earnedKopeks: 2_222 },
+      { referrals: 6, earnedKopeks: 222 },
+      { referrals: 2, earnedKopeks: 2 },
+    ]);
+    expect((await readDailyStats(t.app, null, 2)).map((each) => each.earnedKopeks)).toEqual([20, 2]);
+  });
+
+  test('top referrers by rewards, then by referrals; in a time; deleted ones left out before the cut', async () => {
+    const [old, fresh, idle, gone] = [
+      await aReferralPair(t.app),
+      await aReferralPair(t.app),
+      await aUser(t.app),
+      await aReferralPair(t.app),
+    ];
+    await anEarning(t.app, old, { kopeks: 500, at: ago(40) });
+    await anEarning(t.app, fresh, { kopeks: 100, at: ago(5) });
+    await anEarning(t.app, gone, { kopeks: 9_000, at: ago(1) });
+    await setUser(t.app, gone.referrer.id, { status: 'deleted' });
+    for (const pair of [old, fresh, gone]) await setUser(t.app, pair.referral.id, { created_at: ago(100) });
+    await aReferralOf(t.app, idle.id, { created_at: ago(2) });
+    const top = async (limit: number, days: number | null) =>
+      (await readTopReferrers(t.app, limit, days)).map(({ id, referrals, earnedKopeks }) => [id, referrals, earnedKopeks]);
+    expect(await top(10, null)).toEqual([
+      [old.referrer.id, 1, 500],
+      [fresh.referrer.id, 1, 100],
+      [idle.id, 1, 0],
+    ]);
+    expect(await top(1, null)).toEqual([[old.referrer.id, 1, 500]]);
+    expect(await top(10, 30)).toEqual([
+      [fresh.referrer.id, 0, 100],
+      [idle.id, 1, 0],
+    ]);
+    // 4.9 days: the reward of 5 days ago is out, although it lies on a day that is in.
+    await anEarning(t.app, old, { kopeks: 7, at: ago(4.8) });
+    expect(await top(10, 4.9)).toEqual([
+      [old.referrer.id, 0, 7],
+      [idle.id, 1, 0],
+    ]);
+  });
+});
+
+describe('a campaign of a partner (spec 04 section 5.2)', () => {
+  test('counts his own referrals and rewards of this campaign', async () => {
+    const partner = await aUser(t.app);
+    await setUser(t.app, partner.id, { partner_status: 'approved' });
+    const [campaign, other] = [await aCampaign(t.app), await aCampaign(t.app)];
+    const actor = { kind: 'admin', userId: partner.id, level: 100, isConfigAdmin: false } as const;
+    for (const { id } of [campaign, other]) await assignCampaignToPartner(t.app, actor, { userId: partner.id, campaignId: id });
+    const register = (userId: number) =>
+      t.app.db.sql(
+        `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id`,
+        [campaign.id, userId],
+      );
+    const [one, two, stranger] = [await aReferralOf(t.app, partner.id), await aReferralOf(t.app, partner.id), await aUser(t.app)];
+    for (const user of [one, two, stranger]) await register(user.id);
+    await setUser(t.app, one.id, { has_made_first_topup: true, first_name: null, last_name: null, username: null });
+    const reward = (referral: { id: number }, kopeks: number, age: number, campaignId = campaign.id) =>
+      anEarning(t.app, { referrer: partner, referral: referral as never }, { kopeks, at: ago(age), campaignId });
+    await reward(one, 1_000, 0.1);
+    await reward(one, 200, 8);
+    await reward(two, 30, 8);
+    await reward(two, 4, 29);
+    await reward(two, 5_000, 0.1, other.id);
+    const own = { kind: 'user', userId: partner.id } as const;
+    const stats = await readOwnCampaignStats(t.app, own, campaign.id);
+    expect(stats).toMatchObject({
+      campaignId: campaign.id,
+      registrations: 2,
+      referrals: 2,
+      earnedKopeks: 1_234,
+      conversionRate: 100,
+      earnedToday: 1_000,
+      earnedWeek: 1_000,
+      earnedMonth: 1_234,
+      comparison: {
+        days: 7,
+        current: { referrals: 1, earnedKopeks: 1_000 },
+        previous: { referrals: 2, earnedKopeks: 230 },
+        referralsChange: { absolute: -1, percent: -50, trend: 'down' },
+        earningsChange: { absolute: 770, percent: 334.78, trend: 'up' },
+      },
+      topReferrals: [
+        { id: one.id, earnedKopeks: 1_200, hasPaid: true, isActive: false },
+        { id: two.id, earnedKopeks: 34, hasPaid: false },
+      ],
+    });
+    expect(stats.days).toHaveLength(30);
+    expect(stats.days.at(-1)).toEqual({ date: day(0), referrals: 1, earnedKopeks: 1_000 });
+    expect(stats.days.at(-9)).toEqual({ date: day(8), referrals: 2, earnedKopeks: 230 });
+    const detail = await readPartnerDetail(t.app, partner.id);
+    expect(
+      detail.campaigns.map(({ id, registrations, referrals, earnedKopeks }) => [id, registrations, referrals, earnedKopeks]),
+    ).toEqual([
+      [other.id, 0, 1, 5_000],
+      [campaign.id, 2, 2, 1_234],
+    ]);
+    await expect(readOwnCampaignStats(t.app, { kind: 'user', userId: one.id }, campaign.id)).rejects.toMatchObject({
+      status: 403,
+    });
+    const foreign = await aCampaign(t.app);
+    await expect(readOwnCampaignStats(t.app, own, foreign.id)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe("a user's own page (spec 04 section 2)", () => {
+  const withdraw = (userId: number, kopeks: number, status: string) =>
+    t.app.db.sql(
+      'INSERT INTO withdrawal_requests (user_id, amount_kopeks, status) VALUES ($1::int, $2::bigint, $3) RETURNING id',
+      [userId, kopeks, status],
+    );
+
+  test('what may be withdrawn: earned less withdrawn and waiting, never more than the balance, never below zero', async () => {
+    const pair = await aReferralPair(t.app, { referrer: { referral_commission_percent: 12.5 } });
+    const actor = { kind: 'user', userId: pair.referrer.id } as const;
+    await anEarning(t.app, pair, { kopeks: 100_000, at: ago(1) });
+    await anEarning(t.app, { referrer: await aUser(t.app), referral: pair.referrer }, { kopeks: 1, at: ago(1) });
+    const available = async () => (await readOwnReferralInfo(t.app, actor)).availableKopeks;
+    // The only balance is the deposit of 100 kopeks that `anEarning` of the other one made.
+    expect(await available()).toBe(100);
+    for (const [kopeks, status] of [
+      [40_000, 'completed'],
+      [50_000, 'approved'],
+      [9_950, 'pending'],
+      [70_000, 'rejected'],
+      [70_000, 'cancelled'],
+    ] as const) {
+      await withdraw(pair.referrer.id, kopeks, status);
+    }
+    expect(await available()).toBe(50);
+    expect(await readOwnReferralInfo(t.app, actor)).toMatchObject({
+      totalReferrals: 1,
+      activeReferrals: 0,
+      earnedKopeks: 100_000,
+      commissionPercent: 12.5,
+      withdrawnKopeks: 90_000,
+    });
+    await withdraw(pair.referrer.id, 90_000, 'completed');
+    expect(await available()).toBe(0);
+  });
+
+  test('links: none into a cabinet that is not set; a query is continued', async () => {
+    const user = await aUser(t.app);
+    await setUser(t.app, user.id, { referral_code: `a&${user.id}` });
+    const info = async (CABINET_URL: string) =>
+      readOwnReferralInfo((await testApp({ environment: { CABINET_URL } })).app, { kind: 'user', userId: user.id });
+    expect((await info('https://my.example.org/app')).referralLink).toBe(`https://my.example.org/app?ref=a%26${user.id}`);
+    expect((await info('https://my.example.org/?x=1')).referralLink).toBe(`https://my.example.org/?x=1&ref=a%26${user.id}`);
+    expect((await info('https://example.com/cabinet')).referralLink).toBe('');
+    expect((await info('')).botReferralLink).toBe(`https://t.me/test_bot?start=a&${user.id}`);
+  });
+
+  test('lists are newest first; rewards of nothing are in the list, the sum is over all pages', async () => {
+    const pair = await aReferralPair(t.app);
+    const second = await aReferralOf(t.app, pair.referrer.id, { has_had_paid_subscription: true, created_at: ago(-1) });
+    await aStoredSubscription(t.app, second.id);
+    const actor = { kind: 'user', userId: pair.referrer.id } as const;
+    const { items, total } = await listReferralsOf(t.app, actor, { page: 1, perPage: 1 });
+    expect([total, items]).toMatchObject([2, [{ id: second.id, hasSubscription: true, hasPaid: true }]]);
+    await anEarning(t.app, pair, { kopeks: 70, at: ago(-1) });
+    const first = await listEarningsOf(t.app, actor, { page: 1, perPage: 1 });
+    expect(first).toMatchObject({
+      total: 3,
+      totalKopeks: 70,
+      items: [{ amountKopeks: 70, reason: 'referral_commission_topup' }],
+    });
+    const rest = await listEarningsOf(t.app, actor, { page: 2, perPage: 1 });
+    expect(rest).toMatchObject({
+      total: 3,
+      totalKopeks: 70,
+      items: [{ amountKopeks: 0, reason: 'referral_registration_pending' }],
+    });
+    expect((await listEarningsOf(t.app, actor, { page: 9_007_199_254_740_991, perPage: 100 })).items).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { UserActor } from '../../../src/core/actor.ts';
+import type { App } from '../../../src/core/app.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { activateTrial, cabinetShortage } from '../../../src/domain/subscriptions/activate-trial.ts';
+import { readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { togglePause } from '../../../src/domain/subscriptions/toggle-pause.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
+
+let t: TestApp;
+let paid: App;
+beforeAll(async () => {
+  t = await testApp();
+  const environment = { TRIAL_PAYMENT_ENABLED: 'true', TRIAL_ACTIVATION_PRICE: '1000' };
+  paid = (await testApp({ environment, clock: t.clock })).app;
+});
+
+const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_400_000);
+const trial = (app: App, buyer: UserActor, key: string | null = null) => activateTrial(app, buyer, key, cabinetShortage);
+const pause = (buyer: UserActor, key: string | null = null) => togglePause(t.app, buyer, key);
+const stateOf = (buyer: UserActor) =>
+  rowOf<Record<string, unknown>>(
+    t.app,
+    `SELECT u.balance_kopeks, u.has_had_paid_subscription AS paid, s.status, s.is_trial, s.end_date, s.is_daily_paused AS paused,
+       s.last_daily_charge_at AS charged_at, (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type <> 'deposit') AS payments,
+       s.provision_version AS pushes
+     FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
+    [buyer.userId],
+  );
+
+describe('a trial', () => {
+  test('starts free of charge, once, with nothing but the trial among what changed', async () => {
+    await aServer(t.app, { is_trial_eligible: true });
+    const buyer = await aBuyer(t.app, 500);
+    const info = await readTrialInfo(t.app, buyer);
+    const started = await trial(t.app, buyer, 'trial');
+    expect(started).toMatchObject({
+      charged_kopeks: 0,
+      duration_days: info.durationDays,
+      subscription: {
+        status: 'active',
+        is_trial: true,
+        end_date: inDays(3).toISOString(),
+        traffic_limit_gb: info.trafficLimitGb,
+        device_limit: info.deviceLimit,
+        connected_squads: [expect.any(String)],
+      },
+    });
+    expect(await trial(t.app, buyer, 'trial')).toEqual(started);
+    expect(await stateOf(buyer)).toMatchObject({ balance_kopeks: 500, paid: false, payments: 0, pushes: 1 });
+    const event = await rowOf<object>(t.app, 'SELECT event_type, extra FROM subscription_events WHERE user_id = $1::int', [
+      buyer.userId,
+    ]);
+    expect(event).toMatchObject({ event_type: 'activation', extra: { charged_amount_kopeks: 0, trial_duration_days: 3 } });
+    await expect(trial(t.app, buyer)).rejects.toMatchObject({
+      status: 400,
+      code: 'subscription_exists',
+      detail: 'You already have an active subscription',
+    });
+  });
+
+  test('a paid one charges and starts together; H7: without the fee nothing is left behind', async () => {
+    const poor = await aBuyer(t.app, 999);
+    await expect(trial(paid, poor)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance. Need 10.00 RUB' });
+    expect(await stateOf(poor)).toMatchObject({ balance_kopeks: 999, status: null, payments: 0 });
+    const buyer = await aBuyer(t.app, 1_500);
+    expect(await trial(paid, buyer)).toMatchObject({ charged_kopeks: 1_000, balance_kopeks: 500 });
+    expect(await stateOf(buyer)).toMatchObject({ balance_kopeks: 500, paid: true, payments: 1, is_trial: true });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('a pending order becomes the trial in place', async () => {
+    const buyer = await aBuyer(t.app);
+    const columns = { status: 'pending', is_trial: true, end_date: inDays(-1) };
+    const id = await aStoredSubscription(t.app, buyer.userId, columns);
+    expect(await trial(t.app, buyer)).toMatchObject({ subscription: { id, status: 'active', days_left: 3 } });
+  });
+
+  test.each([
+    ['a lapsed grant', { status: 'expired', end_date: new Date(0) }, false, 'subscription_exists', 'Trial already used'],
+    [
+      'a used trial',
+      { status: 'expired', is_trial: true, end_date: new Date(0) },
+      false,
+      'subscription_exists',
+      'Trial already used',
+    ],
+    ['a payer without subscription', null, true, 'trial_expired', 'Trial already used'],
+  ])('is refused to %s, as GET /trial says', async (_name, columns, hasPaid, code, detail) => {
+    const buyer = await aBuyer(t.app);
+    if (columns) await aStoredSubscription(t.app, buyer.userId, columns);
+    if (hasPaid) {
+      await t.app.db.sql('UPDATE users SET has_had_paid_subscription = true WHERE id = $1::int RETURNING id', [buyer.userId]);
+    }
+    expect(await readTrialInfo(t.app, buyer)).toMatchObject({ isAvailable: false, reasonUnavailable: detail });
+    await expect(trial(t.app, buyer)).rejects.toMatchObject({ status: 400, code, detail });
+  });
+
+  test('is refused to account types without trials, and while trials have no length', async () => {
+    const buyer = await aBuyer(t.app);
+    const none = (await testApp({ environment: { TRIAL_DISABLED_FOR: 'messenger' }, clock: t.clock })).app;
+    await expect(trial(none, buyer)).rejects.toMatchObject({ status: 400, code: 'trial_unavailable' });
+    const off = (await testApp({ environment: { TRIAL_DURATION_DAYS: '0' }, clock: t.clock })).app;
+    await expect(trial(off, buyer)).rejects.toMatchObject({ status: 400, code: 'trial_disabled' });
+  });
+});
+
+describe('pause of a daily subscription', () => {
+  async function daily(balance: number, columns: Record<string, unknown> = {}, tariff: Record<string, unknown> = {}) {
+    const buyer = await aBuyer(t.app, balance);
+    const tariff_id = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 2_000, period_prices: {}, ...tariff });
+    await aStoredSubscription(t.app, buyer.userId, {
+      tariff_id,
+      end_date: inDays(0.5),
+      last_daily_charge_at: inDays(-0.5),
+      ...columns,
+    });
+    return buyer;
+  }
+
+  test('pausing and resuming a running one costs nothing and leaves the panel alone', async () => {
+    const buyer = await daily(2_000);
+    expect(await pause(buyer)).toMatchObject({ success: true, is_paused: true, balance_kopeks: 2_000, balance_label: '20 ₽' });
+    expect(await pause(buyer)).toMatchObject({ is_paused: false, balance_kopeks: 2_000 });
+    expect(await stateOf(buyer)).toMatchObject({ paused: false, payments: 0, pushes: 0, end_date: inDays(0.5) });
+  });
+
+  test('resuming takes a day on the balance, at the price the daily charge has', async () => {
+    const buyer = await daily(1_999, { is_daily_paused: true });
+    await expect(pause(buyer)).rejects.toMatchObject({
+      status: 402,
+      detail: { code: 'insufficient_balance', required: 2_000, balance: 1_999 },
+    });
+    await aMembership(t.app, buyer.userId, { period_discounts: { 1: 10 } });
+    expect(await pause(buyer)).toMatchObject({ is_paused: false });
+  });
+
+  test('H22: a stopped one is charged and runs again in one step; time left is kept (H10)', async () => {
+    const buyer = await daily(5_000, { status: 'disabled', end_date: inDays(-2) });
+    const answer = await pause(buyer, 'resume');
+    expect(answer).toMatchObject({ is_paused: false, balance_kopeks: 3_000 });
+    expect(await pause(buyer, 'resume')).toEqual(answer);
+    expect(await stateOf(buyer)).toMatchObject({
+      status: 'active',
+      end_date: inDays(1),
+      charged_at: t.clock.now(),
+      payments: 1,
+      pushes: 1,
+      paid: true,
+    });
+    const limited = await daily(5_000, { status: 'limited', end_date: inDays(2), is_trial: true });
+    await pause(limited);
+    expect(await stateOf(limited)).toMatchObject({ status: 'active', end_date: inDays(3), is_trial: false });
+    const poor = await daily(1_999, { status: 'expired', end_date: inDays(-2) });
+    await expect(pause(poor)).rejects.toMatchObject({ status: 402 });
+    expect(await stateOf(poor)).toMatchObject({ status: 'expired', payments: 0 });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('a paused one that ran out is no free day', async () => {
+    const buyer = await daily(5_000, { is_daily_paused: true, end_date: inDays(-1) });
+    expect(await pause(buyer)).toMatchObject({ balance_kopeks: 3_000 });
+    expect(await stateOf(buyer)).toMatchObject({ end_date: inDays(1) });
+  });
+
+  test('refusals', async () => {
+    await expect(pause(await aBuyer(t.app))).rejects.toMatchObject({ status: 404, detail: 'No subscription found' });
+    const classicHolder = await aBuyer(t.app);
+    await aStoredSubscription(t.app, classicHolder.userId);
+    await expect(pause(classicHolder)).rejects.toMatchObject({ status: 400, detail: 'Subscription has no tariff' });
+    const periodic = await daily(0, {}, { is_daily: false });
+    await expect(pause(periodic)).rejects.toMatchObject({ status: 400, detail: 'Pause is only available for daily tariffs' });
+    const unpriced = await daily(0, { status: 'disabled' }, { daily_price_kopeks: 0 });
+    await expect(pause(unpriced)).rejects.toMatchObject({ status: 400, code: 'daily_price_invalid' });
+    const restricted = await daily(9_000, { status: 'disabled' });
+    await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [restricted.userId]);
+    await expect(pause(restricted)).rejects.toMatchObject({ status: 403 });
+  });
+});

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import { addDays } from '../../../src/core/clock.ts';
+import { requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
+import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
+import { handlePasswordReset } from '../../../src/domain/identity/jobs.ts';
+import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
+import { usersJobs } from '../../../src/domain/users/jobs.ts';
+import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
+import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
+import { rowOf } from '../subscriptions/sale-samples.ts';
+import { jobsOf } from './admin/admin-setup.ts';
+
+const IMPORT = 'users.import-from-panel';
+
+/** A subscription that somebody bought elsewhere and that the panel keeps under an address alone. */
+async function onPanel(t: ProvisioningTest, email: string, days = 40) {
+  return t.adapter.createUser({
+    username: email.split('@')[0]!,
+    status: 'ACTIVE',
+    expireAt: addDays(t.clock.now(), days),
+    email,
+    trafficLimitBytes: 50 * GB + 1,
+    squadUuids: [NETHERLANDS, GERMANY],
+  });
+}
+
+/** An account that has proved its address by the mailed link. */
+async function proved(t: ProvisioningTest, email: string) {
+  const account = await anUnverifiedAccount(t.app, email);
+  await verifyEmail(t.app, await mailedSecret(t.app, email));
+  return account;
+}
+
+const stored = (t: ProvisioningTest, userId: number) =>
+  rowOf<Record<string, unknown>>(
+    t.app,
+    `SELECT u.vpnpanel_uuid::text AS panel, s.id, s.status, s.end_date, s.traffic_limit_gb, s.traffic_used_gb::float8 AS used, s.device_limit,
+       s.is_trial, s.connected_squads, s.subscription_url, s.vpnpanel_short_uuid, s.provision_state
+     FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
+    [userId],
+  );
+
+test('proving an e-mail brings the subscription that the panel keeps under it; the sign-in waits for nothing', async () => {
+  const t = await withPanel();
+  const email = anAddress();
+  const there = await onPanel(t, email);
+  t.panel.addTraffic(there.uuid, 3 * GB);
+  const before = await anUnverifiedAccount(t.app, email);
+  expect(await jobsOf(t.app, 'userId', before.id)).not.toContain(IMPORT);
+  t.panel.faults.set({ status: 503 });
+  expect((await verifyEmail(t.app, await mailedSecret(t.app, email))).user.emailVerified).toBe(true);
+  expect(await jobsOf(t.app, 'userId', before.id)).toContain(IMPORT);
+
+  await expect(usersJobs[IMPORT](t.app, { userId: before.id })).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await stored(t, before.id)).toMatchObject({ panel: null, id: null });
+  t.panel.faults.set({});
+  await usersJobs[IMPORT](t.app, { userId: before.id });
+  expect(await stored(t, before.id)).toMatchObject({
+    panel: there.uuid,
+    status: 'active',
+    end_date: there.expireAt,
+    traffic_limit_gb: 50,
+    used: 3,
+    device_limit: 0,
+    is_trial: false,
+    connected_squads: [NETHERLANDS, GERMANY],
+    subscription_url: there.subscriptionUrl,
+    vpnpanel_short_uuid: there.shortUuid,
+  });
+});
+
+test('run again it changes nothing, whatever was bought or changed meanwhile', async () => {
+  const t = await withPanel();
+  const email = anAddress();
+  await onPanel(t, email);
+  const { id } = await proved(t, email);
+  expect(await importPanelUser(t.app, id)).toBe('imported');
+  await t.app.db.sql("UPDATE subscriptions SET end_date = end_date + interval '1 year' WHERE user_id = $1::int RETURNING id", [
+    id,
+  ]);
+  const bought = await stored(t, id);
+  expect(await importPanelUser(t.app, id)).toBe('not_wanted');
+  expect(await stored(t, id)).toEqual(bought);
+  await pushSubscription(t.app, bought.id as number);
+  expect(await t.adapter.findByEmail(email)).toMatchObject({ uuid: bought.panel, expireAt: bought.end_date });
+});
+
+test('a past panel user makes an expired subscription, a disabled one a disabled subscription', async () => {
+  const t = await withPanel();
+  const [past, off] = [anAddress(), anAddress()];
+  await onPanel(t, past, 3);
+  const there = await onPanel(t, off);
+  await t.adapter.disableUser(there.uuid);
+  t.clock.set(addDays(t.clock.now(), 4));
+  const accounts = [await proved(t, past), await proved(t, off)];
+  for (const { id } of accounts) await importPanelUser(t.app, id);
+  expect(await stored(t, accounts[0]!.id)).toMatchObject({ status: 'expired' });
+  expect(await stored(t, accounts[1]!.id)).toMatchObject({ status: 'disabled' });
+});
+
+test.each([
+  { name: 'a live paid one stays', held: { days: 5 }, outcome: 'linked', daysLeft: 5 },
+  { name: 'a trial that ends later stays', held: { days: 50, isTrial: true }, outcome: 'linked', daysLeft: 50 },
+  { name: 'a trial gives way', held: { days: 5, isTrial: true }, outcome: 'imported', daysLeft: 40 },
+  { name: 'an expired one gives way', held: { days: -5, status: 'expired' }, outcome: 'imported', daysLeft: 40 },
+])('beside a subscription of the account: $name', async ({ held, outcome, daysLeft }) => {
+  const t = await withPanel();
+  const email = anAddress();
+  const there = await onPanel(t, email);
+  const { id } = await proved(t, email);
+  await aSubscription(t.app, { user: { id, messengerId: 0 }, ...held });
+  const now = t.clock.now();
+  expect(await importPanelUser(t.app, id)).toBe(outcome);
+  expect(await stored(t, id)).toMatchObject({
+    panel: there.uuid,
+    end_date: addDays(now, daysLeft),
+    is_trial: outcome === 'linked' ? (held.isTrial ?? false) : false,
+    subscription_url: there.subscriptionUrl,
+    provision_state: 'pending',
+  });
+});
+
+test("nobody gets another user's panel user, nor one by an address that is not proved", async () => {
+  const t = await withPanel();
+  const email = anAddress();
+  const there = await onPanel(t, email);
+  const { id } = await anUnverifiedAccount(t.app, email);
+  expect(await importPanelUser(t.app, id)).toBe('not_wanted');
+  await verifyEmail(t.app, await mailedSecret(t.app, email));
+  const holder = await anUnverifiedAccount(t.app);
+  await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int RETURNING id', [holder.id, there.uuid]);
+  expect(await importPanelUser(t.app, id)).toBe('held_by_another');
+  expect(await stored(t, id)).toMatchObject({ panel: null, id: null });
+  expect(await stored(t, holder.id)).toMatchObject({ panel: there.uuid });
+});
+
+test('what has changed while the panel was asked counts: a blocked account gets nothing', async () => {
+  const t = await withPanel();
+  const email = anAddress();
+  await onPanel(t, email);
+  const { id } = await proved(t, email);
+  const slow = new Proxy(t.adapter, {
+    get: (target, name, receiver) =>
+      name === 'findByEmail'
+        ? async (address: string) => {
+            await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [id]);
+            return target.findByEmail(address);
+          }
+        : Reflect.get(target, name, receiver),
+  });
+  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: slow } }, id)).toBe('not_wanted');
+  expect(await stored(t, id)).toMatchObject({ panel: null, id: null });
+});
+
+test('an unknown address, and a panel that is not set up, are the end of it', async () => {
+  const t = await withPanel();
+  const { id } = await proved(t, anAddress());
+  expect(await importPanelUser(t.app, id)).toBe('not_found');
+  const none = new Proxy(t.adapter, { get: () => () => 'VPNPANEL_API_URL is not set' });
+  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_wanted');
+});
+
+test('a reset that proves the address asks as well, one of a proved address does not', async () => {
+  const t = await withPanel();
+  const account = await anUnverifiedAccount(t.app);
+  const reset = async () => {
+    await requestPasswordReset(t.app, account.email);
+    await handlePasswordReset(t.app, { email: account.email });
+    await resetPassword(t.app, { token: await mailedSecret(t.app, account.email), password: PASSWORD });
+  };
+  await reset();
+  expect(await jobsOf(t.app, 'userId', account.id)).toContain(IMPORT);
+  await t.app.db.sql("DELETE FROM jobs.job WHERE name = $1 AND data->>'userId' = $2 RETURNING id", [IMPORT, String(account.id)]);
+  t.clock.advance(3_600_000);
+  await reset();
+  expect(await jobsOf(t.app, 'userId', account.id)).not.toContain(IMPORT);
+});

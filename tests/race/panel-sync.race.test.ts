@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { migrateSquad } from '../../src/domain/provisioning/migration/migrate-squad.ts';
+import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
+import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
+import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts';
+import { actor, aServer, inStep, run, startEmpty } from '../domain/provisioning/panel-sync/setup.ts';
+import { GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
+import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
+
+const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
+
+// One connection serialises everything on the embedded database: races need a server.
+describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await freshDatabase({ poolSize: 20 });
+  });
+  afterAll(() => database.drop());
+
+  const start = () => startEmpty({ database });
+  const slow = (t: ProvisioningTest) => {
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
+    return withPort(t.app, {
+      ...t.adapter,
+      listUsers: (page) => pause().then(() => t.adapter.listUsers(page)),
+      setSquadsOfUsers: (uuids, squads) => pause().then(() => t.adapter.setSquadsOfUsers(uuids, squads)),
+    });
+  };
+  const statusesOf = (results: PromiseSettledResult<unknown>[]) =>
+    results
+      .map((result) => (result.status === 'fulfilled' ? 200 : result.reason instanceof AppError ? result.reason.status : 500))
+      .sort();
+
+  it('of ten migrations of one squad started at once one runs, the others are told 409', async () => {
+    const t = await start();
+    await aServer(t.app, NETHERLANDS);
+    await aServer(t.app, GERMANY);
+    await inStep(t, 5);
+    const app = slow(t);
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY })),
+    );
+    expect(statusesOf(results)).toEqual([200, ...Array(9).fill(409)]);
+    expect(await t.app.db.sql('SELECT total, updated, target_added FROM squad_migration_runs')).toEqual([
+      { total: 5, updated: 5, target_added: 5 },
+    ]);
+    expect(await t.app.db.sql('SELECT current_users FROM server_squads ORDER BY id')).toEqual([
+      { current_users: 0 },
+      { current_users: 5 },
+    ]);
+  });
+
+  it('of ten synchronisations from the panel started at once one runs, an automatic one among them', async () => {
+    const t = await start();
+    await inStep(t, 3);
+    const app = slow(t);
+    const [automatic, ...manual] = await Promise.allSettled([
+      runAutoSyncNow(app, actor),
+      ...Array.from({ length: 9 }, () => run(app, 'from_panel', 'all')),
+    ]);
+    const started = manual.filter((result) => result.status === 'fulfilled').length;
+    const isAutomatic = automatic?.status === 'fulfilled' && automatic.value !== null;
+    expect(started + (isAutomatic ? 1 : 0)).toBe(1);
+    expect(statusesOf(manual).filter((status) => status === 409)).toHaveLength(9 - started);
+    expect(await t.app.db.sql('SELECT status FROM panel_sync_runs')).toEqual([{ status: 'completed' }]);
+  });
+
+  it('renewals during a synchronisation in both directions are kept, here and at the panel', async () => {
+    const t = await start();
+    const held = await inStep(t, 8);
+    const app = slow(t);
+    // What is newer is told by moments, so here they must pass.
+    const offset = t.clock.now().getTime() - Date.now() + 1_000;
+    t.clock.now = () => new Date(Date.now() + offset);
+    const renew = held.map(async ({ id }, index) => {
+      await new Promise((resolve) => setTimeout(resolve, index * 25));
+      await inTransaction(t.app, async (inner) => {
+        await inner.db.sql("UPDATE subscriptions SET end_date = end_date + interval '90 days' WHERE id = $1::int RETURNING id", [
+          id,
+        ]);
+        await requestProvisioning(inner, id);
+      });
+      await pushSubscription(t.app, id);
+    });
+    const ends = new Map<number, number>();
+    for (const { id } of held) ends.set(id, (await readRow(t.app, id)).end_date.getTime() + 90 * 86_400_000);
+    await Promise.all([...renew, run(app, 'from_panel', 'all'), run(app, 'to_panel'), run(app, 'statuses')]);
+    for (const { id } of held) {
+      await pushSubscription(t.app, id);
+      const row = await readRow(t.app, id);
+      expect(row.end_date.getTime()).toBe(ends.get(id));
+      expect((await t.adapter.findByUuid(row.vpnpanel_uuid!))?.expireAt.getTime()).toBe(ends.get(id));
+    }
+  });
+
+  it('migrations in a chain at once leave nobody in two minds: row and panel agree, and no counter is wrong', async () => {
+    const t = await start();
+    for (const uuid of [NETHERLANDS, GERMANY, FINLAND]) await aServer(t.app, uuid);
+    const held = await inStep(t, 6);
+    await t.app.db.sql('UPDATE server_squads SET current_users = 6 WHERE squad_uuid = $1', [NETHERLANDS]);
+    const app = slow(t);
+    await Promise.all([
+      migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY }),
+      migrateSquad(app, actor, { sourceUuid: GERMANY, targetUuid: FINLAND }),
+    ]);
+    for (const { id } of held) {
+      await pushSubscription(t.app, id);
+      const row = await readRow(t.app, id);
+      expect(row.connected_squads).toHaveLength(1);
+      const user = await t.adapter.findByUuid(row.vpnpanel_uuid!);
+      expect(user?.squads.map((squad) => squad.uuid)).toEqual(row.connected_squads);
+    }
+    const [sum] = await t.app.db.sql('SELECT sum(current_users)::int AS users FROM server_squads');
+    expect(sum).toEqual({ users: 6 });
+  });
+});
