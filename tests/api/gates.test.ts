@@ -11,6 +11,7 @@ import { setMaintenance, watchPanel } from '../../src/domain/safety/maintenance.
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 
@@ -231,11 +232,14 @@ describe('row 9: required channels', () => {
         ],
       },
     });
+    const byData = () => clientOf(t.server).post('/miniapp/subscription/tariffs', { initData: initDataOf(t, user.user) });
+    expect(await byData()).toMatchObject({ status: 403, body: reply.body });
     expect((await t.owner.get(ME)).status).toBe(200);
     await setMember(second, user, 'member');
     expect((await user.get(ME)).status).toBe(403);
     expect(await recheckChannels(t.app, user.user.messengerId)).toBe(true);
     expect((await user.get(ME)).status).toBe(200);
+    expect((await byData()).status).toBe(200);
   });
 
   it('believes "joined" for long and "not joined" for a minute; what the messenger tells counts at once', async () => {
@@ -272,7 +276,7 @@ describe('row 9: required channels', () => {
   });
 });
 
-it('judges in the order of the specification, and signs in nevertheless', async () => {
+it('judges in the order of the specification, by session and by signed mini-app data alike', async () => {
   const t = await service({
     BLACKLIST_CHECK_ENABLED: 'true',
     BLACKLIST_GITHUB_URL: LIST_URL,
@@ -280,11 +284,24 @@ it('judges in the order of the specification, and signs in nevertheless', async 
     CHANNEL_IS_REQUIRED_SUB: 'true',
   });
   const user = await userClient(t.app, t.server);
+  const initData = initDataOf(t, user.user);
+  /** What both doors answer. */
+  const judged = async () => {
+    const [bySession, byData] = [
+      await user.get(ME),
+      await clientOf(t.server).post('/miniapp/subscription/tariffs', { initData }),
+    ];
+    // The mini-app's errors carry a code throughout.
+    const { detail } = bySession.body;
+    const expected = typeof detail === 'string' ? { code: 'user_not_active', message: detail } : detail;
+    expect(byData).toMatchObject({ status: bySession.status, body: { detail: expected } });
+    return detail;
+  };
   await t.app.db.sql("INSERT INTO required_channels (channel_id) VALUES ('-1001111111111') RETURNING id");
   await forgetRequiredChannels(t.app);
   listed = async () => String(user.user.messengerId);
   await refreshBlacklist(t.app);
-  expect((await user.get(ME)).body.detail.code).toBe('blacklisted');
+  expect(await judged()).toMatchObject({ code: 'blacklisted' });
   await t.app.db.sql('DELETE FROM blacklist_entries RETURNING 1 AS gone');
   await writeState(t.app.db, 'blacklist', {
     url: LIST_URL,
@@ -295,8 +312,8 @@ it('judges in the order of the specification, and signs in nevertheless', async 
     version: 99,
   });
   await t.app.cache.forget(t.app.db, ['blacklist']);
-  expect((await user.get(ME)).body.detail.code).toBe('maintenance');
+  expect(await judged()).toMatchObject({ code: 'maintenance' });
   await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [user.user.id]);
   await t.app.cache.forget(t.app.db, [`user:${user.user.id}`]);
-  expect((await user.get(ME)).body).toEqual({ detail: 'User account is not active' });
+  expect(await judged()).toBe('User account is not active');
 });
