@@ -131,6 +131,15 @@ function checkImports(file: SourceFile): void {
     report(file.path, 'TRPCError only in routers/trpc.ts');
 }
 
+/**
+ * FOR UPDATE keeps out foreign key checks, too, which a transaction makes when it writes one row twice: two that meet at a user and a
+ * subscription would wait for each other. A merge alone needs it, since it takes the user's rows away and the user with them.
+ */
+function checkLocks(file: SourceFile): void {
+  if (/\bFROM users\b(?:(?!\bFROM |`)[\s\S])*?\bFOR UPDATE\b/.test(file.text) && moduleOf(file.path) !== 'merge')
+    report(file.path, 'locks a user FOR UPDATE; FOR NO KEY UPDATE is enough');
+}
+
 function checkModules(file: SourceFile, resolved: string): void {
   const [own, other] = [moduleOf(file.path), moduleOf(resolved)];
   if (other === null) return;
@@ -177,6 +186,7 @@ const others = ['tests', 'scripts', 'packages', 'examples'].flatMap((folder) => 
 for (const file of sources) {
   checkNames(file);
   checkImports(file);
+  checkLocks(file);
 }
 for (const path of others) checkNames(readSource(path));
 checkCycles(sources);

@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
+import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
+import { lockUserSubscription } from '../../src/domain/subscriptions/manual-changes.ts';
 import { aPair, tokenFor } from '../domain/merge/merge-samples.ts';
+import { aSubscription } from '../domain/provisioning/provisioning-setup.ts';
 import { rowOf } from '../domain/subscriptions/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
@@ -10,6 +13,35 @@ let t: TestApp;
 beforeAll(async () => {
   if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
   t = await testApp();
+});
+
+test('a sale that waits for the subscription lets its holder write it twice', async () => {
+  const { id, user } = await aSubscription(t.app);
+  const [held, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+  let runs = 0;
+  const job = inTransaction(t.app, async (tx) => {
+    runs += 1;
+    await tx.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = $1::int RETURNING id", [id]);
+    held.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
+    await release.promise;
+    // Of its own row version the database checks the foreign key to the user, whom the sale holds.
+    await requestProvisioning(tx, id);
+  });
+  const pid = await held.promise;
+  const sale = inTransaction(t.app, async (tx) => {
+    runs += 1;
+    return lockUserSubscription(tx, user.id);
+  });
+  const waiting = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))';
+  try {
+    await expect.poll(() => rowOf(t.app, waiting, [pid])).toEqual({ n: 1 });
+  } finally {
+    release.resolve();
+  }
+  await job;
+  expect(await sale).toMatchObject({ id, status: 'expired' });
+  // A deadlock would have been tried again.
+  expect(runs).toBe(2);
 });
 
 describe('H17: a merge locks its two users by id', () => {

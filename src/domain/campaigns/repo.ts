@@ -20,7 +20,7 @@ export async function holdActive(db: Db, id: number): Promise<Campaign | null> {
  */
 export async function lockVisitor(db: Db, userId: number): Promise<CampaignVisitor | null> {
   const [user] = await db.sql<{ id: number; status: string; language: string }>(
-    'SELECT id, status, language FROM users WHERE id = $1::int FOR UPDATE',
+    'SELECT id, status, language FROM users WHERE id = $1::int FOR NO KEY UPDATE',
     [userId],
   );
   if (user?.status !== 'active') return null;

@@ -17,7 +17,7 @@ export async function lockByEmail(db: Db, email: string): Promise<AdminCandidate
     email_verified: boolean;
     has_password: boolean;
   }>(
-    `SELECT id, status, messenger_id, email_verified, password_hash IS NOT NULL AS has_password FROM users WHERE email = $1 FOR UPDATE`,
+    `SELECT id, status, messenger_id, email_verified, password_hash IS NOT NULL AS has_password FROM users WHERE email = $1 FOR NO KEY UPDATE`,
     [email],
   );
   if (!row) return null;

@@ -113,7 +113,7 @@ export async function claimByUsername(db: Db, username: string, messengerId: num
          AND u.status = 'active' AND u.email IS NULL AND u.password_hash IS NULL AND u.google_id IS NULL AND u.yandex_id IS NULL
          AND u.discord_id IS NULL AND u.vk_id IS NULL
          AND EXISTS (SELECT 1 FROM guest_purchases p WHERE p.user_id = u.id AND p.account_created)
-       ORDER BY u.id LIMIT 1 FOR UPDATE)
+       ORDER BY u.id LIMIT 1 FOR NO KEY UPDATE)
        AND NOT EXISTS (SELECT 1 FROM users k WHERE k.messenger_id = $2::bigint)
      RETURNING id`,
     [username, messengerId, now],

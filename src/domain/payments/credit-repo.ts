@@ -23,7 +23,7 @@ export async function lockPayer(db: Db, userId: number): Promise<LockedPayer | n
   }>(
     `SELECT u.id, u.balance_kopeks, u.referred_by_id, u.has_made_first_topup, u.promo_group_id,
        (SELECT g.name FROM promo_groups g WHERE g.id = u.promo_group_id) AS promo_group_name
-     FROM users u WHERE u.id = $1::int FOR UPDATE OF u`,
+     FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE OF u`,
     [userId],
   );
   if (!row) return null;

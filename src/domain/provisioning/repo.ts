@@ -117,7 +117,7 @@ export interface SubscriptionOwner {
  * begun or is over. Null when the subscription is gone.
  */
 export async function lockOwner(db: Db, subscriptionId: number, pushedUserId: number): Promise<SubscriptionOwner | null> {
-  await db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [pushedUserId]);
+  await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [pushedUserId]);
   const [row] = await db.sql<{ id: number; panel_uuid: string | null }>(
     `SELECT u.id, u.vpnpanel_uuid AS panel_uuid FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE s.id = $1::int`,
     [subscriptionId],
@@ -151,7 +151,7 @@ export async function unlinkPanelUser(db: Db, userId: number, panelUuid: string)
  */
 export async function linkPanelUser(db: Db, userId: number, panelUser: PanelUser, now: Date): Promise<number[]> {
   const holders = await db.sql<{ id: number }>(
-    'SELECT id FROM users WHERE id = $1::int OR vpnpanel_uuid = $2::uuid ORDER BY id FOR UPDATE',
+    'SELECT id FROM users WHERE id = $1::int OR vpnpanel_uuid = $2::uuid ORDER BY id FOR NO KEY UPDATE',
     [userId, panelUser.uuid],
   );
   const others = holders.map((row) => row.id).filter((id) => id !== userId);

@@ -25,7 +25,7 @@ export async function findSourcePayment(db: Db, transactionId: number): Promise<
 
 /** Locks both users in the order of their ids (spec 04 section 1.4). */
 export async function lockBoth(db: Db, ids: readonly [number, number]): Promise<void> {
-  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [ids]);
+  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
 
 /** What of the past decides about a reward; read under the locks. */

@@ -41,7 +41,7 @@ function toParty(row: PartyRow): ReferralParty {
 export async function lockPair(db: Db, pair: { referrerId: number; referralId: number }): Promise<void> {
   const ids = [pair.referrerId, pair.referralId].sort((a, b) => a - b);
   for (const id of ids) {
-    await db.sql(`SELECT id FROM users WHERE id = $1::int ${id === pair.referralId ? 'FOR UPDATE' : 'FOR SHARE'}`, [id]);
+    await db.sql(`SELECT id FROM users WHERE id = $1::int ${id === pair.referralId ? 'FOR NO KEY UPDATE' : 'FOR SHARE'}`, [id]);
   }
 }
 

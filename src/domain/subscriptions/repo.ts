@@ -157,14 +157,16 @@ export function assignments(changes: SubscriptionChanges, values: unknown[]): { 
 
 /** Locks the user who owns this subscription, then the subscription (spec 00, lock order). Null when there is none. */
 export async function lockById(db: Db, id: number): Promise<Subscription | null> {
-  await db.sql('SELECT u.id FROM users u WHERE u.id = (SELECT user_id FROM subscriptions WHERE id = $1::int) FOR UPDATE', [id]);
+  await db.sql('SELECT u.id FROM users u WHERE u.id = (SELECT user_id FROM subscriptions WHERE id = $1::int) FOR NO KEY UPDATE', [
+    id,
+  ]);
   const [row] = await db.sql<SubscriptionRow>('SELECT * FROM subscriptions WHERE id = $1::int FOR UPDATE', [id]);
   return row ? toSubscription(row) : null;
 }
 
 /** Locks a user, then the user's subscription. Null when there is no such user. */
 export async function lockByUser(db: Db, userId: number): Promise<{ subscription: Subscription | null } | null> {
-  const [user] = await db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [userId]);
+  const [user] = await db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
   if (!user) return null;
   const [row] = await db.sql<SubscriptionRow>('SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE', [userId]);
   return { subscription: row ? toSubscription(row) : null };

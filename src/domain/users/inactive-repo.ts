@@ -39,7 +39,7 @@ export async function lockRemovable(db: Db, userIds: readonly number[], before: 
        AND NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.user_id = u.id AND s.end_date > $3::timestamptz)
        AND NOT EXISTS (SELECT 1 FROM user_roles r WHERE r.user_id = u.id AND r.is_active)
        AND NOT EXISTS (SELECT 1 FROM guest_purchases g WHERE g.status IN ('paid', 'pending_activation') AND (g.user_id = u.id OR g.buyer_user_id = u.id))
-     ORDER BY u.id FOR UPDATE OF u SKIP LOCKED`,
+     ORDER BY u.id FOR NO KEY UPDATE OF u SKIP LOCKED`,
     [userIds, before, now],
   );
 }

@@ -263,7 +263,7 @@ export async function sampleShares(
 
 /** What decides about a change of a user; the row is locked. */
 export async function lockUserStatus(db: Db, id: number): Promise<UserStatus | null> {
-  const [row] = await db.sql<{ status: UserStatus }>('SELECT status FROM users WHERE id = $1::int FOR UPDATE', [id]);
+  const [row] = await db.sql<{ status: UserStatus }>('SELECT status FROM users WHERE id = $1::int FOR NO KEY UPDATE', [id]);
   return row?.status ?? null;
 }
 

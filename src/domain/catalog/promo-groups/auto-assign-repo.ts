@@ -8,9 +8,10 @@ export interface SpendingUser {
 
 /** Locks the user, which waits for the purchase that is being counted. Null when there is none. */
 export async function lockSpender(db: Db, userId: number): Promise<SpendingUser | null> {
-  const [user] = await db.sql<{ id: number | null }>('SELECT promo_group_id AS id FROM users WHERE id = $1::int FOR UPDATE', [
-    userId,
-  ]);
+  const [user] = await db.sql<{ id: number | null }>(
+    'SELECT promo_group_id AS id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
+    [userId],
+  );
   if (!user) return null;
   const [figures] = await db.sql<{ spent: number }>(
     'SELECT total_spent_kopeks AS spent FROM user_figures WHERE user_id = $1::int',

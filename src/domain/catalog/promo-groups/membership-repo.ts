@@ -60,7 +60,7 @@ export async function lockMembers(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
     `SELECT id FROM users WHERE promo_group_id = $1::int
        OR id IN (SELECT user_id FROM user_promo_groups WHERE promo_group_id = $1::int)
-     ORDER BY id FOR UPDATE`,
+     ORDER BY id FOR NO KEY UPDATE`,
     [groupId],
   );
   return rows.map((row) => row.id);

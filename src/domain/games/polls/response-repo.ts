@@ -66,7 +66,7 @@ export interface LockedResponse {
  * each other (spec 04 section 12.4). Null also for a response of another user.
  */
 export async function lockOwn(db: Db, userId: number, responseId: number): Promise<LockedResponse | null> {
-  await db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [userId]);
+  await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
   const [locked] = await db.sql<{ id: number; poll_id: number; completed_at: Date | null }>(
     'SELECT id, poll_id, completed_at FROM poll_responses WHERE id = $2::bigint AND user_id = $1::int FOR UPDATE',
     [userId, responseId],

@@ -16,7 +16,7 @@ const FORGET_MAILED = `email_verification_token_hash = NULL, email_verification_
   email_change_attempts = 0`;
 
 async function lockOne(db: Db, condition: string, value: unknown): Promise<UserRecord | null> {
-  const [row] = await db.sql<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition} FOR UPDATE`, [value]);
+  const [row] = await db.sql<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition} FOR NO KEY UPDATE`, [value]);
   return row ? toUser(row) : null;
 }
 

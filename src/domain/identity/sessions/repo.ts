@@ -107,7 +107,7 @@ export async function findRefreshToken(db: Db, tokenHash: string): Promise<Refre
 
 /** Waits for refreshes of this user that are under way and holds off later ones. */
 export async function lockUser(db: Db, userId: number): Promise<void> {
-  await db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [userId]);
+  await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
 }
 
 /** @param familyId null = every session of the user */

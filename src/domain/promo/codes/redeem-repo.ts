@@ -22,7 +22,7 @@ export async function lockRedeemer(db: Db, userId: number): Promise<Redeemer | n
   }>(
     `SELECT language, balance_kopeks, has_had_paid_subscription, promo_offer_discount_percent AS percent,
        promo_offer_discount_source AS source, promo_offer_discount_expires_at AS expires_at
-     FROM users WHERE id = $1::bigint FOR UPDATE`,
+     FROM users WHERE id = $1::bigint FOR NO KEY UPDATE`,
     [userId],
   );
   if (!row) return null;

@@ -27,7 +27,7 @@ export async function endDueDiscounts(db: Db, now: Date, limit: number): Promise
   const [row] = await db.sql<{ ended: number }>(
     `WITH due AS MATERIALIZED (SELECT id, promo_offer_discount_percent AS percent, promo_offer_discount_source AS source FROM users
          WHERE promo_offer_discount_percent > 0 AND promo_offer_discount_expires_at <= $1::timestamptz
-         ORDER BY promo_offer_discount_expires_at, id LIMIT $2::int FOR UPDATE SKIP LOCKED),
+         ORDER BY promo_offer_discount_expires_at, id LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED),
        ended AS (UPDATE users u SET promo_offer_discount_percent = 0, promo_offer_discount_source = NULL,
            promo_offer_discount_expires_at = NULL, updated_at = $1::timestamptz FROM due WHERE u.id = due.id RETURNING u.id),
        logged AS (INSERT INTO promo_offer_logs (user_id, offer_id, action, source, percent, effect_type, details, created_at)

@@ -79,7 +79,7 @@ export async function lockStillAbsent(
   { runId, readAt, now, treatment, accounts }: AbsentQuery & { accounts: readonly AbsentAccount[] },
 ): Promise<number[]> {
   const ids = accounts.map((account) => account.userId);
-  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [ids]);
+  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
   await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [ids]);
   const rows = await db.sql<{ id: number }>(
     `SELECT s.id ${FROM} AND u.id = ANY($4::int[]) AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED}

@@ -36,10 +36,10 @@ function toAccount(row: AccountRow): SyncedUser {
 
 /** Users first, subscriptions second, each by id (spec 00, lock order); holders of the panel users to be linked are among them. */
 export async function lockAccounts(db: Db, userIds: readonly number[], panelUuids: readonly string[]): Promise<void> {
-  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) OR vpnpanel_uuid = ANY($2::uuid[]) ORDER BY id FOR UPDATE', [
-    [...userIds],
-    [...panelUuids],
-  ]);
+  await db.sql(
+    'SELECT id FROM users WHERE id = ANY($1::int[]) OR vpnpanel_uuid = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE',
+    [[...userIds], [...panelUuids]],
+  );
   await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [[...userIds]]);
 }
 

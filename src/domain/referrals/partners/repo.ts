@@ -17,7 +17,7 @@ const COLUMNS = `a.id, a.user_id AS "userId", a.company_name AS "companyName", a
 export async function lockApplicant(db: Db, userId: number): Promise<LockedApplicant | null> {
   const [row] = await db.sql<LockedApplicant>(
     `SELECT id, status, language, partner_status AS "partnerStatus", referral_commission_percent::float8 AS "commissionPercent"
-     FROM users WHERE id = $1::bigint FOR UPDATE`,
+     FROM users WHERE id = $1::bigint FOR NO KEY UPDATE`,
     [userId],
   );
   return row ?? null;

@@ -77,7 +77,7 @@ export async function findHolding(db: Db, userId: number): Promise<Holding | nul
  * snapshot is taken with the lock in hand, a join in the first would still see the rows from before the wait.
  */
 export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart | null> {
-  const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER_COLUMNS} FROM users u WHERE u.id = $1::int FOR UPDATE`, [userId]);
+  const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER_COLUMNS} FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE`, [userId]);
   if (!user) return null;
   const [row] = await db.sql<{
     promo_group: PromoGroupRow | null;

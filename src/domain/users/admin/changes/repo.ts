@@ -18,7 +18,7 @@ export async function lockUser(db: Db, userId: number): Promise<LockedUser | nul
     `SELECT status, promo_group_id AS "promoGroupId", referral_commission_percent::float8 AS "commissionPercent",
        restriction_topup AS "restrictionTopup", restriction_subscription AS "restrictionSubscription",
        restriction_reason AS "restrictionReason", balance_kopeks AS "balanceKopeks", vpnpanel_uuid AS "panelUuid"
-     FROM users WHERE id = $1::int FOR UPDATE`,
+     FROM users WHERE id = $1::int FOR NO KEY UPDATE`,
     [userId],
   );
   return row ?? null;
