@@ -49,4 +49,6 @@ export interface OperationMeta {
   credential?: 'initData';
   /** Input keys whose values the audit log must not hold: it tells that they were sent, not what they were. */
   audit?: { hide: readonly string[] };
+  /** Of an API token's operation: the `action` under which the audit log keeps each call. */
+  recordedAs?: string;
 }

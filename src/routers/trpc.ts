@@ -116,10 +116,11 @@ export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async ({
 /**
  * An API token at something that reaches every customer at once: tokens have no rights that could be withheld, so each change is
  * on record in the audit log like an administrator's (spec 06 section 17, hazard 19).
- * @param permission what an administrator would need for the same, the row's `action`
+ * @param permission what an administrator needs for the same or, where administrators have nothing like it, a name of that form; the
+ *   row's `action`
  */
 export const auditedWebProcedure = (permission: string) =>
-  webProcedure.use(async ({ ctx, next, type, meta, getRawInput }) => {
+  webProcedure.meta({ recordedAs: permission }).use(async ({ ctx, next, type, meta, getRawInput }) => {
     const trail = new AuditTrail({ ctx, actor: ctx.actor, permission, isChange: type === 'mutation', meta, getRawInput });
     const result = await next({ ctx: { ...ctx, app: { ...ctx.app, audit: trail } } });
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));

@@ -37,6 +37,7 @@ export async function createApiToken(app: App, actor: Actor, request: TokenReque
     createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
     now,
   });
+  app.audit?.note({ resourceId: token.id, before: null, after: noteOf(token) });
   return { ...token, token: text };
 }
 
@@ -47,6 +48,7 @@ export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number
     if (!changed) throw tokenNotFound();
     const { hash, ...token } = changed;
     await t.cache.forget(t.db, [tokenCacheKey(hash)]);
+    t.audit?.note({ after: noteOf(token) });
     return token;
   });
 }
@@ -88,6 +90,9 @@ export async function ensureFirstToken(app: App): Promise<string | null> {
   );
   return made.token;
 }
+
+/** What the audit log keeps of a token. */
+const noteOf = ({ name, prefix, isActive, expiresAt }: ApiToken) => ({ name, prefix, isActive, expiresAt });
 
 function currentHash(app: App, text: string): string {
   return tokenHash(text, app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM'), app.settings.get('WEB_API_TOKEN_HMAC_SECRET'));

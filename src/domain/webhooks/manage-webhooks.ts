@@ -59,18 +59,25 @@ export async function getWebhook(app: App, webhookId: number): Promise<Webhook> 
  */
 export async function createWebhook(app: App, _actor: Actor, request: WebhookRequest): Promise<Webhook> {
   checkUrl(app, request.url);
-  return insertWebhook(app.db, { ...request, secret: request.secret || null, now: app.clock.now() });
+  const made = await insertWebhook(app.db, { ...request, secret: request.secret || null, now: app.clock.now() });
+  app.audit?.note({ resourceId: made.id, before: null, after: noteOf(made) });
+  return made;
 }
 
 /** @throws ValidationError 422 for the URL, AppError 404 'Webhook not found' */
 export async function changeWebhook(app: App, _actor: Actor, webhookId: number, patch: WebhookPatch): Promise<Webhook> {
   if (patch.url !== null) checkUrl(app, patch.url);
-  return (await updateWebhook(app.db, webhookId, { ...patch, now: app.clock.now() })) ?? notFound();
+  const before = await getWebhook(app, webhookId);
+  const after = (await updateWebhook(app.db, webhookId, { ...patch, now: app.clock.now() })) ?? notFound();
+  app.audit?.note({ before: noteOf(before), after: noteOf(after) });
+  return after;
 }
 
 /** Deletes the webhook with its deliveries. @throws AppError 404 'Webhook not found' */
 export async function deleteWebhook(app: App, _actor: Actor, webhookId: number): Promise<void> {
+  const before = await getWebhook(app, webhookId);
   if (!(await deleteWebhookRow(app.db, webhookId))) notFound();
+  app.audit?.note({ before: noteOf(before), after: null });
 }
 
 /** Counts over everything that is kept. */
@@ -112,6 +119,9 @@ export async function purgeDeliveries(app: App): Promise<number> {
     if (deleted < PURGE_BATCH) return total;
   }
 }
+
+/** What the audit log keeps of a webhook. */
+const noteOf = ({ name, url, eventType, isActive, description }: Webhook) => ({ name, url, eventType, isActive, description });
 
 function checkUrl(app: App, url: string): void {
   try {

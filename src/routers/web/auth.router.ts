@@ -1,7 +1,7 @@
 import { createApiToken, deleteApiToken, listApiTokens, setApiTokenActive } from '../../domain/access/manage-tokens.ts';
 import type { ApiToken } from '../../domain/access/types.ts';
 import { SuccessResponse, utcDate } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { TokenCreateRequest, TokenCreateResponse, TokenPath, TokenResponse } from './auth.schemas.ts';
 
 const tags: [string] = ['auth'];
@@ -28,7 +28,7 @@ export const authRouter = router({
     .output(TokenResponse.array())
     .query(async ({ ctx }) => (await listApiTokens(ctx.app)).map(toTokenResponse)),
 
-  create: webProcedure
+  create: auditedWebProcedure('tokens:create')
     .meta({ openapi: { method: 'POST', path: '/tokens', tags, summary: 'Create an API token; its text is shown once' } })
     .input(TokenCreateRequest)
     .output(TokenCreateResponse)
@@ -41,19 +41,19 @@ export const authRouter = router({
       return { ...toTokenResponse(made), token: made.token };
     }),
 
-  revoke: webProcedure
+  revoke: auditedWebProcedure('tokens:edit')
     .meta({ openapi: { method: 'POST', path: '/tokens/{token_id}/revoke', tags, summary: 'Switch an API token off' } })
     .input(TokenPath)
     .output(TokenResponse)
     .mutation(async ({ ctx, input }) => toTokenResponse(await setApiTokenActive(ctx.app, ctx.actor, input.token_id, false))),
 
-  activate: webProcedure
+  activate: auditedWebProcedure('tokens:edit')
     .meta({ openapi: { method: 'POST', path: '/tokens/{token_id}/activate', tags, summary: 'Switch an API token on' } })
     .input(TokenPath)
     .output(TokenResponse)
     .mutation(async ({ ctx, input }) => toTokenResponse(await setApiTokenActive(ctx.app, ctx.actor, input.token_id, true))),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('tokens:delete')
     .meta({ openapi: { method: 'DELETE', path: '/tokens/{token_id}', tags, summary: 'Delete an API token' } })
     .input(TokenPath)
     .output(SuccessResponse)

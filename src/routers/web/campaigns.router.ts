@@ -3,7 +3,7 @@ import { changeCampaign, createCampaign, deleteCampaign } from '../../domain/cam
 import type { CampaignCard } from '../../domain/campaigns/types.ts';
 import { toCampaignChanges, toCampaignFields, toNewCampaign } from '../campaign-wire.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   CampaignCreateRequest,
   CampaignListQuery,
@@ -29,13 +29,13 @@ export const campaignsRouter = router({
       return { items: items.map(toAnswer), total, limit, offset };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('campaigns:create')
     .meta({ openapi: { method: 'POST', path: '/campaigns', tags, summary: 'Create a campaign' } })
     .input(CampaignCreateRequest)
     .output(CampaignResponse)
     .mutation(async ({ ctx, input }) => toAnswer(await createCampaign(ctx.app, ctx.actor, toNewCampaign(input)))),
 
-  update: webProcedure
+  update: auditedWebProcedure('campaigns:edit')
     .meta({ openapi: { method: 'PATCH', path: '/campaigns/{campaign_id}', tags, summary: 'Change a campaign' } })
     .input(CampaignPath.extend(CampaignUpdateRequest.shape))
     .output(CampaignResponse)
@@ -43,7 +43,7 @@ export const campaignsRouter = router({
       toAnswer(await changeCampaign(ctx.app, ctx.actor, id, toCampaignChanges(input))),
     ),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('campaigns:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/campaigns/{campaign_id}', tags, summary: 'Delete a campaign and its registrations' },
     })

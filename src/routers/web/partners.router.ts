@@ -2,7 +2,7 @@ import { readDailyStats, readGlobalStats, readTopReferrers } from '../../domain/
 import { changeReferrerCommission } from '../../domain/users/referrers/change-commission.ts';
 import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../domain/users/referrers/read-referrer-stats.ts';
 import { listReferrers, readReferrerDetail } from '../../domain/users/referrers/read-referrers.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   toComparison,
   toDailyItems,
@@ -62,7 +62,7 @@ export const partnersRouter = router({
       toReferrerDetail(await readReferrerDetail(ctx.app, user, { limit, offset })),
     ),
 
-  updateCommission: webProcedure
+  updateCommission: auditedWebProcedure('partners:edit')
     .meta({
       openapi: {
         method: 'PATCH',

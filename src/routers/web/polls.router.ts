@@ -10,7 +10,7 @@ import {
 import { sendPoll } from '../../domain/games/polls/send-poll.ts';
 import type { Poll, PollHead, PollResponseView } from '../../domain/games/polls/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   PollCreateRequest,
   PollDetailResponse,
@@ -77,7 +77,7 @@ export const pollsRouter = router({
       return { items: shown, total, ...input };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('polls:create')
     .meta({ openapi: { method: 'POST', path: '/polls', tags, summary: 'Create a poll' } })
     .input(PollCreateRequest)
     .output(PollDetailResponse)
@@ -98,7 +98,7 @@ export const pollsRouter = router({
     .output(PollDetailResponse)
     .query(async ({ ctx, input }) => toDetail(await readPoll(ctx.app, input.poll_id))),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('polls:delete')
     .meta({ openapi: { method: 'DELETE', path: '/polls/{poll_id}', tags, summary: 'Delete a poll with its answers' } })
     .input(PollPath)
     .output(SuccessResponse)
@@ -133,7 +133,7 @@ export const pollsRouter = router({
       return { items: items.map(toResponse), total, ...page };
     }),
 
-  send: webProcedure
+  send: auditedWebProcedure('polls:send')
     .meta({ openapi: { method: 'POST', path: '/polls/{poll_id}/send', tags, summary: 'Send a poll to an audience' } })
     .input(PollPath.extend(PollSendRequest.shape))
     .output(PollSendResponse)

@@ -4,7 +4,7 @@ import { changePromoGroup, createPromoGroup } from '../../domain/catalog/promo-g
 import type { PromoGroupRecord } from '../../domain/catalog/promo-groups/types.ts';
 import { toNewPromoGroup, toPromoGroupAnswer, toPromoGroupChanges } from '../promo-group-wire.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   PromoGroupCreateRequest,
   PromoGroupListQuery,
@@ -32,7 +32,7 @@ export const promoGroupsRouter = router({
       return { items: items.map(toAnswer), total, limit: input.limit, offset: input.offset };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('promo_groups:create')
     .meta({ openapi: { method: 'POST', path: '/promo-groups', tags, summary: 'Create a promo group' } })
     .input(PromoGroupCreateRequest)
     .output(PromoGroupResponse)
@@ -44,7 +44,7 @@ export const promoGroupsRouter = router({
     .output(PromoGroupResponse)
     .query(async ({ ctx, input }) => toAnswer(await readPromoGroup(ctx.app, input.group_id))),
 
-  update: webProcedure
+  update: auditedWebProcedure('promo_groups:edit')
     .meta({ openapi: { method: 'PATCH', path: '/promo-groups/{group_id}', tags, summary: 'Change a promo group' } })
     .input(PromoGroupPath.extend(PromoGroupUpdateRequest.shape))
     .output(PromoGroupResponse)
@@ -52,7 +52,7 @@ export const promoGroupsRouter = router({
       toAnswer(await changePromoGroup(ctx.app, ctx.actor, id, toPromoGroupChanges(input))),
     ),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('promo_groups:delete')
     .meta({
       openapi: {
         method: 'DELETE',

@@ -3,7 +3,7 @@ import { createOffer } from '../../domain/promo/offers/create-offer.ts';
 import { listOfferLog, listPromoOffers, readPromoOffer } from '../../domain/promo/offers/read-offers.ts';
 import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
 import { toLogAnswer, toOfferAnswer, toOfferTerms, toTemplateAnswer, toTemplateChanges } from '../promo-offer-wire.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   OfferPath,
   OfferTemplatePath,
@@ -50,7 +50,7 @@ export const promoOffersRouter = router({
       );
     }),
 
-  broadcast: webProcedure
+  broadcast: auditedWebProcedure('promo_offers:send')
     .meta({ openapi: { method: 'POST', path: '/promo-offers/broadcast', tags, summary: 'Make an offer to a segment of users' } })
     .input(PromoOfferBroadcastRequest)
     .output(PromoOfferBroadcastResponse)
@@ -88,7 +88,7 @@ export const promoOffersRouter = router({
     .output(PromoOfferTemplateResponse)
     .query(async ({ ctx, input }) => toTemplateAnswer(await readOfferTemplate(ctx.app, ctx.actor, input.template_id))),
 
-  updateTemplate: webProcedure
+  updateTemplate: auditedWebProcedure('promo_offers:edit')
     .meta({ openapi: { method: 'PATCH', path: '/promo-offers/templates/{template_id}', tags, summary: 'Change a template' } })
     .input(OfferTemplatePath.extend(PromoOfferTemplateUpdateRequest.shape))
     .output(PromoOfferTemplateResponse)

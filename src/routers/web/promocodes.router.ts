@@ -2,7 +2,7 @@ import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-pro
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
 import { toNewPromocode, toPromocodeAnswer, toPromocodeChanges, toUsesAnswer } from '../promocode-wire.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   PromoCodeCreateRequest,
   PromoCodeDetailResponse,
@@ -26,7 +26,7 @@ export const promocodesRouter = router({
       return { items: items.map((item) => toPromocodeAnswer(item, now)), total, limit, offset };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('promocodes:create')
     .meta({ openapi: { method: 'POST', path: '/promo-codes', tags, summary: 'Create a promo code' } })
     .input(PromoCodeCreateRequest)
     .output(PromoCodeResponse)
@@ -45,7 +45,7 @@ export const promocodesRouter = router({
       return { ...toPromocodeAnswer(details.promocode, ctx.app.clock.now()), ...toUsesAnswer(details) };
     }),
 
-  update: webProcedure
+  update: auditedWebProcedure('promocodes:edit')
     .meta({ openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' } })
     .input(PromocodePath.extend(PromoCodeUpdateRequest.shape))
     .output(PromoCodeResponse)
@@ -53,7 +53,7 @@ export const promocodesRouter = router({
       toPromocodeAnswer(await changePromocode(ctx.app, ctx.actor, id, toPromocodeChanges(input)), ctx.app.clock.now()),
     ),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('promocodes:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/promo-codes/{promocode_id}', tags, summary: 'Delete a promo code and its uses' },
     })

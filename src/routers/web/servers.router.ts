@@ -11,7 +11,7 @@ import {
 import { changeServer, createServer } from '../../domain/catalog/servers/save-server.ts';
 import { syncServersOrKeep } from '../../domain/catalog/sync-servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   ServerConnectedUsersResponse,
   ServerCountsSyncResponse,
@@ -75,7 +75,7 @@ export const serversRouter = router({
       return { items: servers.map(toServerResponse), total, page: input.page, limit: input.limit };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' } })
     .input(ServerCreateRequest)
     .output(ServerResponse)
@@ -112,7 +112,7 @@ export const serversRouter = router({
     .output(ServerResponse)
     .query(async ({ ctx, input }) => toServerResponse(await readServer(ctx.app, input.server_id))),
 
-  update: webProcedure
+  update: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' } })
     .input(ServerPath.extend(ServerUpdateRequest.shape))
     .output(ServerResponse)
@@ -134,7 +134,7 @@ export const serversRouter = router({
       return toServerResponse(await readServer(ctx.app, server_id));
     }),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' } })
     .input(ServerPath)
     .output(ServerDeleteResponse)
@@ -152,12 +152,12 @@ export const serversRouter = router({
       return { items: users.map(toConnectedUser), total, limit, offset };
     }),
 
-  sync: webProcedure
+  sync: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Read the servers from the panel' } })
     .output(ServerSyncResponse)
     .mutation(({ ctx }) => syncServersOrKeep(ctx.app)),
 
-  syncCounts: webProcedure
+  syncCounts: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Count the users of every server anew' } })
     .output(ServerCountsSyncResponse)
     .mutation(async ({ ctx }) => ({ updated: await recountServerUsers(ctx.app) })),

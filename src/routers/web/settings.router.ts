@@ -1,7 +1,7 @@
 import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
 import { toSettingAnswer } from '../setting-wire.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   SettingCategorySummary,
   SettingDefinition,
@@ -30,13 +30,17 @@ export const settingsRouter = router({
     .output(SettingDefinition)
     .query(({ ctx, input }) => toSettingAnswer(getSetting(ctx.app, input.key))),
 
-  update: webProcedure
-    .meta({ openapi: { method: 'PUT', path: '/settings/{key}', tags, summary: 'Change a setting' } })
+  update: auditedWebProcedure('settings:edit')
+    .meta({
+      openapi: { method: 'PUT', path: '/settings/{key}', tags, summary: 'Change a setting' },
+      // The notes before and after tell it, unless it is a secret.
+      audit: { hide: ['value'] },
+    })
     .input(SettingUpdateRequest)
     .output(SettingDefinition)
     .mutation(async ({ ctx, input }) => toSettingAnswer(await putSetting(ctx.app, ctx.actor, input.key, input.value))),
 
-  reset: webProcedure
+  reset: auditedWebProcedure('settings:edit')
     .meta({ openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Put a setting back to its default' } })
     .input(SettingPath)
     .output(SettingDefinition)

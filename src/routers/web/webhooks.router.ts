@@ -9,7 +9,7 @@ import {
 } from '../../domain/webhooks/manage-webhooks.ts';
 import type { Webhook, WebhookDelivery } from '../../domain/webhooks/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   WebhookCreateRequest,
   WebhookDeliveriesQuery,
@@ -72,7 +72,7 @@ export const webhooksRouter = router({
       return { items: found.items.map(toWebhookResponse), total: found.total, ...page };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('webhooks:create')
     .meta({ openapi: { method: 'POST', path: '/webhooks', tags, summary: 'Create a webhook' } })
     .input(WebhookCreateRequest)
     .output(WebhookResponse)
@@ -108,7 +108,7 @@ export const webhooksRouter = router({
     .output(WebhookResponse)
     .query(async ({ ctx, input }) => toWebhookResponse(await getWebhook(ctx.app, input.webhook_id))),
 
-  update: webProcedure
+  update: auditedWebProcedure('webhooks:edit')
     .meta({ openapi: { method: 'PATCH', path: '/webhooks/{webhook_id}', tags, summary: 'Change a webhook' } })
     .input(WebhookUpdateInput)
     .output(WebhookResponse)
@@ -123,7 +123,7 @@ export const webhooksRouter = router({
       return toWebhookResponse(changed);
     }),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('webhooks:delete')
     .meta({ openapi: { method: 'DELETE', path: '/webhooks/{webhook_id}', tags, summary: 'Delete a webhook and its deliveries' } })
     .input(WebhookPath)
     .output(SuccessResponse)

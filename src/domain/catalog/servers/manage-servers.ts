@@ -3,6 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { serverNotFound } from './errors.ts';
+import { findById } from './repo.ts';
 import { deleteServers } from './sync-repo.ts';
 import { flipServerFlag, lockServerUse, recountUsers } from './write-repo.ts';
 
@@ -32,7 +33,9 @@ export async function deleteServer(app: App, _actor: Actor, serverId: number): P
     const use = await lockServerUse(t.db, serverId);
     if (!use) throw serverNotFound();
     if (use.isInUse) throw refuse('server_in_use', 400, 'Server cannot be deleted because it has active connections');
+    const before = await findById(t.db, serverId);
     await deleteServers(t.db, [serverId]);
+    t.audit?.note({ before, after: null });
   });
 }
 

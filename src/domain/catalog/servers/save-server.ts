@@ -30,7 +30,9 @@ export async function createServer(app: App, _actor: Actor, request: NewServer):
     const id = await insertServer(t.db, squadUuid.trim(), values, t.clock.now());
     if (id === null) throw refuse('server_exists', 400, 'Server with this UUID already exists');
     await replaceServerGroups(t.db, id, groupIds);
-    return (await findById(t.db, id))!;
+    const server = (await findById(t.db, id))!;
+    t.audit?.note({ resourceId: id, before: null, after: server });
+    return server;
   });
 }
 

@@ -12,7 +12,9 @@ interface Page {
 export async function createPoll(app: App, input: NewPoll): Promise<Poll> {
   const rewardAmountKopeks = input.rewardEnabled ? input.rewardAmountKopeks : 0;
   const id = await insert(app.db, { ...input, rewardAmountKopeks }, app.clock.now());
-  return readPoll(app, id);
+  const poll = await readPoll(app, id);
+  app.audit?.note({ resourceId: id, before: null, after: poll });
+  return poll;
 }
 
 /** All polls, newest first. */
@@ -27,7 +29,9 @@ export async function readPoll(app: App, id: number): Promise<Poll> {
 
 /** Deletes a poll with its answers; rewards that were paid stay paid. @throws AppError 404 */
 export async function deletePoll(app: App, id: number): Promise<void> {
+  const before = await readPoll(app, id);
   if (!(await remove(app.db, id))) throw pollNotFound();
+  app.audit?.note({ before, after: null });
 }
 
 /** How often each option was chosen, and what the poll has cost. @throws AppError 404 */

@@ -20,8 +20,14 @@ export async function changeReferrerCommission(
 ): Promise<Referrer> {
   await inTransaction(app, async (t) => {
     const userId = await resolveUserId(t, number);
-    if (!(await lockUser(t.db, userId))) throw userNotFound();
+    const user = await lockUser(t.db, userId);
+    if (!user) throw userNotFound();
     await setCommission(t.db, userId, percent, t.clock.now());
+    t.audit?.note({
+      resourceId: userId,
+      before: { commissionPercent: user.commissionPercent },
+      after: { commissionPercent: percent },
+    });
   });
   return readReferrer(app, number);
 }

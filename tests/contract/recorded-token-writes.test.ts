@@ -1,0 +1,140 @@
+/**
+ * API tokens have no rights that could be withheld, so what one of them does to the configuration is in the audit log with the
+ * token's id (spec 06 section 17, hazard 19). The operations are read from the router: one is either recorded or named here with what
+ * keeps it instead.
+ */
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildRouteTable } from '../../src/rest/route-table.ts';
+import { appRouter } from '../../src/routers/root.ts';
+import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
+import { aUser, unique } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+const LEDGER = 'the ledger names who moved the money';
+const CUSTOMER = 'one customer, many calls: the row and its events tell it';
+const HISTORY = 'the layout keeps a history with author and content';
+const NOTHING = 'changes nothing';
+const TICKET = 'the ticket keeps its messages with their author';
+
+/** Writes by token that the audit log does not keep, and why. */
+const ELSEWHERE: Record<string, string> = {
+  'POST /users': CUSTOMER,
+  'PATCH /users/{user_id}': CUSTOMER,
+  'POST /users/{user_id}/balance': LEDGER,
+  'POST /users/{user_id}/subscription': CUSTOMER,
+  'DELETE /users/{user_id}/subscription': CUSTOMER,
+  'POST /subscriptions': CUSTOMER,
+  'DELETE /subscriptions/{subscription_id}': CUSTOMER,
+  'POST /subscriptions/{subscription_id}/extend': CUSTOMER,
+  'POST /subscriptions/{subscription_id}/traffic': CUSTOMER,
+  'POST /subscriptions/{subscription_id}/devices': CUSTOMER,
+  'POST /subscriptions/{subscription_id}/squads': CUSTOMER,
+  'DELETE /subscriptions/{subscription_id}/squads/{squad_uuid}': CUSTOMER,
+  'POST /promo-offers': CUSTOMER,
+  'POST /notifications/subscriptions': CUSTOMER,
+};
+
+let t: TestApp;
+let server: FastifyInstance;
+let api: ApiClient & { tokenId: number };
+
+beforeAll(async () => {
+  t = await testApp();
+  server = await testServer(t.app);
+  api = await tokenClient(t.app, server);
+});
+afterAll(() => server.close());
+
+function whyNotRecorded(name: string): string | undefined {
+  if (name in ELSEWHERE) return ELSEWHERE[name];
+  if (/ \/tickets\//.test(name)) return TICKET;
+  if (/ \/menu-layout\/(validate|preview|stats\/log-click)$/.test(name)) return NOTHING;
+  if (/ \/menu-layout\b/.test(name)) return HISTORY;
+  return undefined;
+}
+
+test('every write by token is in the audit log, or kept elsewhere for a reason', () => {
+  const writes = buildRouteTable(appRouter).filter((route) => route.meta.auth === 'KEY' && route.method !== 'GET');
+  const names = writes.filter((route) => !route.meta.recordedAs).map((route) => `${route.method} ${route.path}`);
+  expect(names.filter((name) => whyNotRecorded(name) === undefined)).toEqual([]);
+  expect(Object.keys(ELSEWHERE).filter((name) => !names.includes(name))).toEqual([]);
+  expect(writes.length - names.length).toBeGreaterThan(30);
+});
+
+interface Row {
+  action: string;
+  token: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+  text: string;
+}
+
+/** The newest row of the path. */
+async function recorded(path: string): Promise<Row> {
+  const [row] = await t.app.db.sql<Row>(
+    `SELECT action, details->>'api_token_id' AS token, details->'before' AS before, details->'after' AS after, details::text AS text
+     FROM admin_audit_log WHERE request_path = $1 AND status = 'success' ORDER BY id DESC LIMIT 1`,
+    [path],
+  );
+  expect(row, path).toMatchObject({ token: String(api.tokenId) });
+  return row!;
+}
+
+const HOOK = { name: 'Till', url: 'https://example.com/hook', event_type: 'user.created', secret: 'whsec-never-in-a-log' };
+
+test.each([
+  ['/tokens', () => ({ name: `Till ${unique()}` }), null],
+  ['/webhooks', () => HOOK, { name: 'Other till' }],
+  ['/promo-groups', () => ({ name: `Group ${unique()}` }), { server_discount_percent: 9 }],
+  ['/promo-codes', () => ({ code: `CODE${unique()}`, type: 'balance', balance_bonus_kopeks: 100 }), { max_uses: 7 }],
+  ['/campaigns', () => ({ name: 'Spring', start_parameter: `slug_${unique()}`, bonus_type: 'none' }), { name: 'Autumn' }],
+  ['/servers', () => ({ squadUuid: randomUUID(), displayName: 'NL' }), { priceKopeks: 12_300 }],
+  ['/polls', () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }), null],
+] as const)('%s: made, changed and deleted are three rows that tell what was and what is', async (path, body, change) => {
+  const made = await api.post(path, body());
+  expect(made.status, made.text).toBeLessThan(300);
+  const creation = await recorded(path);
+  expect(creation.before ?? null).toBeNull();
+  expect(creation.after).not.toBeNull();
+  expect(creation.text).not.toContain('never-in-a-log');
+  const one = `${path}/${made.body.id}`;
+  if (change) {
+    expect(await api.patch(one, change)).toMatchObject({ status: 200 });
+    const { before, after } = await recorded(one);
+    expect(before).not.toBeNull();
+    expect(after).not.toEqual(before);
+  }
+  expect((await api.delete(one)).status).toBeLessThan(300);
+  const { action, before } = await recorded(one);
+  expect(action).toMatch(/:(delete|edit)$/);
+  if (path !== '/tokens') expect(before).not.toBeNull();
+});
+
+test('a setting: what it was and is; a secret one only that it changed', async () => {
+  const path = '/settings/SMTP_PASSWORD';
+  expect((await api.put(path, { value: 'a-mail-box-secret' })).status).toBe(200);
+  expect(await recorded(path)).toMatchObject({ action: 'settings:edit', text: expect.not.stringContaining('mail-box') });
+  expect((await api.delete(path)).status).toBe(200);
+  expect((await recorded(path)).text).not.toContain('mail-box');
+  const plain = '/settings/MAINTENANCE_MESSAGE';
+  await api.put(plain, { value: 'Back at ten' });
+  expect((await recorded(plain)).after).toMatchObject({ key: 'MAINTENANCE_MESSAGE', value: 'Back at ten' });
+  await api.delete(plain);
+  expect((await recorded(plain)).before).toMatchObject({ value: 'Back at ten' });
+});
+
+test('a token switched off and on, and a commission', async () => {
+  const { id } = (await api.post('/tokens', { name: `Till ${unique()}` })).body;
+  for (const [verb, isActive] of [
+    ['revoke', false],
+    ['activate', true],
+  ] as const) {
+    expect((await api.post(`/tokens/${id}/${verb}`)).status).toBe(200);
+    expect((await recorded(`/tokens/${id}/${verb}`)).after).toMatchObject({ isActive });
+  }
+  const commission = `/partners/referrers/${(await aUser(t.app)).id}/commission`;
+  expect((await api.patch(commission, { referral_commission_percent: 41 })).status).toBe(200);
+  expect(await recorded(commission)).toMatchObject({ action: 'partners:edit', after: { commissionPercent: 41 } });
+});
