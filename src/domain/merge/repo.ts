@@ -44,8 +44,14 @@ const FIELDS = (Object.keys(COLUMNS) as (keyof MergedFields)[]).map((field) => {
 
 const SELECTED = FIELDS.map(({ field, name, cast }) => `${name}::${cast} AS "${field}"`).join(', ');
 
-/** Locks both users in the order of their ids (spec 01 H17). Missing ones are left out. */
+/**
+ * Locks both users in the order of their ids (spec 01 H17) and their subscriptions; only then the users so that no row can come to name
+ * them either. In one step that lock and a job that holds a subscription and checks its foreign key would wait for each other.
+ * Missing ones are left out.
+ */
 export async function lockUsers(db: Db, ids: readonly [number, number]): Promise<MergingUser[]> {
+  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
+  await lockSubscriptions(db, ids);
   return db.sql<MergingUser>(
     `SELECT id, status, balance_kopeks AS "balanceKopeks", ${SELECTED} FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE`,
     [ids],

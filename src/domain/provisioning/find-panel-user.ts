@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isHandedOver } from './hand-over.ts';
 import type { PanelUser } from './ports.ts';
-import { findHolderOf, type PushTarget, unlinkPanelUser } from './repo.ts';
+import { findHolderOf, lockHolders, type PushTarget, unlinkPanelUser } from './repo.ts';
 import { isLinkageValid } from './rules.ts';
 
 export interface FoundPanelUser {
@@ -24,7 +24,10 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
     if (linked !== null && (isLinkageValid(linked, owner.messengerId) || (await isHandedOver(app, linked)))) {
       return { user: linked, isAdopted: false };
     }
-    await inTransaction(app, (t) => unlinkPanelUser(t.db, id, panelUuid));
+    await inTransaction(app, async (t) => {
+      await lockHolders(t.db, [id]);
+      await unlinkPanelUser(t.db, id, panelUuid);
+    });
     app.log.warn(
       { userId: id, isAbsent: linked === null },
       'provisioning: the stored panel user is gone or another one; unlinked',

@@ -131,7 +131,13 @@ export async function findHolderOf(db: Db, panelUuid: string): Promise<number | 
   return row?.id ?? null;
 }
 
-/** Forgets a panel user that is definitely absent or somebody else's; squads stay (spec 06 section 9). In a transaction. */
+/** Locks users and then their subscriptions (spec 00, lock order); before `vpnpanel_uuid` changes, which is a key of the user's row. */
+export async function lockHolders(db: Db, userIds: readonly number[]): Promise<void> {
+  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [userIds]);
+  await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [userIds]);
+}
+
+/** Forgets a panel user that is definitely absent or somebody else's; squads stay (spec 06 section 9). After `lockHolders`. */
 export async function unlinkPanelUser(db: Db, userId: number, panelUuid: string): Promise<void> {
   const rows = await db.sql<{ id: number }>(
     'UPDATE users SET vpnpanel_uuid = NULL WHERE id = $1::int AND vpnpanel_uuid = $2::uuid RETURNING id',
@@ -153,6 +159,10 @@ export async function linkPanelUser(db: Db, userId: number, panelUser: PanelUser
   const holders = await db.sql<{ id: number }>(
     'SELECT id FROM users WHERE id = $1::int OR vpnpanel_uuid = $2::uuid ORDER BY id FOR NO KEY UPDATE',
     [userId, panelUser.uuid],
+  );
+  await lockHolders(
+    db,
+    holders.map((row) => row.id),
   );
   const others = holders.map((row) => row.id).filter((id) => id !== userId);
   const bereft: number[] = [];
