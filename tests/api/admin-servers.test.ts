@@ -23,8 +23,8 @@ afterAll(() => server.close());
 beforeEach(async () => {
   for (const table of ['subscriptions', 'server_squads', 'tariffs']) await t.app.db.sql(`DELETE FROM ${table}`);
   const [row] = await t.app.db.sql<{ id: number; group_id: number }>(
-    `WITH made AS (INSERT INTO server_squads (squad_uuid, display_name, original_name, country_code, price_kopeks, max_users, current_users)
-       VALUES ('nl', 'Netherlands', 'NL-1', 'NL', 1550, 3, 1) RETURNING id)
+    `WITH made AS (INSERT INTO server_squads (squad_uuid, display_name, original_name, country_code, price_kopeks, max_users)
+       VALUES ('nl', 'Netherlands', 'NL-1', 'NL', 1550, 3) RETURNING id)
      INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id)
      SELECT made.id, g.id FROM made, promo_groups g WHERE g.is_default RETURNING server_squad_id AS id, promo_group_id AS group_id`,
   );
@@ -67,7 +67,7 @@ describe('admin servers', () => {
       price_kopeks: 1550,
       price_rubles: 15.5,
       max_users: 3,
-      current_users: 1,
+      current_users: 0,
       sort_order: 0,
       is_full: false,
       availability_status: 'available',
@@ -120,11 +120,11 @@ describe('admin servers', () => {
       id,
       display_name: 'Netherlands',
       squad_uuid: 'nl',
-      current_users: 1,
+      current_users: 2,
       max_users: 3,
       active_subscriptions: 2,
       trial_subscriptions: 1,
-      usage_percent: 33.3,
+      usage_percent: 66.7,
     });
     await admin.put(`${path}/${id}`, { max_users: 0 });
     expect((await admin.get(`${path}/${id}/stats`)).body).toMatchObject({ max_users: null, usage_percent: null });

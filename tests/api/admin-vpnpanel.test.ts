@@ -50,7 +50,7 @@ describe('the panel in the administration: reading', () => {
     await adapter.createInternalSquad({ name: 'Sweden', inboundUuids: [] });
     await app.db.sql(
       `UPDATE server_squads SET display_name = 'Berlin', country_code = 'DE', is_available = true, is_trial_eligible = true,
-         price_kopeks = 9900, max_users = 10, current_users = 2, description = 'fast', sort_order = 4 WHERE squad_uuid = $1`,
+         price_kopeks = 9900, max_users = 10, description = 'fast', sort_order = 4 WHERE squad_uuid = $1`,
       [GERMANY],
     );
     await aSubscription(app, { squads: [GERMANY] });
@@ -64,7 +64,7 @@ describe('the panel in the administration: reading', () => {
       is_trial_eligible: true,
       price_kopeks: 9900,
       max_users: 10,
-      current_users: 2,
+      current_users: 1,
       is_synced: true,
     };
     const { items, total } = (await admin.get(`${base}/squads`)).body;

@@ -184,6 +184,7 @@ describe('servers', () => {
       totalRevenueKopeks: 1550,
       totalRevenueRubles: 15.5,
     });
+    expect((await api.get(`/servers/${first.id}`)).body.currentUsers).toBe(1);
     expect((await api.post('/servers/sync-counts')).body).toEqual({ updated: 2 });
     expect((await api.get(`/servers/${first.id}`)).body.currentUsers).toBe(1);
   });

@@ -24,10 +24,10 @@ beforeEach(async () => {
   for (const table of ['squad_migration_runs', 'panel_sync_runs', 'subscriptions', 'server_squads']) {
     await t.app.db.sql(`DELETE FROM ${table}`);
   }
-  await t.app.db.sql(
-    "INSERT INTO server_squads (squad_uuid, display_name, max_users, current_users) VALUES ($1, 'NL', 50, 4), ($2, 'DE', null, 0)",
-    [NETHERLANDS, GERMANY],
-  );
+  await t.app.db.sql("INSERT INTO server_squads (squad_uuid, display_name, max_users) VALUES ($1, 'NL', 50), ($2, 'DE', null)", [
+    NETHERLANDS,
+    GERMANY,
+  ]);
 });
 
 const doors = [
@@ -40,7 +40,7 @@ describe.each(doors)('%s', (_name, client, base, text) => {
     const reply = await client().get(`${base}/squads/${NETHERLANDS}/migration-preview`);
     expect(reply).toMatchObject({
       status: 200,
-      body: { squad_uuid: NETHERLANDS, squad_name: 'NL', current_users: 4, max_users: 50, users_to_migrate: 0 },
+      body: { squad_uuid: NETHERLANDS, squad_name: 'NL', current_users: 0, max_users: 50, users_to_migrate: 0 },
     });
     expect(await client().get(`${base}/squads/nowhere/migration-preview`)).toMatchObject({
       status: 404,

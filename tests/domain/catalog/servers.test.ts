@@ -143,18 +143,34 @@ describe('server sync', () => {
 });
 
 describe('counters', () => {
-  it('are what the active and trial subscriptions hold', async () => {
+  it('H20: are what the active and trial subscriptions hold, whatever changes', async () => {
     await applyPanelSquads(app, squads('a', 'b', 'c'));
-    await app.db.sql('UPDATE server_squads SET current_users = 99');
     await app.db.sql('DELETE FROM subscriptions');
     await aHolder(['a', 'b']);
     await aHolder(['a'], 'trial');
     await aHolder(['a'], 'expired');
-    expect(await recountServerUsers(app)).toBe(3);
-    expect((await listSquads(app)).map((server) => [server.squadUuid, server.currentUsers])).toEqual([
+    const counted = async () => (await listSquads(app)).map((server) => [server.squadUuid, server.currentUsers]);
+    const right = [
       ['a', 2],
       ['b', 1],
       ['c', 0],
+    ];
+    expect(await counted()).toEqual(right);
+    const [holder] = await app.db.sql<{ id: number }>(`SELECT id FROM subscriptions WHERE connected_squads = '["a", "b"]'`);
+    const set = (change: string) =>
+      app.db.sql(`UPDATE subscriptions SET ${change} WHERE id = $1::int RETURNING id`, [holder!.id]);
+    await set(`connected_squads = '["b", "c", "c"]'`);
+    expect(await counted()).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
     ]);
+    await set(`status = 'limited'`);
+    expect((await counted()).map(([, users]) => users)).toEqual([1, 0, 0]);
+    await set(`status = 'active', connected_squads = '["a", "b"]'`);
+    expect(await counted()).toEqual(right);
+    await app.db.sql("INSERT INTO squad_tallies (squad_uuid, users) VALUES ('a', 99), ('gone', 5)");
+    expect(await recountServerUsers(app)).toBe(3);
+    expect(await counted()).toEqual(right);
   });
 });

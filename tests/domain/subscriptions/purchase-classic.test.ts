@@ -149,7 +149,9 @@ describe('refusals', () => {
   });
 
   test('a full server is kept by who has it and not sold to others', async () => {
-    const full = await aServer(app, { max_users: 1, current_users: 1 });
+    const full = await aServer(app, { max_users: 1 });
+    const holder = await aBuyer(app, RICH);
+    expect(await buy(holder, { squadUuids: [full.uuid] })).toMatchObject({ success: true });
     const buyer = await aBuyer(app, RICH);
     await expect(buy(buyer, { squadUuids: [full.uuid] })).rejects.toMatchObject({ status: 400 });
     await aStoredSubscription(app, buyer.userId, { connected_squads: [full.uuid] });

@@ -39,7 +39,7 @@ export async function deleteServer(app: App, _actor: Actor, serverId: number): P
   });
 }
 
-/** Sets each server's counter of users to the active and trial subscriptions that hold its squad (spec 02 section 8, H20). */
+/** Counts the active and trial subscriptions of each squad anew (spec 02 section 8, H20). @returns how many servers there are */
 export function recountServerUsers(app: App): Promise<number> {
   return recountUsers(app.db);
 }

@@ -8,7 +8,6 @@ import {
   type ItemResult,
   listPending,
   lockSubscriptions,
-  moveCounters,
   moveLinks,
   saveItems,
   writeSquads,
@@ -117,7 +116,6 @@ async function store(t: App, runId: number, batch: Batch): Promise<void> {
     await writeSquads(t.db, moved, now);
     const ids = moved.map((row) => row.id);
     await moveLinks(t.db, { ...servers, ids, addedIds: added.map((result) => result.subscriptionId), now });
-    await moveCounters(t.db, { ...servers, removed: moved.length, added: added.length });
   }
   await saveItems(t.db, runId, results);
   await addToCounters(t.db, runId, {

@@ -144,20 +144,6 @@ export async function moveLinks(
   );
 }
 
-/** Moves users between the counters of two servers, locked in ascending order; a counter never falls below 0. */
-export async function moveCounters(
-  db: Db,
-  move: { sourceId: number; targetId: number; removed: number; added: number },
-): Promise<void> {
-  await db.sql('SELECT id FROM server_squads WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [[move.sourceId, move.targetId]]);
-  await db.sql(
-    `UPDATE server_squads SET current_users = greatest(0, current_users
-       - CASE WHEN id = $1::int THEN $3::int ELSE 0 END + CASE WHEN id = $2::int THEN $4::int ELSE 0 END)
-     WHERE id = ANY(ARRAY[$1::int, $2::int]) RETURNING id`,
-    [move.sourceId, move.targetId, move.removed, move.added],
-  );
-}
-
 export interface ItemResult {
   subscriptionId: number;
   state: 'pending' | 'done' | 'failed';

@@ -99,21 +99,8 @@ export async function disableSubscriptions(db: Db, ids: readonly number[], now: 
   );
 }
 
-/** Server counters go down by the links that go, in ascending order of the servers, and never below 0. */
 export async function unlinkServers(db: Db, ids: readonly number[]): Promise<void> {
-  const gone = await db.sql<{ id: number; users: number }>(
-    `WITH gone AS (DELETE FROM subscription_servers WHERE subscription_id = ANY($1::int[]) RETURNING server_squad_id)
-     SELECT server_squad_id AS id, count(*)::int AS users FROM gone GROUP BY server_squad_id ORDER BY server_squad_id`,
-    [[...ids]],
-  );
-  await db.sql('SELECT id FROM server_squads WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE', [
-    gone.map((server) => server.id),
-  ]);
-  await db.sql(
-    `UPDATE server_squads s SET current_users = greatest(0, s.current_users - g.users)
-     FROM jsonb_to_recordset($1::jsonb) AS g(id int, users int) WHERE s.id = g.id RETURNING s.id`,
-    [JSON.stringify(gone)],
-  );
+  await db.sql('DELETE FROM subscription_servers WHERE subscription_id = ANY($1::int[]) RETURNING id', [[...ids]]);
 }
 
 /**

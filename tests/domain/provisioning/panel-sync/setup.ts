@@ -1,6 +1,7 @@
 import type { App } from '../../../../src/core/app.ts';
 import { SECOND_MS } from '../../../../src/core/clock.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
+import { findSquadsByUuid } from '../../../../src/domain/catalog/find-squads.ts';
 import { pushSubscription } from '../../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
 import { startSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
@@ -57,10 +58,16 @@ export async function everything(app: App): Promise<unknown> {
   );
 }
 
-export async function aServer(app: App, squadUuid: string, currentUsers = 0): Promise<number> {
+export async function aServer(app: App, squadUuid: string): Promise<number> {
   const [row] = await app.db.sql<{ id: number }>(
-    'INSERT INTO server_squads (squad_uuid, display_name, current_users) VALUES ($1, $1, $2::int) RETURNING id',
-    [squadUuid, currentUsers],
+    'INSERT INTO server_squads (squad_uuid, display_name) VALUES ($1, $1) RETURNING id',
+    [squadUuid],
   );
   return row!.id;
+}
+
+/** How many users the servers say to have, in the order of the squads asked for. */
+export async function usersOf(app: App, ...squadUuids: string[]): Promise<(number | undefined)[]> {
+  const found = await findSquadsByUuid(app, squadUuids);
+  return squadUuids.map((uuid) => found.find((squad) => squad.squadUuid === uuid)?.currentUsers);
 }
