@@ -64,6 +64,7 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
     PUT_INDEXES_BACK,
     `SET session_replication_role = origin`,
     `SELECT recount_users()`,
+    `SELECT recount_user_days()`,
     `SELECT recount_user_figures()`,
     `SELECT recount_squads()`,
     `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total)
@@ -71,7 +72,8 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
      WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
     `INSERT INTO transaction_count_mark (id, through_id, seen_id) SELECT 1, max(id), max(id) FROM transactions
      ON CONFLICT (id) DO UPDATE SET through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id`,
-    `ANALYZE`,
+    // As the database's own upkeep does after a load like this.
+    `VACUUM (ANALYZE)`,
   ];
 }
 

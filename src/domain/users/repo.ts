@@ -4,6 +4,7 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import type { UserStatus } from '../identity/types.ts';
 import { actualStatus } from '../subscriptions/rules/status.ts';
 import type { SubscriptionStatus } from '../subscriptions/types.ts';
+import { DEEP_OFFSET, findDayOfRow } from './day-repo.ts';
 import type { SearchTerms, Slice, UserFilter, UserView } from './types.ts';
 
 interface ViewRow {
@@ -170,17 +171,24 @@ export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone
   return row!;
 }
 
-/** @param listed how many users the filter leaves, so that a page of the far half is reached from the old end */
+/**
+ * A page far down is reached from its day of creation; that of a promo group, for which days are not counted, from the old end when it
+ * lies in the far half.
+ * @param listed how many users the filter leaves
+ */
 export async function listNewest(db: Db, filter: UserFilter, slice: Slice, listed: number, now: Date): Promise<UserView[]> {
   const rest = listed - slice.offset;
   if (rest <= 0) return [];
-  const isFarHalf = slice.offset > rest;
+  const isDeep = slice.offset >= DEEP_OFFSET && filter.promoGroupId === null;
+  const day = isDeep ? await findDayOfRow(db, slice.offset, filter.status) : null;
+  const isFarHalf = day === null && slice.offset > rest;
   const limit = Math.min(slice.limit, rest);
   const { values, add } = statementValues();
+  const chosen = [...conditions(filter, add), ...(day ? [`u.created_at < ${add(day.end)}::timestamptz`] : [])];
   const rows = await db.sql<ViewRow>(
     `WITH page AS MATERIALIZED (
-       SELECT u.id FROM users u ${where(conditions(filter, add))} ${isFarHalf ? OLDEST_FIRST : NEWEST_FIRST}
-       LIMIT ${add(limit)}::int OFFSET ${add(isFarHalf ? rest - limit : slice.offset)}::int)
+       SELECT u.id FROM users u ${where(chosen)} ${isFarHalf ? OLDEST_FIRST : NEWEST_FIRST}
+       LIMIT ${add(limit)}::int OFFSET ${add(isFarHalf ? rest - limit : slice.offset - (day?.skipped ?? 0))}::int)
      SELECT ${VIEW_COLUMNS} FROM page JOIN users u ON u.id = page.id ${VIEW_JOINS} ${NEWEST_FIRST}`,
     values,
   );

@@ -1,5 +1,6 @@
 import type { Db } from '../../../../core/db/db.ts';
 import { type AddValue, statementValues } from '../../../../core/db/statement-values.ts';
+import { DEEP_OFFSET, findDayOfRow } from '../../day-repo.ts';
 import type { SearchTerms, Slice } from '../../types.ts';
 import type { AdminUserItem, UserSort } from '../types.ts';
 import { ITEM_COLUMNS, ITEM_JOINS, type ItemRow, toItem } from './item-row.ts';
@@ -55,7 +56,11 @@ export async function countByStatus(db: Db, status: UserFilters['status']): Prom
   return row!;
 }
 
-/** A page without a search. @param listed how many there are, so that a page of the far half is reached from the other end */
+/**
+ * A page without a search. One far down the order of creation is reached from its day, one of the far half of another order from the
+ * other end.
+ * @param listed how many there are
+ */
 export async function listInOrder(
   db: Db,
   sort: UserSort,
@@ -66,14 +71,18 @@ export async function listInOrder(
 ): Promise<AdminUserItem[]> {
   const rest = listed - slice.offset;
   if (rest <= 0) return [];
-  const isFarHalf = slice.offset > rest;
+  const isDeep = slice.offset >= DEEP_OFFSET && sort === 'created_at';
+  const day = isDeep ? await findDayOfRow(db, slice.offset, status) : null;
+  const isFarHalf = day === null && slice.offset > rest;
   const limit = Math.min(slice.limit, rest);
   const { from, order } = ordered(sort, status, isFarHalf, '$1::int + $2::bigint');
+  const offset = isFarHalf ? rest - limit : slice.offset - (day?.skipped ?? 0);
   const rows = await db.sql<ItemRow>(
     `WITH page AS MATERIALIZED (
-       SELECT o.id, o.figure, o.created_at FROM ${from} o ORDER BY ${order} LIMIT $1::int OFFSET $2::bigint)
+       SELECT o.id, o.figure, o.created_at FROM ${from} o ${day ? 'WHERE o.created_at < $3::timestamptz' : ''}
+       ORDER BY ${order} LIMIT $1::int OFFSET $2::bigint)
      SELECT ${ITEM_COLUMNS} FROM page o JOIN users u ON u.id = o.id ${ITEM_JOINS} ORDER BY ${ordered(sort, status, false).order}`,
-    [limit, isFarHalf ? rest - limit : slice.offset],
+    day ? [limit, offset, day.end] : [limit, offset],
   );
   return rows.map((row) => toItem(row, now));
 }
