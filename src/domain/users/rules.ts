@@ -50,6 +50,9 @@ export interface SearchBounds {
 /** For a list in the one order that its index has. */
 export const PLAIN_BOUNDS: SearchBounds = { manyMatches: 10_000, smallSlice: SMALL_LIST };
 
+/** An entry of the search index costs so much less than a match that is looked at. */
+const INDEX_READ_FACTOR = 10;
+
 /**
  * The way to search that stays fast. Collecting a hundred thousand matches of a common syllable is slow, and so is walking
  * through a million users for a rare one; only a walk leaves the total to an estimate.
@@ -59,7 +62,10 @@ export const PLAIN_BOUNDS: SearchBounds = { manyMatches: 10_000, smallSlice: SMA
  */
 export function planSearch(everyone: number, listed: number, share: number, bounds: SearchBounds): SearchPlan {
   if (everyone <= SMALL_LIST) return 'scan';
-  if (everyone * share < bounds.manyMatches) return 'index';
+  const matches = everyone * share;
+  // A filter beside the text leaves few of them: the index of the text may then read more, since only those few are looked at.
+  const isNarrowed = listed * share < bounds.manyMatches && matches < INDEX_READ_FACTOR * bounds.manyMatches;
+  if (matches < bounds.manyMatches || isNarrowed) return 'index';
   return listed <= bounds.smallSlice ? 'scan' : 'walk';
 }
 

@@ -54,6 +54,10 @@ describe('planSearch', () => {
     [1_000_000, 20_000, 0.009, 'index'],
     [1_000_000, 1_000_000, 0.01, 'walk'],
     [1_000_000, 20_000, 0.5, 'scan'],
+    [1_000_000, 20_000, 0.099, 'index'],
+    [1_000_000, 20_000, 0.1, 'scan'],
+    [1_000_000, 200_000, 0.05, 'walk'],
+    [1_000_000, 199_000, 0.05, 'index'],
   ])('%i users, %i listed, share %f: %s', (everyone, listed, share, plan) =>
     expect(planSearch(everyone, listed, share, PLAIN_BOUNDS)).toBe(plan),
   );
