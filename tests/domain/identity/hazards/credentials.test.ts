@@ -42,6 +42,21 @@ const registration = (email: string, password = PASSWORD) => ({
   ...{ email, password, firstName: null },
   ...{ language: 'ru', referralCode: null },
 });
+/** The service, where something happens right after its first statement with these words. */
+function meanwhile(words: string, act: () => Promise<unknown>): App {
+  const { sql } = app.db;
+  let isDone = false;
+  const watched = async <T extends object>(text: string, values?: readonly unknown[]) => {
+    const rows = await sql<T>(text, values);
+    if (!isDone && text.includes(words)) {
+      isDone = true;
+      await act();
+    }
+    return rows;
+  };
+  return { ...app, db: { ...app.db, sql: watched } };
+}
+
 const rowOfUser = (id: number) => rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [id]);
 const taken = { status: 400, detail: 'This email is already registered' };
 
@@ -82,6 +97,33 @@ describe('H1: an address is proved by what was sent there, nothing else', () => 
     const old = await mailedSecret(app, account.email);
     await requestEmailChange(app, account.actor, { newEmail: anAddress() });
     await expect(verifyEmail(app, old)).rejects.toMatchObject({ detail: 'Invalid verification token' });
+    expect(await isProved(account.id)).toBe(false);
+  });
+
+  test.each([
+    ['an unproved', anUnverifiedAccount],
+    ['a proved', aVerifiedAccount],
+  ])('a reset link that was sent to %s address neither opens the account nor proves the next one', async (_what, make) => {
+    const account = await make(app);
+    await handlePasswordReset(app, { email: account.email });
+    const token = await mailedSecret(app, account.email);
+    const newEmail = anAddress();
+    const { isReplaced } = await requestEmailChange(app, account.actor, { newEmail });
+    if (!isReplaced) await confirmEmailChange(app, account.actor, await mailedSecret(app, newEmail));
+    await expect(resetPassword(app, { token, password: 'of the old address' })).rejects.toMatchObject({
+      detail: 'Invalid reset token',
+    });
+    expect(await findUserById(app, account.id)).toMatchObject({ email: newEmail, emailVerified: !isReplaced });
+  });
+
+  test('a reset link that is made while the address changes proves nothing', async () => {
+    const account = await anUnverifiedAccount(app);
+    const change = () => requestEmailChange(app, account.actor, { newEmail: anAddress() });
+    await handlePasswordReset(meanwhile('WHERE email = $1', change), { email: account.email });
+    const token = await mailedSecret(app, account.email);
+    await expect(resetPassword(app, { token, password: 'of the old address' })).rejects.toMatchObject({
+      detail: 'Invalid reset token',
+    });
     expect(await isProved(account.id)).toBe(false);
   });
 });
@@ -141,6 +183,20 @@ describe('H8: sessions end with what they rested on', () => {
         detail: 'Refresh token not found or revoked',
       });
     }
+  });
+
+  test('a password that changes while it is compared opens no session', async () => {
+    const { id, email } = await aVerifiedAccount(app);
+    await handlePasswordReset(app, { email });
+    const token = await mailedSecret(app, email);
+    const reset = () => resetPassword(app, { token, password: 'another password' });
+    const signIn = signInWithPassword(meanwhile('password_hash, email_verified FROM users', reset), {
+      email,
+      password: PASSWORD,
+    });
+    await expect(signIn).rejects.toMatchObject({ status: 403, detail: 'User account is not active' });
+    const live = 'SELECT count(*)::int AS n FROM cabinet_refresh_tokens WHERE user_id = $1::int AND revoked_at IS NULL';
+    expect(await rowOf(app, live, [id])).toEqual({ n: 0 });
   });
 
   test('a user who may not sign in may not refresh, and two sign-ins of one second are two sessions', async () => {
@@ -231,10 +287,15 @@ describe('H26: sessions have a key of their own', () => {
         .setIssuedAt(app.clock.now())
         .setExpirationTime(new Date(app.clock.now().getTime() + 600_000))
         .sign(Buffer.from(secret));
-    const environments: Record<string, string>[] = [{}, { CABINET_JWT_SECRET: '' }];
-    for (const environment of environments) {
-      const made = (await testApp({ environment })).app;
-      const bearer = await under(TEST_BOT_TOKEN);
+    const short = '0123456789abcdef0123456789abcde';
+    const get = (key: string) => (key === 'CABINET_JWT_SECRET' ? short : app.settings.get(key as 'BOT_TOKEN'));
+    const cases: [App, string][] = [
+      [app, TEST_BOT_TOKEN],
+      [(await testApp({ environment: { CABINET_JWT_SECRET: '' } })).app, TEST_BOT_TOKEN],
+      [{ ...app, settings: { ...app.settings, get: get as App['settings']['get'] } }, short],
+    ];
+    for (const [made, secret] of cases) {
+      const bearer = await under(secret);
       await expect(authenticateUser(made, { bearer, initData: null })).rejects.toMatchObject({
         detail: 'Invalid or expired token',
       });
