@@ -64,6 +64,15 @@ describe('changing a verified e-mail', () => {
     await expect(confirmEmailChange(app, actor, code)).rejects.toMatchObject({ detail: 'No pending email change' });
   });
 
+  it('sends at most three codes in 10 minutes (H9)', async () => {
+    const { actor } = await aVerifiedAccount(app);
+    const request = () => requestEmailChange(app, actor, { newEmail: anAddress() });
+    for (let n = 0; n < 3; n++) await request();
+    await expect(request()).rejects.toMatchObject({ status: 429, detail: 'Too many requests' });
+    clock.advance(10 * MINUTE_MS);
+    expect((await request()).isReplaced).toBe(false);
+  });
+
   it('ends with its time', async () => {
     const { actor } = await aVerifiedAccount(app);
     const newEmail = anAddress();

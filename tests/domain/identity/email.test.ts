@@ -155,6 +155,15 @@ describe('verification', () => {
 });
 
 describe('linking', () => {
+  it('sends at most three mails in 10 minutes, to whatever addresses (H9)', async () => {
+    const { id } = await aMessengerAccount(app);
+    const link = () => linkEmail(app, actorOf(id), { email: anAddress(), password: PASSWORD });
+    for (let n = 0; n < 3; n++) await link();
+    await expect(link()).rejects.toMatchObject({ status: 429, detail: 'Too many requests' });
+    clock.advance(10 * MINUTE_MS);
+    expect((await link()).requiresVerification).toBe(true);
+  });
+
   it('gives a messenger account a second way in', async () => {
     const user = await aMessengerAccount(app);
     const email = anAddress();
@@ -260,7 +269,7 @@ describe('password reset', () => {
     expect((await signInWithPassword(app, { email: account.email, password: PASSWORD })).user.emailVerified).toBe(true);
   });
 
-  it('sends nothing to an unverified linked address or a blocked user', async () => {
+  it('sends nothing to an unverified linked address (H1) or a blocked user (H27)', async () => {
     const user = await aMessengerAccount(app);
     const email = anAddress();
     await linkEmail(app, actorOf(user.id), { email, password: PASSWORD });
@@ -270,6 +279,30 @@ describe('password reset', () => {
     await app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1 RETURNING id", [blocked.id]);
     await forgotten(blocked.email);
     expect(await waitingMails(app, blocked.email)).toEqual([]);
+  });
+
+  it('sends at most three links to an account in 10 minutes, and says nothing about it (H9)', async () => {
+    const { email } = await aVerifiedAccount(app);
+    for (let n = 0; n < 4; n++) await forgotten(email);
+    expect(await waitingMails(app, email)).toHaveLength(3);
+    clock.advance(10 * MINUTE_MS);
+    await forgotten(email);
+    expect(await waitingMails(app, email)).toHaveLength(4);
+  });
+
+  it('gives a user who is blocked meanwhile no password (H27)', async () => {
+    const account = await aVerifiedAccount(app);
+    await forgotten(account.email);
+    const token = await mailedSecret(app, account.email);
+    const setStatus = (status: string) =>
+      app.db.sql('UPDATE users SET status = $2 WHERE id = $1 RETURNING id', [account.id, status]);
+    await setStatus('blocked');
+    await expect(resetPassword(app, { token, password: 'another password' })).rejects.toMatchObject({
+      status: 403,
+      detail: 'User account is not active',
+    });
+    await setStatus('active');
+    expect((await signInWithPassword(app, { email: account.email, password: PASSWORD })).user.id).toBe(account.id);
   });
 
   it('ends after an hour', async () => {
