@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { App } from '../../src/core/app.ts';
 import { addDays } from '../../src/core/clock.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { changeUserBalance } from '../../src/domain/users/admin/changes/change-balance.ts';
@@ -53,6 +54,32 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     await changeUserBalance(app, admin, { userId: lucky.id, amountKopeks: 100, description: 'x', isShown: true }, null);
     expect(await deleteInactiveUsers(app)).toBe(0);
     const rows = await app.db.sql('SELECT id, status FROM users WHERE id = ANY($1::int[]) ORDER BY id', [[lucky.id, other.id]]);
+    expect(rows).toEqual([
+      { id: lucky.id, status: 'active' },
+      { id: other.id, status: 'deleted' },
+    ]);
+  });
+
+  it('H22: money that arrives between the look and the lock keeps its user', async () => {
+    const { app, silent } = await night();
+    const admin = await anAdmin(app, 900);
+    const [lucky, other] = [await silent(), await silent()];
+    const deposit = { userId: lucky.id, amountKopeks: 100, description: 'x', isShown: true };
+    const { sql } = app.db;
+    let isPaid = false;
+    const db: App['db'] = {
+      ...app.db,
+      async sql<T extends object>(text: string, values?: readonly unknown[]) {
+        const rows = await sql<T>(text, values);
+        if (text.includes('FROM user_figures') && !isPaid) {
+          isPaid = true;
+          await changeUserBalance(app, admin, deposit, null);
+        }
+        return rows;
+      },
+    };
+    expect(await deleteInactiveUsers({ ...app, db })).toBe(1);
+    const rows = await sql('SELECT id, status FROM users WHERE id = ANY($1::int[]) ORDER BY id', [[lucky.id, other.id]]);
     expect(rows).toEqual([
       { id: lucky.id, status: 'active' },
       { id: other.id, status: 'deleted' },
