@@ -108,6 +108,19 @@ describe('the admin gate', () => {
     expect(await isAdmin(on, actorOf(unproved.id))).toBe(false);
   });
 
+  it('binds no config admin by a policy for everybody (H6)', async () => {
+    const configured = await aMessengerAccount(app);
+    const { bearer } = await anAdmin(['*:*'], 900);
+    const on = (await testApp({ environment: { ADMIN_IDS: `${configured.messengerId}` } })).app;
+    await app.db.sql(
+      `INSERT INTO access_policies (name, effect, resource, actions, conditions) VALUES ('nobody', 'deny', '*', '["*"]', '{}') RETURNING id`,
+    );
+    await forgetPolicies(on);
+    await expect(admit(bearer, 'roles:read', null, on)).rejects.toMatchObject(denied('Denied by policy: nobody'));
+    const own = (await openSession(on, configured.id)).accessToken;
+    expect(await admit(own, 'roles:read', null, on)).toMatchObject({ isConfigAdmin: true });
+  });
+
   it('puts roles into the access token and the own permissions', async () => {
     const { user, bearer } = await anAdmin(['users:*'], 40);
     expect(decodeJwt(bearer)).toMatchObject({ permissions: ['users:*'], role_level: 40 });

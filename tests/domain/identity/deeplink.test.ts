@@ -94,6 +94,7 @@ describe('sign-in confirmed in the bot', () => {
     await press(id, `webauth_confirm:${token}`);
     await press(other.messengerId!, `webauth_confirm:${token}`);
     await press(id, `webauth_confirm:${token}`);
+    await press(other.messengerId!, `webauth_confirm:${token}`);
     expect((await poll(token)).user.id).toBe(user.id);
   });
 
