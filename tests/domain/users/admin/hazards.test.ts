@@ -189,6 +189,10 @@ describe('H18: full deletion', () => {
       user.id,
       `card${unique()}`,
     ]);
+    await app.db.sql(
+      "INSERT INTO admin_audit_log (user_id, action, status) VALUES ($1::int, 'users:edit', 'success') RETURNING id",
+      [user.id],
+    );
     const erased = await eraseUser(app, admin, user.id, { deletesFromPanel: true, reason: 'asked' });
     expect(erased).toEqual({ isErased: true, panel: { isDone: false, error: null } });
 
@@ -201,6 +205,7 @@ describe('H18: full deletion', () => {
       `SELECT (SELECT count(*)::int FROM transactions WHERE user_id = $1::int) AS transactions,
          (SELECT count(*)::int FROM payments WHERE user_id = $1::int) AS payments,
          (SELECT count(*)::int FROM ledger_accounts WHERE user_id = $1::int) AS wallets,
+         (SELECT count(*)::int FROM admin_audit_log WHERE user_id = $1::int) AS deeds,
          (SELECT count(*)::int FROM subscriptions WHERE user_id = $1::int) AS subscriptions,
          (SELECT count(*)::int FROM saved_payment_methods WHERE user_id = $1::int) AS cards,
          (SELECT count(*)::int FROM user_promo_groups WHERE user_id = $1::int) AS memberships,
@@ -208,7 +213,7 @@ describe('H18: full deletion', () => {
       [user.id],
     );
     expect(left).toEqual({
-      ...{ transactions: 2, payments: 1, wallets: 1, subscriptions: 0, cards: 0, memberships: 0, referrals: 0 },
+      ...{ transactions: 2, payments: 1, wallets: 1, deeds: 1, subscriptions: 0, cards: 0, memberships: 0, referrals: 0 },
     });
     expect(await checkLedger(app)).toEqual([]);
   });
@@ -255,6 +260,13 @@ describe('H18: full deletion', () => {
     const payer = await aUser(app);
     await changeUserBalance(app, admin, balance(payer.id, 100), null);
     await expect(deleteUserRow(app, admin, payer.id, null)).rejects.toMatchObject({ status: 409 });
+    // No key of the database holds this one back: a payment outlives its user.
+    const buyer = await aUser(app);
+    await app.db.sql(
+      `INSERT INTO payments (method, user_id, order_id, amount_kopeks, status) VALUES ('yookassa', $1::int, $2, 100, 'new') RETURNING id`,
+      [buyer.id, `o${unique()}`],
+    );
+    await expect(deleteUserRow(app, admin, buyer.id, null)).rejects.toMatchObject({ status: 409 });
     const plain = await aUser(app);
     await aStoredSubscription(app, plain.id);
     await deleteUserRow(app, admin, plain.id, null);
