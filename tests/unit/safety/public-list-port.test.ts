@@ -1,7 +1,22 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPublicListPort, publicListPort } from '../../../src/integrations/public-lists/public-list-port.ts';
 
+afterEach(() => void vi.useRealTimers());
+
 describe('H25: fetching a published list', () => {
+  it('ends after 10 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const lists = createPublicListPort({ resolve: () => new Promise(() => {}) });
+    let outcome = 'under way';
+    lists.fetchText('https://lists.example.com/x.txt').catch((error: { failure: string }) => {
+      outcome = error.failure;
+    });
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(outcome).toBe('under way');
+    await vi.advanceTimersByTimeAsync(1);
+    await vi.waitFor(() => expect(outcome).toBe('timeout'));
+  });
+
   it.each(['http://lists.example.com/x.txt', 'ftp://lists.example.com/x', 'file:///etc/passwd', 'x'])(
     'refuses %s',
     async (url) => {
