@@ -83,7 +83,7 @@ describe('a recipient in the messenger', () => {
   });
 });
 
-test('nobody takes over an account by its name that a purchase did not make, or that has a way in', async () => {
+test('spec 01 H2: nobody takes over an account by its name that a purchase did not make, or that has a way in', async () => {
   const claim = (username: string) => inTransaction(app, (t) => claimPurchasedAccount(t, proved(username)));
   const name = aName();
   const { id } = await aUser(app);
