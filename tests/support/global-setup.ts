@@ -1,5 +1,8 @@
-import { prepareTemplate } from './test-database.ts';
+import { beginRun, prepareTemplate } from './test-database.ts';
 
-export default async function setup(): Promise<void> {
+/** Before the first worker; what it returns runs after the last one. */
+export default async function setup(): Promise<() => Promise<void>> {
+  const clearUp = beginRun();
   await prepareTemplate();
+  return clearUp;
 }

@@ -87,6 +87,34 @@ async function prepareServerTemplate(key: string): Promise<void> {
   }
 }
 
+/** Set for the workers by the process that starts them. */
+const RUN = 'TEST_RUN';
+
+/** A name that tells the run, so that the run can clear up after its workers, who just end. */
+function newName(): string {
+  return `subscription_test_${process.env[RUN] ?? process.pid}_${process.pid}_${process.hrtime.bigint()}`;
+}
+
+/** Begins a run. @returns what drops the databases that it leaves on the server */
+export function beginRun(): () => Promise<void> {
+  process.env[RUN] ??= String(process.pid);
+  const prefix = `subscription_test_${process.env[RUN]}_`;
+  return async () => {
+    if (!serverUrl) return;
+    const admin = new pg.Client({ connectionString: serverUrl });
+    await admin.connect();
+    try {
+      const { rows } = await admin.query<{ name: string }>(
+        'SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)',
+        [prefix],
+      );
+      for (const { name } of rows) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    } finally {
+      await admin.end();
+    }
+  };
+}
+
 export interface TestDatabase extends Database {
   /** Connection address on a server, for second instances and child processes; null when embedded. */
   readonly url: string | null;
@@ -101,7 +129,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
     const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]) });
     return { ...database, url: null, drop: () => database.close() };
   }
-  const name = `subscription_test_${process.pid}_${process.hrtime.bigint()}`;
+  const name = newName();
   await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`);
   const database = await openPostgres({
     url: urlOf(name),
@@ -122,7 +150,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
 
 /** An empty database on the server, for tests that start the service itself: it migrates. */
 export async function emptyDatabaseOnServer(): Promise<{ url: string; drop(): Promise<void> }> {
-  const name = `subscription_test_${process.pid}_${process.hrtime.bigint()}`;
+  const name = newName();
   await onServer(`CREATE DATABASE ${name}`);
   return { url: urlOf(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
