@@ -85,7 +85,8 @@ export function toHttp(error: unknown): HttpError {
     return { status: error.status, body: { detail: error.detail }, headers: error.headers, code: error.code };
   }
   if (isUnstorableText(error)) {
-    const issue = { loc: ['body'], type: 'value_error', msg: 'Text must not hold the NUL character', input: null };
+    const msg = 'Text must not hold the NUL character or half a surrogate pair';
+    const issue = { loc: ['body'], type: 'value_error', msg, input: null };
     return { status: 422, body: { detail: [issue] }, headers: {}, code: 'validation_error' };
   }
   if (isDatabaseUnavailable(error)) {

@@ -45,13 +45,15 @@ function withoutFollowers(issues: readonly Issue[]): Issue[] {
 function fromIssue(issue: Issue, place: Place): ValidationIssue[] {
   const path = [...place.base, ...issue.path];
   const input = valueAt(place.root, path);
+  // Every entry shows what is wrong; where nothing stands, that is the object in which it misses.
+  const shown = () => (input === undefined ? (valueAt(place.root, path.slice(0, -1)) ?? null) : input);
   const entry = (type: ValidationType, ctx?: Record<string, unknown>): ValidationIssue[] => [
-    validationIssue(type, place.locate(path), input, ctx),
+    validationIssue(type, place.locate(path), shown(), ctx),
   ];
   const schema = place.schema && schemaAt(place.schema, issue.path);
   // A rule of the schema's own (`custom`) may look at an absent value on purpose; `z.custom` merely stands for a type.
   if (input === undefined && path.length > 0 && (issue.code !== 'custom' || schema instanceof z.ZodCustom)) {
-    return [validationIssue('missing', place.locate(path), valueAt(place.root, path.slice(0, -1)))];
+    return [validationIssue('missing', place.locate(path), shown())];
   }
   switch (issue.code) {
     case 'invalid_type':

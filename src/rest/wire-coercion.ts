@@ -1,5 +1,6 @@
 /** Reads the strings of paths, queries, headers and form fields as the type that a schema wants (spec 00, query values). */
 import { z } from 'zod';
+import { isWithinCalendar } from '../core/clock.ts';
 import type { ValidationType } from '../core/validation-messages.ts';
 import { innerSchema, isIntegerSchema, type Schema } from '../core/zod-structure.ts';
 
@@ -107,9 +108,7 @@ function readDate(text: string): unknown {
   const zoned = /[Tt ]\d/.test(text) && !/(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) ? `${text}Z` : text;
   const date = new Date(zoned);
   const isIso = /^\d{4}-\d\d-\d\d/.test(text);
-  return isIso && !Number.isNaN(date.getTime())
-    ? date
-    : failure('datetime_parsing', text, { error: 'invalid character or value' });
+  return isIso && isWithinCalendar(date) ? date : failure('datetime_parsing', text, { error: 'invalid character or value' });
 }
 
 /** Literals that are not text are found by the way they are written; anything else goes to the schema, which lists what it wants. */

@@ -194,11 +194,21 @@ function sourceOf(
 function readJson(text: string | undefined): BodyReading {
   if (text === undefined || text === '') return { absent: true };
   try {
-    return { absent: false, value: JSON.parse(text) };
+    return { absent: false, value: JSON.parse(withoutHalfPairs(text)) };
   } catch {
     const { position, error } = findJsonFault(text);
     return { absent: false, issue: validationIssue('json_invalid', ['body', String(position)], {}, { error }) };
   }
+}
+
+/**
+ * Half a surrogate pair can only come as an escape. It is no character: the database's JSON refuses it, and an answer with one cannot
+ * be read by every client. It becomes U+FFFD, as it does in a text column.
+ */
+function withoutHalfPairs(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  const escapes = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\./g;
+  return json.replace(escapes, (one) => (/^\\u[dD][89a-fA-F]..$/.test(one) ? '\\ufffd' : one));
 }
 
 function locator(fields: readonly WireField[], wholeKey: string | undefined): Locate {

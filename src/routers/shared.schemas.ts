@@ -1,12 +1,18 @@
 import { z } from 'zod';
+import { isWithinCalendar } from '../core/clock.ts';
 
 /** Scalars and shapes that more than one tag group uses. */
 
 /** A moment in an answer: a `Date` that JSON writes as ISO 8601 with `Z`. */
 export const Moment = z.date();
 
-/** A moment in a request: ISO 8601; without a zone it is UTC (spec 00). Turn it into a `Date` with `utcDate`. */
-export const MomentInput = z.iso.datetime({ offset: true, local: true });
+/**
+ * A moment in a request: ISO 8601; without a zone it is UTC (spec 00). Turn it into a `Date` with `utcDate`. A zone can carry the last
+ * day of the calendar beyond its four digits, where no client could read it in an answer.
+ */
+export const MomentInput = z.iso
+  .datetime({ offset: true, local: true })
+  .refine((text) => isWithinCalendar(utcDate(text)), 'the year must be between 1 and 9999 in UTC');
 
 /** Parses what `MomentInput` accepted; a text without zone is UTC. */
 export function utcDate(text: string): Date {

@@ -81,6 +81,7 @@ describe('polls (Web API)', () => {
     const reply = await client.post('/polls', { ...body, ...change });
     expect(reply.status).toBe(422);
     expect(reply.body.detail[0].loc).toEqual(loc);
+    expect(reply.body.detail[0].msg).not.toMatch(/^Value error, Value error/);
   });
 
   it('answers what a send has done, and an empty target is 400', async () => {
@@ -99,6 +100,24 @@ describe('polls (Web API)', () => {
 });
 
 describe('cabinet polls', () => {
+  it('an answer that is sent again with its key is answered alike, and pays once', async () => {
+    const user = await userClient(t.app, server, { language: 'en' });
+    const poll = await aPoll(t.app, 700);
+    const path = `/cabinet/polls/${await given(t.app, poll, user.user.id)}/questions`;
+    const [first, second] = poll.questions;
+    await user.post(`${path}/${first!.id}/answer`, { option_id: first!.options[0]!.id });
+    const keyed = user.with({ 'idempotency-key': 'last' });
+    const send = (option: number) => keyed.post(`${path}/${second!.id}/answer`, { option_id: second!.options[option]!.id });
+    const paid = await send(1);
+    expect(paid).toMatchObject({ status: 200, body: { is_completed: true, reward_granted: 700 } });
+    expect(await send(1)).toMatchObject({ status: 200, body: paid.body });
+    expect((await send(0)).status).toBe(422);
+    const [row] = await t.app.db.sql<{ balance: number }>('SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [
+      user.user.id,
+    ]);
+    expect(row!.balance).toBe(700);
+  });
+
   it('leads from the list to the reward', async () => {
     const user = await userClient(t.app, server, { language: 'en' });
     const poll = await aPoll(t.app, 12_345);

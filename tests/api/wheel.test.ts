@@ -128,6 +128,14 @@ describe('prizes', () => {
     expect((await boss.put(`${admin}/prizes/${a.id}`, { manual_probability: null })).body.manual_probability).toBeNull();
     expect((await boss.put(`${admin}/prizes/${a.id}`, {})).body).toEqual({ detail: 'No fields to update' });
     expect((await boss.post(`${admin}/prizes`, { ...b, sort_order: 3_000_000_000 })).status).toBe(422);
+    for (const field of ['prize_value', 'prize_value_kopeks', 'promo_balance_bonus_kopeks']) {
+      const refused = {
+        status: 422,
+        body: { detail: [{ loc: ['body', field], type: 'less_than_equal', ctx: { le: 2_147_483_647 } }] },
+      };
+      expect(await boss.post(`${admin}/prizes`, { ...b, [field]: 2_147_483_648 })).toMatchObject(refused);
+      expect(await boss.put(`${admin}/prizes/${a.id}`, { [field]: Number.MAX_SAFE_INTEGER })).toMatchObject(refused);
+    }
     expect((await boss.post(`${admin}/prizes/reorder`, { prize_ids: [b.id, 999_999_999_999, a.id] })).body).toEqual({
       success: true,
     });

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
+import { deletePoll } from '../../src/domain/games/polls/manage-polls.ts';
+import { sendPoll } from '../../src/domain/games/polls/send-poll.ts';
 import { answerQuestion } from '../../src/domain/games/polls/take-poll.ts';
 import { spinWheel } from '../../src/domain/games/wheel/spin-wheel.ts';
 import { createSpinInvoice, wheelStars } from '../../src/domain/games/wheel/stars-spin.ts';
@@ -41,6 +43,28 @@ describe('poll rewards at once (04 12.4)', () => {
       rewards: 1,
     });
     expect(await checkLedger(t.app)).toEqual([]);
+  });
+});
+
+describe('a poll that is deleted while it is in use', () => {
+  test('sending and answering come before, or find no poll', async () => {
+    const user = await aUser(t.app);
+    const actor = { kind: 'user', userId: user.id } as const;
+    for (let round = 0; round < 25; round++) {
+      const poll = await aPoll(t.app);
+      const responseId = await given(t.app, poll, user.id);
+      const [question] = poll.questions;
+      const answer = { responseId, questionId: question!.id, optionId: question!.options[0]!.id };
+      const results = await Promise.allSettled([
+        sendPoll(t.app, poll.id, 'all'),
+        answerQuestion(t.app, actor, answer),
+        deletePoll(t.app, poll.id),
+        sendPoll(t.app, poll.id, 'all'),
+      ]);
+      expect(results[2]!.status).toBe('fulfilled');
+      for (const result of results)
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 404, detail: 'Poll not found' });
+    }
   });
 });
 

@@ -53,10 +53,13 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503' || (error as DriverError | null)?.code === 'P2003';
 }
 
-/** The database holds every text but one with U+0000; such a text can only be a client's mistake. */
+/**
+ * The database holds every text but one with U+0000, and none inside JSON with half a surrogate pair; such a text can only be a
+ * client's mistake, since all JSON that we send is written by `JSON.stringify`.
+ */
 export function isUnstorableText(error: unknown): boolean {
   const state = sqlState(error);
-  return state === '22021' || state === '22P05';
+  return state === '22021' || state === '22P05' || (state === '22P02' && /for type json/.test(describe(error)));
 }
 
 /** The database cannot be reached or does not answer; the request may be tried later (503, spec 06 section 0). */

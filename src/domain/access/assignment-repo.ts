@@ -54,31 +54,34 @@ function toAssignment(row: AssignmentRow): Assignment {
 /** Active assignments of a role, newest first. */
 export async function listAssignmentsOfRole(db: Db, roleId: number): Promise<Assignment[]> {
   const rows = await db.sql<AssignmentRow>(
-    `${SELECT} WHERE ur.role_id = $1::int AND ur.is_active ORDER BY ur.assigned_at DESC, ur.id DESC`,
+    `${SELECT} WHERE ur.role_id = $1::bigint AND ur.is_active ORDER BY ur.assigned_at DESC, ur.id DESC`,
     [roleId],
   );
   return rows.map(toAssignment);
 }
 
 export async function findAssignment(db: Db, id: number): Promise<Assignment | null> {
-  const [row] = await db.sql<AssignmentRow>(`${SELECT} WHERE ur.id = $1::int`, [id]);
+  const [row] = await db.sql<AssignmentRow>(`${SELECT} WHERE ur.id = $1::bigint`, [id]);
   return row ? toAssignment(row) : null;
 }
 
 export async function findAssignmentOf(db: Db, userId: number, roleId: number): Promise<Assignment | null> {
-  const [row] = await db.sql<AssignmentRow>(`${SELECT} WHERE ur.user_id = $1::int AND ur.role_id = $2::int`, [userId, roleId]);
+  const [row] = await db.sql<AssignmentRow>(`${SELECT} WHERE ur.user_id = $1::bigint AND ur.role_id = $2::bigint`, [
+    userId,
+    roleId,
+  ]);
   return row ? toAssignment(row) : null;
 }
 
 /** @returns false when there is no such assignment */
 export async function lockAssignment(db: Db, id: number): Promise<boolean> {
-  const rows = await db.sql('SELECT id FROM user_roles WHERE id = $1::int FOR UPDATE', [id]);
+  const rows = await db.sql('SELECT id FROM user_roles WHERE id = $1::bigint FOR UPDATE', [id]);
   return rows.length > 0;
 }
 
 /** The user cannot be deleted until the transaction ends. @returns false when there is none */
 export async function holdUser(db: Db, userId: number): Promise<boolean> {
-  const rows = await db.sql('SELECT id FROM users WHERE id = $1::int FOR KEY SHARE', [userId]);
+  const rows = await db.sql('SELECT id FROM users WHERE id = $1::bigint FOR KEY SHARE', [userId]);
   return rows.length > 0;
 }
 

@@ -55,14 +55,14 @@ function toPolicy({ role_id, role_name, conditions, is_active, created_by, creat
 /** Highest priority first. @param filter.roleId null = of every role and global */
 export async function listPolicies(db: Db, filter: { roleId: number | null; includeInactive: boolean }): Promise<NamedPolicy[]> {
   const rows = await db.sql<PolicyRow>(
-    `${SELECT} WHERE ($1::int IS NULL OR p.role_id = $1::int) AND (p.is_active OR $2::boolean) ORDER BY p.priority DESC, p.id`,
+    `${SELECT} WHERE ($1::bigint IS NULL OR p.role_id = $1::bigint) AND (p.is_active OR $2::boolean) ORDER BY p.priority DESC, p.id`,
     [filter.roleId, filter.includeInactive],
   );
   return rows.map(toPolicy);
 }
 
 export async function lockPolicy(db: Db, id: number): Promise<NamedPolicy | null> {
-  const [row] = await db.sql<PolicyRow>(`${SELECT} WHERE p.id = $1::int FOR UPDATE OF p`, [id]);
+  const [row] = await db.sql<PolicyRow>(`${SELECT} WHERE p.id = $1::bigint FOR UPDATE OF p`, [id]);
   return row ? toPolicy(row) : null;
 }
 

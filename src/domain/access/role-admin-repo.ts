@@ -46,19 +46,19 @@ export async function listRoles(db: Db, includeInactive: boolean): Promise<Liste
 }
 
 export async function findRole(db: Db, id: number): Promise<AdminRole | null> {
-  const [row] = await db.sql<RoleRow>(`SELECT ${COLUMNS} FROM admin_roles WHERE id = $1::int`, [id]);
+  const [row] = await db.sql<RoleRow>(`SELECT ${COLUMNS} FROM admin_roles WHERE id = $1::bigint`, [id]);
   return row ? toRole(row) : null;
 }
 
 /** Nobody changes the role until the transaction ends. */
 export async function lockRole(db: Db, id: number): Promise<AdminRole | null> {
-  const [row] = await db.sql<RoleRow>(`SELECT ${COLUMNS} FROM admin_roles WHERE id = $1::int FOR UPDATE`, [id]);
+  const [row] = await db.sql<RoleRow>(`SELECT ${COLUMNS} FROM admin_roles WHERE id = $1::bigint FOR UPDATE`, [id]);
   return row ? toRole(row) : null;
 }
 
 /** The role stays as it is until the transaction ends; others may hold it so at the same time. */
 export async function shareRole(db: Db, id: number): Promise<AdminRole | null> {
-  const [row] = await db.sql<RoleRow>(`SELECT ${COLUMNS} FROM admin_roles WHERE id = $1::int FOR SHARE`, [id]);
+  const [row] = await db.sql<RoleRow>(`SELECT ${COLUMNS} FROM admin_roles WHERE id = $1::bigint FOR SHARE`, [id]);
   return row ? toRole(row) : null;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { firstCharacters } from '../../core/characters.ts';
 import type { Random } from '../../core/random.ts';
 import type { UserRecord } from './types.ts';
 
@@ -9,7 +10,7 @@ const MAX_LANGUAGE_LENGTH = 5;
 /** Makes a name harmless in HTML (spec 01 section 1.1): `<`, `>` and `&` become look-alikes, blanks at the ends go; empty = null. */
 export function cleanName(name: string | null | undefined): string | null {
   const clean = (name ?? '').replace(/</g, '‹').replace(/>/g, '›').replace(/&/g, '＆').trim();
-  return clean === '' ? null : Array.from(clean).slice(0, MAX_NAME_LENGTH).join('');
+  return clean === '' ? null : firstCharacters(clean, MAX_NAME_LENGTH);
 }
 
 /** `ru-RU` and ` RU ` are `ru`; nothing is `ru` (spec 01 section 1.1). */

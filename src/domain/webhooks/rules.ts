@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { firstCharacters } from '../../core/characters.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { storableText } from '../../core/db/storable-text.ts';
 import type { Random } from '../../core/random.ts';
 import type { WebhookAnswer } from './ports.ts';
 
@@ -65,7 +67,7 @@ export function judgeAnswer(answer: WebhookAnswer, now: Date): AttemptOutcome {
     isDelivered: false,
     responseStatus: null,
     responseBody: null,
-    errorMessage: storable(errorMessage),
+    errorMessage: storableText(errorMessage),
     retryAfterMs: null,
     isGone: false,
     isFinal,
@@ -79,7 +81,7 @@ export function judgeAnswer(answer: WebhookAnswer, now: Date): AttemptOutcome {
       return failed(answer.reason);
     case 'answered': {
       const isDelivered = answer.status >= 200 && answer.status <= 299;
-      const body = storable(answer.body);
+      const body = storableText(answer.body);
       return {
         isDelivered,
         responseStatus: answer.status,
@@ -97,20 +99,6 @@ export function judgeAnswer(answer: WebhookAnswer, now: Date): AttemptOutcome {
 export function cutBody(text: string): string {
   const start = firstCharacters(text, MAX_BODY_CHARACTERS);
   return start.length < text.length ? start + TRUNCATION_MARK : text;
-}
-
-/** By code points, so that no character is cut in half. */
-function firstCharacters(text: string, count: number): string {
-  return text.length <= count
-    ? text
-    : Array.from(text.slice(0, 2 * count))
-        .slice(0, count)
-        .join('');
-}
-
-/** PostgreSQL keeps neither NUL nor half a surrogate pair in a text. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
 }
 
 export interface SignedMessage {

@@ -66,12 +66,13 @@ export const cabinetPollsRouter = router({
         tags,
         summary: 'Answer a question',
       },
+      idempotent: true,
     })
     .input(AnswerInput)
     .output(AnswerResponse)
     .mutation(async ({ ctx, input }) => {
       const answer = { responseId: input.response_id, questionId: input.question_id, optionId: input.option_id };
-      const taken = await answerQuestion(ctx.app, ctx.actor, answer);
+      const taken = await answerQuestion(ctx.app, ctx.actor, answer, ctx.idempotencyKey);
       return {
         success: true,
         is_completed: taken.isCompleted,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `auth`: API tokens (spec 01 section 9). */
 
@@ -8,7 +9,7 @@ export const TokenCreateRequest = z
   .object({
     name: z.string(),
     description: z.string().nullish(),
-    expires_at: z.iso.datetime({ offset: true, local: true }).nullish(),
+    expires_at: MomentInput.nullish(),
   })
   .meta({ id: 'TokenCreateRequest' });
 

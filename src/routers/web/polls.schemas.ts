@@ -17,7 +17,7 @@ const written = (max: number) =>
     .min(1)
     .max(max)
     .trim()
-    .refine((text) => text !== '', 'Value error, text must not be blank');
+    .refine((text) => text !== '', 'text must not be blank');
 
 export const PollOptionCreate = z.object({ text: written(500) }).meta({ id: 'PollOptionCreate' });
 
@@ -29,7 +29,7 @@ export const PollQuestionCreate = z
     text: written(1000),
     options: PollOptionCreate.array()
       .min(2)
-      .refine((options) => !hasTwins(options), 'Value error, option texts must be unique within a question'),
+      .refine((options) => !hasTwins(options), 'option texts must be unique within a question'),
   })
   .meta({ id: 'PollQuestionCreate' });
 
@@ -46,7 +46,7 @@ export const PollCreateRequest = z
     questions: PollQuestionCreate.array().min(1),
   })
   .refine((poll) => !poll.reward_enabled || poll.reward_amount_kopeks > 0, {
-    message: 'Value error, reward_amount_kopeks must be positive when the reward is enabled',
+    message: 'reward_amount_kopeks must be positive when the reward is enabled',
     path: ['reward_amount_kopeks'],
   })
   .meta({

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
-import { changePrize, readWheelForm } from '../../../src/domain/games/wheel/manage-wheel.ts';
+import { changePrize, changeWheel, readWheelForm } from '../../../src/domain/games/wheel/manage-wheel.ts';
 import { readWheel } from '../../../src/domain/games/wheel/read-wheel.ts';
 import { spinWheel } from '../../../src/domain/games/wheel/spin-wheel.ts';
 import type { PrizeFields, SpinPayment, WonPrize } from '../../../src/domain/games/wheel/types.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aWheel, wheelFacts } from './wheel-samples.ts';
@@ -177,6 +178,17 @@ describe('prizes (13.4)', () => {
       type: 'subscription_days',
       subscription_days: 3,
     });
+  });
+
+  test('a promo code can be activated whatever its prefix is, and fits into the column', async () => {
+    for (const promoPrefix of [' Gift ', ' ', 'ΐ'.repeat(20)]) {
+      const { userId } = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300 });
+      await changeWheel(t.app, { promoPrefix });
+      const { promocode } = await won(userId);
+      const before = (await wheelFacts(t.app, userId)).balance;
+      await activatePromocode(t.app, { kind: 'user', userId }, promocode!, null);
+      expect((await wheelFacts(t.app, userId)).balance).toBe(before + 300);
+    }
   });
 });
 

@@ -175,7 +175,7 @@ describe('issuesFromZod', () => {
       .object({ a: z.int().optional() })
       .refine((v) => v.a !== undefined, { path: ['a'], message: 'a is needed here' });
     expect(issues(schema, {})).toEqual([
-      { type: 'value_error', loc: ['body', 'a'], msg: 'Value error, a is needed here', input: undefined },
+      { type: 'value_error', loc: ['body', 'a'], msg: 'Value error, a is needed here', input: {} },
     ]);
   });
 
@@ -183,6 +183,20 @@ describe('issuesFromZod', () => {
     expect(issues(z.strictObject({ a: z.int() }), { a: 1, b: 2, c: 3 }).map((i) => [i.loc, i.input])).toEqual([
       [['body', 'b'], 2],
       [['body', 'c'], 3],
+    ]);
+  });
+
+  it('shows an input with every entry: where a rule misses a value, the object it misses in', () => {
+    const gift = z.object({ is_gift: z.boolean(), to: z.string().optional() }).superRefine((body, ctx) => {
+      if (body.is_gift && !body.to) ctx.addIssue({ code: 'custom', path: ['to'], message: 'A gift needs a recipient' });
+    });
+    expect(issues(z.object({ order: gift }), { order: { is_gift: true } })).toEqual([
+      {
+        type: 'value_error',
+        loc: ['body', 'order', 'to'],
+        msg: 'Value error, A gift needs a recipient',
+        input: { is_gift: true },
+      },
     ]);
   });
 });

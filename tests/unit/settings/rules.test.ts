@@ -70,6 +70,8 @@ describe('validateValue', () => {
     ['VPNPANEL_AUTH_TYPE', 'caddy', 'caddy'],
     ['LOG_LEVEL', 'warn', 'WARNING'],
     ['CABINET_BUTTON_STYLE', '', ''],
+    ['VPNPANEL_USER_USERNAME_TEMPLATE', '{username_clean}_{identifier}', '{username_clean}_{identifier}'],
+    ['VPNPANEL_USER_DESCRIPTION_TEMPLATE', '{full_name} {username_clean}', '{full_name} {username_clean}'],
   ])('%s = %j gives %j', (key, value, expected) => {
     expect(tried(key, value)).toEqual(expected);
   });

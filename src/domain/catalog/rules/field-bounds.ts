@@ -1,3 +1,4 @@
+import { countCharacters } from '../../../core/characters.ts';
 import { ValidationError, type ValidationIssue } from '../../../core/errors.ts';
 import type { TrafficResetMode } from '../types.ts';
 
@@ -10,7 +11,7 @@ const RESET_MODES: readonly TrafficResetMode[] = ['DAY', 'WEEK', 'MONTH', 'NO_RE
 export interface BoundField {
   name: string;
   value: string | number | null | undefined;
-  /** Of a text. */
+  /** Of a text, in characters as the contract and the database count them: an emoji is one. */
   maxLength?: number;
   /** Of a text; blanks at the ends do not count. */
   minLength?: number;
@@ -44,7 +45,7 @@ function issueOf({ name, value, maxLength, minLength, min, max = MAX_INTEGER }: 
   if (minLength !== undefined && value.trim().length < minLength) {
     return issue('string_too_short', `String should have at least ${minLength} character`, { min_length: minLength });
   }
-  return maxLength !== undefined && value.length > maxLength
+  return maxLength !== undefined && countCharacters(value) > maxLength
     ? issue('string_too_long', `String should have at most ${maxLength} characters`, { max_length: maxLength })
     : null;
 }

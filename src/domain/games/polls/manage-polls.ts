@@ -1,4 +1,5 @@
 import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
 import { pollNotFound } from './errors.ts';
 import { findById, findStatistics, insert, list, listResponses, remove } from './repo.ts';
 import type { NewPoll, Poll, PollResponseView, PollStatistics, PollSummary } from './types.ts';
@@ -29,9 +30,11 @@ export async function readPoll(app: App, id: number): Promise<Poll> {
 
 /** Deletes a poll with its answers; rewards that were paid stay paid. @throws AppError 404 */
 export async function deletePoll(app: App, id: number): Promise<void> {
-  const before = await readPoll(app, id);
-  if (!(await remove(app.db, id))) throw pollNotFound();
-  app.audit?.note({ before, after: null });
+  await inTransaction(app, async (t) => {
+    const before = await readPoll(t, id);
+    if (!(await remove(t.db, id))) throw pollNotFound();
+    t.audit?.note({ before, after: null });
+  });
 }
 
 /** How often each option was chosen, and what the poll has cost. @throws AppError 404 */

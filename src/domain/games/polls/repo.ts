@@ -54,6 +54,11 @@ export async function findById(db: Db, id: number): Promise<Poll | null> {
   return row ? { ...toHead(row), questions: row.questions } : null;
 }
 
+/** Whether there is such a poll; it cannot be deleted until the end of the transaction. */
+export async function hold(db: Db, id: number): Promise<boolean> {
+  return (await db.sql('SELECT id FROM polls WHERE id = $1::bigint FOR KEY SHARE', [id])).length > 0;
+}
+
 /** Newest first. */
 export async function list(db: Db, page: { limit: number; offset: number }): Promise<{ items: PollSummary[]; total: number }> {
   const rows = await db.sql<HeadRow & { questions_count: number; responses_count: number }>(

@@ -62,22 +62,23 @@ export interface LockedResponse {
 }
 
 /**
- * Locks the user, then the user's response; what it depends on is read with the locks in hand, so that two last answers at once see
- * each other (spec 04 section 12.4). Null also for a response of another user.
+ * Locks the user, holds the poll, then locks the user's response: in the order in which a deletion takes poll and responses. What it
+ * depends on is read with the locks in hand, so that two last answers at once see each other (spec 04 section 12.4). Null also for a
+ * response of another user.
  */
 export async function lockOwn(db: Db, userId: number, responseId: number): Promise<LockedResponse | null> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
+  // The poll cannot be deleted while its answer is written: the key lock of the reward's amount and of the questions.
+  const [poll] = await db.sql<{ reward: number }>(
+    `SELECT CASE WHEN reward_enabled THEN reward_amount_kopeks ELSE 0 END AS reward FROM polls
+     WHERE id = (SELECT poll_id FROM poll_responses WHERE id = $2::bigint AND user_id = $1::int) FOR KEY SHARE`,
+    [userId, responseId],
+  );
   const [locked] = await db.sql<{ id: number; poll_id: number; completed_at: Date | null }>(
     'SELECT id, poll_id, completed_at FROM poll_responses WHERE id = $2::bigint AND user_id = $1::int FOR UPDATE',
     [userId, responseId],
   );
-  if (!locked) return null;
-  // The poll cannot be deleted while its answer is written: the key lock of the reward's amount and of the questions.
-  const [poll] = await db.sql<{ reward: number }>(
-    `SELECT CASE WHEN reward_enabled THEN reward_amount_kopeks ELSE 0 END AS reward FROM polls WHERE id = $1::int FOR KEY SHARE`,
-    [locked.poll_id],
-  );
-  if (!poll) return null;
+  if (!poll || !locked) return null;
   const [row] = await db.sql<{ language: string | null; questions: PollQuestion[]; answered: number[] }>(
     `SELECT u.language, ${questionsSql('$2::int')} AS questions,
        coalesce((SELECT json_agg(a.question_id) FROM poll_answers a WHERE a.response_id = $3::int), '[]') AS answered

@@ -4,7 +4,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { audienceCondition } from '../../audience/segments.ts';
 import { MessengerError } from '../../messaging/ports.ts';
 import { pollNotFound, targetEmpty } from './errors.ts';
-import { findById } from './repo.ts';
+import { findById, hold } from './repo.ts';
 import { invitationOf } from './rules.ts';
 import { findSend, finishSend, insertSend, listQueued, markDelivered, type QueuedInvitation } from './send-repo.ts';
 import type { Poll, PollSendResult } from './types.ts';
@@ -25,8 +25,7 @@ const BACKGROUND_AFTER_MS = 2 * MINUTE_MS;
 export async function sendPoll(app: App, pollId: number, target: string): Promise<PollSendResult> {
   if (target.trim() === '') throw targetEmpty();
   const sendId = await inTransaction(app, async (t) => {
-    const poll = await findById(t.db, pollId);
-    if (!poll) throw pollNotFound();
+    if (!(await hold(t.db, pollId))) throw pollNotFound();
     const now = t.clock.now();
     const condition = audienceCondition(target.trim(), '$3::timestamptz');
     const id = await insertSend(t.db, {

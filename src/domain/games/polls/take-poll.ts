@@ -3,6 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
+import { runOnce } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
 import { alreadyCompleted, invalidOption, noQuestions, pollNotFound, questionNotFound } from './errors.ts';
 import {
@@ -54,14 +55,16 @@ function firstOf({ questions }: LockedResponse) {
 /**
  * Takes one answer. The last one completes the poll and pays the reward in the same transaction, under the locks of user and
  * response: once per user and poll, whatever comes twice or at once (spec 04 section 12.4).
- * @throws AppError 400 | 404
+ * @param idempotencyKey a repeat gets the first answer, the reward in it included
+ * @throws AppError 400 | 404; 422 of the key
  */
 export async function answerQuestion(
   app: App,
   actor: UserActor,
   input: { responseId: number; questionId: number; optionId: number },
+  idempotencyKey: string | null = null,
 ): Promise<AnsweredQuestion> {
-  return inTransaction(app, async (t) => {
+  return runOnce(app, actor, { key: idempotencyKey, operation: 'poll.answer', input }, async (t) => {
     const response = await lockOpen(t, actor.userId, input.responseId);
     const question = response.questions.find(({ id }) => id === input.questionId);
     if (!question) throw questionNotFound();

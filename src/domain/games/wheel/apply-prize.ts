@@ -1,10 +1,12 @@
 import type { App } from '../../../core/app.ts';
+import { firstCharacters } from '../../../core/characters.ts';
 import { addDays } from '../../../core/clock.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { hexToken } from '../../../core/random.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
+import { normaliseCode } from '../../promo/codes/rules.ts';
 import { applyManualChange } from '../../subscriptions/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { insertPromocode } from './spin-repo.ts';
@@ -28,6 +30,8 @@ export interface AppliedPrize {
 const MAX_DAYS = 36_500;
 const MAX_TRAFFIC_GB = 1_000_000;
 const CODE_BYTES = 4;
+/** Of the column, with room for the drawn part. */
+const MAX_PREFIX_LENGTH = 50 - 2 * CODE_BYTES;
 const CODE_TRIES = 5;
 
 /** Gives the prize, in the transaction of the spin (spec 04 section 13.4). What cannot be given as it is, is paid in money. */
@@ -107,8 +111,9 @@ async function giveTraffic(t: App, winner: Winner, prize: WheelPrize): Promise<A
 async function givePromocode(t: App, winner: Winner, prize: WheelPrize, config: WheelConfig): Promise<AppliedPrize> {
   const now = t.clock.now();
   const days = prize.promoSubscriptionDays;
+  const prefix = codePrefix(config.promoPrefix);
   for (let attempt = 0; attempt < CODE_TRIES; attempt++) {
-    const code = `${config.promoPrefix}${hexToken(t.random, CODE_BYTES)}`.toUpperCase();
+    const code = normaliseCode(`${prefix}${hexToken(t.random, CODE_BYTES)}`);
     const promocodeId = await insertPromocode(t.db, {
       code,
       balanceKopeks: prize.promoBalanceBonusKopeks,
@@ -121,4 +126,12 @@ async function givePromocode(t: App, winner: Winner, prize: WheelPrize, config: 
     if (promocodeId !== null) return applied(message, { promocodeId, promocode: code });
   }
   throw new Error('no free promo code was found');
+}
+
+/**
+ * A prefix as it stands in a code. Codes are looked up trimmed and in upper case: a blank in front would make one that nobody can
+ * activate, and upper case can be three times as long.
+ */
+function codePrefix(prefix: string): string {
+  return firstCharacters(normaliseCode(prefix), MAX_PREFIX_LENGTH);
 }

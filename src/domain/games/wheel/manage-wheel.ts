@@ -78,8 +78,12 @@ export async function changePrize(app: App, id: number, changes: Partial<PrizeFi
   });
 }
 
+/** Amounts, too: balances and sums over spins beyond what a number holds exactly could not be answered any more. */
 function checkColumns(fields: Partial<PrizeFields>): void {
   checkBounds([
+    { name: 'prize_value', value: fields.prizeValue },
+    { name: 'prize_value_kopeks', value: fields.prizeValueKopeks },
+    { name: 'promo_balance_bonus_kopeks', value: fields.promoBalanceBonusKopeks },
     { name: 'sort_order', value: fields.sortOrder },
     { name: 'promo_subscription_days', value: fields.promoSubscriptionDays },
     { name: 'promo_traffic_gb', value: fields.promoTrafficGb },

@@ -4,6 +4,7 @@ import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { namedSegment } from '../../audience/segments.ts';
+import { checkBounds } from '../../catalog/rules/field-bounds.ts';
 import type { Audience, Broadcast } from './broadcast-repo.ts';
 import {
   findBroadcast,
@@ -30,6 +31,8 @@ const BACKGROUND_AFTER_MS = MINUTE_MS;
 /** The answer waits this long for the queue, so that a message to a few users is answered with what became of it. */
 const ANSWER_WAIT_MS = 2 * SECOND_MS;
 const LOOK_EVERY_MS = 100;
+/** Characters that the column holds; any word is taken, also one that names no audience. */
+const MAX_TARGET_LENGTH = 100;
 /** User ids in an answer: the first ones. All of a million would be a list that neither side should hold. */
 export const MAX_USER_IDS = 10_000;
 
@@ -80,6 +83,7 @@ export async function broadcastOffersAsAdmin(app: App, actor: AdminActor, reques
   if (request.message) await checkMessage(app, request.message, terms);
   const named = await findNamedUser(app, request);
   const target = request.target?.trim() || null;
+  checkBounds([{ name: 'target', value: target, maxLength: MAX_TARGET_LENGTH }]);
   const audience = { target, namedUserId: named?.id ?? null };
   return run(app, { terms, audience, message: request.message, createdBy: actor.userId }, async (_t, size) => {
     if (size === 0) throw noRecipients();

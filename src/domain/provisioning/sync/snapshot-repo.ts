@@ -1,4 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
+import { storableText } from '../../../core/db/storable-text.ts';
 import type { PanelUser } from '../ports.ts';
 import type { SnapshotEntry } from './types.ts';
 
@@ -14,8 +15,7 @@ export interface StoredEntry {
   readAt: string;
 }
 
-/** The NUL character is no text to the database, and nobody's name needs it. */
-const withoutNul = (_key: string, value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '') : value);
+const withStorableTexts = (_key: string, value: unknown) => (typeof value === 'string' ? storableText(value) : value);
 
 /** Stores a page; a user who slipped onto two pages is kept as read last. */
 export async function insertPage(db: Db, runId: number, users: readonly PanelUser[], readAt: Date): Promise<void> {
@@ -28,7 +28,7 @@ export async function insertPage(db: Db, runId: number, users: readonly PanelUse
      FROM jsonb_array_elements($2::jsonb) AS e
      ON CONFLICT (run_id, panel_uuid) DO UPDATE SET messenger_id = EXCLUDED.messenger_id, email = EXCLUDED.email,
        status = EXCLUDED.status, expire_at = EXCLUDED.expire_at, data = EXCLUDED.data RETURNING run_id`,
-    [runId, JSON.stringify(unique, withoutNul), readAt.toISOString()],
+    [runId, JSON.stringify(unique, withStorableTexts), readAt.toISOString()],
   );
 }
 
