@@ -4,7 +4,7 @@ import { type HttpError, toHttp } from '../core/errors.ts';
 import { REDACTED } from '../core/redaction.ts';
 import { auditDetails } from '../domain/access/audit-details.ts';
 import '../domain/access/ports.ts';
-import type { AuditStatus } from '../domain/access/types.ts';
+import type { AuditEntry, AuditStatus } from '../domain/access/types.ts';
 import type { Context } from './context.ts';
 import type { OperationMeta } from './operation-meta.ts';
 
@@ -67,7 +67,7 @@ export class AuditTrail implements AuditNotes {
       const token = actor.kind === 'token' ? { api_token_id: actor.tokenId } : {};
       const { resourceId, before, after } = this.#facts;
       const changed = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
-      await app.ports.audit.record(app.db, {
+      const entry: AuditEntry = {
         ...(actor.kind === 'admin' ? { userId: actor.userId } : { userId: null, actorName: `API: ${actor.name}` }),
         action: permission,
         resourceType: permission.split(':', 1)[0]!,
@@ -79,7 +79,8 @@ export class AuditTrail implements AuditNotes {
         requestMethod: method,
         requestPath: path,
         at: app.clock.now(),
-      });
+      };
+      await app.ports.audit.record(app.db, entry, isChange);
     } catch (error) {
       // The answer stands: what was done is done.
       app.log.error({ err: error, permission }, 'an audit row could not be made');
@@ -103,7 +104,7 @@ export class AuditTrail implements AuditNotes {
       delete rest[key];
       if (typeof value !== 'string' && typeof value !== 'number') return placeholder;
       firstId ??= String(value);
-      return encodeURIComponent(value);
+      return encodeURIComponent(String(value).toWellFormed());
     });
     const isRest = !ctx.request.path.startsWith('/trpc');
     if (isRest || !meta?.openapi || filled === undefined) return { ...ctx.request, firstId, rest };

@@ -138,6 +138,16 @@ describe('what is recorded', () => {
     await fastify.close();
   });
 
+  it('a path with characters that the log cannot hold', async () => {
+    const actor = await adminClient(t.app, server, ['settings:*'], 900);
+    await actor.put('/cabinet/admin/settings/a%00b', { value: 1 });
+    await actor.put(`/cabinet/admin/settings/${encodeURIComponent(`${'x'.repeat(99)}\u{1f600}\u{1f600}`)}`, { value: 1 });
+    await actor.post('/trpc/admin.settings.update', { key: '\ud800', value: 1 });
+    const rows = await rowsOf(actor);
+    // The column holds 100 characters; one outside the basic plane counts once and is never cut in half.
+    expect(rows.map((row) => row.resource_id)).toEqual(['\ufffd', `${'x'.repeat(99)}\u{1f600}`, 'ab']);
+  });
+
   it('no secrets', async () => {
     const actor = await adminClient(t.app, server, ['roles:*', 'users:*'], 900);
     await actor.post(`${RBAC}/roles`, roleBody({ description: 'key sst_abcdefghijklmnop and Bearer abc.def.ghi' }));
@@ -173,6 +183,14 @@ describe('reading the log', () => {
       items: [],
       total: 4,
     });
+    const beyond: Record<string, number>[] = [
+      { user_id: 2 ** 31 },
+      { user_id: -(2 ** 31) - 1 },
+      { offset: Number.MAX_SAFE_INTEGER },
+    ];
+    for (const query of beyond) {
+      expect(await reader.get(LOG, { query }), JSON.stringify(query)).toMatchObject({ status: 200, body: { items: [] } });
+    }
     expect((await reader.get(LOG, { query: { limit: 501 } })).status).toBe(422);
   });
 
@@ -184,6 +202,9 @@ describe('reading the log', () => {
     expect(reply.headers['content-disposition']).toMatch(/^attachment; filename="audit_log_\d{8}_\d{6}\.csv"$/);
     expect(reply.text.split('\r\n')).toHaveLength(3);
     expect((await admin.get(`${LOG}/export`, { query: { limit: 50_001 } })).status).toBe(422);
+    // Found out before the file begins, so that the caller gets an answer and not half a file.
+    expect((await reader.get(`${LOG}/export?status=a%00b`)).status).toBe(422);
+    expect((await reader.get(`${LOG}/export`, { query: { user_id: 2 ** 53 - 1 } })).text.split('\r\n')).toHaveLength(2);
     const onlyRead = await adminClient(t.app, server, ['audit_log:read']);
     expect((await onlyRead.get(`${LOG}/export`)).status).toBe(403);
   });

@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { storableText } from '../../core/db/storable-text.ts';
 import { createRedactor, isSecretKey, REDACTED, type Redactor } from '../../core/redaction.ts';
 import { secretKeys } from '../settings/catalogue/catalogue.ts';
 
@@ -61,5 +62,5 @@ function isSecretName(name: string): boolean {
 /** The database's JSON takes neither U+0000 nor half a surrogate pair. */
 function cleanText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length} characters]` : text;
-  return redactor.text(short.replaceAll('\u0000', '').toWellFormed());
+  return redactor.text(storableText(short));
 }

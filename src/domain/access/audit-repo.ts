@@ -1,20 +1,22 @@
+import { firstCharacters } from '../../core/characters.ts';
 import type { Db } from '../../core/db/db.ts';
+import { storableText } from '../../core/db/storable-text.ts';
 import type { AuditEntry } from './types.ts';
 
 /** Appends rows in their order. The actor's name is taken down as it is now; an actor who is gone by now leaves no id. */
 export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
   const rows = entries.map((entry) => ({
     user_id: entry.userId,
-    actor_name: entry.actorName ?? null,
-    action: entry.action.slice(0, 100),
-    resource_type: entry.resourceType.slice(0, 50),
-    resource_id: entry.resourceId?.slice(0, 100) ?? null,
+    actor_name: cut(entry.actorName, 255),
+    action: cut(entry.action, 100),
+    resource_type: cut(entry.resourceType, 50),
+    resource_id: cut(entry.resourceId, 100),
     details: entry.details,
-    ip_address: entry.ipAddress?.slice(0, 45) ?? null,
-    user_agent: entry.userAgent?.slice(0, 500) ?? null,
+    ip_address: cut(entry.ipAddress, 45),
+    user_agent: cut(entry.userAgent, 500),
     status: entry.status,
-    request_method: entry.requestMethod.slice(0, 10),
-    request_path: entry.requestPath.slice(0, 500),
+    request_method: cut(entry.requestMethod, 10),
+    request_path: cut(entry.requestPath, 500),
     created_at: entry.at,
   }));
   await db.sql(
@@ -30,6 +32,11 @@ export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[])
      LEFT JOIN users u ON u.id = e.user_id ORDER BY e.position RETURNING id`,
     [JSON.stringify(rows)],
   );
+}
+
+/** As much of it as the column takes. */
+function cut(text: string | null | undefined, length: number): string | null {
+  return text === null || text === undefined ? null : firstCharacters(storableText(text), length);
 }
 
 export interface AuditFilter {
@@ -108,7 +115,7 @@ function conditions(filter: AuditFilter, actions: readonly string[] | null, valu
     values.push(value);
     parts.push(text.replace('?', `$${values.length}`));
   };
-  if (filter.userId !== null) add('l.user_id = ?::int', filter.userId);
+  if (filter.userId !== null) add('l.user_id = ?::bigint', filter.userId);
   if (actions !== null) add('l.action = ANY(?::text[])', actions);
   if (filter.resourceType !== null) add('l.resource_type = ?', filter.resourceType);
   if (filter.status !== null) add('l.status = ?', filter.status);
@@ -134,7 +141,7 @@ export async function listAuditRows(
   }
   // The page is cut first, so that users are looked up for its rows only.
   const rows = await db.sql<Row>(
-    `WITH page AS (SELECT l.* FROM admin_audit_log l ${whereOf(parts)} ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::int)
+    `WITH page AS (SELECT l.* FROM admin_audit_log l ${whereOf(parts)} ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::bigint)
      SELECT page.id, page.user_id, page.actor_name, page.action, page.resource_type, page.resource_id, page.details, page.ip_address,
        page.user_agent, page.status, page.request_method, page.request_path, page.created_at, u.first_name, u.email
      FROM page LEFT JOIN users u ON u.id = page.user_id ORDER BY page.created_at DESC, page.id DESC`,

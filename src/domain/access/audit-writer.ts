@@ -6,7 +6,7 @@ import { insertAuditEntries } from './audit-repo.ts';
 import type { AuditPort } from './ports.ts';
 import type { AuditEntry } from './types.ts';
 
-/** A row waits this long for company. */
+/** A row that nobody waits for waits this long for company. */
 const LINGER_MS = 25;
 const BATCH = 200;
 /** With the database away; then rows are given up, oldest first, so that memory stays bounded. */
@@ -27,18 +27,20 @@ export class AuditWriter implements AuditPort {
   readonly #log: Logger;
   readonly #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
+  /** Whether the timer only waits for company, so that it may be brought forward. */
+  #isLingering = false;
   #writing: Promise<void> | null = null;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  record(db: Db, entry: AuditEntry): Promise<void> {
+  record(db: Db, entry: AuditEntry, isAwaited = false): Promise<void> {
     return new Promise((settle) => {
       this.#waiting.push({ db, entry, settle });
       if (this.#waiting.length > MAX_WAITING) this.#giveUp(this.#waiting.splice(0, BATCH), 'too many rows wait');
-      if (this.#waiting.length >= BATCH) this.#start(0);
-      else this.#start(LINGER_MS);
+      // An answer that waits gets company only from what comes while the statement before is under way.
+      this.#start(isAwaited || this.#waiting.length >= BATCH ? 0 : LINGER_MS);
     });
   }
 
@@ -50,22 +52,30 @@ export class AuditWriter implements AuditPort {
   }
 
   #start(delayMs: number): void {
-    if (this.#timer !== null || this.#writing !== null) return;
+    if (this.#writing !== null) return;
+    if (this.#timer !== null) {
+      if (!this.#isLingering || delayMs > 0) return;
+      clearTimeout(this.#timer);
+    }
+    this.#isLingering = delayMs === LINGER_MS;
     // The timer must not inherit an open transaction from whoever happened to record first.
     runOutsideTransaction(() => {
       this.#timer = setTimeout(() => {
         this.#timer = null;
-        this.#writing = this.#drain(false).finally(() => {
+        this.#writing = this.#drain(false).then((isAway) => {
           this.#writing = null;
-          if (this.#waiting.length > 0) this.#start(RETRY_MS);
+          if (this.#waiting.length > 0) this.#start(isAway ? RETRY_MS : 0);
         });
       }, delayMs);
       this.#timer.unref();
     });
   }
 
-  /** @param isLast rows that cannot be written now are given up, because there is no later */
-  async #drain(isLast: boolean): Promise<void> {
+  /**
+   * @param isLast rows that cannot be written now are given up, because there is no later
+   * @returns whether it ended because the database is away
+   */
+  async #drain(isLast: boolean): Promise<boolean> {
     while (this.#waiting.length > 0) {
       const { db } = this.#waiting[0]!;
       const other = this.#waiting.findIndex((row) => row.db !== db);
@@ -79,9 +89,10 @@ export class AuditWriter implements AuditPort {
         }
         this.#waiting.unshift(...batch);
         this.#log.warn({ err: error, rows: this.#waiting.length }, 'audit rows wait for the database');
-        return;
+        return true;
       }
     }
+    return false;
   }
 
   /** @throws what means that the database is away */

@@ -3,8 +3,11 @@ import type { AuditEntry } from './types.ts';
 
 /** Takes rows of the audit log and writes them in batches beside the requests. */
 export interface AuditPort {
-  /** Resolves when the row is in the table, or has been given up with a line in the log; never rejects. */
-  record(db: Db, entry: AuditEntry): Promise<void>;
+  /**
+   * Resolves when the row is in the table, or has been given up with a line in the log; never rejects.
+   * @param isAwaited an answer waits for it, so it is written at once
+   */
+  record(db: Db, entry: AuditEntry, isAwaited?: boolean): Promise<void>;
   /** Writes what waits; to be called before the database is closed. */
   flush(): Promise<void>;
 }

@@ -30,9 +30,23 @@ export async function listAuditLog(
   return { items, total };
 }
 
-/** The same rows as CSV, read bit by bit while they are sent. @param limit most rows */
-export function exportAuditLog(app: App, filter: AuditFilter, limit: number): Readable {
-  return Readable.from(csvOf(app, filter, limit), { objectMode: false });
+/**
+ * The same rows as CSV, read bit by bit while they are sent. The first bit is read before: what fails then is still an answer, later
+ * only a broken connection. @param limit most rows
+ */
+export async function exportAuditLog(app: App, filter: AuditFilter, limit: number): Promise<Readable> {
+  const parts = csvOf(app, filter, limit);
+  const first = await parts.next();
+  return Readable.from(startingWith(first, parts), { objectMode: false });
+}
+
+async function* startingWith(
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void>,
+): AsyncGenerator<string, void> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 /** `audit_log_YYYYMMDD_HHMMSS.csv`, UTC. */
@@ -67,14 +81,15 @@ const COLUMNS = [
   ...['created_at', 'user_agent', 'details'],
 ];
 
-async function* csvOf(app: App, filter: AuditFilter, limit: number): AsyncGenerator<string> {
-  yield csvLine(COLUMNS);
+async function* csvOf(app: App, filter: AuditFilter, limit: number): AsyncGenerator<string, void> {
   const actions = await actionsLike(app, filter.action);
   let after: AuditPosition | null = null;
+  let head = csvLine(COLUMNS);
   for (let left = limit; left > 0; ) {
     const rows: AuditRow[] = await listAuditRows(app.db, filter, actions, { limit: Math.min(left, EXPORT_STEP), after });
+    yield head + rows.map((row) => csvLine(cellsOf(row))).join('');
+    head = '';
     if (rows.length === 0) return;
-    yield rows.map((row) => csvLine(cellsOf(row))).join('');
     left -= rows.length;
     after = rows.at(-1)!;
     if (rows.length < EXPORT_STEP) return;

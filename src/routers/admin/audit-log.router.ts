@@ -51,11 +51,11 @@ export const adminAuditLogRouter = router({
     })
     .input(AuditLogExportQuery)
     .output(z.unknown())
-    .query(({ ctx, input: { limit, ...filter } }) =>
+    .query(async ({ ctx, input: { limit, ...filter } }) =>
       fileReply({
         filename: auditExportName(ctx.app.clock.now()),
         contentType: 'text/csv; charset=utf-8',
-        body: exportAuditLog(ctx.app, filterOf(filter), limit),
+        body: await exportAuditLog(ctx.app, filterOf(filter), limit),
       }),
     ),
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addMs, HOUR_MS } from '../../../src/core/clock.ts';
 import { createLogger } from '../../../src/core/log.ts';
@@ -97,6 +97,21 @@ describe('the writer', () => {
     expect(await rowsOf(user.id)).toHaveLength(60);
   });
 
+  it('writes at once what an answer waits for, with all that waits before it', async () => {
+    const user = await aUser(app);
+    const writer = new AuditWriter(app.log);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const lingering = writer.record(app.db, entry(user.id, { resourceId: 'read' }));
+      const awaited = writer.record(app.db, entry(user.id, { resourceId: 'change' }), true);
+      await vi.advanceTimersByTimeAsync(0);
+      await Promise.all([lingering, awaited]);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect((await rowsOf(user.id)).map((row) => row.resourceId)).toEqual(['change', 'read']);
+  });
+
   it('writes everything that waits on flush, in order', async () => {
     const user = await aUser(app);
     const writer = new AuditWriter(app.log);
@@ -177,7 +192,7 @@ describe('reading', () => {
       await record(entry(user.id, { requestPath: text, userAgent: `${text}${'a'.repeat(300)}` }));
     }
     let csv = '';
-    for await (const chunk of exportAuditLog(app, { ...ALL, userId: user.id }, 5)) csv += chunk;
+    for await (const chunk of await exportAuditLog(app, { ...ALL, userId: user.id }, 5)) csv += chunk;
     const lines = csv.split('\r\n');
     expect(lines[0]).toBe(
       'id,user_id,action,resource_type,resource_id,status,ip_address,request_method,request_path,created_at,user_agent,details',
