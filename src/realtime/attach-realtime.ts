@@ -28,7 +28,7 @@ export interface RealtimeOptions {
   ): Promise<{ tokenId: number }>;
   authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
   /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `hearsStaff`: that, or holds `tickets:read`. */
-  readStanding(app: App, userId: number): Promise<{ isAdmin: boolean; hearsStaff: boolean }>;
+  readStanding(app: App, userId: number, ip: string | null): Promise<{ isAdmin: boolean; hearsStaff: boolean }>;
   /** Client address behind trusted proxies; the socket's own unless given. */
   clientIp?: (request: IncomingMessage) => string | null;
   metrics?: Pick<Metrics, 'setWebsocketSource'>;
@@ -88,7 +88,7 @@ class RealtimeServer implements Realtime {
       missingReason: 'Unauthorized: No token',
       maxPerUser: this.#limits.maxPerUser,
       recheckMs: this.#limits.recheckUserMs,
-      authenticate: (credential) => this.#userAccess(credential),
+      authenticate: (credential, ip) => this.#userAccess(credential, ip),
     });
     this.#fanOut = new FanOut(this.#ws.clients);
     this.#server = new WebSocketServer({
@@ -153,10 +153,10 @@ class RealtimeServer implements Realtime {
     return { actor: `token:${tokenId}`, userId: null, hearsStaff: false, expiresAt: null, greeting };
   }
 
-  async #userAccess(credential: string): Promise<Access> {
+  async #userAccess(credential: string, ip: string | null): Promise<Access> {
     const { app, authenticateUser, readStanding } = this.#options;
     const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
-    const { isAdmin, hearsStaff } = await readStanding(app, userId);
+    const { isAdmin, hearsStaff } = await readStanding(app, userId, ip);
     const greeting = { type: 'connected', user_id: userId, is_admin: isAdmin };
     return { actor: `user:${userId}`, userId, hearsStaff, expiresAt: expiryOf(credential), greeting };
   }
@@ -186,9 +186,9 @@ class RealtimeServer implements Realtime {
   }
 
   #feedAt(path: string): Feed | null {
-    const { env } = this.#options.app;
-    if (path === this.#ws.rules.path && env.isWebApiEnabled) return this.#ws;
-    return path === this.#cabinet.rules.path && env.isCabinetEnabled ? this.#cabinet : null;
+    const { settings } = this.#options.app;
+    if (path === this.#ws.rules.path && settings.get('WEB_API_ENABLED')) return this.#ws;
+    return path === this.#cabinet.rules.path && settings.get('CABINET_ENABLED') ? this.#cabinet : null;
   }
 
   async #signIn(feed: Feed, ws: WebSocket, socket: Duplex, credential: string | null, ip: string | null): Promise<void> {
@@ -208,7 +208,7 @@ class RealtimeServer implements Realtime {
     if (ws.readyState !== ws.OPEN) return;
     const client = new FeedClient(ws, socket, this.#limits);
     if (!feed.add(client, credential, ip, access)) return close(CLOSE.policy, 'Too many connections');
-    ws.on('close', () => feed.remove(client, credential, access));
+    ws.on('close', () => feed.remove(client, credential, ip, access));
     client.send(textFrame(JSON.stringify(access.greeting)));
     ws.resume();
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');

@@ -30,7 +30,7 @@ export interface FeedRules {
   authenticate(credential: string, ip: string | null): Promise<Access>;
 }
 
-/** Sockets that came with one credential stand and fall together. */
+/** Sockets that came with one credential from one address stand and fall together. */
 interface Holder {
   readonly credential: string;
   readonly ip: string | null;
@@ -70,8 +70,9 @@ export class Feed {
       this.#byUser.set(userId, own.add(client));
     }
     // The credential may have been withdrawn while it was checked, so the next look at it comes at once.
-    const holder = this.#holders.get(credential) ?? { credential, ip, clients: new Set(), access, checkAt: 0, isChecking: false };
-    this.#holders.set(credential, holder);
+    const key = holderKey(credential, ip);
+    const holder = this.#holders.get(key) ?? { credential, ip, clients: new Set(), access, checkAt: 0, isChecking: false };
+    this.#holders.set(key, holder);
     holder.checkAt = 0;
     holder.clients.add(client);
     this.clients.add(client);
@@ -79,12 +80,13 @@ export class Feed {
     return true;
   }
 
-  remove(client: FeedClient, credential: string, access: Access): void {
+  remove(client: FeedClient, credential: string, ip: string | null, access: Access): void {
     this.clients.delete(client);
     this.#staff.delete(client);
-    const holder = this.#holders.get(credential);
+    const key = holderKey(credential, ip);
+    const holder = this.#holders.get(key);
     holder?.clients.delete(client);
-    if (holder?.clients.size === 0) this.#holders.delete(credential);
+    if (holder?.clients.size === 0) this.#holders.delete(key);
     if (access.userId === null) return;
     const own = this.#byUser.get(access.userId);
     own?.delete(client);
@@ -139,6 +141,11 @@ export class Feed {
       this.#checks -= 1;
     }
   }
+}
+
+/** Policies may depend on the address, so one credential may allow more here than there. */
+function holderKey(credential: string, ip: string | null): string {
+  return `${ip ?? ''} ${credential}`;
 }
 
 /** What a client is told when its credential is refused with this HTTP status. */

@@ -23,6 +23,7 @@ function visitor(): ApiClient {
 }
 
 const UNKNOWN = 'x'.repeat(43);
+const WITH_NUL = `${'x'.repeat(42)}%00`;
 
 describe('GET /cabinet/auth/merge/{merge_token}', () => {
   test('shows both accounts and the time left, as often as asked', async () => {
@@ -60,7 +61,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     const pair = await aPair(t.app);
     const token = await tokenFor(t.app, pair);
     t.clock.advance(1_800_000);
-    for (const text of [UNKNOWN, token]) {
+    for (const text of [UNKNOWN, WITH_NUL, token]) {
       const reply = await visitor().get(`/cabinet/auth/merge/${text}`);
       expect([reply.status, reply.body]).toEqual([404, { detail: 'Merge token is invalid or expired' }]);
     }
@@ -102,6 +103,13 @@ describe('POST /cabinet/auth/merge/{merge_token}', () => {
     expect(me.body).toEqual(reply.body.user);
     const again = await visitor().post(path, { keep_subscription_from: pair.secondaryId });
     expect([again.status, again.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);
+  });
+
+  test('an unknown token is 404, whatever it is made of', async () => {
+    for (const text of [UNKNOWN, WITH_NUL]) {
+      const reply = await visitor().post(`/cabinet/auth/merge/${text}`, { keep_subscription_from: 1 });
+      expect([reply.status, reply.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);
+    }
   });
 
   test('tokens of the secondary open nothing afterwards', async () => {

@@ -71,6 +71,10 @@ describe('API tokens', () => {
   test('bad input is 422 with place and type, and unknown ids are 404', async () => {
     expect((await api.post('/tokens', {})).body.detail).toMatchObject([{ loc: ['body', 'name'], type: 'missing' }]);
     expect((await api.post('/tokens', { name: ' ' })).status).toBe(422);
+    expect((await api.post('/tokens', { name: 'x'.repeat(256) })).body.detail).toMatchObject([
+      { loc: ['body', 'name'], type: 'string_too_long', ctx: { max_length: 255 } },
+    ]);
+    expect((await api.post('/tokens', { name: '🎁'.repeat(255) })).status).toBe(200);
     expect((await api.post('/tokens', { name: 'x', expires_at: '2001-01-01T00:00:00' })).body.detail[0].loc).toEqual([
       'body',
       'expires_at',
@@ -84,10 +88,23 @@ describe('API tokens', () => {
     expect((await api.delete('/tokens/999999')).status).toBe(404);
   });
 
+  test('an id beyond every id is unknown too', async () => {
+    for (const id of [2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
+      const replies = [
+        await api.post(`/tokens/${id}/revoke`),
+        await api.post(`/tokens/${id}/activate`),
+        await api.delete(`/tokens/${id}`),
+      ];
+      for (const reply of replies) expect(reply).toMatchObject({ status: 404, body: { detail: 'Token not found' } });
+    }
+  });
+
   test('a NUL character is 422 in our own words, not the database’s', async () => {
     const reply = await api.post('/tokens', { name: 'a\u0000b' });
     expect(reply.status).toBe(422);
-    expect(reply.body.detail).toMatchObject([{ type: 'value_error', msg: 'Text must not hold the NUL character' }]);
+    expect(reply.body.detail).toMatchObject([
+      { type: 'value_error', msg: 'Text must not hold the NUL character or half a surrogate pair' },
+    ]);
     expect(reply.text).not.toMatch(/encoding|sequence/);
   });
 

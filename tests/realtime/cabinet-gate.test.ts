@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { forgetAccess } from '../../src/domain/access/read-effective-access.ts';
+import { forgetAccess, forgetPolicies } from '../../src/domain/access/read-effective-access.ts';
 import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate-user.ts';
 import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
 import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
@@ -67,4 +67,27 @@ it('refuses and closes a user who is blocked, and takes a withdrawn role into ac
   await emit(t.app, { type: 'ticket.new', payload: { ticket_id: 2 }, audience: 'staff' });
   await emit(t.app, { type: 'balance.change', payload: {}, audience: 'user', userId: helper.id });
   expect(await staff.next()).toEqual({ type: 'balance.change' });
+});
+
+it('a deny policy for some addresses holds for sockets from there', async () => {
+  const [here, elsewhere] = [await aTicketReader(), await aTicketReader()];
+  await inTransaction(t.app, async (tx) => {
+    for (const [user, range] of [
+      [here, '127.0.0.0/8'],
+      [elsewhere, '203.0.113.0/24'],
+    ] as const) {
+      await tx.db.sql(
+        `INSERT INTO access_policies (name, role_id, effect, resource, actions, conditions)
+         SELECT 'not from ' || $2::text, role_id, 'deny', 'tickets', '["read"]', jsonb_build_object('ip_whitelist', jsonb_build_array($2::text))
+         FROM user_roles WHERE user_id = $1::int RETURNING id`,
+        [user.id, range],
+      );
+    }
+    await forgetPolicies(tx);
+  });
+  const [deaf, hearing] = [await cabinet(here), await cabinet(elsewhere)];
+  await emit(t.app, { type: 'ticket.new', payload: { ticket_id: 3 }, audience: 'staff' });
+  expect(await hearing.next()).toEqual({ type: 'ticket.new', ticket_id: 3 });
+  await deaf.ping();
+  expect(deaf.heard).toHaveLength(1);
 });

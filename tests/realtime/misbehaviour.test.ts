@@ -170,7 +170,7 @@ describe('bounds', () => {
   });
 
   it('answers other paths with 404, and areas that are switched off', async () => {
-    await start({}, { app: { ...t.app, env: { ...t.app.env, isCabinetEnabled: false } } });
+    await start({}, { app: (await testApp({ environment: { CABINET_ENABLED: 'false' } })).app });
     for (const path of ['/', '/other', '/ws/x', '/wss', '/cabinet/ws', '//ws'])
       expect([path, await upgradeStatus(path)]).toEqual([path, 404]);
     await feed();

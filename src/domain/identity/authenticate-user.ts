@@ -30,6 +30,7 @@ export async function authenticateUser(
   const user = await readSessionUser(app, userId);
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
+  if (isFromEndedSession(payload.iat, user)) throw unauthorized('session_ended', 'Invalid or expired token');
   checkSameMessengerAccount(app, user, credentials.initData);
   await passGates(app, user);
   return { kind: 'user', userId };
@@ -55,6 +56,11 @@ export function readSessionUser(app: App, userId: number): Promise<SessionUser |
 /** Call where status, names, e-mail, its verification or the messenger id of a user change, in the same transaction. */
 export async function forgetSessionUser(t: App, userId: number): Promise<void> {
   await t.cache.forget(t.db, [userKey(userId)]);
+}
+
+/** Tokens tell whole seconds: one of the very second in which the sessions ended may be the first of a new one. */
+function isFromEndedSession(issuedAt: number | undefined, { sessionsEndedAt }: SessionUser): boolean {
+  return sessionsEndedAt !== null && (issuedAt ?? 0) < Math.floor(sessionsEndedAt.getTime() / SECOND_MS);
 }
 
 /** Row 6: a mini-app that another messenger account opened must not act in this user's session. */

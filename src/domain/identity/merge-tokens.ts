@@ -3,6 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { peek, put, take } from '../../core/short-lived.ts';
 import { dropEntry, renewEntry } from './merge-token-repo.ts';
+import { haveSessionsEndedSince } from './sessions/refresh-session.ts';
 
 /** How long a merge may be confirmed (spec 01 section 1.3). */
 export const MERGE_TOKEN_SECONDS = (30 * MINUTE_MS) / SECOND_MS;
@@ -34,6 +35,8 @@ interface StoredMerge {
 }
 
 const keyOf = (token: string) => `account_merge:${token}`;
+/** Other characters are in no token of ours; one of them, NUL, the database would not even look up. */
+const isOfOurs = (token: string) => /^[A-Za-z0-9_-]+$/.test(token);
 
 /**
  * Stores the offer to merge two accounts. The token (43 characters) is the only credential of the merge: hand it to nobody but the
@@ -55,12 +58,17 @@ export async function createMergeToken(app: App, offer: MergeOffer): Promise<str
 
 /** Reads without using up. Null = unknown, expired or used. */
 export async function peekMergeToken(app: App, token: string): Promise<PendingMerge | null> {
-  return toPending(await peek<StoredMerge>(app, keyOf(token)));
+  return isOfOurs(token) ? toPending(await peek<StoredMerge>(app, keyOf(token))) : null;
 }
 
 /** Uses the token up in the caller's transaction: whoever asks at the same time waits, and a rollback gives it back. */
 export async function takeMergeToken(t: App, token: string): Promise<PendingMerge | null> {
-  return toPending(await take<StoredMerge>(t, keyOf(token)));
+  return isOfOurs(token) ? toPending(await take<StoredMerge>(t, keyOf(token))) : null;
+}
+
+/** The session that made the offer was ended since, by a new password for example; its token is no credential any more. */
+export function isOfferVoid(app: App, offer: PendingMerge): Promise<boolean> {
+  return haveSessionsEndedSince(app, offer.primaryUserId, offer.createdAt);
 }
 
 /**

@@ -193,8 +193,9 @@ export const findSessionUserByMessengerId = (db: Db, messengerId: number) =>
   findSession(db, 'messenger_id = $1::bigint', messengerId);
 
 async function findSession(db: Db, condition: string, value: number): Promise<SessionUser | null> {
-  const [row] = await db.sql<UserRow>(
-    `SELECT id, status, messenger_id, username, language, email, email_verified, last_activity FROM users WHERE ${condition}`,
+  const [row] = await db.sql<UserRow & { sessions_ended_at: Date | null }>(
+    `SELECT id, status, messenger_id, username, language, email, email_verified, last_activity, sessions_ended_at
+     FROM users WHERE ${condition}`,
     [value],
   );
   if (!row) return null;
@@ -207,6 +208,7 @@ async function findSession(db: Db, condition: string, value: number): Promise<Se
     email: row.email,
     emailVerified: row.email_verified,
     lastActivity: row.last_activity,
+    sessionsEndedAt: row.sessions_ended_at,
   };
 }
 

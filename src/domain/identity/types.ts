@@ -67,4 +67,6 @@ export interface SessionUser {
   email: string | null;
   emailVerified: boolean;
   lastActivity: Date | null;
+  /** Access tokens from before are void; null = all sessions were never ended at once. */
+  sessionsEndedAt: Date | null;
 }

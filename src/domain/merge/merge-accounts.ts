@@ -4,7 +4,7 @@ import { isAppError } from '../../core/errors.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
-import { noteFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
+import { isOfferVoid, noteFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
 import { secretHash } from '../identity/rules.ts';
 import { openSession, type SignIn } from '../identity/sessions/open-session.ts';
 import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
@@ -76,6 +76,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   if (!primary || !secondary || primary === secondary) throw mergeImpossible();
   // A blocked account must not merge its block away, nor a deleted one come back (H17).
   if (primary.status !== 'active' || secondary.status !== 'active') throw mergeImpossible();
+  if (await isOfferVoid(t, offer)) throw mergeTokenUsed();
 
   const plan = await planOf(t, primary, secondary, keepSubscriptionFrom === secondary.id);
   const referredById = await referrerOf(t, primary, secondary);

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { findUserById } from '../identity/find-user.ts';
-import { MERGE_TOKEN_SECONDS, peekMergeToken } from '../identity/merge-tokens.ts';
+import { isOfferVoid, MERGE_TOKEN_SECONDS, peekMergeToken } from '../identity/merge-tokens.ts';
 import { authMethods } from '../identity/rules.ts';
 import type { UserRecord } from '../identity/types.ts';
 import { actualStatus } from '../subscriptions/rules/status.ts';
@@ -15,7 +15,7 @@ import type { MergePreview, MergePreviewUser } from './types.ts';
  */
 export async function previewMerge(app: App, token: string): Promise<MergePreview> {
   const merge = await peekMergeToken(app, token);
-  if (!merge) throw mergeTokenUnknown();
+  if (!merge || (await isOfferVoid(app, merge))) throw mergeTokenUnknown();
   const [primary, secondary] = await Promise.all([
     findUserById(app, merge.primaryUserId),
     findUserById(app, merge.secondaryUserId),

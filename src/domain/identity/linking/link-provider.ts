@@ -7,6 +7,7 @@ import { linkedId } from '../oauth/rules.ts';
 import { beginOAuth, type OAuthStart, stateInvalid, takeState } from '../oauth/state.ts';
 import type { OAuthCallback, OAuthProvider } from '../oauth/types.ts';
 import { findById } from '../repo.ts';
+import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import { bindProviderAccount, type LinkOutcome, linkedUserNotFound, providerAlreadyLinked } from './bind-identity.ts';
 
 /**
@@ -62,6 +63,8 @@ export async function completeLinkingByState(
   if (!user) throw linkedUserNotFound();
   if (user.status !== 'active') throw userNotActive();
   const identity = await fetchOAuthIdentity(app, provider, request, state.secrets);
+  // The session that began it was ended, by a new password for example: then the state is no credential any more.
+  if (await haveSessionsEndedSince(app, user.id, linking.createdAt)) throw stateInvalid();
   return { outcome: await bindProviderAccount(app, user.id, provider, identity), provider };
 }
 

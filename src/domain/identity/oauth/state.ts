@@ -13,6 +13,8 @@ interface StoredState {
   provider: string;
   linking?: 'true';
   user_id?: string;
+  /** ISO 8601, UTC. */
+  created_at?: string;
   code_verifier?: string;
   nonce?: string;
   /** Hash of the secret in the browser's cookie. */
@@ -24,7 +26,7 @@ export interface OAuthState {
   /** Null when the stored word is no provider. */
   provider: OAuthProvider | null;
   /** Null for a sign-in. `userId` is null when the stored text is no id. */
-  linking: { userId: number | null } | null;
+  linking: { userId: number | null; createdAt: Date } | null;
   secrets: OAuthSecrets;
   browserHash: string | null;
 }
@@ -48,7 +50,7 @@ export async function beginOAuth(app: App, provider: OAuthProvider, purpose: OAu
   const stored: StoredState = {
     provider,
     ...('linkingUserId' in purpose
-      ? { linking: 'true', user_id: String(purpose.linkingUserId) }
+      ? { linking: 'true', user_id: String(purpose.linkingUserId), created_at: app.clock.now().toISOString() }
       : { browser: secretHash(purpose.browserSecret) }),
     ...(secrets.codeVerifier ? { code_verifier: secrets.codeVerifier } : {}),
     ...(secrets.nonce ? { nonce: secrets.nonce } : {}),
@@ -66,7 +68,7 @@ export async function takeState(app: App, state: string): Promise<OAuthState> {
   if (!stored) throw stateInvalid();
   return {
     provider: isOAuthProvider(stored.provider) ? stored.provider : null,
-    linking: stored.linking === 'true' ? { userId: idOf(stored.user_id) } : null,
+    linking: stored.linking === 'true' ? { userId: idOf(stored.user_id), createdAt: new Date(stored.created_at ?? 0) } : null,
     secrets: {
       ...(stored.code_verifier ? { codeVerifier: stored.code_verifier } : {}),
       ...(stored.nonce ? { nonce: stored.nonce } : {}),

@@ -5,7 +5,15 @@ import { unauthorized } from '../errors.ts';
 import { findSessionUser } from '../repo.ts';
 import { secretHash } from '../rules.ts';
 import { tokenPair } from './open-session.ts';
-import { findRefreshToken, lockUser, type RefreshTokenState, revokeSessions, rotateRefreshToken } from './repo.ts';
+import {
+  findRefreshToken,
+  haveEndedSince,
+  lockUser,
+  noteSessionsEnded,
+  type RefreshTokenState,
+  revokeSessions,
+  rotateRefreshToken,
+} from './repo.ts';
 import { refreshExpiry, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
 
@@ -55,12 +63,22 @@ export async function closeSession(app: App, text: string): Promise<void> {
   if (token) await endFamily(app, token);
 }
 
-/** Ends every session of a user: for password changes, block, soft delete and merge, in their transaction (spec 01 H8). */
+/**
+ * Ends every session of a user: for password changes, block, soft delete and merge, in their transaction (spec 01 H8). Access tokens
+ * count no more from the commit on; whoever held one could otherwise bind a way in of his own to the account in its last minutes. Call
+ * `forgetSessionUser` in the same transaction.
+ */
 export async function closeAllSessions(t: App, userId: number): Promise<void> {
   await inTransaction(t, async (tx) => {
     await lockUser(tx.db, userId);
+    await noteSessionsEnded(tx.db, userId, tx.clock.now());
     await revokeSessions(tx.db, userId, null, tx.clock.now());
   });
+}
+
+/** Was everything that a session of this user may have begun at that moment ended since? */
+export function haveSessionsEndedSince(app: App, userId: number, moment: Date): Promise<boolean> {
+  return haveEndedSince(app.db, userId, moment);
 }
 
 async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Promise<void> {

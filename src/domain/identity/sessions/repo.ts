@@ -110,6 +110,16 @@ export async function lockUser(db: Db, userId: number): Promise<void> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
 }
 
+/** Everything that was issued for the user until now is void: see `SessionUser.sessionsEndedAt`. */
+export async function noteSessionsEnded(db: Db, userId: number, now: Date): Promise<void> {
+  await db.sql('UPDATE users SET sessions_ended_at = $2::timestamptz WHERE id = $1::int RETURNING id', [userId, now]);
+}
+
+export async function haveEndedSince(db: Db, userId: number, moment: Date): Promise<boolean> {
+  const rows = await db.sql('SELECT id FROM users WHERE id = $1::int AND sessions_ended_at > $2::timestamptz', [userId, moment]);
+  return rows.length > 0;
+}
+
 /** @param familyId null = every session of the user */
 export async function revokeSessions(db: Db, userId: number, familyId: string | null, now: Date): Promise<void> {
   await db.sql(
