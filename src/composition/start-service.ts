@@ -5,6 +5,7 @@ import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
+import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { jobHandlers } from '../jobs/handlers.ts';
 import { startSchedules } from '../jobs/schedules.ts';
@@ -43,6 +44,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const { service, sandbox: fakes, version } = assembled;
   const { app, bus, runner } = service;
   const firstToken = await seedInstallation(app);
+  const unfollowToken = followDefaultToken(app);
 
   const { fastify } = await createHttpServer({
     app,
@@ -92,6 +94,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     sandbox: fakes,
     stop: async () => {
       state.isReady = false;
+      unfollowToken();
       stopSchedules();
       await realtime.close();
       // Answers what is under way; connections that only wait are closed.

@@ -175,7 +175,7 @@ describe('changing', () => {
     const actor = await adminClient(t.app, server, ['settings:*'], 100);
     expect((await actor.put(`${ADMIN}/YOOKASSA_SECRET_KEY`, { value: values[0] })).body.current).toBe(SECRET_MASK);
     expect((await actor.put(`${ADMIN}/CABINET_JWT_SECRET`, { value: values[1] })).status).toBe(403);
-    expect((await actor.put(`${ADMIN}/SMTP_PORT`, { value: values[2] })).status).toBe(400);
+    expect((await actor.put(`${ADMIN}/TRIAL_DURATION_DAYS`, { value: values[2] })).status).toBe(400);
     expect((await actor.put(`${ADMIN}/SUPPORT_USERNAME`, { value: values[3] })).status).toBe(200);
     const rpc = await actor.post('/trpc/admin.settings.update', { key: 'YOOKASSA_SECRET_KEY', value: values[4] });
     expect(rpc.status).toBe(200);

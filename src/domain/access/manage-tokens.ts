@@ -1,10 +1,15 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { countCharacters, firstCharacters } from '../../core/characters.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
-import { countTokens, deleteToken, insertToken, listTokens, setTokenActive, upsertActiveToken } from './repo.ts';
+import { validationIssue } from '../../core/validation-messages.ts';
+import { countTokens, deleteToken, insertToken, listTokens, lockToken, setTokenActive, upsertActiveToken } from './repo.ts';
 import { newTokenText, tokenCacheKey, tokenHash, visiblePrefix } from './rules.ts';
 import type { ApiToken } from './types.ts';
+
+/** Characters that the column of a token's name holds. */
+const MAX_NAME_LENGTH = 255;
 
 export interface TokenRequest {
   name: string;
@@ -19,12 +24,16 @@ export function listApiTokens(app: App): Promise<ApiToken[]> {
 
 /**
  * Makes an API token. Its text is in this answer and nowhere else.
- * @throws ValidationError 422 for an empty name or a past expiry
+ * @throws ValidationError 422 for an empty or too long name or a past expiry
  */
 export async function createApiToken(app: App, actor: Actor, request: TokenRequest): Promise<ApiToken & { token: string }> {
   const name = request.name.trim();
   const now = app.clock.now();
   if (name === '') throw invalid('name', 'Name must not be empty', request.name);
+  if (countCharacters(name) > MAX_NAME_LENGTH) {
+    const ctx = { max_length: MAX_NAME_LENGTH };
+    throw new ValidationError([validationIssue('string_too_long', ['body', 'name'], request.name, ctx)]);
+  }
   if (request.expiresAt && request.expiresAt <= now)
     throw invalid('expires_at', 'Expiry must lie in the future', request.expiresAt);
   const text = newTokenText(app.random);
@@ -44,11 +53,11 @@ export async function createApiToken(app: App, actor: Actor, request: TokenReque
 /** Switches a token on or off; on every instance with the commit. Idempotent. @throws AppError 404 'Token not found' */
 export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number, isActive: boolean): Promise<ApiToken> {
   return inTransaction(app, async (t) => {
-    const changed = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
-    if (!changed) throw tokenNotFound();
-    const { hash, ...token } = changed;
-    await t.cache.forget(t.db, [tokenCacheKey(hash)]);
-    t.audit?.note({ after: noteOf(token) });
+    const held = await lockToken(t.db, tokenId);
+    if (!held) throw tokenNotFound();
+    const token = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
+    await t.cache.forget(t.db, [tokenCacheKey(held.hash)]);
+    t.audit?.note({ before: noteOf(held.token), after: noteOf(token) });
     return token;
   });
 }
@@ -56,9 +65,11 @@ export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number
 /** @throws AppError 404 'Token not found' */
 export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): Promise<void> {
   await inTransaction(app, async (t) => {
-    const hash = await deleteToken(t.db, tokenId);
-    if (hash === null) throw tokenNotFound();
-    await t.cache.forget(t.db, [tokenCacheKey(hash)]);
+    const held = await lockToken(t.db, tokenId);
+    if (!held) throw tokenNotFound();
+    await deleteToken(t.db, tokenId);
+    await t.cache.forget(t.db, [tokenCacheKey(held.hash)]);
+    t.audit?.note({ before: noteOf(held.token), after: null });
   });
 }
 
@@ -68,7 +79,8 @@ export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
   if (!text) return null;
   const hash = currentHash(app, text);
   const token = await upsertActiveToken(app.db, {
-    name: app.settings.get('WEB_API_DEFAULT_TOKEN_NAME'),
+    // A setting may be longer than a token's name; the start must not fail on it (spec 06 section 17.13).
+    name: firstCharacters(app.settings.get('WEB_API_DEFAULT_TOKEN_NAME'), MAX_NAME_LENGTH),
     description: null,
     hash,
     prefix: text.slice(0, 8),

@@ -102,7 +102,8 @@ function compilePattern(pattern: string): RegExp {
     if (part.startsWith('*')) return '[\\s\\S]*';
     if (part === '?') return '[\\s\\S]';
     if (part.length > 2 && part.startsWith('[')) return characterClass(part.slice(1, -1));
-    return part.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
+    // Not one character alone: `[]` is a class that was never closed.
+    return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   });
   return new RegExp(`^${body}$`, 'u');
 }

@@ -75,23 +75,25 @@ export async function upsertActiveToken(db: Db, token: NewToken): Promise<ApiTok
   return toToken(row!);
 }
 
-export async function setTokenActive(
-  db: Db,
-  id: number,
-  isActive: boolean,
-  now: Date,
-): Promise<(ApiToken & { hash: string }) | null> {
+/** The token as it is before a change; nobody else changes it until the transaction ends. Null = there is none. */
+export async function lockToken(db: Db, id: number): Promise<{ token: ApiToken; hash: string } | null> {
   const [row] = await db.sql<TokenRow & { token_hash: string }>(
-    `UPDATE web_api_tokens SET is_active = $2, updated_at = $3::timestamptz WHERE id = $1 RETURNING ${COLUMNS}, token_hash`,
-    [id, isActive, now],
+    `SELECT ${COLUMNS}, token_hash FROM web_api_tokens WHERE id = $1::bigint FOR UPDATE`,
+    [id],
   );
-  return row ? { ...toToken(row), hash: row.token_hash } : null;
+  return row ? { token: toToken(row), hash: row.token_hash } : null;
 }
 
-/** @returns the hash of the deleted token, null when there was none */
-export async function deleteToken(db: Db, id: number): Promise<string | null> {
-  const [row] = await db.sql<{ token_hash: string }>('DELETE FROM web_api_tokens WHERE id = $1 RETURNING token_hash', [id]);
-  return row?.token_hash ?? null;
+export async function setTokenActive(db: Db, id: number, isActive: boolean, now: Date): Promise<ApiToken> {
+  const [row] = await db.sql<TokenRow>(
+    `UPDATE web_api_tokens SET is_active = $2, updated_at = $3::timestamptz WHERE id = $1 RETURNING ${COLUMNS}`,
+    [id, isActive, now],
+  );
+  return toToken(row!);
+}
+
+export async function deleteToken(db: Db, id: number): Promise<void> {
+  await db.sql('DELETE FROM web_api_tokens WHERE id = $1 RETURNING id', [id]);
 }
 
 export async function rehashToken(db: Db, id: number, hash: string): Promise<void> {

@@ -20,11 +20,18 @@ export async function lockOverride(db: Db, key: string): Promise<StoredSetting |
   return row ?? null;
 }
 
-/** @param value stored form; null is a stored null */
+/** Since when the stored value is what it is; null = there is none. */
+export async function findSettingSince(db: Db, key: string): Promise<Date | null> {
+  const [row] = await db.sql<{ since: Date }>('select updated_at as since from system_settings where key = $1', [key]);
+  return row?.since ?? null;
+}
+
+/** The time of the row is that of the last other value: writing the same one again is no change. @param row null is a stored null */
 export async function upsertSetting(db: Db, row: StoredSetting, now: Date): Promise<void> {
   await db.sql(
     `insert into system_settings (key, value, created_at, updated_at) values ($1, $2, $3, $3)
-     on conflict (key) do update set value = excluded.value, updated_at = excluded.updated_at`,
+     on conflict (key) do update set value = excluded.value,
+       updated_at = case when system_settings.value is distinct from excluded.value then excluded.updated_at else system_settings.updated_at end`,
     [row.key, row.value, now],
   );
 }

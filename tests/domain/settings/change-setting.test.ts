@@ -108,6 +108,21 @@ describe('putSetting and resetSetting', () => {
     expect(await storedValues(key)).toEqual([]);
   });
 
+  it.each([
+    ['SMTP_HOST', 'mail.example.com'],
+    ['SMTP_PORT', 2525],
+    ['SMTP_USER', 'mailer'],
+    ['SMTP_PASSWORD', 'a-mail-box-secret'],
+    ['SMTP_USE_TLS', false],
+    ['CABINET_URL', 'https://elsewhere.example.com'],
+  ])('leaves %s, by which links that sign people in can be led astray, to superadmins and API tokens', async (key, value) => {
+    const app = await instance();
+    const editor = { kind: 'admin', isSuperadmin: false } as const;
+    await expect(putSetting(app, editor, key, value)).rejects.toMatchObject({ status: 403 });
+    for (const trusted of [superadmin, token] as const) expect(await putSetting(app, trusted, key, value)).toMatchObject({ key });
+    await resetSetting(app, token, key);
+  });
+
   it('answers a secret masked also to the one who set it', async () => {
     const app = await instance();
     const view = await putSetting(app, superadmin, 'CABINET_JWT_SECRET', 'a-new-secret-of-enough-length-0123456789');

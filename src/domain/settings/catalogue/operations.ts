@@ -1,5 +1,8 @@
 import type { SettingDefinition } from './definition.ts';
 
+/** What the names of panel users can be made of (spec 06 section 9). */
+const PANEL_NAMES = ['full_name', 'username', 'username_clean', 'messenger_id', 'email', 'user_id', 'identifier'];
+
 /** Running the service: panel, database, monitoring, backups, logs (spec 06 section 6). */
 export const operationsSettings = {
   DATABASE_URL: { type: 'str', optional: true, default: null, category: 'DATABASE', secret: true, guard: 'superadmin' },
@@ -28,13 +31,13 @@ export const operationsSettings = {
     type: 'str',
     default: 'Bot user: {full_name} {username}',
     category: 'VPNPANEL',
-    placeholders: ['full_name', 'username', 'messenger_id', 'email', 'user_id'],
+    placeholders: PANEL_NAMES,
   },
   VPNPANEL_USER_USERNAME_TEMPLATE: {
     type: 'str',
     default: 'user_{messenger_id}',
     category: 'VPNPANEL',
-    placeholders: ['full_name', 'username', 'messenger_id', 'email', 'user_id'],
+    placeholders: PANEL_NAMES,
   },
   VPNPANEL_USER_DELETE_MODE: { type: 'str', default: 'delete', category: 'VPNPANEL', choices: ['delete', 'disable'] },
   VPNPANEL_AUTO_SYNC_ENABLED: { type: 'bool', default: false, category: 'VPNPANEL' },
