@@ -13,6 +13,7 @@ import type { RestRoute } from '../rest/route-table.ts';
 import { registerSecurityHeaders } from '../rest/security-headers.ts';
 import { restServerOptions } from '../rest/server-options.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
+import { headersOf } from '../routers/trpc.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_BATCH_SIZE = 20;
@@ -56,7 +57,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
   });
-  closeDisabledAreas(server, app);
   const routes = await registerRest(server, { router: appRouter, createContext, log: app.log });
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',
@@ -64,6 +64,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       router: appRouter,
       createContext: ({ req, res }: { req: FastifyRequest; res: FastifyReply }) => createContext(req, res),
       maxBatchSize: MAX_BATCH_SIZE,
+      responseMeta: ({ errors }) => ({ headers: headersOf(errors) }),
       onError: ({ error, path }) => {
         if (error.code === 'INTERNAL_SERVER_ERROR')
           app.log.error({ err: error.cause ?? error, operation: path }, 'an operation failed');
@@ -122,28 +123,6 @@ function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): voi
     else if (app.settings.get('WEB_API_REQUEST_LOGGING')) app.log.info(line, 'request');
     done();
   });
-}
-
-/** `WEB_API_ENABLED` and `CABINET_ENABLED` close their areas; health stays (spec 06 section 0). */
-function closeDisabledAreas(server: FastifyInstance, app: App): void {
-  const { isWebApiEnabled, isCabinetEnabled } = app.env;
-  if (isWebApiEnabled && isCabinetEnabled) return;
-  server.addHook('onRequest', (request, reply, done) => {
-    const url = request.routeOptions.url ?? '';
-    const isCabinet = url.startsWith('/cabinet') || url.startsWith('/trpc');
-    const isOpen = isCabinet ? isCabinetEnabled : isWebApiEnabled || !isWebApiPath(url);
-    if (isOpen) done();
-    else reply.code(404).send({ detail: 'Not Found' });
-  });
-}
-
-/** Doors that stay open with the Web API off. */
-function isWebApiPath(url: string): boolean {
-  return (
-    !/^\/(?:health$|health\/payment-webhooks$|livez|readyz|metrics$|docs|redoc|doc$|openapi\.json|sandbox|~callbacks|messenger-webhook|miniapp)/.test(
-      url,
-    ) && url !== ''
-  );
 }
 
 async function sendMetrics(request: FastifyRequest, reply: FastifyReply, app: App, metrics: Metrics): Promise<string | object> {

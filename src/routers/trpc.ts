@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import type { AdminActor, TokenActor, UserActor } from '../core/actor.ts';
 import { actorKey } from '../core/actor.ts';
-import { AppError, type HttpError, isAppError, toHttp, ValidationError } from '../core/errors.ts';
+import { AppError, type HttpError, isAppError, refuse, toHttp, ValidationError } from '../core/errors.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { authorizeAdmin } from '../domain/access/authorize-admin.ts';
@@ -57,6 +57,17 @@ export function httpErrorOf(error: TRPCError, input: unknown): HttpError {
   return { status, body: { detail: error.message }, headers: {}, code: error.code.toLowerCase() };
 }
 
+/** Headers that REST sends with these refusals (`Retry-After`, `WWW-Authenticate`); of a batch, the longest pause counts. */
+export function headersOf(errors: readonly TRPCError[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const error of errors) {
+    for (const [name, value] of Object.entries(httpErrorOf(error, undefined).headers)) {
+      if (!(Number(found[name]) >= Number(value))) found[name] = value;
+    }
+  }
+  return found;
+}
+
 const t = initTRPC
   .context<Context>()
   .meta<OperationMeta>()
@@ -94,7 +105,20 @@ const convertRefusals = t.middleware(async ({ next }) => {
   throw new TRPCError({ code, message: refusal.message, cause: refusal });
 });
 
-const base = t.procedure.use(convertRefusals);
+/**
+ * `WEB_API_ENABLED` and `CABINET_ENABLED` close their operations from the moment they are changed, whichever transport asks and whatever
+ * the credential is (spec 06 section 0). Health and the mini-app, which need no API token, stay with the Web API off.
+ */
+const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {
+  const isCabinet = meta?.area !== 'web' || meta.openapi?.path.startsWith('/cabinet');
+  const isOpen = isCabinet
+    ? ctx.app.settings.get('CABINET_ENABLED')
+    : meta.auth === 'NONE' || ctx.app.settings.get('WEB_API_ENABLED');
+  if (!isOpen) throw refuse('not_found', 404, 'Not Found');
+  return next();
+});
+
+const base = t.procedure.use(convertRefusals).use(closeDisabledAreas);
 
 /** No credential: sign-in, public pages, health. */
 export const publicProcedure = (area: OperationArea) => base.meta({ area, auth: 'NONE' });
@@ -103,7 +127,12 @@ export const publicProcedure = (area: OperationArea) => base.meta({ area, auth: 
  * A user of the mini-app, proved by the messenger's signed data in the body. The data is part of the input, so the guard comes after it:
  * `miniappProcedure.meta(…).input(…).use(asMiniappUser())` (spec 02 section 12.1).
  */
-export const miniappProcedure = base.meta({ area: 'web', auth: 'NONE', credential: 'initData', wire: { anySpelling: true } });
+export const miniappProcedure = base.meta({
+  area: 'web',
+  auth: 'NONE',
+  credential: 'initData',
+  wire: { anySpelling: true },
+});
 export const middleware = t.middleware;
 
 /** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials). */

@@ -195,6 +195,7 @@ describe('POST /cabinet/landing/{slug}/purchase', () => {
     const { landing, tariffId } = await aSalesPage();
     const bad = await guest.post(`/cabinet/landing/${landing.slug}/purchase`, anOrder(tariffId, fields));
     expect([bad.status, bad.body.detail[0].loc]).toEqual([422, ['body', field]]);
+    expect(bad.body.detail[0]).toHaveProperty('input');
     expect(await t.app.db.sql('SELECT id FROM guest_purchases')).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** `/trpc`: the second door to the same procedures, with the same guards, limits and answers. */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putSetting, resetSetting } from '../../src/domain/settings/change-setting.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -74,12 +75,69 @@ describe('/trpc', () => {
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
   });
 
+  test('a refusal has the headers of REST: how long to wait, and which scheme', async () => {
+    const client = clientOf(server, { 'x-forwarded-for': '203.0.113.77' });
+    expect((await client.get('/trpc/cabinet.auth.me')).headers['www-authenticate']).toBe('Bearer');
+    const email = 'limited@example.com';
+    for (let i = 0; i < 5; i++) await client.post('/trpc/cabinet.auth.password.forgot', { email });
+    const limited = await client.post('/trpc/cabinet.auth.password.forgot', { email });
+    expect([limited.status, limited.headers['retry-after']]).toEqual([429, '60']);
+    const names = 'cabinet.auth.password.forgot,cabinet.auth.logout';
+    const both = await client.post(`/trpc/${names}?batch=1`, { 0: { email } });
+    expect(both.headers).toMatchObject({ 'retry-after': '60' });
+    expect((await user.get('/trpc/cabinet.auth.me')).headers).not.toHaveProperty('www-authenticate');
+  });
+
   test('a disabled cabinet is closed on both doors, health stays', async () => {
     const closed = await testApp({ environment: { CABINET_ENABLED: 'false' } });
     const other = await testServer(closed.app);
     expect((await clientOf(other).get('/trpc/cabinet.balance.get')).status).toBe(404);
     expect((await clientOf(other).get('/cabinet/balance')).status).toBe(404);
     expect((await clientOf(other).get('/health')).status).toBe(200);
+    await other.close();
+  });
+
+  test('a disabled Web API is closed on both doors, the cabinet is not, and the other way round', async () => {
+    const secret = token.token;
+    const status = async (environment: Record<string, string>, path: string) => {
+      const other = await testServer((await testApp({ environment })).app);
+      const answer = await clientOf(other, { 'x-api-key': secret }).get(path);
+      await other.close();
+      return answer.status;
+    };
+    const noWebApi = { WEB_API_ENABLED: 'false' };
+    expect(await status(noWebApi, '/trpc/web.auth.list')).toBe(404);
+    expect(await status(noWebApi, '/tokens')).toBe(404);
+    expect(await status(noWebApi, '/trpc/cabinet.balance.get')).toBe(401);
+    expect(await status(noWebApi, '/trpc/web.health.check')).toBe(200);
+    expect(await status({ CABINET_ENABLED: 'false' }, '/trpc/web.auth.list')).toBe(200);
+  });
+
+  test('sales pages go with the cabinet under which they stand, the mini-app with neither', async () => {
+    const slug = encodeURIComponent(JSON.stringify({ slug: 'none' }));
+    for (const [environment, page] of [
+      [{ WEB_API_ENABLED: 'false' }, 'Landing page not found'],
+      [{ CABINET_ENABLED: 'false' }, 'Not Found'],
+    ] as const) {
+      const other = await testServer((await testApp({ environment })).app);
+      const visitor = clientOf(other);
+      expect((await visitor.get('/cabinet/landing/none')).body).toEqual({ detail: page });
+      expect((await visitor.get(`/trpc/cabinet.landing.get?input=${slug}`)).body.error.data).toMatchObject({ detail: page });
+      expect((await visitor.post('/miniapp/maintenance/status', { initData: 'x' })).status).toBe(401);
+      expect((await visitor.post('/trpc/miniapp.tariffs.maintenance', { initData: 'x' })).status).toBe(401);
+      await other.close();
+    }
+  });
+
+  test('an area that is closed by a setting is closed at once', async () => {
+    const own = await testApp();
+    const other = await testServer(own.app);
+    expect((await clientOf(other).get('/cabinet/balance')).status).toBe(401);
+    await putSetting(own.app, { kind: 'system' }, 'CABINET_ENABLED', false);
+    expect((await clientOf(other).get('/cabinet/balance')).status).toBe(404);
+    expect((await clientOf(other).get('/trpc/cabinet.balance.get')).status).toBe(404);
+    await resetSetting(own.app, { kind: 'system' }, 'CABINET_ENABLED');
+    expect((await clientOf(other).get('/cabinet/balance')).status).toBe(401);
     await other.close();
   });
 });
