@@ -14,6 +14,15 @@ export async function writeState(db: Db, key: string, value: unknown): Promise<v
   );
 }
 
+/** Writes some fields of an object and leaves its others, so that two who change different ones at once both get theirs. */
+export async function mergeState(db: Db, key: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  await db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, now())
+     ON CONFLICT (key) DO UPDATE SET value = service_state.value || EXCLUDED.value, updated_at = now() RETURNING key`,
+    [key, JSON.stringify(fields)],
+  );
+}
+
 /** Stores `value` unless the key exists, and answers what is stored then: the way to generate a secret once for all instances. */
 export async function initState<T>(db: Db, key: string, value: T): Promise<T> {
   await db.sql('INSERT INTO service_state (key, value) VALUES ($1, $2::jsonb) ON CONFLICT (key) DO NOTHING RETURNING key', [

@@ -16,7 +16,7 @@ import { continueBroadcast, expirePromo, handleOfferPress, offerWinBacks } from 
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
 import { accrueReward } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
-import { expireSubscriptions } from '../domain/subscriptions/jobs.ts';
+import { expireSubscriptions, remindOwners, renewDue, runDailyService } from '../domain/subscriptions/jobs.ts';
 import { remindOverdueTickets } from '../domain/tickets/jobs.ts';
 import { usersJobs } from '../domain/users/jobs.ts';
 import { createDeliveryHandler } from '../domain/webhooks/jobs.ts';
@@ -45,6 +45,9 @@ export function jobHandlers(app: App, metrics: Metrics): JobHandlers {
     'payments.after-topup': (job) => runAfterTopup(app, job.data),
     'referrals.accrue': (job) => accrueReward(app, job.data),
     'subscriptions.expire': async () => void (await expireSubscriptions(app)),
+    'subscriptions.autopay': () => renewDue(app),
+    'subscriptions.remind': async () => void (await remindOwners(app)),
+    'subscriptions.daily': () => runDailyService(app),
     'identity.password-reset': (job) => handlePasswordReset(app, job.data),
     'identity.bot-update': (job) => handleBotUpdate(app, job.data),
     'games.deliver-poll': (job) => deliverPoll(app, job.data),

@@ -1,6 +1,9 @@
 import type { App } from '../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { inTransaction } from '../core/db/transaction.ts';
 import type { JobTypes } from '../core/jobs/job-sender.ts';
+import { readState } from '../core/service-state.ts';
+import { dailyServiceMs } from '../domain/subscriptions/jobs.ts';
 
 interface Schedule {
   queue: keyof JobTypes;
@@ -12,12 +15,17 @@ interface Schedule {
  * Work that the clock starts. Every instance sends, but `singletonKey` lets one job wait at a time, and the round it belongs to is
  * part of the key of what was done: the cluster runs it once an interval, however many instances there are (spec 06 section 15).
  */
+const monitoringMs = (app: App) => Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS;
+
 const SCHEDULES: readonly Schedule[] = [
   { queue: 'provisioning.reconcile', intervalMs: () => MINUTE_MS },
   { queue: 'provisioning.watch-runs', intervalMs: () => MINUTE_MS },
   { queue: 'subscriptions.expire', intervalMs: () => MINUTE_MS },
+  { queue: 'subscriptions.autopay', intervalMs: monitoringMs },
+  { queue: 'subscriptions.remind', intervalMs: monitoringMs },
+  { queue: 'subscriptions.daily', intervalMs: dailyServiceMs },
   { queue: 'promo.expire', intervalMs: () => MINUTE_MS },
-  { queue: 'promo.win-back', intervalMs: (app) => Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS },
+  { queue: 'promo.win-back', intervalMs: monitoringMs },
   {
     queue: 'payments.check-pending',
     intervalMs: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
@@ -63,14 +71,21 @@ export function startSchedules(app: App): () => void {
   };
 }
 
-/** Sends the job when this round of the queue has not been started by any instance; the row decides who is first. */
-async function startRound(app: App, queue: keyof JobTypes, intervalMs: number): Promise<void> {
+/**
+ * Sends the job when this round of the queue has not been started by any instance; the row decides who is first. Row and job commit
+ * together: a round whose job could not be sent, or whose process died, is not spent.
+ */
+export async function startRound(app: App, queue: keyof JobTypes, intervalMs: number): Promise<void> {
   const round = Math.floor(app.clock.now().getTime() / intervalMs);
-  const started = await app.db.sql(
-    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, to_jsonb($2::bigint), now())
-     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now() WHERE service_state.value <> EXCLUDED.value
-     RETURNING key`,
-    [`schedule:${queue}`, round],
-  );
-  if (started.length > 0) await app.jobs.send(queue, {} as never, { singletonKey: queue });
+  const key = `schedule:${queue}`;
+  if ((await readState<number>(app.db, key)) === round) return;
+  await inTransaction(app, async (t) => {
+    const started = await t.db.sql(
+      `INSERT INTO service_state (key, value, updated_at) VALUES ($1, to_jsonb($2::bigint), now())
+       ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now() WHERE service_state.value <> EXCLUDED.value
+       RETURNING key`,
+      [key, round],
+    );
+    if (started.length > 0) await t.jobs.send(queue, {} as never, { singletonKey: queue });
+  });
 }

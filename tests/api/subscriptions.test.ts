@@ -139,6 +139,17 @@ describe('POST /subscriptions', () => {
     const reply = await api.post('/subscriptions', { user_id: user.id, duration_days: 1, [field]: value });
     expect(reply).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field], type, ctx, input: value }] } });
   });
+
+  test.each([
+    [{ period_days: 0 }, 'period_days'],
+    [{ period_days: 36_501 }, 'period_days'],
+    [{ period_days: 0, duration_days: null }, 'period_days'],
+    [{ period_days: 5, duration_days: 0 }, 'duration_days'],
+  ])('days out of bounds are told by the name they came under: %j', async (days, field) => {
+    const user = await aUser(t.app);
+    const reply = await api.post('/subscriptions', { user_id: user.id, ...days });
+    expect(reply).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field] }] } });
+  });
 });
 
 describe('GET /subscriptions', () => {

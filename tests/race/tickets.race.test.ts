@@ -5,6 +5,7 @@ import { changeReplyBlock, changeTicketStatus } from '../../src/domain/tickets/c
 import { remindOverdueTickets } from '../../src/domain/tickets/jobs.ts';
 import { readNotification } from '../../src/domain/tickets/notifications.ts';
 import { readTicket } from '../../src/domain/tickets/read-tickets.ts';
+import { changeTicketSettings, readTicketSettings, type TicketSettingsPatch } from '../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
 import { anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
@@ -48,6 +49,21 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     const after = await readTicket(app, ticket.id);
     expect(after.status).toBe(told.at(-1)!.new_status);
     expect(after.closedAt === null).toBe(after.status !== 'closed');
+  });
+
+  it('keep both settings that two administrators change at once', async () => {
+    const admin = await anAdmin(app);
+    const change = (on: App, patch: TicketSettingsPatch) => changeTicketSettings(on, admin, patch);
+    for (let round = 0; round < 10; round++) {
+      await change(app, { userNotificationsEnabled: true, adminNotificationsEnabled: true });
+      await Promise.all([
+        change(app, { userNotificationsEnabled: false }),
+        change(elsewhere, { adminNotificationsEnabled: false }),
+      ]);
+      const after = await readTicketSettings(app);
+      expect(after).toMatchObject({ userNotificationsEnabled: false, adminNotificationsEnabled: false });
+    }
+    await change(app, { userNotificationsEnabled: true, adminNotificationsEnabled: true });
   });
 
   it('keep every answer that comes while the ticket is closed and blocked', async () => {

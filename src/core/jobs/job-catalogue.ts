@@ -80,6 +80,12 @@ export const QUEUES = {
   'messenger.send': { ...usual, retryLimit: 8, retryDelaySeconds: 5, concurrency: 4 },
   /** Marks past subscriptions expired (spec 02 section 13). */
   'subscriptions.expire': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
+  /** Renews from the balance what ends soon and has autopay on (spec 02 section 13). */
+  'subscriptions.autopay': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 1800, concurrency: 1 },
+  /** Says that subscriptions are about to end, and a day later that they have ended (spec 02 section 13). */
+  'subscriptions.remind': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
+  /** Charges and resumes daily subscriptions, ends bought traffic (spec 02 section 13). */
+  'subscriptions.daily': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 1800, concurrency: 1 },
   /** Counts transactions by day, for the totals of lists. */
   'ledger.count': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },
   'ledger.check': { ...usual, policy: 'short', retryLimit: 0, expireSeconds: 600, concurrency: 1 },

@@ -16,6 +16,7 @@ import ruPartners from '../../../locales/ru/partners.json' with { type: 'json' }
 import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
 import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
+import { firstCharacters } from '../../core/characters.ts';
 
 /** All user-facing texts by language (spec 00, Texts). Russian leads: its keys are the keys. */
 const TEXTS = {
@@ -82,8 +83,8 @@ export function fill(pattern: string, params: TextParams, write: (value: string 
 
 /** The first characters of a text; a mark only where something was cut. Never cuts a character in half. */
 export function shorten(text: string, length: number): string {
-  const characters = Array.from(text);
-  return characters.length > length ? `${characters.slice(0, length).join('')}...` : text;
+  const start = firstCharacters(text, length);
+  return start.length < text.length ? `${start}...` : text;
 }
 
 function template(language: string | null | undefined, key: TextKey): string {

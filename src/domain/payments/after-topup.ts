@@ -4,6 +4,7 @@ import { formatPrice } from '../../core/money.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { htmlText } from '../messaging/texts.ts';
+import { spendTopup } from '../subscriptions/spend-topup.ts';
 import { type CreditedTopup, findCreditedTopup, markStepDone } from './after-topup-repo.ts';
 import { methodName } from './method-settings.ts';
 
@@ -13,10 +14,16 @@ interface Step {
 }
 
 /**
- * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash half-way. The
- * chain that turns the new balance into a subscription is a step of this list.
+ * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash half-way.
+ * What the new balance buys comes last.
  */
-const STEPS: readonly Step[] = [{ name: 'tell_payer', run: tellPayer }];
+const STEPS: readonly Step[] = [
+  { name: 'tell_payer', run: tellPayer },
+  {
+    name: 'spend_topup',
+    run: async (app, topup) => void (topup.userStatus === 'active' && (await spendTopup(app, topup.userId))),
+  },
+];
 
 /**
  * Runs the steps that are not done yet (queue `payments.after-topup`). Each is isolated: one that fails holds up no other, never

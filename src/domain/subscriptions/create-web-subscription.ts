@@ -18,6 +18,8 @@ export interface WebSubscriptionRequest {
   userId: number;
   isTrial: boolean;
   durationDays: number | null;
+  /** Which of the two names the request had for the days; a refusal points at it. */
+  daysField?: 'duration_days' | 'period_days';
   trafficLimitGb: number | null;
   deviceLimit: number | null;
   squadUuid: string | null;
@@ -64,9 +66,9 @@ export function createWebSubscription(app: App, _actor: TokenActor, request: Web
 }
 
 function checkBounds(request: WebSubscriptionRequest): void {
-  const { durationDays, trafficLimitGb, deviceLimit } = request;
-  if (durationDays !== null && durationDays <= 0) throw outOfBounds('duration_days', durationDays, { gt: 0 });
-  if (durationDays !== null && durationDays > MAX_DAYS) throw outOfBounds('duration_days', durationDays, { le: MAX_DAYS });
+  const { durationDays, daysField = 'duration_days', trafficLimitGb, deviceLimit } = request;
+  if (durationDays !== null && durationDays <= 0) throw outOfBounds(daysField, durationDays, { gt: 0 });
+  if (durationDays !== null && durationDays > MAX_DAYS) throw outOfBounds(daysField, durationDays, { le: MAX_DAYS });
   if (trafficLimitGb !== null && trafficLimitGb < 0) throw outOfBounds('traffic_limit_gb', trafficLimitGb, { ge: 0 });
   if (trafficLimitGb !== null && trafficLimitGb > MAX_TRAFFIC_GB)
     throw outOfBounds('traffic_limit_gb', trafficLimitGb, { le: MAX_TRAFFIC_GB });

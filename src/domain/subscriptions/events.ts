@@ -7,6 +7,27 @@ interface SaleNotice {
   tariff_name: string;
 }
 
+/** Notices of what the service did by itself, with the values of their texts (spec 05 section 11.2). Dates as `dd.mm.yyyy`. */
+export interface OwnerNotices {
+  subscription_expired: Record<string, never>;
+  subscription_expiring: { days_left: number; expires_at: string };
+  subscription_ended: Record<string, never>;
+  trial_ending: Record<string, never>;
+  daily_debit: { formatted_amount: string; formatted_balance: string; amount_rubles: number; new_balance_rubles: number };
+  daily_insufficient_funds: { required_amount: string; current_balance: string };
+  autopay_success: { formatted_amount: string; amount_rubles: number; new_expires_at: string };
+  autopay_insufficient_funds: { required_amount: string; current_balance: string };
+  traffic_reset: { reset_gb: number; current_limit_gb: number };
+}
+
+/** Kopeks and the same in roubles. */
+interface Debit {
+  amount_kopeks: number;
+  amount_rubles: number;
+  new_balance_kopeks: number;
+  new_balance_rubles: number;
+}
+
 declare module '../../core/events/event-recorder.ts' {
   interface EventTypes {
     /** The user's first subscription starts (spec 05 section 12.2). `expires_at` is ISO 8601 in UTC. */
@@ -28,7 +49,29 @@ declare module '../../core/events/event-recorder.ts' {
     };
     'notification.subscription_activated': SaleNotice;
     'notification.subscription_renewed': SaleNotice;
-    'notification.subscription_expired': Record<string, never>;
+    /** The end is near; `expires_at` is ISO 8601 in UTC. */
+    'subscription.expiring': { days_left: number; expires_at: string };
+    'notification.subscription_expiring': OwnerNotices['subscription_expiring'];
+    'notification.subscription_ended': OwnerNotices['subscription_ended'];
+    'notification.trial_ending': OwnerNotices['trial_ending'];
+    /** Bought traffic ran out and was taken off the limit. */
+    'subscription.traffic_reset': Record<string, never>;
+    /** A day of a daily tariff was charged. */
+    'subscription.daily_debit': Debit;
+    'notification.subscription_expired': OwnerNotices['subscription_expired'];
+    'notification.daily_debit': OwnerNotices['daily_debit'];
+    'notification.daily_insufficient_funds': OwnerNotices['daily_insufficient_funds'];
+    /** `new_expires_at` is ISO 8601 in UTC. */
+    'autopay.success': { amount_kopeks: number; amount_rubles: number; new_expires_at: string };
+    'autopay.insufficient_funds': {
+      required_kopeks: number;
+      required_rubles: number;
+      balance_kopeks: number;
+      balance_rubles: number;
+    };
+    'notification.autopay_success': OwnerNotices['autopay_success'];
+    'notification.autopay_insufficient_funds': OwnerNotices['autopay_insufficient_funds'];
+    'notification.traffic_reset': OwnerNotices['traffic_reset'];
   }
 }
 
@@ -37,3 +80,8 @@ export const SUBSCRIPTION_RENEWED = 'subscription.renewed';
 export const SUBSCRIPTION_EXPIRED = 'subscription.expired';
 export const DEVICES_PURCHASED = 'subscription.devices_purchased';
 export const TRAFFIC_PURCHASED = 'subscription.traffic_purchased';
+export const DAILY_DEBIT = 'subscription.daily_debit';
+export const TRAFFIC_RESET = 'subscription.traffic_reset';
+export const AUTOPAY_SUCCESS = 'autopay.success';
+export const AUTOPAY_INSUFFICIENT_FUNDS = 'autopay.insufficient_funds';
+export const SUBSCRIPTION_EXPIRING = 'subscription.expiring';

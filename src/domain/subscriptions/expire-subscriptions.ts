@@ -1,11 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { sendMail } from '../messaging/send-mail.ts';
-import { sendMessage } from '../messaging/send-message.ts';
-import { htmlText } from '../messaging/texts.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_EXPIRED } from './events.ts';
-import { type ExpiredSubscription, expireBatch } from './repo.ts';
+import { expireBatch } from './repo.ts';
+import { tellOwner } from './tell-owner.ts';
 
 /** Rows per transaction: short enough that the embedded database answers others in between. */
 const BATCH = 50;
@@ -29,17 +27,7 @@ async function expireSome(t: App): Promise<number> {
   for (const subscription of expired) {
     await requestProvisioning(t, subscription.id);
     await t.events.emit(SUBSCRIPTION_EXPIRED, {}, { audience: 'user', userId: subscription.userId });
-    await tellOwner(t, subscription);
+    await tellOwner(t, subscription, 'subscription_expired', {});
   }
   return expired.length;
-}
-
-/** In the messenger where the owner has one, else by mail and on the own sockets (spec 05 section 9.3). */
-async function tellOwner(t: App, { userId, messengerId, verifiedEmail, language }: ExpiredSubscription): Promise<void> {
-  if (messengerId !== null) {
-    await sendMessage(t, { messengerId, html: htmlText(language, 'messages.subscription_expired') });
-  } else if (verifiedEmail !== null) {
-    await sendMail(t, { to: verifiedEmail, language, type: 'subscription_expired', params: {} });
-    await t.events.emit('notification.subscription_expired', {}, { audience: 'user', userId });
-  }
 }

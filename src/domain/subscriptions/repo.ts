@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import type { Recipient } from '../messaging/tell-user.ts';
 import { linkServersOf } from '../provisioning/link-servers.ts';
 import type {
   ProvisionState,
@@ -306,11 +307,6 @@ export async function expireBatch(db: Db, now: Date, limit: number): Promise<Exp
 }
 
 /** An expired subscription and how its owner is reached. */
-export interface ExpiredSubscription {
+export interface ExpiredSubscription extends Recipient {
   id: number;
-  userId: number;
-  messengerId: number | null;
-  /** Null unless verified. */
-  verifiedEmail: string | null;
-  language: string;
 }

@@ -1,6 +1,5 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { addDays } from '../../core/clock.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { lockTariff } from '../catalog/find-tariff.ts';
@@ -9,14 +8,13 @@ import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
-import { completeSale } from './purchase/complete-sale.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
-import { durationDays } from './purchase-tariff.ts';
 import { update } from './repo.ts';
 import { isPast, isStopped } from './rules/status.ts';
 import { recurringDailyPrice } from './rules/view.ts';
+import { lacksDay, sellDay } from './sell-day.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
@@ -48,7 +46,7 @@ async function toggle(t: App, userId: number): Promise<WireObject> {
   }
   const priceKopeks = dayPrice(t, buyer, tariff);
   if (isStopped(subscription.status) || isPast(subscription, now)) {
-    const balanceKopeks = await sellDay(t, start, subscription, tariff, priceKopeks);
+    const balanceKopeks = await resume(t, start, subscription, tariff, priceKopeks);
     return answerOf(t, buyer, { isPaused: false, balanceKopeks });
   }
   if (buyer.balanceKopeks < priceKopeks) throw lacksDay(t, buyer, priceKopeks);
@@ -63,55 +61,18 @@ function dayPrice(t: App, buyer: Buyer, tariff: Tariff): number {
 }
 
 /** Charges the first day and starts it. @returns the balance afterwards, kopeks */
-async function sellDay(
+async function resume(
   t: App,
   start: SaleStart,
   subscription: Subscription,
   tariff: Tariff,
   priceKopeks: number,
 ): Promise<number> {
-  const { buyer } = start;
-  if (buyer.restrictionSubscription) {
+  if (start.buyer.restrictionSubscription) {
     throw refuse('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
   }
-  const now = t.clock.now();
-  const from = isPast(subscription, now) ? now : subscription.endDate;
-  const sale = await completeSale(t, start, {
-    quote: { finalKopeks: priceKopeks, offerDiscountKopeks: 0 },
-    product: 'daily',
-    changes: {
-      status: 'active',
-      isDailyPaused: false,
-      lastDailyChargeAt: now,
-      endDate: addDays(from, 1),
-      ...(subscription.isTrial ? { isTrial: false } : {}),
-    },
-    dropsPurchases: false,
-    serverPrices: {},
-    conversion: subscription.isTrial ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: 1 } : null,
-    description: text(buyer.language, 'subscriptions.transaction_daily', { tariff_name: tariff.name }),
-    refusal: () => lacksDay(t, buyer, priceKopeks),
-    event: () => null,
-    tariffName: tariff.name,
-    isTerm: true,
-    marksPaid: true,
-    resetsTraffic: false,
-    isTold: false,
-  });
+  const sale = await sellDay(t, start, { subscription, tariff, priceKopeks });
   return sale.balanceKopeks;
-}
-
-function lacksDay(t: App, buyer: Buyer, requiredKopeks: number) {
-  const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
-  return refuse('insufficient_balance', 402, {
-    code: 'insufficient_balance',
-    message: text(buyer.language, 'errors.insufficient_balance_daily', {
-      required: label(requiredKopeks),
-      balance: label(buyer.balanceKopeks),
-    }),
-    required: requiredKopeks,
-    balance: buyer.balanceKopeks,
-  });
 }
 
 function answerOf(t: App, buyer: Buyer, state: { isPaused: boolean; balanceKopeks: number }): WireObject {

@@ -113,7 +113,9 @@ export type SubscriptionEventType =
   | 'balance_topup'
   | 'promocode_activation'
   | 'referral_link_visit'
-  | 'promo_group_change';
+  | 'promo_group_change'
+  /** Autopay lacked the money. */
+  | 'autopay_failed';
 
 /**
  * An order that waits for money: key-value entry `user_cart:{user_id}`, one per user (spec 02 section 5.15). The keys are the

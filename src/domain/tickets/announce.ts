@@ -1,11 +1,13 @@
 /** What the world hears of a ticket; always inside the transaction of the change (spec 05 section 16.2). */
+
 import type { App } from '../../core/app.ts';
+import { firstCharacters } from '../../core/characters.ts';
 import { shorten, text } from '../messaging/texts.ts';
 import { TICKET_CREATED, TICKET_MESSAGE_ADDED, TICKET_STATUS_CHANGED } from './events.ts';
 import { tellAdmins, tellOwner } from './notices.ts';
 import { insertNotification } from './notification-repo.ts';
 import { findOwner } from './repo.ts';
-import { firstCharacters, titleOf } from './rules.ts';
+import { titleOf } from './rules.ts';
 import { readCabinetToggles } from './ticket-settings.ts';
 import type { Ticket, TicketMessage } from './types.ts';
 

@@ -24,17 +24,13 @@ export function titleOf(ticket: Pick<Ticket, 'id' | 'title'>): string {
   return ticket.title === '' ? `Ticket #${ticket.id}` : ticket.title;
 }
 
-/** The first characters of a text, without a mark. */
-export function firstCharacters(text: string, length: number): string {
-  return Array.from(text).slice(0, length).join('');
-}
-
 /**
- * The attachment of a cabinet request: nothing, or type and file id together (spec 05 section 1.1). Blank texts count as absent.
+ * The attachment of a cabinet request: nothing, or one of the three types and a file id together (spec 05 section 1.1). A blank file id
+ * counts as absent.
  * @throws ValidationError 422
  */
 export function attachmentOf(input: AttachmentInput): Attachment | null {
-  const type = input.mediaType?.trim() || null;
+  const type = input.mediaType;
   if (type !== null && !MEDIA_TYPES.some((known) => known === type)) {
     const expected = expectedValues(MEDIA_TYPES);
     throw new ValidationError([validationIssue('literal_error', ['body', 'media_type'], input.mediaType, { expected })]);

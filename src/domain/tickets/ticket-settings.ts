@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { readState, writeState } from '../../core/service-state.ts';
+import { mergeState, readState } from '../../core/service-state.ts';
 import { putSetting } from '../settings/change-setting.ts';
 import { refreshSetting } from '../settings/refresh-settings.ts';
 import type { SettingKey } from '../settings/types.ts';
@@ -67,10 +67,8 @@ export async function changeTicketSettings(app: App, actor: AdminActor, patch: T
   await inTransaction(app, async (t) => {
     for (const [key, value] of given) await putSetting(t, actor, key, value);
     const { userNotificationsEnabled: user, adminNotificationsEnabled: admin } = patch;
-    if (typeof user === 'boolean' || typeof admin === 'boolean') {
-      const toggles = await readCabinetToggles(t.db);
-      await writeState(t.db, TOGGLES_KEY, { user: user ?? toggles.user, admin: admin ?? toggles.admin });
-    }
+    const toggles = { ...(typeof user === 'boolean' ? { user } : {}), ...(typeof admin === 'boolean' ? { admin } : {}) };
+    if (Object.keys(toggles).length > 0) await mergeState(t.db, TOGGLES_KEY, toggles);
   });
   for (const [key] of given) await refreshSetting(app, key);
   const after = await readTicketSettings(app);

@@ -69,6 +69,7 @@ export const subscriptionsRouter = router({
         userId: input.user_id,
         isTrial: input.is_trial,
         durationDays: input.duration_days ?? input.period_days ?? null,
+        daysField: typeof input.duration_days === 'number' ? 'duration_days' : 'period_days',
         trafficLimitGb: input.traffic_limit_gb ?? null,
         deviceLimit: input.device_limit ?? null,
         squadUuid: input.squad_uuid ?? null,

@@ -5,6 +5,7 @@ import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { callback, moneyFacts, paymentFacts, runCallbackJobs } from './payment-samples.ts';
 import { ScriptedProvider, withProvider } from './scripted-provider.ts';
 
@@ -82,6 +83,17 @@ describe('runAfterTopup', () => {
     await runAfterTopup(app, { paymentId });
     await runAfterTopup(app, { paymentId });
     expect(await mailsTo(email)).toEqual([{ subject: 'Balance topped up by 500.5 ₽' }]);
+  });
+
+  test('a daily subscription that stopped for lack of money goes on, once', async () => {
+    const { user, paymentId } = await aCreditedTopup();
+    const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+    const hourAgo = new Date(t.clock.now().getTime() - 3_600_000);
+    await aStoredSubscription(app, user.id, { tariff_id: tariffId, status: 'expired', end_date: hourAgo });
+    await runAfterTopup(app, { paymentId });
+    await runAfterTopup(app, { paymentId });
+    expect((await moneyFacts(app, user.id)).balance).toBe(49_050);
+    expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE user_id = $1::int', [user.id])).toEqual({ status: 'active' });
   });
 
   test('an uncredited payment has no steps', async () => {

@@ -63,6 +63,7 @@ describe('a first purchase', () => {
     );
     expect(events).toMatchObject([
       { type: 'transaction.created', payload: { amount_kopeks: 30_000 }, audience: 'feed' },
+      { type: 'balance.change', payload: { amount_kopeks: -30_000, new_balance_kopeks: 10_000 }, audience: 'user' },
       { type: 'subscription.activated', payload: { expires_at: end, tariff_name: 'Gold' }, audience: 'user' },
     ]);
     const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
@@ -124,7 +125,10 @@ describe('a later purchase', () => {
       `SELECT type FROM domain_events WHERE user_id = $1::int AND audience = 'user' ORDER BY id`,
       [buyer.userId],
     );
-    expect(events.map((event) => event.type)).toEqual(['subscription.activated', 'subscription.renewed']);
+    expect(events.map((event) => event.type)).toEqual([
+      ...['balance.change', 'subscription.activated'],
+      ...['balance.change', 'subscription.renewed'],
+    ]);
   });
 
   test('turns a trial into a paid subscription with one conversion row (H8)', async () => {

@@ -29,7 +29,7 @@ export async function tellSale(
 }
 
 /** `dd.mm.yyyy` in UTC. */
-function dayOf(moment: Date): string {
+export function dayOf(moment: Date): string {
   const [year, month, day] = moment.toISOString().slice(0, 10).split('-');
   return `${day}.${month}.${year}`;
 }

@@ -1,6 +1,6 @@
 import type { Tariff } from '../../catalog/types.ts';
 import { type ClassicQuote, type PricedServer, quoteClassic } from '../../pricing/classic-price.ts';
-import { periodKeys } from '../../pricing/periods.ts';
+import { MONTH_DAYS, periodKeys } from '../../pricing/periods.ts';
 import { quoteTariff, type TariffPriceRefusal, type TariffQuote } from '../../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import type { Subscription } from '../types.ts';
@@ -28,6 +28,13 @@ export interface RenewalOption {
 /** Periods a renewal may be asked for: those of the tariff, else the service-wide list (spec 02 sections 5.1 and 5.2). */
 export function renewalPeriods(tariff: Pick<Tariff, 'periodPrices'> | null, settings: PricingSettings): number[] {
   return tariff === null ? settings.availableRenewalPeriods : periodKeys(tariff.periodPrices);
+}
+
+/** The period that autopay buys: the tariff's shortest; without a tariff 30 days, or the shortest on offer. Null = none is. */
+export function autopayPeriod(tariff: Pick<Tariff, 'periodPrices'> | null, settings: PricingSettings): number | null {
+  const periods = renewalPeriods(tariff, settings);
+  if (tariff === null && periods.includes(MONTH_DAYS)) return MONTH_DAYS;
+  return periods.length > 0 ? Math.min(...periods) : null;
 }
 
 /**

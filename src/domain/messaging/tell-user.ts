@@ -1,0 +1,51 @@
+import type { App } from '../../core/app.ts';
+import type { EventTypes } from '../../core/events/event-recorder.ts';
+import type { MailType } from './render-mail.ts';
+import { sendMail } from './send-mail.ts';
+import { sendMessage } from './send-message.ts';
+import type { TextParams } from './texts.ts';
+
+/** How a user is reached. */
+export interface Recipient {
+  userId: number;
+  messengerId: number | null;
+  /** Null unless verified. */
+  verifiedEmail: string | null;
+  language: string;
+}
+
+export function recipientOf(user: {
+  id: number;
+  messengerId: number | null;
+  email: string | null;
+  emailVerified: boolean;
+  language: string;
+}): Recipient {
+  const { id: userId, messengerId, email, emailVerified, language } = user;
+  return { userId, messengerId, verifiedEmail: emailVerified ? email : null, language };
+}
+
+/** One notice in the three ways it may go. */
+export interface UserNotice<K extends keyof EventTypes> {
+  /** Finished, for the messenger. */
+  html: string;
+  mail: MailType;
+  mailParams: TextParams;
+  /** `notification.<type>`, for the sockets of those who have no messenger. */
+  event: K;
+  context: EventTypes[K];
+}
+
+/**
+ * Queues a notice in the caller's transaction: in the messenger where the user has one, else by mail to a verified address and on the
+ * own sockets (spec 05 section 9.3).
+ */
+export async function tellUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
+  const { userId, messengerId, verifiedEmail, language } = recipient;
+  if (messengerId !== null) {
+    await sendMessage(t, { messengerId, html: notice.html });
+  } else if (verifiedEmail !== null) {
+    await sendMail(t, { to: verifiedEmail, language, type: notice.mail, params: notice.mailParams });
+    await t.events.emit(notice.event, notice.context, { audience: 'user', userId });
+  }
+}

@@ -1,0 +1,106 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, HOUR_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { workOff } from '../../../core/jobs/work-off.ts';
+import { formatPrice, rublesOf } from '../../../core/money.ts';
+import { listSquads } from '../../catalog/find-squads.ts';
+import { lockTariff } from '../../catalog/find-tariff.ts';
+import { recipientOf } from '../../messaging/tell-user.ts';
+import { AUTOPAY_INSUFFICIENT_FUNDS, AUTOPAY_SUCCESS } from '../events.ts';
+import { insertEvent } from '../feed/repo.ts';
+import { dayOf } from '../purchase/notify-sale.ts';
+import { lockSaleStart } from '../purchase/repo.ts';
+import type { Buyer } from '../purchase/types.ts';
+import { sellRenewal } from '../renew-subscription.ts';
+import { findById } from '../repo.ts';
+import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
+import { daysLeft, isPast } from '../rules/status.ts';
+import { pricingSettingsOf } from '../settings.ts';
+import { tellOwner } from '../tell-owner.ts';
+import { type AutopayCandidate, isDue, listDue, wasToldSince } from './repo.ts';
+
+const ENDED_HOURS = 30 * 24;
+const TOLD_AGAIN_AFTER_MS = 6 * HOUR_MS;
+
+/**
+ * Job `subscriptions.autopay`: renews from the balance what ends soon and has autopay on (spec 02 section 13, H23). Each subscription
+ * has a transaction of its own and is looked at again under the lock: several instances renew once. One that fails holds up no other.
+ */
+export function renewDue(app: App): Promise<void> {
+  return workOff<AutopayCandidate>(app, {
+    list: (after, limit) => listDue(app.db, app.clock.now(), after, limit),
+    each: ({ userId }) => inTransaction(app, (t) => renew(t, userId)),
+    failure: ({ id }) => ['a subscription could not be renewed by autopay', { subscriptionId: id }],
+  });
+}
+
+/** After a top-up: renews what ended at most 30 days ago and has autopay on, when the balance covers it (spec 02 section 6, H12). */
+export function renewEnded(app: App, userId: number): Promise<void> {
+  return inTransaction(app, (t) => renew(t, userId, 'ended'));
+}
+
+async function renew(t: App, userId: number, scope: 'due' | 'ended' = 'due'): Promise<void> {
+  const start = await lockSaleStart(t.db, userId);
+  const subscription = start?.subscription;
+  const now = t.clock.now();
+  if (!start || !subscription || (scope === 'ended' && !isPast(subscription, now))) return;
+  if (!(await isDue(t.db, now, userId, scope === 'ended' ? ENDED_HOURS : undefined))) return;
+  const { buyer } = start;
+  const settings = pricingSettingsOf(t);
+  const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
+  const periodDays = autopayPeriod(tariff, settings);
+  // A whole period is paid ahead: a lead longer than the period must not buy one after the other.
+  if (periodDays === null || daysLeft(subscription, now) >= periodDays) return;
+  const servers = tariff === null ? await listSquads(t) : [];
+  const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings, now }, periodDays);
+  if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return;
+  if (buyer.balanceKopeks < quote.finalKopeks) {
+    if (scope === 'due') await tellLack(t, buyer, subscription.id, quote.finalKopeks);
+    return;
+  }
+  await sellRenewal(t, userId, { periodDays });
+  const renewed = await findById(t.db, subscription.id);
+  await tellSuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
+}
+
+async function tellSuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {
+  const amount_rubles = rublesOf(amountKopeks);
+  await t.events.emit(
+    AUTOPAY_SUCCESS,
+    { amount_kopeks: amountKopeks, amount_rubles, new_expires_at: endDate.toISOString() },
+    { audience: 'user', userId: buyer.id },
+  );
+  const formatted_amount = formatPrice(amountKopeks, false);
+  await tellOwner(t, recipientOf(buyer), 'autopay_success', { formatted_amount, amount_rubles, new_expires_at: dayOf(endDate) });
+}
+
+/** At most once in six hours; the row of the feed is the memory (H23), and what the segment `autopay_failed` looks for. */
+async function tellLack(t: App, buyer: Buyer, subscriptionId: number, requiredKopeks: number): Promise<void> {
+  const now = t.clock.now();
+  if (await wasToldSince(t.db, buyer.id, addMs(now, -TOLD_AGAIN_AFTER_MS))) return;
+  await insertEvent(
+    t.db,
+    {
+      ...{ eventType: 'autopay_failed', userId: buyer.id, subscriptionId, transactionId: null, amountKopeks: requiredKopeks },
+      ...{
+        currency: 'RUB',
+        message: null,
+        occurredAt: now,
+        extra: { reason: 'insufficient_funds', balance: buyer.balanceKopeks },
+      },
+    },
+    now,
+  );
+  await t.events.emit(
+    AUTOPAY_INSUFFICIENT_FUNDS,
+    {
+      ...{ required_kopeks: requiredKopeks, required_rubles: rublesOf(requiredKopeks) },
+      ...{ balance_kopeks: buyer.balanceKopeks, balance_rubles: rublesOf(buyer.balanceKopeks) },
+    },
+    { audience: 'user', userId: buyer.id },
+  );
+  await tellOwner(t, recipientOf(buyer), 'autopay_insufficient_funds', {
+    required_amount: formatPrice(requiredKopeks, false),
+    current_balance: formatPrice(buyer.balanceKopeks, false),
+  });
+}

@@ -1,0 +1,99 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { workOff } from '../../../core/jobs/work-off.ts';
+import { formatPrice, rublesOf } from '../../../core/money.ts';
+import { lockTariff } from '../../catalog/find-tariff.ts';
+import { recipientOf } from '../../messaging/tell-user.ts';
+import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { DAILY_DEBIT } from '../events.ts';
+import { lockSaleStart } from '../purchase/repo.ts';
+import type { Buyer } from '../purchase/types.ts';
+import { update } from '../repo.ts';
+import { isPast } from '../rules/status.ts';
+import { recurringDailyPrice } from '../rules/view.ts';
+import { sellDay } from '../sell-day.ts';
+import { pricingSettingsOf } from '../settings.ts';
+import { tellOwner } from '../tell-owner.ts';
+import { type DailyCandidate, type DailyWork, isCandidate, listCandidates, noteStopped } from './repo.ts';
+
+/** The next round comes after the interval, so what ends before it is charged now: paid days follow each other without a gap. */
+const MAX_LEAD_MS = HOUR_MS;
+
+/**
+ * The money part of the daily service (spec 02 section 13): what stopped for lack of money runs again once the balance covers a day,
+ * and a day is charged where the paid one is over; without the money the subscription stops. Each subscription has a transaction of
+ * its own, and is looked at again under the lock: several instances charge a day once. One that fails holds up no other.
+ */
+export async function chargeDays(app: App): Promise<void> {
+  for (const work of ['resume', 'charge'] as const) {
+    await workOff<DailyCandidate>(app, {
+      list: (after, limit) => listCandidates(app.db, work, momentOf(app, work), after?.id ?? 0, limit),
+      each: ({ userId }) => chargeDay(app, work, userId),
+      failure: ({ id }) => ['a day of a daily subscription could not be charged', { subscriptionId: id, work }],
+    });
+  }
+}
+
+/** Milliseconds between two rounds of the service. */
+export function dailyServiceMs(app: App): number {
+  return Math.max(1, app.settings.get('DAILY_SUBSCRIPTIONS_CHECK_INTERVAL_MINUTES')) * MINUTE_MS;
+}
+
+/** The moment by which candidates are judged. */
+function momentOf(app: App, work: DailyWork): Date {
+  if (work === 'resume') return app.clock.now();
+  return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
+}
+
+/** Runs a user's stopped daily subscription again when the balance covers a day (spec 02 section 6, step 1). @returns whether it did */
+export function resumeDaily(app: App, userId: number): Promise<boolean> {
+  return chargeDay(app, 'resume', userId);
+}
+
+/** @returns whether a day was charged */
+function chargeDay(app: App, work: DailyWork, userId: number): Promise<boolean> {
+  return inTransaction(app, async (t) => {
+    const start = await lockSaleStart(t.db, userId);
+    const subscription = start?.subscription;
+    if (!start || !subscription || subscription.tariffId === null) return false;
+    if (!(await isCandidate(t.db, work, momentOf(t, work), userId))) return false;
+    const tariff = await lockTariff(t, subscription.tariffId);
+    if (!tariff) return false;
+    const { buyer } = start;
+    const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
+    if (buyer.balanceKopeks < priceKopeks) {
+      // What is paid for runs to its end.
+      if (work === 'charge' && isPast(subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
+      return false;
+    }
+    const sale = await sellDay(t, start, { subscription, tariff, priceKopeks }, true);
+    await tellDebit(t, buyer, priceKopeks, sale.balanceKopeks);
+    return true;
+  });
+}
+
+async function stop(t: App, buyer: Buyer, subscriptionId: number, priceKopeks: number): Promise<void> {
+  const now = t.clock.now();
+  await update(t.db, subscriptionId, { status: 'disabled' }, { now });
+  await noteStopped(t.db, subscriptionId, buyer.id, now);
+  await requestProvisioning(t, subscriptionId);
+  await tellOwner(t, recipientOf(buyer), 'daily_insufficient_funds', {
+    required_amount: formatPrice(priceKopeks, false),
+    current_balance: formatPrice(buyer.balanceKopeks, false),
+  });
+}
+
+async function tellDebit(t: App, buyer: Buyer, amountKopeks: number, balanceKopeks: number): Promise<void> {
+  const amounts = { amount_rubles: rublesOf(amountKopeks), new_balance_rubles: rublesOf(balanceKopeks) };
+  await t.events.emit(
+    DAILY_DEBIT,
+    { amount_kopeks: amountKopeks, new_balance_kopeks: balanceKopeks, ...amounts },
+    { audience: 'user', userId: buyer.id },
+  );
+  await tellOwner(t, recipientOf(buyer), 'daily_debit', {
+    formatted_amount: formatPrice(amountKopeks, false),
+    formatted_balance: formatPrice(balanceKopeks, false),
+    ...amounts,
+  });
+}

@@ -1,0 +1,64 @@
+import type { App } from '../../../core/app.ts';
+import { DAY_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { readState } from '../../../core/service-state.ts';
+import { SUBSCRIPTION_EXPIRING } from '../events.ts';
+import { dayOf } from '../purchase/notify-sale.ts';
+import { tellOwner } from '../tell-owner.ts';
+import { noteReminders, type Reminded, type ReminderTerms } from './repo.ts';
+import { dayAfterEnd, trialWarning, warningsBeforeEnd } from './rules.ts';
+
+/** Messages queued a transaction. */
+const BATCH = 100;
+
+type Tell = (t: App, reminded: Reminded) => Promise<void>;
+
+/**
+ * Job `subscriptions.remind`: says that a subscription or a trial is about to end, and a day later that it has ended (spec 02
+ * section 13). The mark and the message are one transaction; a sale forgets the marks. Nothing while notices to users are off.
+ * @returns how many owners were told
+ */
+export async function remindOwners(app: App): Promise<number> {
+  if (!app.settings.get('ENABLE_NOTIFICATIONS')) return 0;
+  const now = app.clock.now();
+  let total = 0;
+  for (const terms of warningsBeforeEnd(app.settings.get('AUTOPAY_WARNING_DAYS'), now))
+    total += await tellAll(app, terms, tellEnding);
+  total += await tellAll(app, trialWarning(now), tellTrialEnding);
+  if (await isDayAfterWanted(app)) {
+    total += await tellAll(app, dayAfterEnd(now), (t, owner) => tellOwner(t, owner, 'subscription_ended', {}));
+  }
+  return total;
+}
+
+/** Operators may switch it off: `{"expired_1d": {"enabled": false}}` in the state `reminder_tuning`. */
+async function isDayAfterWanted(app: App): Promise<boolean> {
+  const tuning = await readState<{ expired_1d?: { enabled?: unknown } }>(app.db, 'reminder_tuning');
+  return tuning?.expired_1d?.enabled !== false;
+}
+
+async function tellAll(app: App, terms: ReminderTerms, tell: Tell): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const told = await inTransaction(app, async (t) => {
+      const reminded = await noteReminders(t.db, terms, t.clock.now(), BATCH);
+      for (const owner of reminded) await tell(t, owner);
+      return reminded.length;
+    });
+    total += told;
+    if (told < BATCH) return total;
+  }
+}
+
+async function tellEnding(t: App, owner: Reminded): Promise<void> {
+  const days_left = Math.ceil((owner.endDate.getTime() - t.clock.now().getTime()) / DAY_MS);
+  const payload = { days_left, expires_at: owner.endDate.toISOString() };
+  await t.events.emit(SUBSCRIPTION_EXPIRING, payload, { audience: 'user', userId: owner.userId });
+  await tellOwner(t, owner, 'subscription_expiring', { days_left, expires_at: dayOf(owner.endDate) });
+}
+
+async function tellTrialEnding(t: App, owner: Reminded): Promise<void> {
+  const payload = { days_left: 0, expires_at: owner.endDate.toISOString() };
+  await t.events.emit(SUBSCRIPTION_EXPIRING, payload, { audience: 'user', userId: owner.userId });
+  await tellOwner(t, owner, 'trial_ending', {});
+}

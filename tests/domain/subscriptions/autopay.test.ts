@@ -1,0 +1,118 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { UserActor } from '../../../src/core/actor.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aMembership, anOffer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
+
+const DAY = 86_400_000;
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const inDays = (days: number) => new Date(t.clock.now().getTime() + days * DAY);
+
+/** A buyer with autopay on whose subscription ends in two days. */
+async function ending(balanceKopeks: number, columns: Record<string, unknown> = {}, tariff: Record<string, unknown> = {}) {
+  const buyer = await aBuyer(t.app, balanceKopeks);
+  const base = { tariff_id: await aTariff(t.app, tariff), autopay_enabled: true, end_date: inDays(2) };
+  await aStoredSubscription(t.app, buyer.userId, { ...base, ...columns });
+  return buyer;
+}
+
+const stateOf = (buyer: UserActor) =>
+  rowOf<Record<string, unknown>>(
+    t.app,
+    `SELECT u.balance_kopeks AS balance, s.status, s.end_date, u.promo_offer_discount_percent AS offer, s.provision_version AS pushes,
+       (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'subscription_payment') AS payments,
+       (SELECT json_agg(e.event_type) FROM subscription_events e WHERE e.user_id = u.id) AS feed,
+       (SELECT json_agg(e.type ORDER BY e.type) FROM domain_events e WHERE e.user_id = u.id AND e.type LIKE 'autopay%') AS events,
+       (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages
+     FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
+    [buyer.userId],
+  );
+
+describe('autopay', () => {
+  test('renews once by the shortest period, with its rows, events, message and push', async () => {
+    const buyer = await ending(70_000);
+    await renewDue(t.app);
+    await renewDue(t.app);
+    expect(await stateOf(buyer)).toEqual({
+      ...{ balance: 40_000, status: 'active', end_date: inDays(32), offer: 0, pushes: 1, payments: 1 },
+      ...{ feed: ['renewal'], events: ['autopay.success'], messages: 1 },
+    });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('what ended within two hours is renewed from now; the personal discount is used up', async () => {
+    const buyer = await ending(30_000, { status: 'expired', end_date: inDays(-1 / 24) });
+    await anOffer(t.app, buyer.userId, 50);
+    await renewDue(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 15_000, status: 'active', end_date: inDays(30), offer: 0 });
+  });
+
+  test('the lead is what the owner has set, up to 30 days (H23)', async () => {
+    const early = await ending(30_000, { autopay_days_before: 30, end_date: inDays(20) });
+    const late = await ending(30_000, { autopay_days_before: 1, end_date: inDays(2.5) });
+    await renewDue(t.app);
+    expect(await stateOf(early)).toMatchObject({ balance: 0, payments: 1 });
+    expect(await stateOf(late)).toMatchObject({ balance: 30_000, payments: 0 });
+  });
+
+  test('a lead longer than the period buys one period, not one after the other', async () => {
+    const buyer = await ending(70_000, { autopay_days_before: 30 }, { period_prices: { 14: 10_000 } });
+    await renewDue(t.app);
+    await renewDue(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 60_000, end_date: inDays(16) });
+  });
+
+  test('without the money nothing is charged and the owner hears of it once in six hours', async () => {
+    const buyer = await ending(29_999);
+    await renewDue(t.app);
+    await renewDue(t.app);
+    const lacking = { balance: 29_999, status: 'active', end_date: inDays(2), payments: 0, pushes: 0 };
+    const told = { feed: ['autopay_failed'], events: ['autopay.insufficient_funds'], messages: 1 };
+    expect(await stateOf(buyer)).toMatchObject({ ...lacking, ...told });
+    await topUp(t.app, buyer.userId, 1);
+    await renewDue(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 0, payments: 1 });
+  });
+
+  test('a lack of money is told again after six hours', async () => {
+    const later = await testApp();
+    const buyer = await ending(0);
+    await renewDue(t.app);
+    later.clock.set(new Date(t.clock.now().getTime() + 6 * 3_600_000 + 1));
+    await renewDue(later.app);
+    expect(await stateOf(buyer)).toMatchObject({ feed: ['autopay_failed', 'autopay_failed'], messages: 2 });
+  });
+
+  test.each([
+    ['autopay off', { autopay_enabled: false }],
+    ['a trial', { is_trial: true }],
+    ['a disabled one', { status: 'disabled' }],
+    ['one over for longer', { status: 'expired', end_date: new Date(Date.now() - DAY / 8) }],
+    ['one that the panel has just reported on', { last_webhook_update_at: new Date(Date.now() - 1_000) }],
+  ])('leaves alone: %s', async (_why, columns) => {
+    const buyer = await ending(90_000, columns);
+    await renewDue(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: null });
+  });
+
+  test.each([["status = 'blocked'"], ['restriction_subscription = true']])('leaves users alone with %s', async (column) => {
+    const buyer = await ending(90_000);
+    await t.app.db.sql(`UPDATE users SET ${column} WHERE id = $1::int`, [buyer.userId]);
+    await renewDue(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: null });
+  });
+
+  test('leaves daily tariffs and what costs nothing alone', async () => {
+    const daily = await ending(90_000, {}, { is_daily: true, daily_price_kopeks: 100 });
+    const free = await ending(90_000);
+    await aMembership(t.app, free.userId, { period_discounts: { 30: 100 } });
+    await renewDue(t.app);
+    for (const buyer of [daily, free])
+      expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, end_date: inDays(2) });
+  });
+});

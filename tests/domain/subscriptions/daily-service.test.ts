@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { UserActor } from '../../../src/core/actor.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
+
+const DAY = 86_400_000;
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const ago = (ms: number) => new Date(t.clock.now().getTime() - ms);
+const dailyTariff = (columns: Record<string, unknown> = {}) =>
+  aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {}, ...columns });
+
+/** A buyer whose paid day is over. */
+async function due(balanceKopeks: number, columns: Record<string, unknown> = {}) {
+  const buyer = await aBuyer(t.app, balanceKopeks);
+  const base = { tariff_id: await dailyTariff(), end_date: ago(1_000), last_daily_charge_at: ago(DAY + 1_000) };
+  const id = await aStoredSubscription(t.app, buyer.userId, { ...base, ...columns });
+  return { buyer, id };
+}
+
+const stateOf = (buyer: UserActor) =>
+  rowOf<Record<string, unknown>>(
+    t.app,
+    `SELECT u.balance_kopeks AS balance, s.status, s.end_date, s.last_daily_charge_at AS charged_at, s.provision_version AS pushes,
+       (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'subscription_payment') AS payments,
+       (SELECT count(*)::int FROM subscription_events e WHERE e.user_id = u.id AND e.event_type = 'renewal') AS renewals,
+       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'subscription.daily_debit') AS debits,
+       (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages
+     FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
+    [buyer.userId],
+  );
+
+describe('the day of a daily tariff', () => {
+  test('is charged once when the paid one is over, with its rows, event, message and push', async () => {
+    const { buyer } = await due(2_500);
+    await runDailyService(t.app);
+    await runDailyService(t.app);
+    const now = t.clock.now();
+    expect(await stateOf(buyer)).toEqual({
+      ...{ balance: 1_500, status: 'active', end_date: new Date(now.getTime() + DAY), charged_at: now, pushes: 1 },
+      ...{ payments: 1, renewals: 1, debits: 1, messages: 1 },
+    });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('is charged before the paid one ends when the next round would be too late, and joins it', async () => {
+    const inMinutes = (minutes: number) => new Date(t.clock.now().getTime() + minutes * 60_000);
+    const soon = inMinutes(29);
+    const paid = (endDate: Date) => ({ end_date: endDate, last_daily_charge_at: new Date(endDate.getTime() - DAY) });
+    const { buyer } = await due(2_500, paid(soon));
+    const later = await due(2_500, paid(inMinutes(31)));
+    const poor = await due(999, paid(soon));
+    await runDailyService(t.app);
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 1_500, end_date: new Date(soon.getTime() + DAY), payments: 1 });
+    expect(await stateOf(later.buyer)).toMatchObject({ balance: 2_500, payments: 0 });
+    expect(await stateOf(poor.buyer)).toMatchObject({ balance: 999, status: 'active', messages: 0 });
+  });
+
+  test('costs what the promo group leaves of it', async () => {
+    const { buyer } = await due(1_000);
+    await aMembership(t.app, buyer.userId, { period_discounts: { 1: 30 } });
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 300, status: 'active' });
+  });
+
+  test.each([
+    ['time left', { end_date: new Date(Date.now() + DAY) }],
+    ['a charge within the day', { last_daily_charge_at: new Date(Date.now() - DAY / 2) }],
+    ['a pause', { is_daily_paused: true }],
+    ['a trial', { is_trial: true }],
+    ['somebody who disabled it', { status: 'disabled' }],
+  ])('is not charged with %s', async (_why, columns) => {
+    const { buyer } = await due(5_000, columns);
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0, pushes: 0 });
+  });
+
+  test.each([
+    ["status = 'blocked'", 'a blocked user'],
+    ['restriction_subscription = true', 'a restricted user'],
+  ])('is not charged to %s (%s)', async (column) => {
+    const { buyer } = await due(5_000);
+    await t.app.db.sql(`UPDATE users SET ${column} WHERE id = $1::int`, [buyer.userId]);
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
+  });
+
+  test('is not charged for a tariff that is off or without a price, nor while the service is off', async () => {
+    const off = await due(5_000, { tariff_id: await dailyTariff({ is_active: false }) });
+    const free = await due(5_000, { tariff_id: await dailyTariff({ daily_price_kopeks: 0 }) });
+    await runDailyService(t.app);
+    for (const { buyer } of [off, free]) expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
+    const { buyer } = await due(5_000);
+    const { app } = await testApp({ environment: { DAILY_SUBSCRIPTIONS_ENABLED: 'false' }, clock: t.clock });
+    await runDailyService(app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
+  });
+
+  test('without the money stops the subscription, says so once, and the money starts it again (H22)', async () => {
+    const { buyer } = await due(999);
+    await runDailyService(t.app);
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 999, status: 'disabled', payments: 0, pushes: 1, messages: 1 });
+    await topUp(t.app, buyer.userId, 501);
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', payments: 1, pushes: 2, messages: 2 });
+  });
+
+  test('resumes at once for one user, and what ran out within a day as well', async () => {
+    const stopped = await due(0);
+    await runDailyService(t.app);
+    await topUp(t.app, stopped.buyer.userId, 1_000);
+    await resumeDaily(t.app, stopped.buyer.userId);
+    const expired = await due(1_000, { status: 'expired' });
+    const longGone = await due(1_000, { status: 'expired', end_date: ago(DAY + 1_000) });
+    await runDailyService(t.app);
+    expect(await stateOf(stopped.buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
+    expect(await stateOf(expired.buyer)).toMatchObject({ balance: 0, status: 'active' });
+    expect(await stateOf(longGone.buyer)).toMatchObject({ balance: 1_000, status: 'expired' });
+  });
+
+  test('an owner without a messenger is told by mail and on the own sockets', async () => {
+    const { buyer } = await due(1_000);
+    await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int', [
+      buyer.userId,
+      `daily${buyer.userId}@example.com`,
+    ]);
+    await runDailyService(t.app);
+    const told = await rowOf<object>(
+      t.app,
+      `SELECT (SELECT template FROM outgoing_mails WHERE recipient = $2) AS mail,
+         (SELECT payload ->> 'formatted_amount' FROM domain_events WHERE user_id = $1::int AND type = 'notification.daily_debit') AS amount`,
+      [buyer.userId, `daily${buyer.userId}@example.com`],
+    );
+    expect(told).toEqual({ mail: 'daily_debit', amount: '10 ₽' });
+  });
+});
+
+describe('bought traffic', () => {
+  test('that ran out comes off the limit once, and the panel and the owner hear of it', async () => {
+    const buyer = await aBuyer(t.app);
+    const inTenDays = new Date(t.clock.now().getTime() + 10 * DAY);
+    const id = await aStoredSubscription(t.app, buyer.userId, {
+      ...{ traffic_limit_gb: 180, purchased_traffic_gb: 80, traffic_reset_at: ago(1) },
+    });
+    await t.app.db.sql(
+      `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
+       VALUES ($1::int, 50, $2::timestamptz, now()), ($1::int, 30, $3::timestamptz, now())`,
+      [id, ago(1), inTenDays],
+    );
+    await runDailyService(t.app);
+    await runDailyService(t.app);
+    const state = await rowOf<object>(
+      t.app,
+      `SELECT traffic_limit_gb AS "limit", purchased_traffic_gb AS bought, traffic_reset_at AS reset_at, provision_version AS pushes,
+         (SELECT sum(traffic_gb)::int FROM traffic_purchases p WHERE p.subscription_id = s.id) AS rows,
+         (SELECT count(*)::int FROM domain_events e WHERE e.user_id = s.user_id AND e.type = 'subscription.traffic_reset') AS events
+       FROM subscriptions s WHERE id = $1::int`,
+      [id],
+    );
+    expect(state).toEqual({ limit: 130, bought: 30, reset_at: inTenDays, pushes: 1, rows: 30, events: 1 });
+  });
+});

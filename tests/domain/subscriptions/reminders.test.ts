@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { writeState } from '../../../src/core/service-state.ts';
+import { remindOwners } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
+import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
+
+const HOUR = 3_600_000;
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const inHours = (hours: number) => new Date(t.clock.now().getTime() + hours * HOUR);
+
+async function ending(hours: number, columns: Record<string, unknown> = {}, balanceKopeks = 0) {
+  const buyer = await aBuyer(t.app, balanceKopeks);
+  await aStoredSubscription(t.app, buyer.userId, { end_date: inHours(hours), ...columns });
+  return buyer;
+}
+
+const toldTo = async (buyer: { userId: number }) => {
+  const { html, days } = await rowOf<{ html: string[]; days: number[] }>(
+    t.app,
+    `SELECT (SELECT coalesce(json_agg(j.data ->> 'html'), '[]') FROM jobs.job j WHERE j.name = 'messenger.send'
+         AND j.data ->> 'messengerId' = u.messenger_id::text) AS html,
+       (SELECT coalesce(json_agg(e.payload -> 'days_left'), '[]') FROM domain_events e
+         WHERE e.user_id = u.id AND e.type = 'subscription.expiring') AS days
+     FROM users u WHERE u.id = $1::int`,
+    [buyer.userId],
+  );
+  return { messages: html.map((one) => /<b>(.*?)<\/b>/.exec(one)![1]), days };
+};
+
+describe('owners are reminded', () => {
+  test('of the end, with the most urgent warning only, each once, and anew after a renewal', async () => {
+    const [three, one, far] = [await ending(60), await ending(20), await ending(80)];
+    await remindOwners(t.app);
+    await remindOwners(t.app);
+    const ENDING = 'Your subscription is about to end';
+    expect(await toldTo(three)).toEqual({ messages: [ENDING], days: [3] });
+    expect(await toldTo(one)).toEqual({ messages: [ENDING], days: [1] });
+    expect(await toldTo(far)).toEqual({ messages: [], days: [] });
+
+    const renewing = await ending(20, { tariff_id: await aTariff(t.app) }, 30_000);
+    await remindOwners(t.app);
+    await renewSubscription(t.app, renewing, { periodDays: 30, idempotencyKey: null });
+    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE user_id = $1::int', [
+      renewing.userId,
+      inHours(20),
+    ]);
+    await remindOwners(t.app);
+    expect((await toldTo(renewing)).days).toEqual([1, 1]);
+  });
+
+  test('of the last two hours of a trial, and of a paid subscription a day after its end', async () => {
+    const trials = [await ending(1.9, { is_trial: true }), await ending(2.1, { is_trial: true })];
+    const over = [
+      await ending(-23, { status: 'expired' }),
+      await ending(-25, { status: 'expired' }),
+      await ending(-49, { status: 'expired' }),
+    ];
+    await remindOwners(t.app);
+    await remindOwners(t.app);
+    const told = async (buyers: typeof trials) => Promise.all(buyers.map(async (buyer) => (await toldTo(buyer)).messages.length));
+    expect(await told(trials)).toEqual([1, 0]);
+    expect(await told(over)).toEqual([0, 1, 0]);
+  });
+
+  test('never of daily tariffs, of what somebody disabled, nor while notices are off', async () => {
+    const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
+    const left = [await ending(20, { tariff_id: tariffId }), await ending(20, { status: 'disabled' })];
+    await remindOwners(t.app);
+    const quiet = await testApp({ environment: { ENABLE_NOTIFICATIONS: 'false' }, clock: t.clock });
+    left.push(await ending(20));
+    expect(await remindOwners(quiet.app)).toBe(0);
+    for (const buyer of left) expect((await toldTo(buyer)).messages).toEqual([]);
+  });
+
+  test('by the days that are set, and a day after only where it is wanted', async () => {
+    const { app } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '5' }, clock: t.clock });
+    await writeState(app.db, 'reminder_tuning', { expired_1d: { enabled: false } });
+    const [soon, over] = [await ending(110), await ending(-25, { status: 'expired' })];
+    await remindOwners(app);
+    await writeState(app.db, 'reminder_tuning', {});
+    expect((await toldTo(soon)).days).toEqual([5]);
+    expect((await toldTo(over)).messages).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+import { beforeAll, expect, test } from 'vitest';
+import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
+import { resumeDaily } from '../../src/domain/subscriptions/daily/charge-days.ts';
+import { runDailyService } from '../../src/domain/subscriptions/jobs.ts';
+import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
+  t = await testApp();
+});
+
+const DAY = 86_400_000;
+const ago = (ms: number) => new Date(t.clock.now().getTime() - ms);
+const together = (run: () => Promise<unknown>) => Promise.all(Array.from({ length: 20 }, run));
+const paymentsOf = (userId: number) =>
+  rowOf<{ balance: number; payments: number }>(
+    t.app,
+    `SELECT balance_kopeks AS balance, (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id
+       AND x.type = 'subscription_payment') AS payments FROM users u WHERE id = $1::int`,
+    [userId],
+  );
+
+test('20 instances charge a day once, and take bought traffic off the limit once', async () => {
+  const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+  const buyer = await aBuyer(t.app, 50_000);
+  const id = await aStoredSubscription(t.app, buyer.userId, {
+    ...{ tariff_id: tariffId, end_date: ago(1_000), last_daily_charge_at: ago(2 * DAY) },
+    ...{ traffic_limit_gb: 150, purchased_traffic_gb: 50 },
+  });
+  await t.app.db.sql(
+    'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at) VALUES ($1::int, 50, $2::timestamptz, now())',
+    [id, ago(1_000)],
+  );
+  await together(() => runDailyService(t.app));
+  expect(await paymentsOf(buyer.userId)).toEqual({ balance: 49_000, payments: 1 });
+  expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({
+    traffic_limit_gb: 100,
+  });
+  expect(await checkLedger(t.app)).toEqual([]);
+});
+
+test('a top-up and the daily service resume a stopped subscription once', async () => {
+  const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+  const buyer = await aBuyer(t.app);
+  await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId, end_date: ago(1_000) });
+  await runDailyService(t.app);
+  await topUp(t.app, buyer.userId, 5_000);
+  await Promise.all([together(() => resumeDaily(t.app, buyer.userId)), together(() => runDailyService(t.app))]);
+  expect(await paymentsOf(buyer.userId)).toEqual({ balance: 4_000, payments: 1 });
+});
+
+test('20 instances renew by autopay once, and tell a lack of money once', async () => {
+  const tariffId = await aTariff(t.app);
+  const columns = { tariff_id: tariffId, autopay_enabled: true, end_date: new Date(t.clock.now().getTime() + DAY) };
+  const [rich, poor] = [await aBuyer(t.app, 90_000), await aBuyer(t.app)];
+  for (const buyer of [rich, poor]) await aStoredSubscription(t.app, buyer.userId, columns);
+  await together(() => renewDue(t.app));
+  expect(await paymentsOf(rich.userId)).toEqual({ balance: 60_000, payments: 1 });
+  const told = "SELECT count(*)::int AS count FROM subscription_events WHERE user_id = $1::int AND event_type = 'autopay_failed'";
+  expect(await rowOf(t.app, told, [poor.userId])).toEqual({ count: 1 });
+  expect(await checkLedger(t.app)).toEqual([]);
+});
+
+test('20 instances remind an owner once', async () => {
+  const buyer = await aBuyer(t.app);
+  await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() + DAY / 2) });
+  const told = await Promise.all(Array.from({ length: 20 }, () => remindOwners(t.app)));
+  const messages = `SELECT count(*)::int AS count FROM jobs.job j JOIN users u ON j.data ->> 'messengerId' = u.messenger_id::text
+    WHERE j.name = 'messenger.send' AND u.id = $1::int`;
+  expect(await rowOf(t.app, messages, [buyer.userId])).toEqual({ count: 1 });
+  expect(told.some((count) => count > 0)).toBe(true);
+});
