@@ -192,3 +192,23 @@ describe('policies', () => {
     });
   });
 });
+
+it('answers ids beyond what a row can have like any unknown one', async () => {
+  const role = await makeRole();
+  const policy = { name: 'P', effect: 'deny', resource: 'users', actions: ['*'] };
+  for (const id of [2_147_483_648, -2_147_483_649, 2 ** 53 - 1]) {
+    const replies = [
+      await admin.get(`${RBAC}/roles/${id}/users`),
+      await admin.put(`${RBAC}/roles/${id}`, { level: 5 }),
+      await admin.delete(`${RBAC}/roles/${id}`),
+      await admin.post(`${RBAC}/assignments`, { user_id: id, role_id: role.id }),
+      await admin.post(`${RBAC}/assignments`, { user_id: admin.user.id, role_id: id }),
+      await admin.delete(`${RBAC}/assignments/${id}`),
+      await admin.post(`${RBAC}/policies`, { ...policy, role_id: id }),
+      await admin.put(`${RBAC}/policies/${id}`, { name: 'Q' }),
+      await admin.delete(`${RBAC}/policies/${id}`),
+    ];
+    expect(replies.map((reply) => reply.status)).toEqual(replies.map(() => 404));
+    expect(await admin.get(`${RBAC}/policies`, { query: { role_id: id } })).toMatchObject({ status: 200, body: [] });
+  }
+});

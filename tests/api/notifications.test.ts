@@ -7,7 +7,7 @@ import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
 let server: FastifyInstance;
-let api: ApiClient;
+let api: ApiClient & { token: string };
 beforeAll(async () => {
   t = await testApp();
   server = await testServer(t.app);
@@ -30,6 +30,25 @@ async function facts(): Promise<{ userId: number; messengerId: number; subscript
 }
 
 describe('POST /notifications/subscriptions', () => {
+  test('half a surrogate pair becomes U+FFFD, a whole one and an escaped backslash stay', async () => {
+    const { userId } = await facts();
+    const text = String.raw`{"event_type":"renewal","user_id":${userId},"extra":{"a":"\ud83d\ude00 \ud83d \\ud800","\udc00":1}}`;
+    const reply = await server.inject({
+      method: 'POST',
+      url: PATH,
+      headers: { 'x-api-key': api.token, 'content-type': 'application/json' },
+      payload: text,
+    });
+    expect([reply.statusCode, reply.json().extra]).toEqual([200, { a: '\u{1f600} \ufffd \\ud800', '\ufffd': 1 }]);
+    // The typed door takes no other text than the one that was sent, so it refuses.
+    const typed = await api.post('/trpc/web.notifications.create', {
+      event_type: 'renewal',
+      user_id: userId,
+      extra: { a: '\ud800' },
+    });
+    expect(typed.body.error.data).toMatchObject({ status: 422, detail: [{ type: 'value_error' }] });
+  });
+
   test('records an event with its references and shows the user', async () => {
     const { userId, messengerId, subscriptionId, transactionId } = await facts();
     const reply = await api.post(PATH, {

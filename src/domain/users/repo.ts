@@ -301,7 +301,6 @@ export type UserColumns = Pick<
   | 'firstName'
   | 'lastName'
   | 'language'
-  | 'status'
   | 'promoGroupId'
   | 'referralCode'
   | 'hasHadPaidSubscription'

@@ -6,20 +6,15 @@ import { refuse, ValidationError } from '../../core/errors.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { cleanName, normaliseLanguage } from '../identity/rules.ts';
-import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
 import type { UserStatus } from '../identity/types.ts';
+import { recordGroupChange } from '../subscriptions/record-group-change.ts';
+import { applyStatus } from './admin/changes/change-status.ts';
+import { lockUser } from './admin/changes/repo.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
-import {
-  holdPromoGroup,
-  isReferralCodeTaken,
-  lockUserStatus,
-  replaceMemberships,
-  type UserColumns,
-  updateColumns,
-} from './repo.ts';
+import { holdPromoGroup, isReferralCodeTaken, replaceMemberships, type UserColumns, updateColumns } from './repo.ts';
 import type { UserView } from './types.ts';
 
-const STATUSES: readonly string[] = ['active', 'blocked', 'deleted'] satisfies UserStatus[];
+const STATUSES: readonly UserStatus[] = ['active', 'blocked', 'deleted'];
 const MAX_CODE_LENGTH = 20;
 
 /** Null = unchanged. */
@@ -36,16 +31,16 @@ export interface UserChanges {
 }
 
 /**
- * Changes what is given (spec 01 section 10). A user who is not active any more loses every session with the commit (H8); a
- * promo group becomes the only one of the user, so that it is the primary one as well.
+ * Changes what is given (spec 01 section 10). A status counts as it does when an administrator sets it: sessions end with the commit
+ * (H8), and the panel follows. A promo group becomes the only one of the user, so that it is the primary one as well.
  * @param number messenger id or internal id, see `readUser`
  * @throws AppError 404 'User not found' | 400 'Invalid status' | 'Promo group not found' | 'Referral code already in use'
  * @throws ValidationError 422 for a referral code that is empty or too long
  */
-export async function updateUser(app: App, _actor: TokenActor, number: number, changes: UserChanges): Promise<UserView> {
+export async function updateUser(app: App, actor: TokenActor, number: number, changes: UserChanges): Promise<UserView> {
   const given = columnsOf(changes);
   try {
-    return await inTransaction(app, (t) => apply(t, number, changes, given));
+    return await inTransaction(app, (t) => apply(t, actor, number, changes, given));
   } catch (error) {
     // Two users may be given one code at the same moment; the key decides, after both have looked.
     if (isUniqueViolation(error, 'referral_code')) throw codeTaken();
@@ -53,23 +48,34 @@ export async function updateUser(app: App, _actor: TokenActor, number: number, c
   }
 }
 
-async function apply(t: App, number: number, changes: UserChanges, given: UserColumns): Promise<UserView> {
+async function apply(t: App, actor: TokenActor, number: number, changes: UserChanges, given: UserColumns): Promise<UserView> {
   const id = await resolveUserId(t, number);
-  const status = await lockUserStatus(t.db, id);
-  if (status === null) throw userNotFound();
-  if (changes.status !== null && !STATUSES.includes(changes.status)) throw refuse('invalid_status', 400, 'Invalid status');
+  const user = await lockUser(t.db, id);
+  if (user === null) throw userNotFound();
+  const newStatus = statusOf(changes.status) ?? user.status;
   if (changes.promoGroupId !== null && !(await holdPromoGroup(t.db, changes.promoGroupId))) {
     throw refuse('promo_group_not_found', 400, 'Promo group not found');
   }
   if (typeof given.referralCode === 'string' && (await isReferralCodeTaken(t.db, given.referralCode, id))) throw codeTaken();
-  if (Object.keys(given).length === 0) return readUserById(t, id);
-
   const now = t.clock.now();
-  await updateColumns(t.db, id, { ...given, updatedAt: now });
-  if (changes.promoGroupId !== null) await replaceMemberships(t.db, id, changes.promoGroupId, now);
-  if (changes.status !== null && changes.status !== 'active' && changes.status !== status) await closeAllSessions(t, id);
-  await forgetSessionUser(t, id);
+  const newGroupId = changes.promoGroupId;
+  if (Object.keys(given).length > 0) {
+    await updateColumns(t.db, id, { ...given, updatedAt: now });
+    await forgetSessionUser(t, id);
+  }
+  if (newGroupId !== null) {
+    await replaceMemberships(t.db, id, newGroupId, now);
+    const change = { userId: id, oldGroupId: user.promoGroupId, newGroupId, reason: 'manual' } as const;
+    if (newGroupId !== user.promoGroupId) await recordGroupChange(t, actor, change);
+  }
+  await applyStatus(t, id, user.status, newStatus);
   return readUserById(t, id);
+}
+
+function statusOf(text: string | null): UserStatus | null {
+  const status = STATUSES.find((known) => known === text) ?? null;
+  if (text !== null && status === null) throw refuse('invalid_status', 400, 'Invalid status');
+  return status;
 }
 
 function columnsOf(changes: UserChanges): UserColumns {
@@ -78,7 +84,6 @@ function columnsOf(changes: UserChanges): UserColumns {
     ...(changes.firstName === null ? {} : { firstName: cleanName(changes.firstName) }),
     ...(changes.lastName === null ? {} : { lastName: cleanName(changes.lastName) }),
     ...(changes.language === null ? {} : { language: normaliseLanguage(changes.language) }),
-    ...(changes.status === null ? {} : { status: changes.status }),
     ...(changes.promoGroupId === null ? {} : { promoGroupId: changes.promoGroupId }),
     ...(changes.referralCode === null ? {} : { referralCode: checkedCode(changes.referralCode) }),
     ...(changes.hasHadPaidSubscription === null ? {} : { hasHadPaidSubscription: changes.hasHadPaidSubscription }),
@@ -86,9 +91,16 @@ function columnsOf(changes: UserChanges): UserColumns {
   };
 }
 
+/** Codes that merges and deletions leave behind; another user's must not stand in their way. */
+const RESERVED_CODE = /^(?:merged_|erased:)/;
+
 /** The column's bounds, which the contract leaves open. */
 function checkedCode(text: string): string {
   const code = text.trim();
+  if (RESERVED_CODE.test(code)) {
+    const msg = 'Value error, this beginning is reserved';
+    throw new ValidationError([{ loc: ['body', 'referral_code'], type: 'value_error', msg, input: text }]);
+  }
   if (code.length >= 1 && code.length <= MAX_CODE_LENGTH) return code;
   const problem =
     code === ''

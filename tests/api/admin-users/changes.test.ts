@@ -183,6 +183,22 @@ describe('account', () => {
       promo_group_name: null,
     });
     expect(await held()).toEqual([{ promo_group_id: null, member_of: null, assigned_by: null }]);
+    await set(null);
+    const told = await t.app.db.sql<{ extra: Record<string, unknown> }>(
+      `SELECT extra FROM subscription_events WHERE event_type = 'promo_group_change' AND user_id = $1::int ORDER BY id`,
+      [user.id],
+    );
+    const by = { reason: 'manual', initiator_id: api.user.id, initiator_messenger_id: api.user.messengerId, automatic: false };
+    expect(told.map(({ extra }) => extra)).toEqual([
+      {
+        ...{ old_promo_group_id: expect.any(Number), old_promo_group_name: expect.any(String) },
+        ...{ new_promo_group_id: groupId, new_promo_group_name: `VIP ${user.id}`, ...by },
+      },
+      {
+        ...{ old_promo_group_id: groupId, old_promo_group_name: `VIP ${user.id}` },
+        ...{ new_promo_group_id: null, new_promo_group_name: null, ...by },
+      },
+    ]);
   });
 
   test('referral commission: percent or the default', async () => {

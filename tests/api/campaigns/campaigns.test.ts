@@ -191,6 +191,19 @@ describe('Web API', () => {
     ]);
   });
 
+  it('counts the characters of a name, not their halves', async () => {
+    const name = '🎁'.repeat(255);
+    for (const [client, path] of [
+      [web, '/campaigns'],
+      [admin, '/cabinet/admin/campaigns'],
+    ] as const) {
+      expect(await client.post(path, aBody({ name }))).toMatchObject({ status: 200, body: { name } });
+      expect((await client.post(path, aBody({ name: `${name}x` }))).body.detail).toMatchObject([
+        { loc: ['body', 'name'], type: 'string_too_long', ctx: { max_length: 255 } },
+      ]);
+    }
+  });
+
   it('judges the bonus as it comes out of a change', async () => {
     const { id } = await create({}, web);
     const path = `/campaigns/${id}`;

@@ -3,6 +3,7 @@ import { leavePromoGroup } from '../../../src/domain/catalog/promo-groups/member
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { assignGroupBySpending } from '../../../src/domain/promo/groups/jobs.ts';
+import { updateUser } from '../../../src/domain/users/update-user.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { topUp } from '../subscriptions/sale-samples.ts';
 import { aGroup, aPromocode, aRedeemer, groupsOf } from './promocode-samples.ts';
@@ -67,7 +68,9 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     await assignGroupBySpending(t.app, user);
     await assignGroupBySpending(t.app, user);
     expect(await groupsOf(t.app, user.userId)).toEqual({ primary: low, members: [{ id: low, by: 'auto' }] });
-    expect(await changesOf(user.userId)).toMatchObject([{ extra: { new_promo_group_id: low, threshold_kopeks: 1_000 } }]);
+    expect(await changesOf(user.userId)).toMatchObject([
+      { extra: { new_promo_group_id: low, threshold_kopeks: 1_000, reason: 'spending', initiator_id: null, automatic: true } },
+    ]);
     await spend(user.userId, 4_000);
     await assignGroupBySpending(t.app, user);
     expect(await groupsOf(t.app, user.userId)).toEqual({ primary: high, members: [{ id: high, by: 'auto' }] });
@@ -120,4 +123,17 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     expect(await leavePromoGroup(t.app, user.userId, group, ['auto'])).toBe(true);
     expect((await groupsOf(t.app, user.userId)).primary).toBe(fallback!.id);
   });
+});
+
+test('a group that the Web API sets is noted, the same one again is not (spec 05 section 9.2)', async () => {
+  const user = await aRedeemer(t.app);
+  const group = await aGroup(t.app, 10);
+  const actor = { kind: 'token', tokenId: 1, name: 'test' } as const;
+  const unchanged = {
+    ...{ username: null, firstName: null, lastName: null, language: null, status: null, referralCode: null },
+    ...{ hasHadPaidSubscription: null, hasMadeFirstTopup: null },
+  };
+  for (const promoGroupId of [group, group, null]) await updateUser(t.app, actor, user.userId, { ...unchanged, promoGroupId });
+  const extra = { new_promo_group_id: group, reason: 'manual', initiator_id: null, automatic: false };
+  expect(await changesOf(user.userId)).toMatchObject([{ extra }]);
 });

@@ -291,6 +291,8 @@ describe('changing', () => {
       [{ referralCode: other.referralCode }, { status: 400, detail: 'Referral code already in use' }],
       [{ referralCode: ' ' }, { status: 422 }],
       [{ referralCode: 'x'.repeat(21) }, { status: 422 }],
+      [{ referralCode: 'merged_7' }, { status: 422 }],
+      [{ referralCode: ' erased:7' }, { status: 422 }],
     ];
     for (const [changes, refusal] of refusals) {
       await expect(change(user.id, { firstName: 'changed', ...changes })).rejects.toMatchObject(refusal);
@@ -359,7 +361,9 @@ describe('adjusting a balance', () => {
     ]);
     expect(await eventsOf(user.id)).toEqual([
       ['payment.completed', 10_050],
+      ['balance.change', 10_050],
       ['transaction.created', 50],
+      ['balance.change', -50],
     ]);
     expect(await checkLedger(t.app)).toEqual([]);
   });

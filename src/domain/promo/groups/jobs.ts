@@ -5,7 +5,7 @@ import { assignEarnedGroup, type EarnedGroup } from '../../catalog/promo-groups/
 import { adminChat } from '../../messaging/admin-chat.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText } from '../../messaging/texts.ts';
-import { recordEvent } from '../../subscriptions/record-event.ts';
+import { recordGroupChange } from '../../subscriptions/record-group-change.ts';
 
 declare module '../../../core/jobs/job-sender.ts' {
   interface JobTypes {
@@ -27,27 +27,16 @@ export async function assignGroupBySpending(app: App, { userId }: { userId: numb
   });
 }
 
-async function noteChange(t: App, userId: number, earned: EarnedGroup): Promise<void> {
-  await recordEvent(
+function noteChange(t: App, userId: number, earned: EarnedGroup): Promise<void> {
+  return recordGroupChange(
     t,
     { kind: 'system', name: 'promo.assign-group' },
     {
-      eventType: 'promo_group_change',
       userId,
-      subscriptionId: null,
-      transactionId: null,
-      amountKopeks: null,
-      currency: null,
-      message: null,
-      occurredAt: null,
-      extra: {
-        old_promo_group_id: earned.previousGroupId,
-        new_promo_group_id: earned.groupId,
-        new_promo_group_name: earned.groupName,
-        threshold_kopeks: earned.thresholdKopeks,
-        total_spent_kopeks: earned.spentKopeks,
-        automatic: true,
-      },
+      oldGroupId: earned.previousGroupId,
+      newGroupId: earned.groupId,
+      reason: 'spending',
+      facts: { threshold_kopeks: earned.thresholdKopeks, total_spent_kopeks: earned.spentKopeks },
     },
   );
 }

@@ -144,17 +144,19 @@ describe('H16: balance by hand', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('a shown one is told by one event', async () => {
+  test('a shown one is told by one event to the feed and by one to its owner', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 700), null);
     await changeUserBalance(app, admin, balance(user.id, -200), null);
-    const events = await app.db.sql<{ type: string; kopeks: number }>(
-      "SELECT type, (payload->>'amount_kopeks')::int AS kopeks FROM domain_events WHERE user_id = $1::int ORDER BY id",
+    const events = await app.db.sql<{ audience: string; type: string; kopeks: number }>(
+      `SELECT audience, type, (payload->>'amount_kopeks')::int AS kopeks FROM domain_events WHERE user_id = $1::int ORDER BY id`,
       [user.id],
     );
     expect(events).toEqual([
-      { type: 'payment.completed', kopeks: 700 },
-      { type: 'transaction.created', kopeks: 200 },
+      { audience: 'feed', type: 'payment.completed', kopeks: 700 },
+      { audience: 'user', type: 'balance.change', kopeks: 700 },
+      { audience: 'feed', type: 'transaction.created', kopeks: 200 },
+      { audience: 'user', type: 'balance.change', kopeks: -200 },
     ]);
   });
 

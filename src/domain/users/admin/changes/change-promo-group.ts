@@ -3,6 +3,7 @@ import type { App } from '../../../../core/app.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
 import { refuse } from '../../../../core/errors.ts';
 import { userNotFound } from '../../../identity/errors.ts';
+import { recordGroupChange } from '../../../subscriptions/record-group-change.ts';
 import { guardTarget } from '../guard-target.ts';
 import { holdGroupName, lockUser, setOnlyGroup } from './repo.ts';
 
@@ -30,6 +31,9 @@ export async function changeUserPromoGroup(
     const groupName = groupId === null ? null : await holdGroupName(t.db, groupId);
     if (groupId !== null && groupName === null) throw refuse('promo_group_not_found', 404, 'Promo group not found');
     await setOnlyGroup(t.db, userId, groupId, t.clock.now());
+    if (groupId !== user.promoGroupId) {
+      await recordGroupChange(t, actor, { userId, oldGroupId: user.promoGroupId, newGroupId: groupId, reason: 'manual' });
+    }
     t.audit?.note({ before: { promoGroupId: user.promoGroupId }, after: { promoGroupId: groupId } });
     return { oldGroupId: user.promoGroupId, newGroupId: groupId, groupName };
   });

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import type { TokenActor } from '../../../src/core/actor.ts';
+import { readUser } from '../../../src/domain/users/read-user.ts';
+import { type UserChanges, updateUser } from '../../../src/domain/users/update-user.ts';
+import { aUser } from '../../support/builders.ts';
+import { testApp } from '../../support/test-app.ts';
+import { aSubscription } from '../provisioning/provisioning-setup.ts';
+import { jobsOf } from './admin/admin-setup.ts';
+
+const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
+const unchanged: UserChanges = {
+  ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null, referralCode: null },
+  ...{ hasHadPaidSubscription: null, hasMadeFirstTopup: null },
+};
+
+describe('a status set over the Web API', () => {
+  test('tells the panel of an account that is deleted or comes back, as an administrator does', async () => {
+    const { app } = await testApp();
+    const user = await aUser(app);
+    const { id } = await aSubscription(app, { user });
+    const pushes = async () => (await jobsOf(app, 'subscriptionId', id)).length;
+    const set = (status: string) => updateUser(app, actor, user.id, { ...unchanged, status });
+    const version = async () => {
+      const [row] = await app.db.sql<{ n: number }>('SELECT provision_version AS n FROM subscriptions WHERE id = $1::int', [id]);
+      return row!.n;
+    };
+    const before = await version();
+    await set('deleted');
+    expect([await version(), await pushes()]).toEqual([before + 1, 1]);
+    await set('deleted');
+    expect(await version()).toBe(before + 1);
+    await set('active');
+    expect(await version()).toBe(before + 2);
+    // A blocked account keeps what it paid for.
+    await set('blocked');
+    expect(await version()).toBe(before + 2);
+    expect((await readUser(app, user.id)).status).toBe('blocked');
+  });
+});
