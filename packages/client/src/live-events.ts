@@ -15,7 +15,8 @@ type Bare = Record<never, never>;
 /** Events of `/cabinet/ws`: fields beside `type`. Moments are ISO 8601 in UTC. `ticket.new` and `ticket.user_reply` go to staff. */
 export interface CabinetEvents {
   'balance.topup': Amount & NewBalance & { description: string };
-  'balance.change': Amount & NewBalance & { description: string };
+  /** Any other movement than a payment of one's own; the amount is negative when money went. */
+  'balance.change': Amount & NewBalance & { description: string | null };
   'subscription.activated': { expires_at: string; tariff_name: string };
   'subscription.renewed': Amount & { new_expires_at: string };
   'subscription.devices_purchased': Amount & { devices_added: number; new_device_limit: number };

@@ -56,6 +56,35 @@ describe('postMovement', () => {
     ]);
   });
 
+  test("the owner's sockets hear of what moved otherwise than by an own payment, signed, with the balance after it", async () => {
+    const user = await aUser(t.app);
+    const bonus: Movement = {
+      ...deposit(user.id, 1_250),
+      counter: { kind: 'bonus_expense', bonus: 'promocode' },
+      description: 'gift',
+    };
+    await postMovement(t.app, deposit(user.id, 50_000));
+    await postMovement(t.app, bonus);
+    await postMovement(t.app, purchase(user.id, 30_000));
+    await postMovement(t.app, { ...purchase(user.id, 7_000), paidThroughProvider: 'test' });
+    await postMovement(t.app, { ...bonus, isInternal: true });
+    expect((await postMovement(t.app, purchase(user.id, 900_000))).outcome).toBe('insufficient');
+    const told = await t.app.db.sql<{ payload: object }>(
+      "SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'balance.change' AND audience = 'user' ORDER BY id",
+      [user.id],
+    );
+    expect(told.map(({ payload }) => payload)).toEqual([
+      {
+        ...{ amount_kopeks: 1_250, amount_rubles: 12.5, new_balance_kopeks: 51_250, new_balance_rubles: 512.5 },
+        description: 'gift',
+      },
+      {
+        ...{ amount_kopeks: -30_000, amount_rubles: -300, new_balance_kopeks: 21_250, new_balance_rubles: 212.5 },
+        description: 'purchase',
+      },
+    ]);
+  });
+
   test('one outside payment is posted once, also for another user', async () => {
     const [first, second] = [await aUser(t.app), await aUser(t.app)];
     await postMovement(t.app, deposit(first.id, 1_000, 'same'));
