@@ -1,7 +1,7 @@
 /**
  * Holds the served document against the published contract, for every tag group that is complete.
  *   npm run check:contract            needs ../shared/contract; says so and passes where it is not there (a lone clone)
- *   node scripts/check-contract.ts --write FILE    writes the document only
+ *   npm run check:contract -- --write FILE    writes the document only
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

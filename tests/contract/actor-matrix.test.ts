@@ -105,21 +105,8 @@ function clientFor(kind: ActorKind, route: RestRoute): ApiClient {
   return kind === 'without it' ? lackers.get(permission)! : plain.get(kind)!;
 }
 
-function send(client: ApiClient, { operation }: Cell, path: string): Promise<ApiReply> {
-  const body = exampleBody(operation);
-  switch (operation.method) {
-    case 'GET':
-      return client.get(path);
-    case 'DELETE':
-      return client.delete(path, body === undefined ? {} : { body });
-    case 'POST':
-      return client.post(path, body);
-    case 'PUT':
-      return client.put(path, body);
-    default:
-      return client.patch(path, body);
-  }
-}
+const send = (client: ApiClient, { operation }: Cell, path: string): Promise<ApiReply> =>
+  client.send(operation.method, path, exampleBody(operation));
 
 const callTrpc = (client: ApiClient, { route }: Cell): Promise<ApiReply> =>
   route.type === 'query' ? client.get(`/trpc/${route.procedurePath}`) : client.post(`/trpc/${route.procedurePath}`, {});

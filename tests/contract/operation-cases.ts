@@ -73,7 +73,7 @@ export function operationsOf(document: OpenApi): DocumentedOperation[] {
   );
 }
 
-function resolve(schema: JsonSchema): JsonSchema {
+export function resolve(schema: JsonSchema): JsonSchema {
   let current = schema;
   while (current.$ref) current = components[current.$ref.split('/').at(-1)!]!;
   if (current.anyOf) {

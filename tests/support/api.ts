@@ -19,12 +19,16 @@ export interface ApiRequest {
   headers?: Record<string, string>;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export interface ApiClient {
   get(path: string, request?: ApiRequest): Promise<ApiReply>;
   post(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   put(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   patch(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   delete(path: string, request?: ApiRequest): Promise<ApiReply>;
+  /** Any of them, for tables of operations. */
+  send(method: Method, path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   /** The same client with further headers. */
   with(headers: Record<string, string>): ApiClient;
 }
@@ -37,12 +41,7 @@ export async function testServer(app: App): Promise<FastifyInstance> {
 }
 
 export function clientOf(server: FastifyInstance, headers: Record<string, string> = {}): ApiClient {
-  const send = async (
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    body: unknown,
-    request: ApiRequest = {},
-  ) => {
+  const send = async (method: Method, path: string, body?: unknown, request: ApiRequest = {}) => {
     const reply = await server.inject({
       method,
       url: path,
@@ -64,6 +63,7 @@ export function clientOf(server: FastifyInstance, headers: Record<string, string
     put: (path, body, request) => send('PUT', path, body, request),
     patch: (path, body, request) => send('PATCH', path, body, request),
     delete: (path, request) => send('DELETE', path, request?.body, request),
+    send,
     with: (more) => clientOf(server, { ...headers, ...more }),
   };
 }

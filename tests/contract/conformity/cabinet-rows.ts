@@ -21,7 +21,7 @@ const TICKET = { title: 'No connection', message: 'The link stopped working toda
 const mediaType = (): Field => ({
   cases: [
     ...['photo', 'video', 'document'].map((value) => ({ what: value, value, refusal: null })),
-    ...['sticker', 'Photo'].map((value) => ({
+    ...['sticker', 'Photo', '', ' photo '].map((value) => ({
       what: `'${value}'`,
       value,
       refusal: {

@@ -1,0 +1,85 @@
+/** Things that exist, by the name under which paths call them, and bodies that are accepted where a schema's example is not. */
+import type { App } from '../../src/core/app.ts';
+import { DUTCH_NODE } from '../api/vpnpanel-setup.ts';
+import { aPromocode } from '../domain/promo/promocode-samples.ts';
+import { NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
+import { aServer, aStoredSubscription, topUp } from '../domain/subscriptions/sale-samples.ts';
+import type { ApiClient } from '../support/api.ts';
+import { type BuiltUser, unique } from '../support/builders.ts';
+
+export interface Existing {
+  app: App;
+  api: ApiClient;
+  user: BuiltUser;
+}
+
+/** What makes a new thing at this path of the Web API. */
+export const NEW_BODIES: Record<string, () => object> = {
+  '/tokens': () => ({ name: `Till ${unique()}` }),
+  '/webhooks': () => ({
+    name: 'Till',
+    url: 'https://example.com/hook',
+    event_type: 'user.created',
+    secret: 'whsec-never-in-a-log',
+  }),
+  '/promo-groups': () => ({ name: `Group ${unique()}` }),
+  '/promo-codes': () => ({ code: `CODE${unique()}`, type: 'balance', balance_bonus_kopeks: 100 }),
+  '/campaigns': () => ({ name: 'Spring', start_parameter: `slug_${unique()}`, bonus_type: 'none' }),
+  '/servers': () => ({ squadUuid: crypto.randomUUID(), displayName: 'NL' }),
+  '/polls': () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }),
+};
+
+/** Accepted by the operation of this path; undefined = the schema's example serves. */
+export function acceptedBody(name: string): object | undefined {
+  const [method, path] = name.split(' ') as [string, string];
+  return method === 'POST' ? NEW_BODIES[path]?.() : undefined;
+}
+
+const makerAt =
+  (path: string) =>
+  async ({ api }: Existing): Promise<number> => {
+    const reply = await api.post(path, NEW_BODIES[path]!());
+    if (reply.status >= 300) throw new Error(`${path}: ${reply.text}`);
+    return reply.body.id;
+  };
+
+async function firstButton({ api }: Existing): Promise<string> {
+  const { rows } = (await api.get('/menu-layout')).body as { rows: { buttons: string[] }[] };
+  return rows.flatMap((row) => row.buttons)[0]!;
+}
+
+const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promise<string | number>> = {
+  token_id: makerAt('/tokens'),
+  webhook_id: makerAt('/webhooks'),
+  group_id: makerAt('/promo-groups'),
+  promocode_id: async ({ app }) => (await aPromocode(app)).id,
+  campaign_id: makerAt('/campaigns'),
+  poll_id: makerAt('/polls'),
+  server_id: async ({ app }) => (await aServer(app)).id,
+  user_id: ({ user }) => user.id,
+  messenger_id: ({ user }) => String(user.messengerId),
+  node_uuid: () => DUTCH_NODE,
+  squad_uuid: () => NETHERLANDS,
+  key: () => 'MAINTENANCE_MESSAGE',
+  button_id: firstButton,
+  subscription_id: async ({ app, user }) => {
+    const [row] = await app.db.sql<{ id: number }>('SELECT id FROM subscriptions WHERE user_id = $1::int', [user.id]);
+    return row!.id;
+  },
+};
+
+/** A customer who can do most things: money on the balance and a subscription. */
+export async function equip({ app, user }: Existing): Promise<void> {
+  await topUp(app, user.id, 1_000_000);
+  await aStoredSubscription(app, user.id);
+}
+
+/** The path with things that exist in the place of the parameters known here. */
+export async function existingPath(stage: Existing, path: string): Promise<string> {
+  let filled = path;
+  for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
+    const make = BY_PARAMETER[name!];
+    if (make) filled = filled.replace(`{${name}}`, String(await make(stage)));
+  }
+  return filled;
+}
