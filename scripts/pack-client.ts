@@ -1,8 +1,9 @@
 /**
  * Packs `packages/client` and proves the tarball: only the listed files, no dependency, no path into the server, and programs in
- * browsers' and in Node's terms that type-check against it alone. `node scripts/pack-client.ts [folder]` leaves the tarball there.
+ * browsers' and in Node's terms that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,6 +25,8 @@ export interface PackedClient {
 
 /** Packs what `scripts/build-client.ts` built. @throws Error when the tarball holds what it must not */
 export async function packClient(folder: string): Promise<PackedClient> {
+  if (!existsSync(join(packageFolder, 'dist', 'client.js')))
+    throw new Error('There is nothing to pack yet: npm run build:client');
   await mkdir(folder, { recursive: true });
   const [report] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], packageFolder)) as [
     { filename: string; size: number; files: { path: string; size: number }[] },

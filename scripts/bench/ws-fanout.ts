@@ -121,8 +121,11 @@ function percentileMs(report: ClientReport, share: number): number {
 
 /** The parts of an `App` that the sockets use. */
 function benchApp(): App {
-  const env = { isWebApiEnabled: true, isCabinetEnabled: true };
-  return { env, clock: systemClock, log: createLogger({ level: 'warn', format: 'json' }) } as unknown as App;
+  return {
+    settings: { get: () => true },
+    clock: systemClock,
+    log: createLogger({ level: 'warn', format: 'json' }),
+  } as unknown as App;
 }
 
 async function runServer(sockets: number, messagesPerSecond: number, seconds: number): Promise<void> {

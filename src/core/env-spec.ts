@@ -47,7 +47,7 @@ export const ENV_SPEC = {
     group: 'Process',
     type: 'string',
     default: './data',
-    effect: 'Folder of the embedded database, uploads, backups and generated keys.',
+    effect: 'Folder of the embedded database and, with the sandbox on, of the first API token.',
   },
   SHUTDOWN_TIMEOUT_MS: {
     group: 'Process',
@@ -163,7 +163,7 @@ export const ENV_SPEC = {
     default: null,
     isSecret: true,
     effect:
-      'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and kept in DATA_DIR.',
+      'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and kept in the database.',
   },
   DISPOSABLE_EMAIL_LIST_URL: {
     group: 'Cabinet',

@@ -25,7 +25,6 @@ export interface Env {
   readonly logLevel: LogLevel;
   readonly logFormat: 'json' | 'pretty';
   readonly metricsToken: string | null;
-  readonly isWebApiEnabled: boolean;
   readonly isCabinetEnabled: boolean;
   readonly isDocsEnabled: boolean;
   readonly webApiDefaultToken: string | null;
@@ -242,7 +241,6 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     logLevel: reader.choice('LOG_LEVEL', ENV_SPEC.LOG_LEVEL.choices, { warning: 'warn', critical: 'fatal' }),
     logFormat: logFormat === 'auto' ? (nodeEnv === 'development' ? 'pretty' : 'json') : logFormat,
     metricsToken: reader.string('METRICS_TOKEN'),
-    isWebApiEnabled: reader.boolean('WEB_API_ENABLED'),
     isCabinetEnabled: reader.boolean('CABINET_ENABLED'),
     isDocsEnabled: reader.boolean('IS_DOCS_ENABLED', !isProduction),
     webApiDefaultToken: reader.string('WEB_API_DEFAULT_TOKEN'),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
+import { PGlite, type PGliteOptions, types } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -23,12 +23,19 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     database = await PGlite.create({
       dataDir: options.dataDir === null ? undefined : join(options.dataDir, 'database'),
       loadDataDir: options.loadDataDir,
+      serializers: { [types.TIMESTAMPTZ]: momentText, [types.TIMESTAMP]: momentText },
     });
   } catch (error) {
     await unlock();
     throw error;
   }
   return embeddedDatabase(database, options.migrationsFolder, unlock);
+}
+
+/** A `Date` as PostgreSQL reads it: JavaScript puts a sign before the years above 9999, which a sum of days can reach. */
+function momentText(given: unknown): string {
+  const value = typeof given === 'number' ? new Date(given) : given;
+  return value instanceof Date ? value.toISOString().replace(/^\+0?/, '') : String(value);
 }
 
 export function embeddedDatabase(database: PGlite, migrationsFolder: string, unlock: () => Promise<void>): Database {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createHTTPHandler } from '@trpc/server/adapters/standalone';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
+import type { App } from '../../../src/core/app.ts';
 import { refuse } from '../../../src/core/errors.ts';
 import type { Context } from '../../../src/routers/context.ts';
 import { publicProcedure, router } from '../../../src/routers/trpc.ts';
@@ -103,7 +104,8 @@ export async function startTrialService() {
     createContext: ({ req }) => {
       const bearer = req.headers.authorization?.replace(/^Bearer /, '') ?? null;
       const credentials = { apiKey: null, bearer, initData: null };
-      return { credentials, idempotencyKey: (req.headers['idempotency-key'] as string) ?? null } as Context;
+      const app = { settings: { get: () => true } } as unknown as App;
+      return { app, credentials, idempotencyKey: (req.headers['idempotency-key'] as string) ?? null } as Context;
     },
   });
 

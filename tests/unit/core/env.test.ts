@@ -38,7 +38,6 @@ describe('loadEnv', () => {
       logLevel: 'info',
       logFormat: 'pretty',
       isDocsEnabled: true,
-      isWebApiEnabled: true,
       isCabinetEnabled: true,
       cabinetJwtSecret: null,
       shutdownTimeoutMs: 20_000,
@@ -60,7 +59,7 @@ describe('loadEnv', () => {
     ['LOG_LEVEL', 'WARNING', { logLevel: 'warn' }],
     ['LOG_LEVEL', 'CRITICAL', { logLevel: 'fatal' }],
     ['SANDBOX', 'false', { sandbox: 'off', isSandboxAllowed: false }],
-    ['WEB_API_ENABLED', 'no', { isWebApiEnabled: false }],
+    ['CABINET_ENABLED', 'no', { isCabinetEnabled: false }],
     ['WEBHOOK_ALLOWED_PRIVATE_HOSTS', 'LocalHost,127.0.0.1', { webhookAllowedPrivateHosts: ['localhost', '127.0.0.1'] }],
     ['DATABASE_URL', 'postgresql+asyncpg://u:p@db/app', { databaseUrl: 'postgresql://u:p@db/app' }],
     ['PORT', '', { port: 8080 }],
@@ -158,7 +157,7 @@ describe('readProcessEnv', () => {
 });
 
 describe('.env.example', () => {
-  it('is what the table says (run: node scripts/env-example.ts)', () => {
+  it('is what the table says (run: node scripts/on-runtime.mjs scripts/env-example.ts)', () => {
     expect(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')).toBe(renderEnvExample());
   });
 

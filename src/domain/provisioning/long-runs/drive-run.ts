@@ -141,8 +141,3 @@ export async function sendOn(app: App, run: Pick<LongRun, 'table' | 'id'>, pause
     },
   );
 }
-
-/** Waits, for a caller whose run another worker has, until that is over or the time is up. */
-export async function awaitRun(app: App, run: Pick<LongRun, 'table' | 'id'>, untilMs: number): Promise<void> {
-  while (performance.now() < untilMs && (await isRunning(app.db, run.table, run.id))) await wait(200);
-}

@@ -2,6 +2,7 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { putSetting } from '../../settings/change-setting.ts';
+import { findOverrideSince } from '../../settings/find-override-since.ts';
 import type { SettingEditor } from '../../settings/types.ts';
 import { requirePanel } from '../panel-access.ts';
 import { findLatest } from './run-repo.ts';
@@ -9,6 +10,7 @@ import { lastRun, nextRun, parseTimes, timeText } from './schedule-rules.ts';
 import { beginSync } from './start-sync.ts';
 import type { SyncRun } from './types.ts';
 
+const SWITCH = 'VPNPANEL_AUTO_SYNC_ENABLED';
 /** A time that was missed by more than this, because nothing ran then, is left to the next one. */
 const GRACE_MS = 10 * MINUTE_MS;
 
@@ -25,7 +27,7 @@ export interface AutoSyncStatus {
 /** State of the automatic synchronisation, the same on every instance (spec 06 hazard 12). @throws AppError 503 */
 export async function readAutoSync(app: App): Promise<AutoSyncStatus> {
   requirePanel(app);
-  const isEnabled = app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED');
+  const isEnabled = app.settings.get(SWITCH);
   const times = timesOf(app);
   return {
     isEnabled,
@@ -36,15 +38,16 @@ export async function readAutoSync(app: App): Promise<AutoSyncStatus> {
 }
 
 /**
- * Switches the automatic synchronisation on or off, for every instance and also after a restart.
+ * Switches the automatic synchronisation on or off, for every instance and also after a restart. Just switched on, it runs at once.
  * @returns whether it is on now: a value that the environment gives is stronger
  * @throws AppError 503
  */
 export async function switchAutoSync(app: App, editor: SettingEditor, isEnabled: boolean): Promise<boolean> {
   requirePanel(app);
-  const before = app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED');
-  await putSetting(app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED', isEnabled);
-  const after = app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED');
+  const before = app.settings.get(SWITCH);
+  await putSetting(app, editor, SWITCH, isEnabled);
+  const after = app.settings.get(SWITCH);
+  if (after && !before) await app.jobs.send('provisioning.watch-runs', {});
   app.audit?.note({ before: { enabled: before }, after: { enabled: after } });
   return after;
 }
@@ -56,18 +59,23 @@ export function runAutoSyncNow(app: App, actor: Actor): Promise<SyncRun | null> 
 }
 
 /**
- * Starts the run of a time that has come. Of several instances one starts it, since a run that began after the time is the sign that
+ * Starts the run of a time that has come; the moment of switching it on counts as one, whichever door it was done by (spec 06
+ * section 6.2). Of several instances one starts it, since a run that began after the time is the sign that
  * it was kept. The clock's job starts it only; the queue does the work.
  */
 export async function startAutoSyncWhenDue(app: App): Promise<void> {
-  if (!app.settings.get('VPNPANEL_AUTO_SYNC_ENABLED') || app.ports.panel.configurationError() !== null) return;
+  if (!app.settings.get(SWITCH) || app.ports.panel.configurationError() !== null) return;
   const now = app.clock.now();
-  const due = lastRun(timesOf(app), now);
+  const due = later(lastRun(timesOf(app), now), await findOverrideSince(app, SWITCH));
   if (due === null || now >= addMs(due, GRACE_MS)) return;
   const latest = await findLatest(app.db, 'auto');
   if (latest !== null && latest.startedAt >= due) return;
   const started = await beginSync(app, { kind: 'system', name: 'auto-sync' }, { kind: 'auto', mode: 'all', reason: 'auto' }, 0);
   app.log.info({ runId: started?.id ?? null }, 'panel sync: the automatic run is due');
+}
+
+function later(a: Date | null, b: Date | null): Date | null {
+  return a === null || (b !== null && b > a) ? b : a;
 }
 
 function timesOf(app: App): number[] {

@@ -6,7 +6,7 @@ import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../../../src/do
 import { recommendSync } from '../../../../src/domain/provisioning/sync/recommend.ts';
 import { continueSync } from '../../../../src/domain/provisioning/sync/run-sync.ts';
 import { startServerSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
-import { resetSetting } from '../../../../src/domain/settings/change-setting.ts';
+import { putSetting, resetSetting } from '../../../../src/domain/settings/change-setting.ts';
 import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, readRow, withPort } from '../provisioning-setup.ts';
 import { actor, aServer, everything, inStep, run, startEmpty } from './setup.ts';
 
@@ -165,8 +165,8 @@ describe('automatic synchronisation', () => {
   async function startAt(time: string) {
     const t = await startEmpty({ environment: { VPNPANEL_AUTO_SYNC_TIMES: '15:30; 03:00' } });
     const [hours, minutes] = time.split(':').map(Number);
-    t.clock.set(addMs(addDays(startOfDay(t.clock.now()), 1), hours! * HOUR_MS + minutes! * MINUTE_MS));
     await switchAutoSync(t.app, editor, true);
+    t.clock.set(addMs(addDays(startOfDay(t.clock.now()), 1), hours! * HOUR_MS + minutes! * MINUTE_MS));
     return { ...t, stop: () => resetSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED') };
   }
 
@@ -189,6 +189,23 @@ describe('automatic synchronisation', () => {
     await watchRuns(t.app);
     expect((await readAutoSync(t.app)).latest!.id).toBeGreaterThan(started.id);
     await t.stop();
+  });
+
+  it('runs at once when it was just switched on, by whichever door, and once', async () => {
+    const t = await startEmpty({ environment: { VPNPANEL_AUTO_SYNC_TIMES: '03:00' } });
+    t.clock.set(addMs(startOfDay(t.clock.now()), 12 * HOUR_MS));
+    await putSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED', 'yes');
+    t.clock.advance(MINUTE_MS);
+    await watchRuns(t.app);
+    const started = (await readAutoSync(t.app)).latest!;
+    expect(started).toMatchObject({ kind: 'auto', reason: 'auto' });
+    await continueSync(t.app, started.id, { untilMs: performance.now() + 10_000 });
+    await putSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED', true);
+    await watchRuns(t.app);
+    expect((await readAutoSync(t.app)).latest!.id).toBe(started.id);
+    await resetSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED');
+    await watchRuns(t.app);
+    expect((await readAutoSync(t.app)).latest!.id).toBe(started.id);
   });
 
   it('a time that was missed by long, and one while it is off, are left out', async () => {
