@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../../src/core/service-state.ts';
 import { remindOwners } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
+import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
@@ -79,10 +80,10 @@ describe('owners are reminded', () => {
 
   test('by the days that are set, and a day after only where it is wanted', async () => {
     const { app } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '5' }, clock: t.clock });
-    await writeState(app.db, 'reminder_tuning', { expired_1d: { enabled: false } });
+    await writeState(app.db, TUNING_STATE, { expired_1d: { enabled: false } });
     const [soon, over] = [await ending(110), await ending(-25, { status: 'expired' })];
     await remindOwners(app);
-    await writeState(app.db, 'reminder_tuning', {});
+    await writeState(app.db, TUNING_STATE, {});
     expect((await toldTo(soon)).days).toEqual([5]);
     expect((await toldTo(over)).messages).toEqual([]);
   });

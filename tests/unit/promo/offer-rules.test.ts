@@ -12,7 +12,6 @@ import {
   templateIdOf,
 } from '../../../src/domain/promo/offers/rules.ts';
 import type { OfferTerms } from '../../../src/domain/promo/offers/types.ts';
-import { reminderTuning } from '../../../src/domain/promo/offers/win-back-rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);
@@ -172,16 +171,4 @@ describe('loyalty (spec 04 section 9.5)', () => {
   test('without tiers there is nothing to reach', () => {
     expect(loyaltyStanding([], 5_000)).toMatchObject({ current: null, next: null, progressPercent: 0, tiers: [] });
   });
-});
-
-test.each([
-  [null, true, 10, 24, 5],
-  ['nonsense', true, 10, 24, 5],
-  [{ expired_second_wave: { enabled: false }, expired_third_wave: { trigger_days: 90 } }, false, 10, 24, 60],
-  [{ expired_second_wave: { discount_percent: 200, valid_hours: 0 } }, true, 100, 1, 5],
-  [{ expired_second_wave: { discount_percent: 0 } }, false, 0, 24, 5],
-])('tuning %j', (stored, enabled, discountPercent, validHours, triggerDays) => {
-  const { secondWave, thirdWave } = reminderTuning(stored);
-  expect(secondWave).toEqual({ enabled, discountPercent, validHours });
-  expect(thirdWave.triggerDays).toBe(triggerDays);
 });

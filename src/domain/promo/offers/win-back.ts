@@ -1,16 +1,13 @@
 import type { App } from '../../../core/app.ts';
 import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { readState } from '../../../core/service-state.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
+import { type ReminderTuning, readReminderTuning } from '../../subscriptions/reminders/reminder-tuning.ts';
 import { renderMessage } from './offer-message.ts';
 import { makeWinBackOffers, type WinBackWave } from './win-back-repo.ts';
-import { type ReminderTuning, reminderTuning } from './win-back-rules.ts';
 
 /** Offers, and messages queued, a transaction. */
 const BATCH = 100;
-/** Where operators tune the reminders: `{"expired_second_wave": {"enabled": false}}`; what is not there has its default. */
-export const TUNING_STATE = 'reminder_tuning';
 
 declare module '../../../core/jobs/job-sender.ts' {
   interface JobTypes {
@@ -27,7 +24,7 @@ declare module '../../../core/jobs/job-sender.ts' {
  */
 export async function offerWinBacks(app: App): Promise<number> {
   if (!app.settings.get('ENABLE_NOTIFICATIONS') || !app.ports.messenger.isConfigured()) return 0;
-  const tuning = reminderTuning(await readState(app.db, TUNING_STATE));
+  const tuning = await readReminderTuning(app);
   let total = 0;
   for (const wave of wavesOf(tuning)) {
     for (;;) {

@@ -1,10 +1,10 @@
 import type { App } from '../../../core/app.ts';
 import { DAY_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { readState } from '../../../core/service-state.ts';
 import { SUBSCRIPTION_EXPIRING } from '../events.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { tellOwner } from '../tell-owner.ts';
+import { readReminderTuning } from './reminder-tuning.ts';
 import { noteReminders, type Reminded, type ReminderTerms } from './repo.ts';
 import { dayAfterEnd, trialWarning, warningsBeforeEnd } from './rules.ts';
 
@@ -25,16 +25,10 @@ export async function remindOwners(app: App): Promise<number> {
   for (const terms of warningsBeforeEnd(app.settings.get('AUTOPAY_WARNING_DAYS'), now))
     total += await tellAll(app, terms, tellEnding);
   total += await tellAll(app, trialWarning(now), tellTrialEnding);
-  if (await isDayAfterWanted(app)) {
+  if ((await readReminderTuning(app)).dayAfterEnd.enabled) {
     total += await tellAll(app, dayAfterEnd(now), (t, owner) => tellOwner(t, owner, 'subscription_ended', {}));
   }
   return total;
-}
-
-/** Operators may switch it off: `{"expired_1d": {"enabled": false}}` in the state `reminder_tuning`. */
-async function isDayAfterWanted(app: App): Promise<boolean> {
-  const tuning = await readState<{ expired_1d?: { enabled?: unknown } }>(app.db, 'reminder_tuning');
-  return tuning?.expired_1d?.enabled !== false;
 }
 
 async function tellAll(app: App, terms: ReminderTerms, tell: Tell): Promise<number> {

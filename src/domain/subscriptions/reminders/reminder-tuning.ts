@@ -1,4 +1,11 @@
-/** How the automatic offers are tuned (spec 04 section 14, spec 05 section 9.3). */
+import type { App } from '../../../core/app.ts';
+import { readState } from '../../../core/service-state.ts';
+
+/**
+ * Where operators tune what is sent after the end (spec 04 section 14, spec 05 section 9.3):
+ * `{"expired_second_wave": {"enabled": false}}`; what is not there has its default.
+ */
+export const TUNING_STATE = 'reminder_tuning';
 
 interface WaveTuning {
   enabled: boolean;
@@ -9,16 +16,23 @@ interface WaveTuning {
 }
 
 export interface ReminderTuning {
+  /** The reminder a day after the end. */
+  dayAfterEnd: { enabled: boolean };
   secondWave: WaveTuning;
   /** `triggerDays`: 2 to 60 days after the end. */
   thirdWave: WaveTuning & { triggerDays: number };
 }
 
-/** Reads what operators stored; what is missing or makes no sense has its default, what is out of bounds the bound. */
+export async function readReminderTuning(app: App): Promise<ReminderTuning> {
+  return reminderTuning(await readState(app.db, TUNING_STATE));
+}
+
+/** What operators stored, made usable; what is missing or makes no sense has its default, what is out of bounds the bound. */
 export function reminderTuning(stored: unknown): ReminderTuning {
   const second = partOf(stored, 'expired_second_wave');
   const third = partOf(stored, 'expired_third_wave');
   return {
+    dayAfterEnd: { enabled: partOf(stored, 'expired_1d').enabled !== false },
     secondWave: waveOf(second, 10),
     thirdWave: { ...waveOf(third, 20), triggerDays: numberOf(third.trigger_days, 5, 2, 60) },
   };
