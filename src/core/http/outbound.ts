@@ -139,12 +139,15 @@ class OutboundHttpClient implements HttpClient {
     const isIdempotent = request.idempotent ?? ['GET', 'PUT', 'DELETE'].includes(request.method);
     let backoff = new ExponentialBackoff({ initialDelay: FIRST_BACKOFF_MS, maxDelay: MAX_BACKOFF_MS }).next();
     let last: HttpResponse | OutboundError | null = null;
+    const startedAt = performance.now();
     for (let attempt = 1; ; attempt += 1) {
       const result: HttpResponse | OutboundError = await this.#guardedAttempt(request, url, attempt);
       const isRefused = result instanceof OutboundError && result.failure === 'circuit_open';
       // The breaker opened between two tries: what the system said itself tells the caller more.
       last = isRefused && last !== null ? last : result;
       if (isRefused || attempt > this.#options.retries || !isRetryable(result, isIdempotent)) break;
+      // A system that hangs has had its time: somebody may be waiting, and a job comes back to it anyway.
+      if (result instanceof OutboundError && performance.now() - startedAt >= this.#options.totalTimeoutMs) break;
       const asked = result instanceof OutboundError ? null : retryAfterMs(result.headers['retry-after'], Date.now());
       const delayMs = asked ?? backoff.duration;
       backoff = backoff.next(undefined);
@@ -252,7 +255,8 @@ function isRetryable(result: HttpResponse | OutboundError, isIdempotent: boolean
 /**
  * Builds the client of one outside system. Share one per system: the circuit breaker and the kept-alive connections live in it.
  * Each try ends within `totalTimeoutMs`; 429 is tried again after its `Retry-After` (at most 30 s), 5xx and transport errors only
- * when the call is idempotent, with growing random pauses. Redirects are answers like any other.
+ * when the call is idempotent, with growing random pauses, transport errors also only until `totalTimeoutMs` have passed since the
+ * first try. Redirects are answers like any other.
  */
 export function createHttpClient(options: HttpClientOptions, deps: HttpClientDeps = {}): HttpClient {
   return new OutboundHttpClient(options, deps);
