@@ -17,7 +17,14 @@ const ROOT = '/cabinet/subscription';
 
 /** A client signed in as this user. */
 async function clientFor(test: TestApp, on: FastifyInstance, userId: number): Promise<ApiClient> {
-  const token = await signAccessToken(test.app, { userId, messengerId: null, permissions: [], roles: [], roleLevel: 0 });
+  const token = await signAccessToken(test.app, {
+    userId,
+    messengerId: null,
+    permissions: [],
+    roles: [],
+    roleLevel: 0,
+    sessionsEndedAt: null,
+  });
   return clientOf(on, { authorization: `Bearer ${token}` });
 }
 

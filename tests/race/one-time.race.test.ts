@@ -154,7 +154,10 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     const users = await Promise.all(Array.from({ length: 15 }, () => aMessengerAccount(app)));
     const { id: providerId } = someone();
     const identity = { providerId, email: null, emailVerified: false, username: null, firstName: null, lastName: null };
-    const results = await atOnce((n) => bindProviderAccount(app, users[n]!.id, 'google', identity), users.length);
+    const results = await atOnce(
+      (n) => bindProviderAccount(app, users[n]!.id, 'google', identity, app.clock.now()),
+      users.length,
+    );
     expect(won(results).filter((outcome) => outcome.kind === 'linked')).toHaveLength(1);
     const rest = won(results).filter((outcome) => outcome.kind !== 'linked');
     for (const outcome of rest) expect(outcome.kind).toBe('merge_required');
@@ -181,7 +184,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
       for (const provider of ['google', 'discord'] as const) {
         const { providerId, email, emailVerified } = identity();
         const names = { username: null, firstName: null, lastName: null };
-        await bindProviderAccount(app, user.id, provider, { providerId, email, emailVerified, ...names });
+        await bindProviderAccount(app, user.id, provider, { providerId, email, emailVerified, ...names }, app.clock.now());
       }
       await app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [user.id]);
       const results = await Promise.allSettled([

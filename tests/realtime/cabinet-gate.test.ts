@@ -33,7 +33,14 @@ async function aTicketReader(): Promise<BuiltUser> {
 }
 
 async function cabinet(user: BuiltUser) {
-  const claims = { userId: user.id, messengerId: user.messengerId, permissions: [], roles: [], roleLevel: 0 };
+  const claims = {
+    userId: user.id,
+    messengerId: user.messengerId,
+    permissions: [],
+    roles: [],
+    roleLevel: 0,
+    sessionsEndedAt: null,
+  };
   const client = connect(`${server.url}/cabinet/ws?token=${await signAccessToken(t.app, claims)}`);
   return { ...client, greeting: await client.next() };
 }

@@ -24,7 +24,14 @@ afterEach(async () => {
 afterAll(() => server.close());
 
 async function cabinet(user: BuiltUser) {
-  const claims = { userId: user.id, messengerId: user.messengerId, permissions: [], roles: [], roleLevel: 0 };
+  const claims = {
+    userId: user.id,
+    messengerId: user.messengerId,
+    permissions: [],
+    roles: [],
+    roleLevel: 0,
+    sessionsEndedAt: null,
+  };
   return connect(`${server.url}/cabinet/ws?token=${await signAccessToken(t.app, claims)}`);
 }
 

@@ -6,6 +6,8 @@ export interface AdminCandidate {
   messengerId: number | null;
   emailVerified: boolean;
   hasPassword: boolean;
+  /** It can be entered by messenger or by an account of a provider, too. */
+  hasOtherWayIn: boolean;
 }
 
 /** Locks the account of this e-mail, so that no sign-in or change of address comes between check and promotion. */
@@ -16,8 +18,11 @@ export async function lockByEmail(db: Db, email: string): Promise<AdminCandidate
     messenger_id: number | null;
     email_verified: boolean;
     has_password: boolean;
+    has_other_way_in: boolean;
   }>(
-    `SELECT id, status, messenger_id, email_verified, password_hash IS NOT NULL AS has_password FROM users WHERE email = $1 FOR NO KEY UPDATE`,
+    `SELECT id, status, messenger_id, email_verified, password_hash IS NOT NULL AS has_password,
+       num_nonnulls(messenger_id, google_id, yandex_id, discord_id, vk_id) > 0 AS has_other_way_in
+     FROM users WHERE email = $1 FOR NO KEY UPDATE`,
     [email],
   );
   if (!row) return null;
@@ -27,6 +32,7 @@ export async function lockByEmail(db: Db, email: string): Promise<AdminCandidate
     messengerId: row.messenger_id,
     emailVerified: row.email_verified,
     hasPassword: row.has_password,
+    hasOtherWayIn: row.has_other_way_in,
   };
 }
 

@@ -4,7 +4,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { unauthorized, userNotActive, userNotFound } from './errors.ts';
 import { findSessionUser, touchActivity } from './repo.ts';
 import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
-import { userIdOf, verifyToken } from './sessions/sign-tokens.ts';
+import { isFromEndedSession, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
 import type { SessionUser } from './types.ts';
 
 /** How long a session's user is believed without a query; a change reaches every instance with its commit. */
@@ -30,7 +30,7 @@ export async function authenticateUser(
   const user = await readSessionUser(app, userId);
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
-  if (isFromEndedSession(payload.iat, user)) throw unauthorized('session_ended', 'Invalid or expired token');
+  if (isFromEndedSession(payload, user.sessionsEndedAt)) throw unauthorized('session_ended', 'Invalid or expired token');
   checkSameMessengerAccount(app, user, credentials.initData);
   await passGates(app, user);
   return { kind: 'user', userId };
@@ -56,11 +56,6 @@ export function readSessionUser(app: App, userId: number): Promise<SessionUser |
 /** Call where status, names, e-mail, its verification or the messenger id of a user change, in the same transaction. */
 export async function forgetSessionUser(t: App, userId: number): Promise<void> {
   await t.cache.forget(t.db, [userKey(userId)]);
-}
-
-/** Tokens tell whole seconds: one of the very second in which the sessions ended may be the first of a new one. */
-function isFromEndedSession(issuedAt: number | undefined, { sessionsEndedAt }: SessionUser): boolean {
-  return sessionsEndedAt !== null && (issuedAt ?? 0) < Math.floor(sessionsEndedAt.getTime() / SECOND_MS);
 }
 
 /** Row 6: a mini-app that another messenger account opened must not act in this user's session. */

@@ -10,6 +10,7 @@ import { forgetSessionUser } from './authenticate-user.ts';
 import { createUser } from './create-user.ts';
 import { checkEmailAddress } from './email/rules.ts';
 import { userNotActive } from './errors.ts';
+import { releaseEmail } from './oauth/repo.ts';
 import { normaliseEmail } from './rules.ts';
 import { closeAllSessions } from './sessions/refresh-session.ts';
 
@@ -35,7 +36,9 @@ export function needsPassword(account: Pick<AdminCandidate, 'emailVerified' | 'h
 
 /**
  * Creates an account with this e-mail, or takes the one there is, and makes it a superadmin. Only for the operator at the machine:
- * the address counts as verified because the operator says whose it is. A new password ends all sessions.
+ * the address counts as verified because the operator says whose it is. A new password ends all sessions. An account that somebody
+ * enters by another way and that never proved the address loses it instead: it may be a stranger's, who laid a claim to the
+ * address beforehand (spec 01 H3).
  * @param password 8 to 128 characters; null = the account keeps its own
  * @throws ValidationError 422 for an address or a password that cannot be used
  * @throws AppError 403 'User account is not active' | 400 'This account needs a password'
@@ -52,9 +55,10 @@ export async function createAdmin(
   await seedRoles(app);
   const passwordHash = request.password === null ? null : await hashPassword(request.password);
   return inTransaction(app, async (t) => {
-    const account = await lockByEmail(t.db, email);
-    if (account && account.status !== 'active') throw userNotActive();
-    if (passwordHash === null && needsPassword(account)) throw refuse('password_needed', 400, 'This account needs a password');
+    const holder = await lockByEmail(t.db, email);
+    if (holder && holder.status !== 'active') throw userNotActive();
+    if (passwordHash === null && needsPassword(holder)) throw refuse('password_needed', 400, 'This account needs a password');
+    const account = holder && (await isKept(t, holder)) ? holder : null;
     const userId = account ? account.id : await openAccount(t, email, passwordHash);
     if (account) await vouchForEmail(t.db, userId, passwordHash, t.clock.now());
     if (account && passwordHash !== null) await closeAllSessions(t, userId);
@@ -62,6 +66,15 @@ export async function createAdmin(
     await forgetSessionUser(t, userId);
     return { userId, email, isNew: account === null, isPasswordSet: passwordHash !== null, isLasting };
   });
+}
+
+/** Does the operator get this account? One of somebody else's keeps everything but the address and its password. */
+async function isKept(t: App, holder: AdminCandidate): Promise<boolean> {
+  if (holder.emailVerified || !holder.hasOtherWayIn) return true;
+  await releaseEmail(t.db, holder.id, t.clock.now());
+  await closeAllSessions(t, holder.id);
+  await forgetSessionUser(t, holder.id);
+  return false;
 }
 
 async function openAccount(t: App, email: string, passwordHash: string | null): Promise<number> {

@@ -3,7 +3,10 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { peek, put, take } from '../../core/short-lived.ts';
 import { dropEntry, renewEntry } from './merge-token-repo.ts';
+import { linkedId } from './oauth/rules.ts';
+import type { OAuthProvider } from './oauth/types.ts';
 import { haveSessionsEndedSince } from './sessions/refresh-session.ts';
+import type { UserRecord } from './types.ts';
 
 /** How long a merge may be confirmed (spec 01 section 1.3). */
 export const MERGE_TOKEN_SECONDS = (30 * MINUTE_MS) / SECOND_MS;
@@ -15,10 +18,13 @@ const MAX_RESTORES = 3;
 export interface MergeOffer {
   primaryUserId: number;
   secondaryUserId: number;
-  /** The identity that both proved: `messenger`, `google` … */
-  provider: string;
+  /** Where both proved one identity. */
+  provider: 'messenger' | OAuthProvider;
   providerId: string;
 }
+
+/** The identities by which an account may be claimed. */
+type HeldIdentities = Pick<UserRecord, 'messengerId' | 'googleId' | 'yandexId' | 'discordId' | 'vkId'>;
 
 /** A merge offer as it waits for its confirmation. */
 export interface PendingMerge extends MergeOffer {
@@ -28,7 +34,7 @@ export interface PendingMerge extends MergeOffer {
 interface StoredMerge {
   primary_user_id: number;
   secondary_user_id: number;
-  provider: string;
+  provider: MergeOffer['provider'];
   provider_id: string;
   created_at: string;
   restore_count: number;
@@ -66,9 +72,17 @@ export async function takeMergeToken(t: App, token: string): Promise<PendingMerg
   return isOfOurs(token) ? toPending(await take<StoredMerge>(t, keyOf(token))) : null;
 }
 
-/** The session that made the offer was ended since, by a new password for example; its token is no credential any more. */
-export function isOfferVoid(app: App, offer: PendingMerge): Promise<boolean> {
-  return haveSessionsEndedSince(app, offer.primaryUserId, offer.createdAt);
+/**
+ * Did the offer lose its ground since it was made? The session that made it was ended, by a new password for example; or the other
+ * account's owner ended all of his, or holds that identity no more: what somebody else had linked to it is no proof of anything.
+ */
+export async function isOfferVoid(app: App, offer: PendingMerge, secondary: HeldIdentities): Promise<boolean> {
+  const held = offer.provider === 'messenger' ? secondary.messengerId : linkedId(secondary, offer.provider);
+  if (held === null || String(held) !== offer.providerId) return true;
+  return (
+    (await haveSessionsEndedSince(app, offer.primaryUserId, offer.createdAt)) ||
+    (await haveSessionsEndedSince(app, offer.secondaryUserId, offer.createdAt))
+  );
 }
 
 /**

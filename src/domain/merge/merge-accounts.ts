@@ -76,7 +76,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   if (!primary || !secondary || primary === secondary) throw mergeImpossible();
   // A blocked account must not merge its block away, nor a deleted one come back (H17).
   if (primary.status !== 'active' || secondary.status !== 'active') throw mergeImpossible();
-  if (await isOfferVoid(t, offer)) throw mergeTokenUsed();
+  if (await isOfferVoid(t, offer, secondary)) throw mergeTokenUsed();
 
   const plan = await planOf(t, primary, secondary, keepSubscriptionFrom === secondary.id);
   const referredById = await referrerOf(t, primary, secondary);

@@ -15,12 +15,13 @@ import type { MergePreview, MergePreviewUser } from './types.ts';
  */
 export async function previewMerge(app: App, token: string): Promise<MergePreview> {
   const merge = await peekMergeToken(app, token);
-  if (!merge || (await isOfferVoid(app, merge))) throw mergeTokenUnknown();
+  if (!merge) throw mergeTokenUnknown();
   const [primary, secondary] = await Promise.all([
     findUserById(app, merge.primaryUserId),
     findUserById(app, merge.secondaryUserId),
   ]);
   if (!primary || !secondary) throw mergeUsersUnknown();
+  if (await isOfferVoid(app, merge, secondary)) throw mergeTokenUnknown();
   const ageSeconds = Math.floor((app.clock.now().getTime() - merge.createdAt.getTime()) / SECOND_MS);
   return {
     primary: await previewUser(app, primary),

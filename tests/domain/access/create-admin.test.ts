@@ -3,11 +3,14 @@ import type { App } from '../../../src/core/app.ts';
 import { verifyPassword } from '../../../src/core/password-hasher.ts';
 import { readEffectiveAccess } from '../../../src/domain/access/read-effective-access.ts';
 import { createAdmin } from '../../../src/domain/identity/create-admin.ts';
+import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { signInWithInitData } from '../../../src/domain/identity/sign-in-with-messenger.ts';
 import { unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
-import { anUnverifiedAccount, aVerifiedAccount } from '../identity/accounts.ts';
+import { actorOf, aMessengerAccount, anUnverifiedAccount, aVerifiedAccount } from '../identity/accounts.ts';
+import { signInData } from '../identity/linking-proofs.ts';
 
 const OPERATOR = { kind: 'system', name: 'command line' } as const;
 let app: App;
@@ -65,6 +68,21 @@ describe('making an administrator at the machine', () => {
     await createAdmin(app, OPERATOR, { email: squatter.email, password: 'the operator’s own' });
     expect(await verifyPassword('the operator’s own', (await accountOf(squatter.email)).password_hash)).toBe(true);
     await expect(refreshSession(app, session.refreshToken)).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('leaves an account that somebody enters by another way to him, without the address he never proved', async () => {
+    const thief = await aMessengerAccount(app);
+    const email = anAddress();
+    await linkEmail(app, actorOf(thief.id), { email, password: 'the thief knows it' });
+    const session = await openSession(app, thief.id);
+    const made = await createAdmin(app, OPERATOR, { email, password: 'the operator’s own' });
+    expect(made).toMatchObject({ isNew: true, isPasswordSet: true });
+    expect(made.userId).not.toBe(thief.id);
+    await expect(refreshSession(app, session.refreshToken)).rejects.toMatchObject({ status: 401 });
+    const back = await signInWithInitData(app, { initData: signInData(app, thief.messengerId!), referralCode: null });
+    expect(back.user).toMatchObject({ id: thief.id, email: null });
+    expect((await readEffectiveAccess(app, thief.id)).level).toBe(0);
+    expect((await readEffectiveAccess(app, made.userId)).level).toBe(999);
   });
 
   it('can be repeated', async () => {

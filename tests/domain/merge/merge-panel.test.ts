@@ -100,7 +100,9 @@ describe('subscriptions and the panel', () => {
 
   test('a push that was under way during the merge serves the new owner, with the panel user that it made', async () => {
     const email = `push${unique()}@example.com`;
-    const pair = await aPair(t.app, { secondary: { messenger_id: null, email, email_verified: true } });
+    const pair = await aPair(t.app, {
+      secondary: { messenger_id: null, google_id: `g${unique()}`, email, email_verified: true },
+    });
     const id = await aStoredSubscription(t.app, pair.secondaryId);
     const made: string[] = [];
     const slow: App = {

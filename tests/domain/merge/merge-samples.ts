@@ -1,4 +1,5 @@
 import type { App } from '../../../src/core/app.ts';
+import { findUserById } from '../../../src/domain/identity/find-user.ts';
 import { createMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser } from '../../support/builders.ts';
@@ -26,9 +27,13 @@ export async function setUser(app: App, id: number, columns: Record<string, unkn
   }
 }
 
-export function tokenFor(app: App, pair: Pair): Promise<string> {
+/** An offer by an identity that the secondary holds. */
+export async function tokenFor(app: App, pair: Pair): Promise<string> {
   const { primaryId: primaryUserId, secondaryId: secondaryUserId } = pair;
-  return createMergeToken(app, { primaryUserId, secondaryUserId, provider: 'google', providerId: 'g-1' });
+  const held = await findUserById(app, secondaryUserId);
+  const byMessenger = { provider: 'messenger', providerId: String(held?.messengerId) } as const;
+  const byGoogle = { provider: 'google', providerId: held?.googleId ?? '' } as const;
+  return createMergeToken(app, { primaryUserId, secondaryUserId, ...(held?.googleId ? byGoogle : byMessenger) });
 }
 
 /** Merges, keeping the primary's subscription unless told otherwise. */

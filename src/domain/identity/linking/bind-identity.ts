@@ -7,15 +7,18 @@ import { userNotActive } from '../errors.ts';
 import { createMergeToken } from '../merge-tokens.ts';
 import { findIdByProviderId, lockUserById, setProviderId } from '../oauth/repo.ts';
 import { linkedId } from '../oauth/rules.ts';
+import { stateInvalid } from '../oauth/state.ts';
 import type { OAuthIdentity, OAuthProvider } from '../oauth/types.ts';
+import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 
 /** What came of the wish to link an identity. */
 export type LinkOutcome = { kind: 'linked' } | { kind: 'already_linked' } | { kind: 'merge_required'; mergeToken: string };
 
 /**
  * Gives a user the account of a provider that was just proved, under the user's lock (spec 01 section 7). One that belongs to
- * another user makes an offer to merge the two.
- * @throws AppError 400 'User not found' | 403 'User account is not active' (H27) | 400 another account of the provider is linked |
+ * another user makes an offer to merge the two. A way that was begun before all sessions were ended, by a new password for example,
+ * leads nowhere, also when that happened while the provider was asked (H8).
+ * @throws AppError 400 'Invalid or expired OAuth state' | 400 'User not found' | 403 'User account is not active' (H27) | 400 another account of the provider is linked |
  *   409 'This provider account was just linked to another user'
  */
 export async function bindProviderAccount(
@@ -23,12 +26,14 @@ export async function bindProviderAccount(
   userId: number,
   provider: OAuthProvider,
   { providerId }: OAuthIdentity,
+  begunAt: Date,
 ): Promise<LinkOutcome> {
   try {
     return await inTransaction(app, async (t): Promise<LinkOutcome> => {
       const user = await lockUserById(t.db, userId);
       if (!user) throw linkedUserNotFound();
       if (user.status !== 'active') throw userNotActive();
+      if (await haveSessionsEndedSince(t, userId, begunAt)) throw stateInvalid();
       const current = linkedId(user, provider);
       if (current === providerId) return { kind: 'already_linked' };
       const ownerId = await findIdByProviderId(t.db, provider, providerId);

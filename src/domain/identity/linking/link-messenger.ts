@@ -4,13 +4,14 @@ import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
-import { userNotActive, userNotFound } from '../errors.ts';
-import { createMergeToken } from '../merge-tokens.ts';
+import { unauthorized, userNotActive, userNotFound } from '../errors.ts';
+import { createMergeToken, type MergeOffer } from '../merge-tokens.ts';
 import { proveIdToken } from '../messenger/prove-id-token.ts';
 import { lockUserById } from '../oauth/repo.ts';
 import type { WidgetData } from '../ports.ts';
 import { findById, findByMessengerId } from '../repo.ts';
 import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
+import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import type { LinkOutcome } from './bind-identity.ts';
 import { setMessengerAccount } from './repo.ts';
 
@@ -31,26 +32,29 @@ interface Proved {
  *   409 'This Messenger account was just linked to another user'
  */
 export async function linkMessenger(app: App, actor: UserActor, proof: MessengerProof): Promise<LinkOutcome> {
+  const begunAt = app.clock.now();
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
   if (user.messengerId !== null) throw alreadyLinked();
   const proved = await prove(app, proof);
   try {
-    return await inTransaction(app, (t) => bind(t, actor.userId, proved));
+    return await inTransaction(app, (t) => bind(t, actor.userId, proved, begunAt));
   } catch (error) {
     if (!isUniqueViolation(error, 'messenger_id')) throw error;
     throw refuse('messenger_just_linked', 409, 'This Messenger account was just linked to another user');
   }
 }
 
-async function bind(t: App, userId: number, proved: Proved): Promise<LinkOutcome> {
+async function bind(t: App, userId: number, proved: Proved, begunAt: Date): Promise<LinkOutcome> {
   const user = await lockUserById(t.db, userId);
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
+  // The session may have been ended while the proof was looked at (H8).
+  if (await haveSessionsEndedSince(t, userId, begunAt)) throw unauthorized('session_ended', 'Invalid or expired token');
   if (user.messengerId !== null) throw alreadyLinked();
   const owner = await findByMessengerId(t.db, proved.messengerId);
   if (owner) {
-    const offer = {
+    const offer: MergeOffer = {
       primaryUserId: userId,
       secondaryUserId: owner.id,
       provider: 'messenger',

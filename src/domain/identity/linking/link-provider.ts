@@ -7,7 +7,6 @@ import { linkedId } from '../oauth/rules.ts';
 import { beginOAuth, type OAuthStart, stateInvalid, takeState } from '../oauth/state.ts';
 import type { OAuthCallback, OAuthProvider } from '../oauth/types.ts';
 import { findById } from '../repo.ts';
-import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import { bindProviderAccount, type LinkOutcome, linkedUserNotFound, providerAlreadyLinked } from './bind-identity.ts';
 
 /**
@@ -38,7 +37,7 @@ export async function completeLinking(
     throw refuse('oauth_state_of_other_user', 400, 'OAuth state was initiated by a different user');
   }
   const identity = await fetchOAuthIdentity(app, provider, callback, state.secrets);
-  return bindProviderAccount(app, actor.userId, provider, identity);
+  return bindProviderAccount(app, actor.userId, provider, identity, state.linking.createdAt);
 }
 
 /**
@@ -63,9 +62,7 @@ export async function completeLinkingByState(
   if (!user) throw linkedUserNotFound();
   if (user.status !== 'active') throw userNotActive();
   const identity = await fetchOAuthIdentity(app, provider, request, state.secrets);
-  // The session that began it was ended, by a new password for example: then the state is no credential any more.
-  if (await haveSessionsEndedSince(app, user.id, linking.createdAt)) throw stateInvalid();
-  return { outcome: await bindProviderAccount(app, user.id, provider, identity), provider };
+  return { outcome: await bindProviderAccount(app, user.id, provider, identity, linking.createdAt), provider };
 }
 
 function notForLinking() {

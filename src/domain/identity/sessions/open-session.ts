@@ -5,7 +5,7 @@ import { userNotActive } from '../errors.ts';
 import { findById } from '../repo.ts';
 import { secretHash } from '../rules.ts';
 import type { UserRecord } from '../types.ts';
-import { insertSession } from './repo.ts';
+import { type Admission, insertSession } from './repo.ts';
 import { accessSeconds, refreshExpiry, signAccessToken, signRefreshToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
 
@@ -32,7 +32,7 @@ export async function openSession(app: App, userId: number, options: SessionOpti
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
   const refreshToken = await signRefreshToken(app, userId, expiresAt);
-  const isOpen = await insertSession(app.db, {
+  const admission = await insertSession(app.db, {
     userId,
     tokenHash: secretHash(refreshToken),
     familyId: newFamilyId(app.random),
@@ -41,9 +41,9 @@ export async function openSession(app: App, userId: number, options: SessionOpti
     now,
     ...(options.passwordHash === undefined ? {} : { passwordHash: options.passwordHash }),
   });
-  const user = isOpen ? await findById(app.db, userId) : null;
-  if (!user) throw userNotActive();
-  return { ...(await tokenPair(app, user, refreshToken)), user };
+  const user = admission ? await findById(app.db, userId) : null;
+  if (!admission || !user) throw userNotActive();
+  return { ...(await tokenPair(app, user, refreshToken, admission)), user };
 }
 
 /** An access token with the user's current roles beside a refresh token that is stored already. */
@@ -51,6 +51,7 @@ export async function tokenPair(
   app: App,
   user: { id: number; messengerId: number | null },
   refreshToken: string,
+  { sessionsEndedAt }: Admission,
 ): Promise<TokenPair> {
   const access = await readEffectiveAccess(app, user.id);
   const accessToken = await signAccessToken(app, {
@@ -59,6 +60,7 @@ export async function tokenPair(
     permissions: access.permissions,
     roles: access.roles,
     roleLevel: access.level,
+    sessionsEndedAt,
   });
   return { accessToken, refreshToken, expiresIn: accessSeconds(app) };
 }

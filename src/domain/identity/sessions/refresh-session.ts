@@ -33,7 +33,7 @@ export async function refreshSession(app: App, text: string): Promise<TokenPair>
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
   const refreshToken = await signRefreshToken(app, userId, expiresAt);
-  const isRotated = await rotateRefreshToken(app.db, {
+  const admission = await rotateRefreshToken(app.db, {
     userId,
     oldHash,
     newHash: secretHash(refreshToken),
@@ -41,9 +41,9 @@ export async function refreshSession(app: App, text: string): Promise<TokenPair>
     now,
     graceSince: addMs(now, -GRACE_MS),
   });
-  if (!isRotated) throw await refusal(app, await findRefreshToken(app.db, oldHash), now);
+  if (!admission) throw await refusal(app, await findRefreshToken(app.db, oldHash), now);
   const user = await findSessionUser(app.db, userId);
-  return tokenPair(app, { id: userId, messengerId: user?.messengerId ?? null }, refreshToken);
+  return tokenPair(app, { id: userId, messengerId: user?.messengerId ?? null }, refreshToken, admission);
 }
 
 async function refusal(app: App, token: RefreshTokenState | null, now: Date) {

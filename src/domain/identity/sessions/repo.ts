@@ -21,18 +21,25 @@ export interface SessionInsert {
   passwordHash?: string;
 }
 
+/** What a session was admitted under, read by the very statement that admitted it. */
+export interface Admission {
+  /** When all sessions of the user were ended last; a later end makes what is issued now void. */
+  sessionsEndedAt: Date | null;
+}
+
 /**
  * Notes a sign-in and stores its refresh token in one statement, if the user is (still) active and has (still) that password.
  * It takes the user's row lock, so blocking or a password reset that commits first also keeps this session out.
- * @returns false when the user may not sign in any more
+ * @returns null when the user may not sign in any more
  */
-export async function insertSession(db: Db, session: SessionInsert): Promise<boolean> {
-  const rows = await db.sql<{ id: number }>(
+export async function insertSession(db: Db, session: SessionInsert): Promise<Admission | null> {
+  const [row] = await db.sql<{ sessions_ended_at: Date | null }>(
     `WITH holder AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
-       WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id)
+       WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id, sessions_ended_at)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
-     SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM holder RETURNING id`,
+     SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM holder
+     RETURNING (SELECT sessions_ended_at FROM holder)`,
     [
       session.userId,
       session.tokenHash,
@@ -43,8 +50,11 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<boo
       session.passwordHash ?? null,
     ],
   );
-  return rows.length > 0;
+  return admissionOf(row);
 }
+
+const admissionOf = (row: { sessions_ended_at: Date | null } | undefined): Admission | null =>
+  row ? { sessionsEndedAt: row.sessions_ended_at } : null;
 
 export interface Rotation {
   userId: number;
@@ -59,22 +69,23 @@ export interface Rotation {
 /**
  * Exchanges a refresh token for its successor in one statement. Share-locks the user first, so that it waits for a revocation
  * under way and then finds the token revoked; a revocation that comes later sees the successor.
- * @returns false when the token cannot be exchanged; `findRefreshToken` says why
+ * @returns null when the token cannot be exchanged; `findRefreshToken` says why
  */
-export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<boolean> {
-  const rows = await db.sql<{ id: number }>(
+export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<Admission | null> {
+  const [row] = await db.sql<{ sessions_ended_at: Date | null }>(
     `WITH holder AS (
-       SELECT id FROM users WHERE id = $1::int AND status = 'active' FOR SHARE),
+       SELECT id, sessions_ended_at FROM users WHERE id = $1::int AND status = 'active' FOR SHARE),
      rotated AS (
        UPDATE cabinet_refresh_tokens SET rotated_at = coalesce(rotated_at, $5::timestamptz)
        WHERE token_hash = $2 AND user_id = (SELECT id FROM holder) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
          AND (rotated_at IS NULL OR rotated_at >= $6::timestamptz)
        RETURNING user_id, family_id, device_info)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
-     SELECT user_id, $3, family_id, device_info, $4::timestamptz, $5::timestamptz FROM rotated RETURNING id`,
+     SELECT user_id, $3, family_id, device_info, $4::timestamptz, $5::timestamptz FROM rotated
+     RETURNING (SELECT sessions_ended_at FROM holder)`,
     [rotation.userId, rotation.oldHash, rotation.newHash, rotation.expiresAt, rotation.now, rotation.graceSince],
   );
-  return rows.length > 0;
+  return admissionOf(row);
 }
 
 export interface RefreshTokenState {
@@ -110,9 +121,16 @@ export async function lockUser(db: Db, userId: number): Promise<void> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
 }
 
-/** Everything that was issued for the user until now is void: see `SessionUser.sessionsEndedAt`. */
+/**
+ * Everything that was issued for the user until now is void: see `SessionUser.sessionsEndedAt`. It always moves forward, also when two
+ * ends share a millisecond or another instance's clock is ahead.
+ */
 export async function noteSessionsEnded(db: Db, userId: number, now: Date): Promise<void> {
-  await db.sql('UPDATE users SET sessions_ended_at = $2::timestamptz WHERE id = $1::int RETURNING id', [userId, now]);
+  await db.sql(
+    `UPDATE users SET sessions_ended_at = greatest(sessions_ended_at + interval '1 millisecond', $2::timestamptz)
+     WHERE id = $1::int RETURNING id`,
+    [userId, now],
+  );
 }
 
 export async function haveEndedSince(db: Db, userId: number, moment: Date): Promise<boolean> {

@@ -8,6 +8,8 @@ import type { AccessClaims, TokenType } from './types.ts';
 
 const ALGORITHM = 'HS256';
 const MIN_SECRET_BYTES = 32;
+/** Milliseconds since 1970 of the last end of all sessions that this token knows of; absent = there was none. */
+const SESSIONS_ENDED = 'sessions_ended';
 const STORED_SECRET = 'cabinet_jwt_secret';
 
 /** One imported key a secret; secrets change with a setting, so there are very few. */
@@ -31,6 +33,7 @@ export async function signAccessToken(app: App, claims: AccessClaims): Promise<s
     roles: claims.roles,
     ...(claims.messengerId === null ? {} : { messenger_id: claims.messengerId }),
     ...(claims.roleLevel > 0 ? { role_level: claims.roleLevel } : {}),
+    ...(claims.sessionsEndedAt === null ? {} : { [SESSIONS_ENDED]: claims.sessionsEndedAt.getTime() }),
   };
   return sign(app, claims.userId, body, addMs(app.clock.now(), accessSeconds(app) * 1_000));
 }
@@ -82,6 +85,12 @@ function remember(key: KeyObject, token: string, payload: JWTPayload): void {
   const oldest = tokens.size >= MAX_VERIFIED ? tokens.keys().next().value : undefined;
   if (oldest !== undefined) tokens.delete(oldest);
   tokens.set(token, payload);
+}
+
+/** Were all sessions of the user ended after the one that this token belongs to was admitted (spec 01 H8)? */
+export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | null): boolean {
+  const known = payload[SESSIONS_ENDED];
+  return sessionsEndedAt !== null && (typeof known === 'number' ? known : 0) < sessionsEndedAt.getTime();
 }
 
 /** User id in `sub`; null when it is no whole number an id can be. */

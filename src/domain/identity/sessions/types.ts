@@ -13,6 +13,8 @@ export interface AccessClaims {
   permissions: readonly string[];
   roles: readonly string[];
   roleLevel: number;
+  /** When all sessions of the user had been ended last as this one was admitted; with the next end the token is void (spec 01 H8). */
+  sessionsEndedAt: Date | null;
 }
 
 export type TokenType = 'access' | 'refresh' | 'auto_login';

@@ -19,9 +19,10 @@ import { openSession } from '../../../../src/domain/identity/sessions/open-sessi
 import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
 import { changeUserStatus } from '../../../../src/domain/users/admin/changes/change-status.ts';
 import { updateUser } from '../../../../src/domain/users/update-user.ts';
+import { unique } from '../../../support/builders.ts';
 import { testApp } from '../../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../../support/test-sandbox.ts';
-import { merge } from '../../merge/merge-samples.ts';
+import { merge, setUser } from '../../merge/merge-samples.ts';
 import { rowOf } from '../../subscriptions/sale-samples.ts';
 import {
   actorOf,
@@ -167,6 +168,7 @@ describe('H8: sessions end with what they rested on', () => {
     'soft deletion': ({ id }) => changeUserStatus(app, admin, id, 'deleted', null),
     'merging into another account': async ({ id }) => {
       const primary = await aMessengerAccount(app);
+      await setUser(app, id, { google_id: `g${unique()}` });
       await merge(app, { primaryId: primary.id, secondaryId: id });
     },
   };

@@ -2,17 +2,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
-import { authenticateUser } from '../../../../src/domain/identity/authenticate-user.ts';
+import { inTransaction } from '../../../../src/core/db/transaction.ts';
+import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
 import { resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
 import { handlePasswordReset } from '../../../../src/domain/identity/jobs.ts';
 import { linkMessenger } from '../../../../src/domain/identity/linking/link-messenger.ts';
-import { completeLinkingByState, startLinking } from '../../../../src/domain/identity/linking/link-provider.ts';
+import { completeLinking, completeLinkingByState, startLinking } from '../../../../src/domain/identity/linking/link-provider.ts';
+import { unlinkProvider } from '../../../../src/domain/identity/linking/unlink-provider.ts';
+import { findById } from '../../../../src/domain/identity/repo.ts';
 import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
+import { closeAllSessions, refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
 import { mergeAccounts } from '../../../../src/domain/merge/merge-accounts.ts';
 import { previewMerge } from '../../../../src/domain/merge/preview-merge.ts';
 import { changeUserStatus } from '../../../../src/domain/users/admin/changes/change-status.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../../fakes/oauth-issuer.ts';
+import { unique } from '../../../support/builders.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
 import { aMessengerAccount, aVerifiedAccount, mailedSecret, PASSWORD } from '../accounts.ts';
 import { signInData } from '../linking-proofs.ts';
@@ -39,6 +44,37 @@ async function reset({ email }: Account): Promise<void> {
   clock.advance(2_000);
   await handlePasswordReset(app, { email });
   await resetPassword(app, { token: await mailedSecret(app, email), password: NEW_PASSWORD });
+}
+
+function endAll(userId: number): Promise<void> {
+  return inTransaction(app, async (t) => {
+    await closeAllSessions(t, userId);
+    await forgetSessionUser(t, userId);
+  });
+}
+
+/** The service, where something happens before this key is read for the first time. */
+function interrupted(key: string, happens: () => Promise<void>): App {
+  let isDone = false;
+  const read: App['cache']['read'] = async (asked, ttlMs, load) => {
+    if (asked === key && !isDone) {
+      isDone = true;
+      await happens();
+    }
+    return app.cache.read(asked, ttlMs, load);
+  };
+  return { ...app, cache: Object.assign(Object.create(app.cache), { read }) };
+}
+
+/** The service, where something happens while the provider is asked. */
+function slowProvider(happens: () => Promise<void>): App {
+  const { oauth } = app.ports;
+  const fetchIdentity: typeof oauth.fetchIdentity = async (...question) => {
+    const identity = await oauth.fetchIdentity(...question);
+    await happens();
+    return identity;
+  };
+  return { ...app, ports: { ...app.ports, oauth: Object.assign(Object.create(oauth), { fetchIdentity }) } };
 }
 
 describe('H8: after a new password', () => {
@@ -83,6 +119,125 @@ describe('H8: after a new password', () => {
       status: 404,
       detail: 'Merge token is invalid, expired, or already consumed',
     });
+  });
+});
+
+describe('H8: the very moment of the end', () => {
+  test('a token of the same second from before is refused, the next one counts', async () => {
+    const account = await aVerifiedAccount(app);
+    clock.advance(1_000 - (clock.now().getTime() % 1_000) + 100);
+    const stolen = await refreshSession(app, account.signIn.refreshToken);
+    clock.advance(400);
+    await endAll(account.id);
+    const next = await openSession(app, account.id);
+    await expect(enter(next.accessToken)).resolves.toMatchObject({ userId: account.id });
+    await expect(enter(stolen.accessToken)).rejects.toMatchObject(refused);
+    // Within one millisecond, too.
+    await endAll(account.id);
+    await expect(enter(next.accessToken)).rejects.toMatchObject(refused);
+  });
+
+  test('a refresh that was admitted before gives no token that counts after it', async () => {
+    const { id, signIn } = await aVerifiedAccount(app);
+    const { accessToken } = await refreshSession(
+      interrupted(`roles:${id}`, () => endAll(id)),
+      signIn.refreshToken,
+    );
+    clock.advance(1_500);
+    await expect(enter(accessToken)).rejects.toMatchObject(refused);
+  });
+
+  test('a sign-in that was admitted before gives no token that counts after it', async () => {
+    const { id } = await aVerifiedAccount(app);
+    const { accessToken } = await openSession(
+      interrupted(`roles:${id}`, () => endAll(id)),
+      id,
+    );
+    clock.advance(1_500);
+    await expect(enter(accessToken)).rejects.toMatchObject(refused);
+  });
+
+  test('an instance whose clock is behind gives tokens that count', async () => {
+    const { id } = await aVerifiedAccount(app);
+    await endAll(id);
+    clock.advance(-3_000);
+    const late = await openSession(app, id);
+    clock.advance(3_000);
+    await expect(enter(late.accessToken)).resolves.toMatchObject({ userId: id });
+  });
+
+  test('linking while the provider is asked binds nothing', async () => {
+    const account = await aVerifiedAccount(app);
+    const { authorizeUrl } = await startLinking(app, account.actor, 'google');
+    const callback = await issuer.approve(authorizeUrl, someone());
+    clock.advance(1_000);
+    await expect(
+      completeLinking(
+        slowProvider(() => endAll(account.id)),
+        account.actor,
+        'google',
+        callback,
+      ),
+    ).rejects.toMatchObject({
+      status: 400,
+      detail: 'Invalid or expired OAuth state',
+    });
+    expect((await findById(app.db, account.id))?.googleId).toBeNull();
+  });
+
+  test('linking a messenger account while its proof is looked at binds nothing', async () => {
+    const account = await aVerifiedAccount(app);
+    const messengerId = 7_700_000_000 + unique();
+    const { messengerIdentity } = app.ports;
+    let ending: Promise<void> = Promise.resolve();
+    const slow: App = {
+      ...app,
+      ports: {
+        ...app.ports,
+        messengerIdentity: Object.assign(Object.create(messengerIdentity), {
+          verifyInitData: (...proof: Parameters<typeof messengerIdentity.verifyInitData>) => {
+            clock.advance(1_000);
+            ending = endAll(account.id);
+            return messengerIdentity.verifyInitData(...proof);
+          },
+        }),
+      },
+    };
+    const linking = linkMessenger(slow, account.actor, { initData: signInData(app, messengerId) });
+    await expect(linking).rejects.toMatchObject(refused);
+    await ending;
+    expect((await findById(app.db, account.id))?.messengerId).toBeNull();
+  });
+});
+
+describe('H8: an offer to merge made with an identity that a thief had linked to the other account', () => {
+  async function offerOf(thief: Account, victim: Account): Promise<string> {
+    const google = someone();
+    for (const [account, wanted] of [
+      [victim, 'linked'],
+      [thief, 'merge_required'],
+    ] as const) {
+      const { authorizeUrl } = await startLinking(app, account.actor, 'google');
+      const callback = await issuer.approve(authorizeUrl, google);
+      const { outcome } = await completeLinkingByState(app, { ...callback, provider: null });
+      expect(outcome.kind).toBe(wanted);
+      if (outcome.kind === 'merge_required') return outcome.mergeToken;
+    }
+    throw new Error('no offer was made');
+  }
+
+  test.each([
+    ['the owner unlinks it', (victim: Account) => unlinkProvider(app, victim.actor, 'google')],
+    ['the owner ends all sessions', (victim: Account) => endAll(victim.id)],
+  ])('is void when %s', async (_name, act) => {
+    const [victim, thief] = [await aVerifiedAccount(app), await aVerifiedAccount(app)];
+    const token = await offerOf(thief, victim);
+    await previewMerge(app, token);
+    clock.advance(1_000);
+    await act(victim);
+    await expect(previewMerge(app, token)).rejects.toMatchObject({ status: 404 });
+    await expect(mergeAccounts(app, { token, keepSubscriptionFrom: victim.id })).rejects.toMatchObject({ status: 404 });
+    expect((await findById(app.db, victim.id))?.status).toBe('active');
   });
 });
 
