@@ -3,10 +3,12 @@ import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/a
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { App } from '../core/app.ts';
+import { isAppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
+import { logRefusal } from '../rest/error-replies.ts';
 import { buildOpenApiDocument } from '../rest/openapi-document.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
@@ -66,8 +68,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       maxBatchSize: MAX_BATCH_SIZE,
       responseMeta: ({ errors }) => ({ headers: headersOf(errors) }),
       onError: ({ error, path }) => {
+        const { cause } = error;
         if (error.code === 'INTERNAL_SERVER_ERROR')
-          app.log.error({ err: error.cause ?? error, operation: path }, 'an operation failed');
+          app.log.error({ err: cause ?? error, operation: path }, 'an operation failed');
+        else if (isAppError(cause) && cause.status > 500) logRefusal(app.log, cause, { operation: path, status: cause.status });
       },
     } satisfies FastifyTRPCPluginOptions<AppRouter>['trpcOptions'],
   });

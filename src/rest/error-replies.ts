@@ -2,7 +2,7 @@
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { type HttpError, isAppError, toHttp, type ValidationIssue } from '../core/errors.ts';
+import { type AppError, type HttpError, isAppError, toHttp, type ValidationIssue } from '../core/errors.ts';
 
 /** Where failures of our own (`error`) and temporary refusals (`warn`) go. pino's loggers fit. */
 export interface ErrorLog {
@@ -73,11 +73,14 @@ export function sendError(reply: FastifyReply, log: ErrorLog, operation: string,
 }
 
 /** A 503 that we decided on (maintenance, a panel that is away) comes once per request of an outage: one line each, no stack. */
+export function logRefusal(log: ErrorLog, refusal: AppError, line: object): void {
+  const reason = refusal.cause instanceof Error ? refusal.cause.message : undefined;
+  log.warn({ ...line, code: refusal.code, reason }, 'request refused');
+}
+
 function logFailure(log: ErrorLog, answer: HttpError, line: object, cause: unknown): void {
-  if (answer.status > 500 && isAppError(cause)) {
-    const reason = cause.cause instanceof Error ? cause.cause.message : undefined;
-    log.warn({ ...line, code: answer.code, reason }, 'request refused');
-  } else log.error({ ...line, err: cause }, 'request failed');
+  if (answer.status > 500 && isAppError(cause)) logRefusal(log, cause, line);
+  else log.error({ ...line, err: cause }, 'request failed');
 }
 
 /** The original failure stands under tRPC's wrapper. */

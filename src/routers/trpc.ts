@@ -86,9 +86,10 @@ export const router = t.router;
 /** Makes one flat namespace of several routers. */
 export const mergeRouters = t.mergeRouters;
 
-function refusalOf({ body, code, headers, status }: HttpError): AppError {
+/** @param cause for the log alone */
+function refusalOf({ body, code, headers, status }: HttpError, cause: unknown): AppError {
   const { detail } = body;
-  return Array.isArray(detail) ? new ValidationError(detail) : new AppError(code, status, detail, { headers });
+  return Array.isArray(detail) ? new ValidationError(detail) : new AppError(code, status, detail, { headers, cause });
 }
 
 /** Gives a refusal of a use case its tRPC code, so that `/trpc` answers with the status that REST has. */
@@ -101,7 +102,7 @@ const convertRefusals = t.middleware(async ({ next }) => {
   const code = CODES[http.status];
   if (!code) return result;
   // Not the thrown error itself where it is the database's: its text is nobody's business outside.
-  const refusal = isAppError(cause) ? cause : refusalOf(http);
+  const refusal = isAppError(cause) ? cause : refusalOf(http, cause);
   throw new TRPCError({ code, message: refusal.message, cause: refusal });
 });
 

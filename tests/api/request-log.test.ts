@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
+import { createMetrics } from '../../src/core/metrics.ts';
+import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { testApp } from '../support/test-app.ts';
 
@@ -30,4 +33,30 @@ test.each([
   const { client, lines } = await logged({ WEB_API_REQUEST_LOGGING: logging });
   await client.get('/users/5?token=hidden');
   expect(lines).toEqual(expected);
+});
+
+test('a statement that runs out of time is 503 at both doors, and only the log says why', async () => {
+  const { app } = await testApp();
+  const token = await createApiToken(app, { kind: 'system', name: 'test' }, { name: 'log', description: null, expiresAt: null });
+  const lines: object[] = [];
+  const warn = (line: object, text: string) => text === 'request refused' && lines.push(line);
+  const log = Object.assign(Object.create(app.log), { warn });
+  const reason = 'canceling statement due to statement timeout';
+  const sql = () => Promise.reject(Object.assign(new Error(reason), { code: '57014' }));
+  const { fastify } = await createHttpServer({
+    app: { ...app, log, db: { ...app.db, sql } },
+    metrics: createMetrics(),
+    version: '0',
+    callbackRoute: () => null,
+  });
+  closing.push(() => fastify.close());
+  await fastify.ready();
+  const client = clientOf(fastify, { 'x-api-key': token.token });
+  for (const reply of [await client.get('/tokens'), await client.get('/trpc/web.auth.list')]) {
+    expect(reply.status).toBe(503);
+    expect(reply.text).toContain('Service temporarily unavailable. Please try again later.');
+    expect(reply.text).not.toContain('canceling');
+  }
+  const line = { status: 503, code: 'database_unavailable', reason };
+  expect(lines).toEqual([expect.objectContaining(line), expect.objectContaining(line)]);
 });

@@ -16,6 +16,8 @@ interface DriverCause {
 
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
+/** A statement ran into `statement_timeout` (or was cancelled by hand), and one waited longer for a lock than `lock_timeout` allows. */
+const TIMED_OUT = ['57014', '55P03'];
 
 /** True when nothing of the transaction stands and running it again may succeed. */
 export function isRetryable(error: unknown): boolean {
@@ -62,7 +64,10 @@ export function isUnstorableText(error: unknown): boolean {
   return state === '22021' || state === '22P05' || (state === '22P02' && /for type json/.test(describe(error)));
 }
 
-/** The database cannot be reached or does not answer; the request may be tried later (503, spec 06 section 0). */
+/**
+ * The database cannot be reached or does not answer in time; nothing of the statement stands, and the request may be tried later (503,
+ * spec 06 section 0). Whoever tries again by himself needs a bound: a statement that is too slow by nature is among these.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const failure = error as DriverError | null;
   if (failure === null || typeof failure !== 'object') return false;
@@ -70,7 +75,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(code))
     return true;
   const state = sqlState(error) ?? '';
-  if (state.startsWith('08') || state.startsWith('57P') || state === '53300') return true;
+  if (state.startsWith('08') || state.startsWith('57P') || state === '53300' || TIMED_OUT.includes(state)) return true;
   return /timeout exceeded when trying to connect|Connection terminated|terminating connection/i.test(
     String(failure.message ?? ''),
   );

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { toHttp } from '../../../src/core/errors.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
+import { serverUrl } from '../../support/test-database.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -72,6 +74,47 @@ describe('inTransaction', () => {
     await expect(attempt).rejects.toThrow(/foreign ?key|violates/i);
     const [row] = await t.app.db.sql<{ first_name: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
     expect(row!.first_name).not.toBe('lost');
+  });
+
+  test.skipIf(!serverUrl)('a statement that runs out of time is 503 and is not begun again (needs a server)', async () => {
+    let attempts = 0;
+    const outcomeOf = (wait: (tx: TestApp['app']) => Promise<unknown>) =>
+      inTransaction(t.app, async (tx) => {
+        attempts += 1;
+        await tx.db.sql("SELECT set_config('statement_timeout', '20', true)::text AS bound");
+        await wait(tx);
+      }).then(
+        () => 200,
+        (error) => toHttp(error).status,
+      );
+    expect(await outcomeOf((tx) => tx.db.sql('SELECT pg_sleep(5)::text AS waited'))).toBe(503);
+    expect(await outcomeOf((tx) => tx.db.prisma.$queryRaw`SELECT pg_sleep(5)::text AS waited`)).toBe(503);
+    expect(attempts).toBe(2);
+  });
+
+  test.skipIf(!serverUrl)('a lock that does not come in time is 503 (needs a server)', async () => {
+    const user = await aUser(t.app);
+    const lock = (tx: TestApp['app']) => tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [user.id]);
+    let release = () => {};
+    let isHeld = () => {};
+    const held = new Promise<void>((resolve) => {
+      isHeld = resolve;
+    });
+    const holder = inTransaction(t.app, async (tx) => {
+      await lock(tx);
+      isHeld();
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    });
+    await held;
+    const error = await inTransaction(t.app, async (tx) => {
+      await tx.db.sql("SELECT set_config('lock_timeout', '20', true)::text AS bound");
+      await lock(tx);
+    }).catch((reason: unknown) => reason);
+    release();
+    await holder;
+    expect(toHttp(error).status).toBe(503);
   });
 
   test('jobs with a singleton key wait at most once', async () => {
