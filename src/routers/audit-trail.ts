@@ -42,7 +42,10 @@ export class AuditTrail implements AuditNotes {
     void this.#write(http.status === 403 ? 'denied' : 'error', outcomeOf(http), {});
   }
 
-  /** @param failure null = done. Resolves at once for a read, and for a change when its row is written. */
+  /**
+   * @param failure null = done. Resolves at once for a read, and for a change when its row is written; when the database does not take
+   *   the row, within about 2 s.
+   */
   async close(failure: HttpError | null): Promise<void> {
     const { isChange } = this.#request;
     const status = failure === null ? 'success' : failure.status === 403 ? 'denied' : 'error';

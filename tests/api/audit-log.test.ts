@@ -155,6 +155,30 @@ describe('what is recorded', () => {
     expect(JSON.stringify(row)).not.toMatch(/sst_abc|abc\.def/);
   });
 
+  it('a change that the database was away for: answered 503 by the change itself, and on record once it is back', async () => {
+    const actor = await adminClient(t.app, server, ['settings:*'], 900);
+    let isAway = false;
+    const gone = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    const { db } = t.app;
+    const sql: typeof db.sql = (text, values) => (isAway ? gone() : db.sql(text, values));
+    const begin: typeof db.begin = (work) => (isAway ? gone() : db.begin!(work));
+    const frail = await testServer({ ...t.app, db: { ...db, sql, begin } });
+    const client = clientOf(frail, { authorization: `Bearer ${actor.accessToken}` });
+    // From here on the session is known without the database.
+    expect((await client.get('/cabinet/admin/settings/categories')).status).toBe(200);
+    isAway = true;
+    const reply = await client.put('/cabinet/admin/settings/SMTP_FROM_NAME', { value: 'x' });
+    isAway = false;
+    await frail.close();
+    expect(reply).toMatchObject({
+      status: 503,
+      body: { detail: 'Service temporarily unavailable. Please try again later.' },
+    });
+    expect(await rowsOf(actor, { action: 'settings:edit' })).toMatchObject([
+      { status: 'error', request_method: 'PUT', details: { status_code: 503 } },
+    ]);
+  });
+
   it('nothing of people who are nobody', async () => {
     const count = async () =>
       (await t.app.db.sql<{ rows: number }>('SELECT count(*)::int AS rows FROM admin_audit_log'))[0]!.rows;

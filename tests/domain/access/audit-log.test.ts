@@ -132,25 +132,6 @@ describe('the writer', () => {
     await Promise.all(all);
     expect((await rowsOf(user.id)).map((row) => row.resourceId)).toEqual(['2', '1']);
   });
-
-  it('keeps rows while the database is away, and writes them when it is back', async () => {
-    const user = await aUser(app);
-    const writer = new AuditWriter(createLogger({ level: 'silent', format: 'json' }));
-    let isAway = true;
-    const db = {
-      ...app.db,
-      sql: ((text: string, values?: readonly unknown[]) =>
-        isAway
-          ? Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }))
-          : app.db.sql(text, values)) as App['db']['sql'],
-    };
-    const written = writer.record(db, entry(user.id));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await rowsOf(user.id)).toEqual([]);
-    isAway = false;
-    await written;
-    expect(await rowsOf(user.id)).toHaveLength(1);
-  });
 });
 
 describe('reading', () => {
