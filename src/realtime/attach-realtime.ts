@@ -8,9 +8,10 @@ import { isAppError } from '../core/errors.ts';
 import type { EventBus } from '../core/events/event-bus.ts';
 import type { DomainEvent } from '../core/events/event-recorder.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { storeOf } from '../domain/settings/settings-store.ts';
 import { chooseProtocol, credentialOf, expiryOf, upgradeTarget } from './credentials.ts';
 import { FanOut } from './fan-out.ts';
-import { type Access, Feed, refusalReason } from './feed.ts';
+import { type Access, Feed, OFF_REASON, refusalReason } from './feed.ts';
 import { FeedClient } from './feed-client.ts';
 import { CLOSE, DEFAULT_LIMITS, type RealtimeLimits } from './limits.ts';
 import { cabinetText, feedText, textFrame } from './text-frame.ts';
@@ -61,6 +62,7 @@ class RealtimeServer implements Realtime {
   readonly #limits: RealtimeLimits;
   readonly #ws: Feed;
   readonly #cabinet: Feed;
+  readonly #feeds: readonly Feed[];
   readonly #fanOut: FanOut;
   readonly #server: WebSocketServer;
   /** Signed in or not yet. */
@@ -75,6 +77,7 @@ class RealtimeServer implements Realtime {
     this.#ws = new Feed(app, {
       name: 'ws',
       path: '/ws',
+      setting: 'WEB_API_ENABLED',
       queryNames: ['token', 'api_key'],
       missingReason: 'Unauthorized: No token provided',
       maxPerUser: Number.POSITIVE_INFINITY,
@@ -84,12 +87,14 @@ class RealtimeServer implements Realtime {
     this.#cabinet = new Feed(app, {
       name: 'cabinet',
       path: '/cabinet/ws',
+      setting: 'CABINET_ENABLED',
       queryNames: ['token'],
       missingReason: 'Unauthorized: No token',
       maxPerUser: this.#limits.maxPerUser,
       recheckMs: this.#limits.recheckUserMs,
       authenticate: (credential, ip) => this.#userAccess(credential, ip),
     });
+    this.#feeds = [this.#ws, this.#cabinet];
     this.#fanOut = new FanOut(this.#ws.clients);
     this.#server = new WebSocketServer({
       noServer: true,
@@ -101,7 +106,7 @@ class RealtimeServer implements Realtime {
   }
 
   async start(): Promise<void> {
-    const { httpServer, bus, listen, metrics } = this.#options;
+    const { app, httpServer, bus, listen, metrics } = this.#options;
     const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => this.#upgrade(request, socket, head);
     httpServer.on('upgrade', onUpgrade);
     // HTTP clients that offer h2c on every request must get an ordinary answer; older runtimes lack this switch.
@@ -112,6 +117,13 @@ class RealtimeServer implements Realtime {
       () => httpServer.off('upgrade', onUpgrade),
       () => clearInterval(timer),
       bus.subscribe((event) => this.#tell(event)),
+      // The store hears of a change made on any instance.
+      storeOf(app).onChange(
+        this.#feeds.map(({ rules }) => rules.setting),
+        () => {
+          for (const feed of this.#feeds) feed.closeIfOff();
+        },
+      ),
       await listen(
         CACHE_CHANNEL,
         (key) => this.#credentialChanged(key),
@@ -186,9 +198,7 @@ class RealtimeServer implements Realtime {
   }
 
   #feedAt(path: string): Feed | null {
-    const { settings } = this.#options.app;
-    if (path === this.#ws.rules.path && settings.get('WEB_API_ENABLED')) return this.#ws;
-    return path === this.#cabinet.rules.path && settings.get('CABINET_ENABLED') ? this.#cabinet : null;
+    return this.#feeds.find((feed) => feed.rules.path === path && feed.isOpen) ?? null;
   }
 
   async #signIn(feed: Feed, ws: WebSocket, socket: Duplex, credential: string | null, ip: string | null): Promise<void> {
@@ -206,6 +216,8 @@ class RealtimeServer implements Realtime {
       return close(CLOSE.tryLater, refusalReason(503));
     }
     if (ws.readyState !== ws.OPEN) return;
+    // Switched off while the credential was looked at.
+    if (!feed.isOpen) return close(CLOSE.policy, OFF_REASON);
     const client = new FeedClient(ws, socket, this.#limits);
     if (!feed.add(client, credential, ip, access)) return close(CLOSE.policy, 'Too many connections');
     ws.on('close', () => feed.remove(client, credential, ip, access));
@@ -238,8 +250,7 @@ class RealtimeServer implements Realtime {
 
   #tick(): void {
     const now = performance.now();
-    this.#ws.tick(now);
-    this.#cabinet.tick(now);
+    for (const feed of this.#feeds) feed.tick(now);
   }
 }
 

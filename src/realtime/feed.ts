@@ -20,6 +20,8 @@ export interface Access {
 export interface FeedRules {
   readonly name: 'ws' | 'cabinet';
   readonly path: string;
+  /** The feed exists only while this is on. */
+  readonly setting: 'WEB_API_ENABLED' | 'CABINET_ENABLED';
   /** Query parameters that may carry the credential, best first. */
   readonly queryNames: readonly string[];
   /** Close reason when there is no credential. */
@@ -41,6 +43,8 @@ interface Holder {
 }
 
 export const INVALID_REASON = 'Unauthorized: Invalid token';
+/** The area is switched off: what its operations answer, and no reason to throw a good credential away. */
+export const OFF_REASON = 'Not Found';
 const MAX_CHECKS_AT_ONCE = 500;
 /** After a check that could not be made (database away). */
 const CHECK_AGAIN_MS = 5_000;
@@ -59,6 +63,16 @@ export class Feed {
   constructor(app: App, rules: FeedRules) {
     this.#app = app;
     this.rules = rules;
+  }
+
+  get isOpen(): boolean {
+    return this.#app.settings.get(this.rules.setting);
+  }
+
+  /** Lets everyone go when the area is switched off (spec 01 section 4.2, spec 06 section 0). Asks nobody, so it serves many at once. */
+  closeIfOff(): void {
+    if (this.isOpen) return;
+    for (const client of this.clients) client.close(CLOSE.policy, OFF_REASON);
   }
 
   /** @returns false when the user has too many sockets */
