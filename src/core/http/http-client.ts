@@ -25,7 +25,7 @@ export interface HttpClientOptions {
   system: string;
   /** Time to establish the connection. Default 10 s. */
   connectTimeoutMs?: number;
-  /** Time for one try; after as much without an answer there is no further one. Default 30 s. */
+  /** Time for one try; after a failure a further one begins only within as much of the first. Default 30 s. */
   totalTimeoutMs?: number;
   /** Further tries after the first. Default 3. */
   retries?: number;

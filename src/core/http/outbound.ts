@@ -146,10 +146,12 @@ class OutboundHttpClient implements HttpClient {
       // The breaker opened between two tries: what the system said itself tells the caller more.
       last = isRefused && last !== null ? last : result;
       if (isRefused || attempt > this.#options.retries || !isRetryable(result, isIdempotent)) break;
-      // A system that hangs has had its time: somebody may be waiting, and a job comes back to it anyway.
-      if (result instanceof OutboundError && performance.now() - startedAt >= this.#options.totalTimeoutMs) break;
       const asked = result instanceof OutboundError ? null : retryAfterMs(result.headers['retry-after'], Date.now());
       const delayMs = asked ?? backoff.duration;
+      // A system that hangs, itself or behind a gateway that says 504, has had its time: somebody may be waiting, and a job comes back
+      // to it anyway. One that is well and asks for patience (429) is waited for.
+      const isFailing = result instanceof OutboundError || result.status >= 500;
+      if (isFailing && performance.now() - startedAt + delayMs >= this.#options.totalTimeoutMs) break;
       backoff = backoff.next(undefined);
       if (!(await this.#slept(delayMs, request.signal))) {
         last = this.#failure('aborted');
@@ -255,8 +257,8 @@ function isRetryable(result: HttpResponse | OutboundError, isIdempotent: boolean
 /**
  * Builds the client of one outside system. Share one per system: the circuit breaker and the kept-alive connections live in it.
  * Each try ends within `totalTimeoutMs`; 429 is tried again after its `Retry-After` (at most 30 s), 5xx and transport errors only
- * when the call is idempotent, with growing random pauses, transport errors also only until `totalTimeoutMs` have passed since the
- * first try. Redirects are answers like any other.
+ * when the call is idempotent, with growing random pauses, and only when the next try can begin within `totalTimeoutMs` of the first.
+ * Redirects are answers like any other.
  */
 export function createHttpClient(options: HttpClientOptions, deps: HttpClientDeps = {}): HttpClient {
   return new OutboundHttpClient(options, deps);

@@ -226,22 +226,6 @@ describe('createHttpClient', () => {
     expect(outcomes).toEqual(['vpnpanel:timeout', 'vpnpanel:timeout']);
   });
 
-  it('does not try again once a call has taken its time: a system that hangs costs one time-out', async () => {
-    const silent = await serve(() => {});
-    const { http } = client({ totalTimeoutMs: 60, retries: 3, breakerThreshold: 0 });
-    await failureOf(http.request({ method: 'GET', url: silent.url }));
-    expect(silent.hits).toBe(1);
-
-    const dropsThenHangs = await serve((request, _response, hit) =>
-      setTimeout(() => request.socket.destroy(), hit === 1 ? 0 : 500),
-    );
-    const patient = client({ totalTimeoutMs: 300, retries: 3, breakerThreshold: 0 });
-    await failureOf(patient.http.request({ method: 'GET', url: dropsThenHangs.url }));
-    // Dropped at once, tried again, silent until the time was over.
-    expect(dropsThenHangs.hits).toBe(2);
-    expect(patient.outcomes).toEqual(['vpnpanel:network', 'vpnpanel:timeout']);
-  });
-
   it('limits the time to connect: resolver and TLS handshake included', async () => {
     const never: Resolve = () => new Promise(() => {});
     const guarded = client(
