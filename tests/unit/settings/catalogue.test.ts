@@ -33,6 +33,54 @@ const NOT_SECRET: ReadonlySet<string> = new Set([
 ]);
 const SECRET_URLS: ReadonlySet<string> = new Set(['DATABASE_URL', 'REDIS_URL', 'PROXY_URL', 'NALOGO_PROXY_URL']);
 
+/** Whoever knows or chooses these can speak as an administrator, the messenger, the panel or a payment provider. */
+const SUPERADMINS_ONLY = [
+  'ADMIN_EMAILS',
+  'CABINET_JWT_SECRET',
+  'CABINET_TRUSTED_PROXIES',
+  'CLOUDPAYMENTS_API_SECRET',
+  'CRYPTOBOT_API_TOKEN',
+  'CRYPTOBOT_WEBHOOK_SECRET',
+  'DATABASE_MODE',
+  'DATABASE_URL',
+  'FREEKASSA_SECRET_WORD_2',
+  'HELEKET_API_KEY',
+  'KASSA_AI_SECRET_WORD_2',
+  'MULENPAY_SECRET_KEY',
+  'PAL24_API_TOKEN',
+  'PAL24_SIGNATURE_TOKEN',
+  'PLATEGA_SECRET',
+  'POSTGRES_DB',
+  'POSTGRES_HOST',
+  'POSTGRES_PASSWORD',
+  'POSTGRES_PORT',
+  'POSTGRES_USER',
+  'REDIS_URL',
+  'RIOPAY_API_TOKEN',
+  'RIOPAY_WEBHOOK_SECRET',
+  'SEVERPAY_TOKEN',
+  'SQLITE_PATH',
+  'TEST_EMAIL',
+  'TEST_EMAIL_PASSWORD',
+  'TRIBUTE_API_KEY',
+  'VPNPANEL_WEBHOOK_SECRET',
+  'WATA_PUBLIC_KEY_URL',
+  'WEBHOOK_SECRET_TOKEN',
+  'WEB_API_TOKEN_HASH_ALGORITHM',
+  'WEB_API_TOKEN_HMAC_SECRET',
+  'YOOKASSA_TRUSTED_PROXY_NETWORKS',
+];
+/** Addresses that are told to users or read from, and that no key, money or signed data travels to. */
+const OPEN_ADDRESSES = [
+  'BLACKLIST_GITHUB_URL',
+  'HAPP_DOWNLOAD_LINK_ANDROID',
+  'HAPP_DOWNLOAD_LINK_IOS',
+  'HAPP_DOWNLOAD_LINK_MACOS',
+  'HAPP_DOWNLOAD_LINK_PC',
+  'HAPP_DOWNLOAD_LINK_WINDOWS',
+  'MINIAPP_SUPPORT_URL',
+];
+
 describe('settings catalogue', () => {
   it('holds the facts of the contract', () => {
     const facts = settingKeys.map((key) => {
@@ -65,16 +113,37 @@ describe('settings catalogue', () => {
       'EXTERNAL_ADMIN_TOKEN',
       'EXTERNAL_ADMIN_TOKEN_BOT_ID',
     ]);
-    expect(keysWith((key) => definitionOf(key).guard === 'superadmin')).toEqual([
-      'ADMIN_EMAILS',
-      'CABINET_JWT_SECRET',
-      'DATABASE_URL',
-      'REDIS_URL',
-      'TEST_EMAIL',
-      'TEST_EMAIL_PASSWORD',
-      'WEB_API_TOKEN_HASH_ALGORITHM',
-      'WEB_API_TOKEN_HMAC_SECRET',
-    ]);
+    expect(keysWith((key) => definitionOf(key).guard === 'superadmin')).toEqual(SUPERADMINS_ONLY);
+  });
+
+  it('guards every secret, every address that keys, money or people are sent to, and every id of a merchant or client', () => {
+    const open = settingKeys.filter((key) => {
+      const { guard, secret, format, readOnly, excluded } = definitionOf(key);
+      const isDestination = ['http-url', 'link', 'socks-url'].includes(format ?? '');
+      const isOwnId = /_(CLIENT|SHOP|MERCHANT|PUBLIC)_ID$|_MID$/.test(key);
+      return (secret || isDestination || isOwnId) && !guard && !readOnly && !excluded;
+    });
+    expect(open).toEqual(OPEN_ADDRESSES);
+  });
+
+  it.each([
+    'BACKUP_LOCATION',
+    'BACKUP_SEND_CHAT_ID',
+    'BOT_USERNAME',
+    'CLOUDPAYMENTS_TEST_MODE',
+    'CRYPTOBOT_TESTNET',
+    'HAPP_CRYPTOLINK_REDIRECT_TEMPLATE',
+    'LOG_ROTATION_CHAT_ID',
+    'MINIAPP_STATIC_PATH',
+    'NALOGO_INN',
+    'NALOGO_STORAGE_PATH',
+    'SERVER_STATUS_METRICS_USERNAME',
+    'SERVER_STATUS_METRICS_VERIFY_SSL',
+    'SMTP_HOST',
+    'VPNPANEL_AUTH_TYPE',
+    'VPNPANEL_USERNAME',
+  ] as const)('guards %s, which no rule of names finds', (key) => {
+    expect(definitionOf(key).guard).toBe('full-access');
   });
 
   it('has defaults that obey their own rules and survive being stored', () => {

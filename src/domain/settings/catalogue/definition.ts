@@ -45,8 +45,10 @@ export interface SettingDefinition {
   /** Never leaves the service in clear (spec 06 section 6.4). */
   readonly secret?: true;
   /**
-   * Who may write it over HTTP, because the value itself gives power (spec 06 section 17.1): `superadmin` = only a superadmin;
-   * `full-access` = a superadmin or the holder of a Web API token, who can do everything there already.
+   * Who may write it over HTTP, because the value itself gives power (spec 06 section 17.1). `superadmin` = only a superadmin: whoever
+   * knows the value can sign for somebody else, be it an administrator, the messenger, the panel or a payment provider.
+   * `full-access` = a superadmin or the holder of a Web API token, who can do everything there already: the value decides where
+   * stored keys, customers' money or links that sign people in go.
    */
   readonly guard?: 'superadmin' | 'full-access';
   /** Shown, but written by the service only. */
