@@ -10,11 +10,15 @@ import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.t
 import { receiveProviderCallback } from '../domain/payments/receive-callback.ts';
 import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
 import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.ts';
+import { barePath } from '../domain/settings/callback-paths.ts';
+import type { SettingKey } from '../domain/settings/types.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Read by the CORS plugin: false leaves a route to itself. */
     cors?: false;
+    /** Route of callbacks: the setting that may give them another path, null = reached by such a path only. */
+    callbackOf?: SettingKey | null;
   }
 }
 
@@ -29,17 +33,24 @@ type Headers = Record<string, string | undefined>;
 
 /**
  * Finds the internal URL of a callback by the path that a provider or the messenger calls. Paths are settings and are read on each
- * call, so that a route is there as soon as its provider is, without a new start (spec 00, Outside effects).
+ * call, so that a route is there as soon as its provider is, without a new start (spec 00, Outside effects). An operation of our own
+ * at the same path wins: a setting must not take a door away, whoever set it and wherever (spec 06 section 17.13).
  */
 export function callbackRoute(app: App): (path: string) => string | null {
   return (path) => {
     if (path.startsWith(INTERNAL_PREFIX)) return NOWHERE;
-    const bare = path.length > 1 && path.endsWith('/') ? path.replace(/\/+$/, '') : path;
-    for (const provider of app.ports.payments.all()) {
-      if (provider.webhookPath() === bare) return `${INTERNAL_PREFIX}${provider.method}`;
-    }
-    return bare !== '/' && bare === app.settings.get('WEBHOOK_PATH') ? MESSENGER_ROUTE : null;
+    const bare = barePath(path);
+    const inside = insideOf(app, bare);
+    return inside === null || app.ports.doors.isTaken(bare) ? null : inside;
   };
+}
+
+function insideOf(app: App, bare: string): string | null {
+  for (const provider of app.ports.payments.all()) {
+    const path = provider.webhookPath();
+    if (path !== null && barePath(path) === bare) return `${INTERNAL_PREFIX}${provider.method}`;
+  }
+  return bare !== '/' && bare === barePath(app.settings.get('WEBHOOK_PATH')) ? MESSENGER_ROUTE : null;
 }
 
 /** Routes that outside systems call. Bodies reach the adapters as the bytes received: signatures are made over these (spec 03 H17). */
@@ -49,12 +60,12 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
     // Providers' OPTIONS are answered by their adapters (spec 03 section 2.6), not by the pages' CORS rules.
-    const options = { bodyLimit: BODY_LIMIT, config: { cors: false as const } };
+    const options = { bodyLimit: BODY_LIMIT, config: { cors: false as const, callbackOf: null } };
     scope.all<{ Params: { method: string } }>(`${INTERNAL_PREFIX}:method`, options, async (request, reply) => {
       const answer = await receiveProviderCallback(app, request.params.method, callbackOf(request));
       return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
     });
-    scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT }, async (request, reply) => {
+    scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT, config: { callbackOf: 'WEBHOOK_PATH' } }, async (request, reply) => {
       const { headers, rawBody } = callbackOf(request);
       const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
       if (verdict.accepted) {

@@ -52,6 +52,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       return options.callbackRoute(url.split('?', 1)[0]!) ?? url;
     },
   });
+  server.addHook('onRoute', ({ url, method, config }) => {
+    // CORS answers OPTIONS for every path, which serves none of them.
+    if (method !== 'OPTIONS' && config?.callbackOf !== null) app.ports.doors.add(url, config?.callbackOf);
+  });
   const createContext = contextFactory(app);
   logAndMeasure(server, app, metrics);
   registerSecurityHeaders(server);

@@ -7,6 +7,7 @@ import type { Redactor } from '../core/redaction.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
+import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { jobHandlers } from '../jobs/handlers.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
@@ -57,6 +58,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     },
   });
   await fastify.ready();
+  for (const { key, problem } of listCallbackPathProblems(app)) log.warn({ key }, `Callbacks do not arrive as set: ${problem}`);
   const realtime = await attachRealtime({
     httpServer: fastify.server,
     app,

@@ -1,11 +1,14 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { callbackPathProblem } from './callback-paths.ts';
 import { definitionOf, isSettingKey, type SettingKey } from './catalogue/catalogue.ts';
 import { listChoices } from './list-choices.ts';
 import { viewSetting } from './list-settings.ts';
 import { refreshSetting } from './refresh-settings.ts';
 import { deleteSetting, lockOverride, notifySettingChanged, upsertSetting } from './repo.ts';
 import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
+import { storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 
 /**
@@ -42,10 +45,13 @@ export async function putSettings(
 
 /**
  * Removes the override: the value is the original again. Done twice it does no harm.
- * @throws AppError 404 unknown key, 403 read-only or above the editor's power
+ * @throws AppError 404 unknown key, 403 read-only or above the editor's power, 400 the original path has other callbacks now
  */
 export async function resetSetting(app: App, editor: SettingEditor, key: string): Promise<SettingView> {
   const known = editableKey(key, editor);
+  const { hasOverride, original } = storeOf(app).describe(known);
+  // Somebody else's callbacks may have moved in while this setting was elsewhere.
+  if (hasOverride) refuseTakenPath(app, known, original);
   await inTransaction(app, async (t) => {
     const before = await lockOverride(t.db, known);
     await deleteSetting(t.db, known);
@@ -70,7 +76,13 @@ function editableKey(key: string, editor: SettingEditor): SettingKey {
 function acceptedValue(app: App, key: SettingKey, value: unknown): SettingValue {
   const checked = withinChoices(app, key, validateValue(definitionOf(key), value));
   if (!checked.ok) throw checked.refusal;
+  refuseTakenPath(app, key, checked.value);
   return checked.value;
+}
+
+function refuseTakenPath(app: App, key: SettingKey, value: SettingValue): void {
+  const problem = callbackPathProblem(app, key, value);
+  if (problem !== null) throw refuse('setting_path_taken', 400, problem);
 }
 
 /** Choices that follow from other settings bind on write only: a later change of those others must not undo a stored value. */

@@ -1,0 +1,32 @@
+import { barePath } from '../domain/settings/callback-paths.ts';
+import type { DoorsPort } from '../domain/settings/ports.ts';
+import type { SettingKey } from '../domain/settings/types.ts';
+
+/** The routes of this process as their registration tells them, so that a new one cannot be forgotten. */
+export class OwnDoors implements DoorsPort {
+  /** Routes without parameters, and whose callbacks they take; null = an operation of ours. */
+  readonly #paths = new Map<string, SettingKey | null>();
+  readonly #patterns = new Map<string, RegExp>();
+
+  add(url: string, callbackOf?: SettingKey): void {
+    if (/[:*]/.test(url)) this.#patterns.set(url, patternOf(url));
+    else this.#paths.set(barePath(url), callbackOf ?? null);
+  }
+
+  isTaken(path: string, forKey?: SettingKey): boolean {
+    const wanted = barePath(path);
+    const owner = this.#paths.get(wanted);
+    if (owner !== undefined) return owner === null || owner !== forKey;
+    return [...this.#patterns.values()].some((pattern) => pattern.test(wanted));
+  }
+}
+
+/** A route as fastify writes it: `:name` is a parameter, `::` a colon, `*` the rest. */
+function patternOf(url: string): RegExp {
+  const source = barePath(url).replace(/::|:\w+|\*|[\\^$.+?()[\]{}|]/g, (part) => {
+    if (part === '::') return ':';
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : `\\${part}`;
+  });
+  return new RegExp(`^${source}$`);
+}
