@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isInRange } from './address-range.ts';
 import { SUPERADMIN_LEVEL, TOP_LEVEL } from './permission-catalogue.ts';
 
 /** What a user holds by roles that are in effect now: assignment active and not expired, role active. */
@@ -145,19 +146,9 @@ function minutesOf(text: unknown): number | null {
   return match ? Number(match[1]) * 60 + Number(match[2]) : null;
 }
 
+/** Bad entries are skipped. */
 function isListed(addresses: unknown, ip: string | null): boolean {
   if (!Array.isArray(addresses) || ip === null || !ipaddr.isValid(ip)) return false;
   const address = ipaddr.process(ip);
   return addresses.some((entry) => typeof entry === 'string' && isInRange(address, entry.trim()));
-}
-
-function isInRange(address: ipaddr.IPv4 | ipaddr.IPv6, entry: string): boolean {
-  try {
-    if (!entry.includes('/')) return ipaddr.process(entry).toString() === address.toString();
-    const [range, bits] = ipaddr.parseCIDR(entry);
-    return range.kind() === address.kind() && address.match(range, bits);
-  } catch {
-    // Bad entries are skipped.
-    return false;
-  }
 }

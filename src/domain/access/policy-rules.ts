@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js';
 import type { ValidationIssue } from '../../core/errors.ts';
+import { parseRange } from './address-range.ts';
 
 const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const MAX_ADDRESSES = 200;
@@ -40,9 +40,5 @@ function isTimeRange(value: unknown): boolean {
 
 function isAddressList(value: unknown): boolean {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ADDRESSES) return false;
-  return value.every((entry) => typeof entry === 'string' && isAddress(entry.trim()));
-}
-
-function isAddress(entry: string): boolean {
-  return entry.includes('/') ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry) && /[:.]/.test(entry);
+  return value.every((entry) => typeof entry === 'string' && parseRange(entry.trim()) !== null);
 }
