@@ -4,8 +4,8 @@ import { storeOf } from '../settings/settings-store.ts';
 import { ensureDefaultToken } from './manage-tokens.ts';
 
 /**
- * Keeps the operator's own token in step with its settings (spec 01 section 9): a new text or name counts without a restart, and wakes
- * a revoked row. Every instance does it; doing it again changes nothing. @returns how to stop
+ * Keeps the operator's own token in step with its settings (spec 01 section 9): a new text or name counts without a restart, wakes
+ * a revoked row and switches off the row of the former text. Every instance does it; doing it again changes nothing. @returns how to stop
  */
 export function followDefaultToken(app: App): () => void {
   return storeOf(app).onChange(['WEB_API_DEFAULT_TOKEN', 'WEB_API_DEFAULT_TOKEN_NAME'], () =>

@@ -3,11 +3,26 @@ import type { App } from '../../core/app.ts';
 import { countCharacters, firstCharacters } from '../../core/characters.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
+import { readState, writeState } from '../../core/service-state.ts';
 import { validationIssue } from '../../core/validation-messages.ts';
-import { countTokens, deleteToken, insertToken, listTokens, lockToken, setTokenActive, upsertActiveToken } from './repo.ts';
+import {
+  countTokens,
+  deleteToken,
+  insertToken,
+  listTokens,
+  lockDefaultToken,
+  lockToken,
+  retireToken,
+  setTokenActive,
+  upsertActiveToken,
+} from './repo.ts';
 import { newTokenText, tokenCacheKey, tokenHash, visiblePrefix } from './rules.ts';
 import type { ApiToken } from './types.ts';
 
+/** Which row is that of the default token, also after a restart with another value in the environment. */
+const DEFAULT_TOKEN_STATE = 'access:default-token';
+/** Stands in `created_by` of default tokens (spec 01 section 1.2). */
+const DEFAULT_TOKEN_MAKER = 'migration';
 /** Characters that the column of a token's name holds. */
 const MAX_NAME_LENGTH = 255;
 
@@ -73,23 +88,36 @@ export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): 
   });
 }
 
-/** The operator's own token (`WEB_API_DEFAULT_TOKEN`) exists and is active after this; null when none is set (spec 01 section 9). */
+/**
+ * The operator's own token (`WEB_API_DEFAULT_TOKEN`) exists and is active after this (spec 01 section 9). The one that it replaces is
+ * switched off, if the service made it for the former value: a text that was changed because it leaked must not stay a key. A token that
+ * somebody made for himself stays as it is.
+ * @returns null when none is set; the last one is left to be revoked by hand then
+ */
 export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
   const text = app.settings.get('WEB_API_DEFAULT_TOKEN');
   if (!text) return null;
   const hash = currentHash(app, text);
-  const token = await upsertActiveToken(app.db, {
-    // A setting may be longer than a token's name; the start must not fail on it (spec 06 section 17.13).
-    name: firstCharacters(app.settings.get('WEB_API_DEFAULT_TOKEN_NAME'), MAX_NAME_LENGTH),
-    description: null,
-    hash,
-    prefix: text.slice(0, 8),
-    expiresAt: null,
-    createdBy: 'migration',
-    now: app.clock.now(),
+  return inTransaction(app, async (t) => {
+    await lockDefaultToken(t.db);
+    const now = t.clock.now();
+    const token = await upsertActiveToken(t.db, {
+      // A setting may be longer than a token's name; the start must not fail on it (spec 06 section 17.13).
+      name: firstCharacters(t.settings.get('WEB_API_DEFAULT_TOKEN_NAME'), MAX_NAME_LENGTH),
+      description: null,
+      hash,
+      prefix: text.slice(0, 8),
+      expiresAt: null,
+      createdBy: DEFAULT_TOKEN_MAKER,
+      now,
+    });
+    const former = await readState<{ tokenId: number }>(t.db, DEFAULT_TOKEN_STATE);
+    const isOther = former !== null && former.tokenId !== token.id;
+    const retired = isOther ? await retireToken(t.db, former.tokenId, DEFAULT_TOKEN_MAKER, now) : null;
+    if (former === null || isOther) await writeState(t.db, DEFAULT_TOKEN_STATE, { tokenId: token.id });
+    await t.cache.forget(t.db, [hash, retired ?? hash].map(tokenCacheKey));
+    return token;
   });
-  await app.cache.forget(app.db, [tokenCacheKey(hash)]);
-  return token;
 }
 
 /** The token of a first start: made when the installation has none at all. @returns its text, once */

@@ -63,16 +63,32 @@ export async function insertToken(db: Db, token: NewToken): Promise<ApiToken> {
   return toToken(row!);
 }
 
-/** Inserts the operator's own token, or wakes the row that has its hash. */
+/** Inserts the operator's own token, or wakes the row that has its hash: active, and without an end. */
 export async function upsertActiveToken(db: Db, token: NewToken): Promise<ApiToken> {
   const [row] = await db.sql<TokenRow>(
     `INSERT INTO web_api_tokens (name, description, token_hash, token_prefix, created_by, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, $6::timestamptz, $6::timestamptz)
-     ON CONFLICT (token_hash) DO UPDATE SET name = EXCLUDED.name, is_active = true, updated_at = EXCLUDED.updated_at
+     ON CONFLICT (token_hash) DO UPDATE SET name = EXCLUDED.name, is_active = true, expires_at = NULL,
+       updated_at = EXCLUDED.updated_at
      RETURNING ${COLUMNS}`,
     [token.name, token.description, token.hash, token.prefix, token.createdBy, token.now],
   );
   return toToken(row!);
+}
+
+/** Until the transaction ends nobody else decides which token is the default one. */
+export async function lockDefaultToken(db: Db): Promise<void> {
+  await db.sql("SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('default_token'))");
+}
+
+/** Switches a token off if `createdBy` made it. @returns its hash, null when nothing changed */
+export async function retireToken(db: Db, id: number, createdBy: string, now: Date): Promise<string | null> {
+  const [row] = await db.sql<{ token_hash: string }>(
+    `UPDATE web_api_tokens SET is_active = false, updated_at = $3::timestamptz
+     WHERE id = $1::bigint AND created_by = $2 AND is_active RETURNING token_hash`,
+    [id, createdBy, now],
+  );
+  return row?.token_hash ?? null;
 }
 
 /** The token as it is before a change; nobody else changes it until the transaction ends. Null = there is none. */
