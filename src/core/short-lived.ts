@@ -36,6 +36,15 @@ export async function take<T extends object>(app: App, key: string): Promise<T |
   return row && row.expires_at > app.clock.now() ? row.value : null;
 }
 
+/** Deletes an entry that still holds this value. @returns false when it is gone or was replaced meanwhile, which is then left alone */
+export async function dropIfSame(app: App, key: string, value: object): Promise<boolean> {
+  const rows = await app.db.sql<{ key: string }>(
+    'DELETE FROM short_lived_entries WHERE key = $1 AND value = $2::jsonb RETURNING key',
+    [key, JSON.stringify(value)],
+  );
+  return rows.length > 0;
+}
+
 /** Reads without deleting. Null = absent or expired. */
 export async function peek<T extends object>(app: App, key: string): Promise<T | null> {
   const [row] = await app.db.sql<{ value: T }>(

@@ -1,9 +1,13 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
 import { resumeDaily } from '../../src/domain/subscriptions/daily/charge-days.ts';
 import { runDailyService } from '../../src/domain/subscriptions/jobs.ts';
+import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
+import { renewSubscription, sellRenewal } from '../../src/domain/subscriptions/renew-subscription.ts';
+import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
@@ -74,4 +78,42 @@ test('20 instances remind an owner once', async () => {
     WHERE j.name = 'messenger.send' AND u.id = $1::int`;
   expect(await rowOf(t.app, messages, [buyer.userId])).toEqual({ count: 1 });
   expect(told.some((count) => count > 0)).toBe(true);
+});
+
+/** A buyer whose ended subscription, with autopay on, has a renewal saved, and who has paid in three times its price by now. */
+async function aSavedRenewal() {
+  const buyer = await aBuyer(t.app);
+  const columns = { tariff_id: await aTariff(t.app), status: 'expired', end_date: ago(5 * DAY), autopay_enabled: true };
+  await aStoredSubscription(t.app, buyer.userId, columns);
+  const order = { periodDays: 30, idempotencyKey: null };
+  await expect(renewSubscription(t.app, buyer, order)).rejects.toMatchObject({ status: 402 });
+  await topUp(t.app, buyer.userId, 90_000);
+  return buyer;
+}
+
+test('20 top-ups carry a saved order out once, and none goes on to autopay', async () => {
+  const { app } = await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' }, clock: t.clock });
+  const buyer = await aSavedRenewal();
+  await together(() => spendTopup(app, buyer.userId));
+  expect(await paymentsOf(buyer.userId)).toEqual({ balance: 60_000, payments: 1 });
+});
+
+test('a top-up that waits for the owner, who buys the saved order at this moment, does not buy it again', async () => {
+  const { app } = await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' }, clock: t.clock });
+  const buyer = await aSavedRenewal();
+  const [held, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const owner = inTransaction(t.app, async (tx) => {
+    await lockSaleStart(tx.db, buyer.userId);
+    held.resolve();
+    await goOn.promise;
+    await sellRenewal(tx, buyer.userId, { periodDays: 30 });
+  });
+  await held.promise;
+  const job = spendTopup(app, buyer.userId);
+  const waiting =
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  await vi.waitFor(async () => expect(await rowOf(t.app, waiting)).toEqual({ count: 1 }), { timeout: 5_000 });
+  goOn.resolve();
+  await Promise.all([owner, job]);
+  expect(await paymentsOf(buyer.userId)).toEqual({ balance: 60_000, payments: 1 });
 });

@@ -57,10 +57,12 @@ export async function findCreditedTopup(db: Db, paymentId: number): Promise<Cred
   };
 }
 
-export async function markStepDone(db: Db, paymentId: number, step: string): Promise<void> {
-  await db.sql(
+/** Of two transactions that mark the same step at once, the second waits for the first. @returns false when it was marked before */
+export async function markStepDone(db: Db, paymentId: number, step: string): Promise<boolean> {
+  const rows = await db.sql(
     `UPDATE payments SET metadata = jsonb_set(metadata, '{done_steps}', coalesce(metadata->'done_steps', '[]'::jsonb) || to_jsonb($2::text))
-     WHERE id = $1::int RETURNING id`,
+     WHERE id = $1::int AND NOT coalesce(metadata->'done_steps', '[]'::jsonb) @> to_jsonb($2::text) RETURNING id`,
     [paymentId, step],
   );
+  return rows.length > 0;
 }

@@ -10,18 +10,19 @@ import { methodName } from './method-settings.ts';
 
 interface Step {
   name: string;
-  run(app: App, topup: CreditedTopup): Promise<void>;
+  /** @param claim marks the step done inside a transaction; false = it was done before, so that nothing may happen any more */
+  run(app: App, topup: CreditedTopup, claim: (t: App) => Promise<boolean>): Promise<void>;
 }
 
 /**
- * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash half-way.
- * What the new balance buys comes last.
+ * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash half-way; one
+ * that moves money claims its mark in the same transaction. What the new balance buys comes last.
  */
 const STEPS: readonly Step[] = [
   { name: 'tell_payer', run: tellPayer },
   {
     name: 'spend_topup',
-    run: async (app, topup) => void (topup.userStatus === 'active' && (await spendTopup(app, topup.userId))),
+    run: async (app, topup, claim) => void (topup.userStatus === 'active' && (await spendTopup(app, topup.userId, claim))),
   },
 ];
 
@@ -37,7 +38,7 @@ export async function runAfterTopup(app: App, { paymentId }: { paymentId: number
   for (const step of STEPS) {
     if (topup.doneSteps.includes(step.name)) continue;
     try {
-      await step.run(app, topup);
+      await step.run(app, topup, (t) => markStepDone(t.db, paymentId, step.name));
       await markStepDone(app.db, paymentId, step.name);
     } catch (error) {
       app.log.warn({ err: error, paymentId, step: step.name }, 'a step after a top-up failed');

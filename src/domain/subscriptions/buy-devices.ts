@@ -78,7 +78,8 @@ export async function readDevicePrice(app: App, actor: UserActor, devices: numbe
   };
 }
 
-async function sellDevices(t: App, userId: number, devices: number, noneStatus: 400 | 404): Promise<WireObject> {
+/** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
+export async function sellDevices(t: App, userId: number, devices: number, noneStatus: 400 | 404 = 400): Promise<WireObject> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) {

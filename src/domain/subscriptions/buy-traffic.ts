@@ -52,7 +52,13 @@ export function buyTraffic(
   );
 }
 
-async function sellTraffic(t: App, userId: number, { gb }: TrafficOrder, shortage: TrafficShortage): Promise<WireObject> {
+/** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
+export async function sellTraffic(
+  t: App,
+  userId: number,
+  { gb }: TrafficOrder,
+  shortage: TrafficShortage = withCart,
+): Promise<WireObject> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();

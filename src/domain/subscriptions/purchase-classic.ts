@@ -68,7 +68,8 @@ export function buyClassic(
   );
 }
 
-async function sellClassic(t: App, userId: number, selection: ClassicSelection): Promise<WireObject> {
+/** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
+export async function sellClassic(t: App, userId: number, selection: ClassicSelection): Promise<WireObject> {
   refuseTariffsMode(t);
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;

@@ -1,91 +1,140 @@
-import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { take } from '../../core/short-lived.ts';
+import { dropIfSame, put, take } from '../../core/short-lived.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
 import { renewEnded } from './autopay/renew-due.ts';
-import { buyDevices } from './buy-devices.ts';
-import { buyTraffic } from './buy-traffic.ts';
+import { sellDevices } from './buy-devices.ts';
+import { sellTraffic } from './buy-traffic.ts';
 import { resumeDaily } from './daily/charge-days.ts';
-import { findHolding } from './purchase/repo.ts';
-import { buyClassic } from './purchase-classic.ts';
-import { buyTariff } from './purchase-tariff.ts';
-import { renewSubscription } from './renew-subscription.ts';
+import { InsufficientFundsError } from './errors.ts';
+import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
+import type { Buyer, SaleStart } from './purchase/types.ts';
+import { sellClassic } from './purchase-classic.ts';
+import { sellTariff } from './purchase-tariff.ts';
+import { sellRenewal } from './renew-subscription.ts';
 import { cartKey, readCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
+
+/** A payment as young as this is taken for the same wish, carried out a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */
+const SAME_WISH_MS = MINUTE_MS;
+
+/** The saved orders that a payment within that time holds back. */
+const HELD_BACK: ReadonlySet<SavedCart['cart_mode']> = new Set(['extend', 'tariff_purchase', 'daily_tariff_purchase']);
+
+/** Marks the top-up as spent, in the transaction that spends it. @returns false when that was done before */
+export type ClaimTopup = (t: App) => Promise<boolean>;
 
 /**
  * What a new balance is used for, first match wins (spec 02 section 6): a daily subscription that stopped goes on; a saved order is
  * bought when the operator wants that, else its owner hears how it stands; without an order, autopay renews what ended a while ago.
- * Safe to run again: each of them finds done what was done.
+ *
+ * All of it is one transaction under the locks of the user and the subscription, with the mark of the top-up: a crash leaves either
+ * nothing or a top-up that is not spent again, and a fault of the moment leaves the order for the next run. A subscription paid for
+ * within a minute, by its owner or by another top-up, holds back everything that would buy it once more: the saved order stays, and
+ * its owner hears that it waits to be confirmed.
  */
-export async function spendTopup(app: App, userId: number): Promise<void> {
-  if (await resumeDaily(app, userId)) return;
-  const cart = await readCart(app, userId);
-  if (cart === null) return renewEnded(app, userId);
+export async function spendTopup(app: App, userId: number, claim: ClaimTopup = async () => true): Promise<void> {
+  const attempt: { order: SavedCart | null } = { order: null };
+  try {
+    await inTransaction(app, async (t) => {
+      attempt.order = null;
+      const start = await lockSaleStart(t.db, userId);
+      if (start && (await claim(t))) await spend(t, start, attempt);
+    });
+  } catch (error) {
+    if (attempt.order === null || !isAppError(error)) throw error;
+    app.log.info({ userId, cartMode: attempt.order.cart_mode, code: error.code }, 'a saved order was not bought after a top-up');
+    await settleRefusal(
+      app,
+      userId,
+      { order: attempt.order, repriced: error instanceof InsufficientFundsError ? error.cart : null },
+      claim,
+    );
+  }
+}
+
+/** @param attempt is told of the order before it is sold, so that a refusal is known for one of it */
+async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
+  const userId = start.buyer.id;
+  const isRepeat = await hasPaidSince(t.db, userId, addMs(t.clock.now(), -SAME_WISH_MS));
+  if (!isRepeat && (await resumeDaily(t, userId))) return;
+  const cart = await readCart(t, userId);
+  if (cart === null) {
+    if (!isRepeat) await renewEnded(t, userId);
+    return;
+  }
   if (cart.total_price <= 0) return;
-  if (app.settings.get('AUTO_PURCHASE_AFTER_TOPUP_ENABLED') && (await isBought(app, userId))) return;
-  await tellCart(app, userId);
+  const isWanted = t.settings.get('AUTO_PURCHASE_AFTER_TOPUP_ENABLED') && !(isRepeat && HELD_BACK.has(cart.cart_mode));
+  if (isWanted) await buySaved(t, start, attempt);
+  else await tellCart(t, start.buyer, cart);
 }
 
 /**
- * Takes the order away before it is bought, so that two top-ups at once buy it once. An order that lacks the money is saved again by its
- * sale; one that can be sold no more is gone.
+ * Takes the order away and sells it. One that can never be carried out is only taken away.
+ * @throws AppError the sale's refusal; the order stands again once that is rolled back
  */
-async function isBought(app: App, userId: number): Promise<boolean> {
-  const subscription = (await findHolding(app.db, userId))?.details?.subscription;
-  if (subscription?.status === 'disabled') {
-    await take(app, cartKey(userId));
-    return false;
-  }
-  const cart = await take<SavedCart>(app, cartKey(userId));
-  if (cart === null || (cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id)) return false;
-  try {
-    await buy(app, { kind: 'user', userId }, cart);
-    return true;
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    app.log.info({ userId, cartMode: cart.cart_mode, code: error.code }, 'a saved order was not bought after a top-up');
-    return false;
-  }
+async function buySaved(t: App, { buyer, subscription }: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
+  const cart = await take<SavedCart>(t, cartKey(buyer.id));
+  if (cart === null || subscription?.status === 'disabled') return;
+  if (cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id) return;
+  attempt.order = cart;
+  await sell(t, buyer.id, cart);
 }
 
 /** The very sale that the owner asked for, at today's price and by today's rules. */
-function buy(app: App, actor: UserActor, cart: SavedCart): Promise<unknown> {
-  const once = { idempotencyKey: null };
+function sell(t: App, userId: number, cart: SavedCart): Promise<unknown> {
   switch (cart.cart_mode) {
     case 'extend':
-      return renewSubscription(app, actor, { periodDays: cart.period_days, ...once });
+      return sellRenewal(t, userId, { periodDays: cart.period_days });
     case 'tariff_purchase': {
       const { tariff_id: tariffId, period_days: periodDays, custom_traffic_gb: trafficGb } = cart;
-      return buyTariff(app, actor, { tariffId, periodDays, trafficGb, ...once });
+      return sellTariff(t, userId, { tariffId, periodDays, trafficGb });
     }
     case 'daily_tariff_purchase':
-      return buyTariff(app, actor, { tariffId: cart.tariff_id, periodDays: 1, trafficGb: null, ...once });
+      return sellTariff(t, userId, { tariffId: cart.tariff_id, periodDays: 1, trafficGb: null });
     case 'add_devices':
-      return buyDevices(app, actor, { devices: cart.devices_to_add, ...once });
+      return sellDevices(t, userId, cart.devices_to_add);
     case 'add_traffic':
-      return buyTraffic(app, actor, { gb: cart.traffic_gb, ...once });
+      return sellTraffic(t, userId, { gb: cart.traffic_gb });
     case 'subscription_purchase': {
       const { period_id: periodId, period_days: periodDays, traffic_gb: trafficGb, countries: squadUuids, devices } = cart;
-      return buyClassic(app, actor, { selection: { periodId, periodDays, trafficGb, squadUuids, devices }, ...once });
+      return sellClassic(t, userId, { periodId, periodDays, trafficGb, squadUuids, devices });
     }
   }
 }
 
+/**
+ * After the refused sale is rolled back: an order that only lacks the money stays saved at its price of now, and its owner hears what
+ * is missing; any other is sold no more and goes. One that its owner has bought or replaced meanwhile is left alone: the locks are
+ * taken anew, and what was bought must not be saved again.
+ */
+function settleRefusal(
+  app: App,
+  userId: number,
+  { order, repriced }: { order: SavedCart; repriced: SavedCart | null },
+  claim: ClaimTopup,
+): Promise<void> {
+  return inTransaction(app, async (t) => {
+    const start = await lockSaleStart(t.db, userId);
+    if (!start || !(await claim(t))) return;
+    if (!(await dropIfSame(t, cartKey(userId), order)) || repriced === null) return;
+    await put(t, cartKey(userId), repriced, t.settings.get('CART_TTL_SECONDS'));
+    await tellCart(t, start.buyer, repriced);
+  });
+}
+
 /** Whether the balance covers the order now; only owners with a messenger are told. */
-async function tellCart(app: App, userId: number): Promise<void> {
-  const [holding, cart] = [await findHolding(app.db, userId), await readCart(app, userId)];
-  if (!holding || !cart || holding.buyer.messengerId === null) return;
-  const { messengerId, language, balanceKopeks } = holding.buyer;
+async function tellCart(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
+  if (messengerId === null) return;
   const missing = cart.total_price - balanceKopeks;
   const values = { total: formatPrice(cart.total_price, false), balance: formatPrice(balanceKopeks, false) };
   const html =
     missing > 0
       ? htmlText(language, 'messages.topup_cart_missing', { ...values, missing: formatPrice(missing, false) })
       : htmlText(language, 'messages.topup_cart_covered', values);
-  await inTransaction(app, (t) => sendMessage(t, { messengerId, html }));
+  await sendMessage(t, { messengerId, html });
 }

@@ -3,6 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { MessengerError, type MessengerFailure } from '../../../src/domain/messaging/ports.ts';
 import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
@@ -94,6 +95,27 @@ describe('runAfterTopup', () => {
     await runAfterTopup(app, { paymentId });
     expect((await moneyFacts(app, user.id)).balance).toBe(49_050);
     expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE user_id = $1::int', [user.id])).toEqual({ status: 'active' });
+  });
+
+  test('a service killed after it spent the top-up does not spend it again, however late it comes back', async () => {
+    const { user, paymentId } = await aCreditedTopup();
+    const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+    const hourAgo = new Date(t.clock.now().getTime() - 3_600_000);
+    await aStoredSubscription(app, user.id, { tariff_id: tariffId, status: 'expired', end_date: hourAgo });
+    const wanted = { tariffId: await aTariff(app, { period_prices: { 30: 50_060 } }), periodDays: 30, trafficGb: null };
+    const actor = { kind: 'user', userId: user.id } as const;
+    await expect(buyTariff(app, actor, { ...wanted, idempotencyKey: null })).rejects.toMatchObject({ status: 402 });
+    await app.db.sql('UPDATE tariffs SET period_prices = \'{"30": 30000}\' WHERE id = $1::int', [wanted.tariffId]);
+    const { settings } = (await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' } })).app;
+    const buying = { ...app, settings };
+    // What the step itself wrote is committed; the mark that the job writes afterwards never comes.
+    const sql: App['db']['sql'] = (text, values) =>
+      values?.includes('spend_topup') ? Promise.reject(new Error('killed')) : app.db.sql(text, values);
+    await expect(runAfterTopup({ ...buying, db: { ...app.db, sql } }, { paymentId })).rejects.toThrow('after top-up');
+    expect((await moneyFacts(app, user.id)).balance).toBe(49_050);
+    const later = new Date(t.clock.now().getTime() + 121_000);
+    await runAfterTopup({ ...buying, clock: { now: () => later } }, { paymentId });
+    expect((await moneyFacts(app, user.id)).balance).toBe(49_050);
   });
 
   test('an uncredited payment has no steps', async () => {

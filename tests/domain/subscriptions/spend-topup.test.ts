@@ -1,9 +1,12 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
+import { put } from '../../../src/core/short-lived.ts';
+import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { buyDevices } from '../../../src/domain/subscriptions/buy-devices.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
-import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { cartKey, readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
@@ -20,7 +23,7 @@ const inDays = (days: number) => new Date(t.clock.now().getTime() + days * DAY);
 const stateOf = (buyer: UserActor) =>
   rowOf<Record<string, unknown>>(
     t.app,
-    `SELECT u.balance_kopeks AS balance, s.status, s.end_date,
+    `SELECT u.balance_kopeks AS balance, s.status, s.end_date, s.tariff_id,
        (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'subscription_payment') AS payments,
        (SELECT coalesce(json_agg(j.data ->> 'html' ORDER BY length(j.data ->> 'html')), '[]') FROM jobs.job j WHERE j.name = 'messenger.send'
          AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages
@@ -28,13 +31,34 @@ const stateOf = (buyer: UserActor) =>
     [buyer.userId],
   );
 
+/** Saves the order of a tariff that lacks the money. */
+async function order(buyer: UserActor, tariffId: number) {
+  const wanted = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null };
+  await expect(buyTariff(t.app, buyer, wanted)).rejects.toMatchObject({ status: 402 });
+}
+
 /** A buyer whose tariff order waits for 300 roubles. */
 async function waiting() {
   const buyer = await aBuyer(t.app, 5_000);
-  const order = { tariffId: await aTariff(t.app), periodDays: 30, trafficGb: null, idempotencyKey: null };
-  await expect(buyTariff(t.app, buyer, order)).rejects.toMatchObject({ status: 402 });
+  await order(buyer, await aTariff(t.app));
   return buyer;
 }
+
+/** A payment for a subscription of so long ago, of 1 rouble. */
+async function paid(buyer: UserActor, msAgo: number) {
+  await postMovement(t.app, {
+    ...{
+      userId: buyer.userId,
+      type: 'subscription_payment',
+      amountKopeks: -100,
+      paymentMethod: 'balance',
+      description: 'earlier',
+    },
+    ...{ counter: { kind: 'sales_revenue', product: 'tariff' }, createdAt: new Date(t.clock.now().getTime() - msAgo) },
+  });
+}
+
+const MINUTE = 60_000;
 
 test('the saved order is bought once, however many top-ups come at once, when the operator wants it', async () => {
   const buyer = await waiting();
@@ -113,4 +137,101 @@ test('without an order, what ended within 30 days is renewed where autopay is on
     { status: 'active', end_date: inDays(2) },
   ])
     expect(await ended(columns)).toMatchObject({ balance: 30_000, payments: 0 });
+});
+
+describe('a payment within a minute holds back what would buy the same once more (spec 03 section 2.2)', () => {
+  /** Spends a top-up of 900 roubles after a payment of so long ago. */
+  async function spentAfter(msAgo: number, prepare: (buyer: UserActor) => Promise<unknown>) {
+    const buyer = await aBuyer(t.app);
+    await prepare(buyer);
+    await topUp(t.app, buyer.userId, 90_100);
+    await paid(buyer, msAgo);
+    await spendTopup(buying, buyer.userId);
+    return { buyer, ...(await stateOf(buyer)) };
+  }
+
+  const ended = async (buyer: UserActor, columns: Record<string, unknown> = {}) => {
+    const base = { tariff_id: await aTariff(t.app), status: 'expired', end_date: inDays(-5), autopay_enabled: true };
+    return aStoredSubscription(t.app, buyer.userId, { ...base, ...columns });
+  };
+  const daily = (columns: Record<string, unknown> = {}) =>
+    aTariff(t.app, { is_daily: true, daily_price_kopeks: 30_000, period_prices: {}, ...columns });
+
+  test.each<[string, (buyer: UserActor) => Promise<unknown>]>([
+    ['the order of a tariff', async (buyer) => order(buyer, await aTariff(t.app))],
+    ['the order of a daily tariff', async (buyer) => order(buyer, await daily())],
+    [
+      'the order of a renewal',
+      async (buyer) => {
+        await ended(buyer, { autopay_enabled: false });
+        await expect(renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })).rejects.toMatchObject({
+          status: 402,
+        });
+      },
+    ],
+  ])('%s stays saved, its owner hears that it waits, and the next top-up buys it', async (_order, prepare) => {
+    const { buyer, ...state } = await spentAfter(MINUTE - 1, prepare);
+    expect(state).toMatchObject({ balance: 90_000, payments: 1, messages: [expect.stringContaining('covers the saved order')] });
+    await spendTopup({ ...buying, clock: { now: () => new Date(t.clock.now().getTime() + 1) } }, buyer.userId);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 60_000, status: 'active', payments: 2 });
+    expect(await spentAfter(MINUTE, prepare)).toMatchObject({ balance: 60_000, payments: 2 });
+  });
+
+  test.each([
+    [
+      'a daily subscription that ran out',
+      async (buyer: UserActor) => ended(buyer, { tariff_id: await daily(), end_date: inDays(-0.5) }),
+    ],
+    ['what ended while autopay was on', ended],
+  ])('%s', async (_what, prepare) => {
+    expect(await spentAfter(MINUTE - 1, prepare)).toMatchObject({ balance: 90_000, status: 'expired', payments: 1 });
+    expect(await spentAfter(MINUTE, prepare)).toMatchObject({ balance: 60_000, status: 'active', payments: 2 });
+  });
+
+  test('an order of devices is no second time of anything', async () => {
+    const tariffId = await aTariff(t.app, { device_price_kopeks: 30_000, max_device_limit: 5 });
+    const state = await spentAfter(1, async (buyer) => {
+      await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId, end_date: inDays(30) });
+      await expect(buyDevices(t.app, buyer, { devices: 1, idempotencyKey: null })).rejects.toMatchObject({ status: 402 });
+    });
+    expect(state).toMatchObject({ balance: 60_000, payments: 2 });
+  });
+});
+
+test('a fault of the moment leaves the order, and the next run buys it and nothing else', async () => {
+  const buyer = await aBuyer(t.app);
+  const [old, wanted] = [await aTariff(t.app), await aTariff(t.app)];
+  const columns = { tariff_id: old, status: 'expired', end_date: inDays(-5), autopay_enabled: true };
+  await aStoredSubscription(t.app, buyer.userId, columns);
+  await order(buyer, wanted);
+  await topUp(t.app, buyer.userId, 30_000);
+  await t.app.db.sql(`CREATE FUNCTION fail_payment() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.user_id = ${buyer.userId} AND NEW.type = 'subscription_payment' THEN RAISE EXCEPTION 'disk full'; END IF; RETURN NEW; END $$`);
+  await t.app.db.sql('CREATE TRIGGER fail_payment BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION fail_payment()');
+  try {
+    await expect(spendTopup(buying, buyer.userId)).rejects.toThrow('disk full');
+  } finally {
+    await t.app.db.sql('DROP TRIGGER fail_payment ON transactions');
+    await t.app.db.sql('DROP FUNCTION fail_payment');
+  }
+  expect(await readCart(t.app, buyer.userId)).toMatchObject({ cart_mode: 'tariff_purchase', tariff_id: wanted });
+  await spendTopup(buying, buyer.userId);
+  expect(await stateOf(buyer)).toMatchObject({ balance: 0, status: 'active', tariff_id: wanted, payments: 1 });
+});
+
+test('an order that its owner replaces while it is refused is left alone', async () => {
+  const buyer = await waiting();
+  await topUp(t.app, buyer.userId, 90_000);
+  await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int', [buyer.userId]);
+  const other = { ...(await readCart(t.app, buyer.userId))!, description: 'another order' };
+  let runs = 0;
+  const begin = buying.db.begin!;
+  const replacing = async <T>(work: (...tools: never[]) => Promise<T>) => {
+    // Between the sale's transaction and the one that settles its refusal.
+    if (++runs === 2) await put(t.app, cartKey(buyer.userId), other, 600);
+    return begin(work as Parameters<typeof begin>[0]);
+  };
+  await spendTopup({ ...buying, db: { ...buying.db, begin: replacing as typeof begin } }, buyer.userId);
+  expect(runs).toBe(2);
+  expect(await readCart(t.app, buyer.userId)).toEqual(other);
 });

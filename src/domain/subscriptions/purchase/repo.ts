@@ -98,6 +98,16 @@ export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart |
   };
 }
 
+/** Whether the user paid for a subscription, or for something of it, after `since`. */
+export async function hasPaidSince(db: Db, userId: number, since: Date): Promise<boolean> {
+  const rows = await db.sql(
+    `SELECT id FROM transactions WHERE user_id = $1::int AND created_at > $2::timestamptz AND type = 'subscription_payment' AND is_completed
+     LIMIT 1`,
+    [userId, since],
+  );
+  return rows.length > 0;
+}
+
 /**
  * Writes everything of a sale but the money in one statement: the subscription, its purchases, notices and servers, the user's
  * flags, the conversion, the dashboard event; the saved order is fulfilled or outdated and goes (spec 02 sections 3 and 15).
