@@ -18,6 +18,7 @@ export const MAIL_TYPES = [
   'daily_debit',
   'daily_insufficient_funds',
   'traffic_reset',
+  'order_bought',
   'referral_registered',
   'referral_welcome',
   'referral_welcome_bonus',

@@ -18,6 +18,8 @@ export interface OwnerNotices {
   autopay_success: { formatted_amount: string; amount_rubles: number; new_expires_at: string };
   autopay_insufficient_funds: { required_amount: string; current_balance: string };
   traffic_reset: { reset_gb: number; current_limit_gb: number };
+  /** A saved order was bought after a top-up; `description` is what the list of transactions shows. */
+  order_bought: { description: string; formatted_amount: string; formatted_balance: string };
 }
 
 /** Kopeks and the same in roubles. */
@@ -72,6 +74,7 @@ declare module '../../core/events/event-recorder.ts' {
     'notification.autopay_success': OwnerNotices['autopay_success'];
     'notification.autopay_insufficient_funds': OwnerNotices['autopay_insufficient_funds'];
     'notification.traffic_reset': OwnerNotices['traffic_reset'];
+    'notification.order_bought': OwnerNotices['order_bought'];
   }
 }
 

@@ -3,6 +3,7 @@ import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { put } from '../../../src/core/short-lived.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { escapeHtml } from '../../../src/domain/messaging/texts.ts';
 import { buyDevices } from '../../../src/domain/subscriptions/buy-devices.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
@@ -234,4 +235,47 @@ test('an order that its owner replaces while it is refused is left alone', async
   await spendTopup({ ...buying, db: { ...buying.db, begin: replacing as typeof begin } }, buyer.userId);
   expect(runs).toBe(2);
   expect(await readCart(t.app, buyer.userId)).toEqual(other);
+});
+
+describe('the owner of an order that was bought by itself', () => {
+  /** A subscription that ends in ten days, and the order for its renewal. */
+  async function renewal(buyer: UserActor) {
+    await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
+    await expect(renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })).rejects.toMatchObject({
+      status: 402,
+    });
+  }
+  const tariff = async (buyer: UserActor) => order(buyer, await aTariff(t.app));
+
+  test.each([
+    ['a tariff', tariff],
+    ['a renewal', renewal],
+  ])('hears of %s in the messenger', async (_what, prepare) => {
+    const buyer = await aBuyer(t.app);
+    await prepare(buyer);
+    const { description } = (await readCart(t.app, buyer.userId))!;
+    await topUp(t.app, buyer.userId, 42_000);
+    await spendTopup(buying, buyer.userId);
+    const { messages } = await stateOf(buyer);
+    expect(messages).toEqual([expect.stringMatching(/bought.*300 ₽.*120 ₽/s)]);
+    expect(messages).toEqual([expect.stringContaining(escapeHtml(description))]);
+  });
+
+  test.each([
+    ['a tariff, in the mail of its sale', tariff, 'subscription_activated'],
+    ['a renewal', renewal, 'order_bought'],
+  ])('hears of %s by one mail without a messenger', async (_what, prepare, mail) => {
+    const buyer = await aBuyer(t.app);
+    const email = `bought${buyer.userId}@example.com`;
+    await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int', [
+      buyer.userId,
+      email,
+    ]);
+    await prepare(buyer);
+    await topUp(t.app, buyer.userId, 30_000);
+    await spendTopup(buying, buyer.userId);
+    const told = `SELECT (SELECT json_agg(template) FROM outgoing_mails WHERE recipient = $2) AS mails,
+      (SELECT json_agg(type) FROM domain_events WHERE user_id = $1::int AND type LIKE 'notification.%') AS events`;
+    expect(await rowOf(t.app, told, [buyer.userId, email])).toEqual({ mails: [mail], events: [`notification.${mail}`] });
+  });
 });
