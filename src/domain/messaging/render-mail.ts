@@ -19,6 +19,7 @@ export const MAIL_TYPES = [
   'daily_insufficient_funds',
   'traffic_reset',
   'order_bought',
+  'order_refused',
   'referral_registered',
   'referral_welcome',
   'referral_welcome_bonus',

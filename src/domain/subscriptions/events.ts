@@ -20,6 +20,8 @@ export interface OwnerNotices {
   traffic_reset: { reset_gb: number; current_limit_gb: number };
   /** A saved order was bought after a top-up; `description` is what the list of transactions shows. */
   order_bought: { description: string; formatted_amount: string; formatted_balance: string };
+  /** A saved order could not be carried out after a top-up and is gone; the money stays on the balance. */
+  order_refused: { description: string; formatted_balance: string };
 }
 
 /** Kopeks and the same in roubles. */
@@ -75,6 +77,7 @@ declare module '../../core/events/event-recorder.ts' {
     'notification.autopay_insufficient_funds': OwnerNotices['autopay_insufficient_funds'];
     'notification.traffic_reset': OwnerNotices['traffic_reset'];
     'notification.order_bought': OwnerNotices['order_bought'];
+    'notification.order_refused': OwnerNotices['order_refused'];
   }
 }
 

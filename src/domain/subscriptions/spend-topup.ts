@@ -83,13 +83,14 @@ async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | nul
 }
 
 /**
- * Takes the order away and sells it. One that can never be carried out is only taken away.
+ * Takes the order away and sells it. One that can never be carried out is only taken away, and its owner hears that.
  * @throws AppError the sale's refusal; the order stands again once that is rolled back
  */
 async function buySaved(t: App, { buyer, subscription }: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
   const cart = await take<SavedCart>(t, cartKey(buyer.id));
-  if (cart === null || subscription?.status === 'disabled') return;
-  if (cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id) return;
+  if (cart === null) return;
+  const isForAnother = cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id;
+  if (isForAnother || subscription?.status === 'disabled') return tellRefused(t, buyer, cart);
   attempt.order = cart;
   await sell(t, buyer.id, cart);
   await tellBought(t, buyer, cart);
@@ -130,7 +131,7 @@ function sell(t: App, userId: number, cart: SavedCart): Promise<unknown> {
 
 /**
  * After the refused sale is rolled back: an order that only lacks the money stays saved at its price of now, and its owner hears what
- * is missing; any other is sold no more and goes. One that its owner has bought or replaced meanwhile is left alone: the locks are
+ * is missing; any other is sold no more and goes, and its owner hears that too. One that its owner has bought or replaced meanwhile is left alone: the locks are
  * taken anew, and what was bought must not be saved again.
  */
 function settleRefusal(
@@ -142,9 +143,18 @@ function settleRefusal(
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId);
     if (!start || !(await claim(t))) return;
-    if (!(await dropIfSame(t, cartKey(userId), order)) || repriced === null) return;
+    if (!(await dropIfSame(t, cartKey(userId), order))) return;
+    if (repriced === null) return tellRefused(t, start.buyer, order);
     await put(t, cartKey(userId), repriced, t.settings.get('CART_TTL_SECONDS'));
     await tellCart(t, start.buyer, repriced);
+  });
+}
+
+/** Tells the owner that the order is gone, and where the money is that was paid in for it. */
+function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
+  return tellOwner(t, recipientOf(buyer), 'order_refused', {
+    description: cart.description,
+    formatted_balance: formatPrice(buyer.balanceKopeks, false),
   });
 }
 

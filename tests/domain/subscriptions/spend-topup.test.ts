@@ -98,16 +98,17 @@ test('an order that still lacks the money stays saved, at its new price', async 
   expect(await readCart(t.app, buyer.userId)).toMatchObject({ total_price: 40_000 });
 });
 
-test('an order for a renewal is renewed; one of a disabled subscription, or that is sold no more, is dropped', async () => {
-  const tariffId = await aTariff(t.app);
+test('an order for a renewal is renewed; one that can be carried out no more is dropped, and its owner hears it', async () => {
   const buyers: UserActor[] = [];
   for (const change of [
     '',
     "UPDATE subscriptions SET status = 'disabled' WHERE user_id = $1::int",
     'UPDATE users SET restriction_subscription = true WHERE id = $1::int',
+    `UPDATE short_lived_entries SET value = value || '{"subscription_id": 0}' WHERE key = 'user_cart:' || $1::int`,
+    `UPDATE tariffs SET period_prices = '{"14": 20000}' WHERE id = (SELECT tariff_id FROM subscriptions WHERE user_id = $1::int)`,
   ]) {
     const buyer = await aBuyer(t.app);
-    await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });
+    await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
     await expect(renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })).rejects.toMatchObject({
       status: 402,
     });
@@ -118,7 +119,8 @@ test('an order for a renewal is renewed; one of a disabled subscription, or that
     buyers.push(buyer);
   }
   expect(await stateOf(buyers[0]!)).toMatchObject({ balance: 0, end_date: inDays(40), payments: 1 });
-  for (const buyer of buyers.slice(1)) expect(await stateOf(buyer)).toMatchObject({ balance: 30_000, payments: 0 });
+  const messages = [expect.stringMatching(/could not be carried out.*Renewal.*300 ₽/s)];
+  for (const buyer of buyers.slice(1)) expect(await stateOf(buyer)).toMatchObject({ balance: 30_000, payments: 0, messages });
 });
 
 test('without an order, what ended within 30 days is renewed where autopay is on, and only then (H12)', async () => {
