@@ -2,23 +2,19 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
-import { formatPrice } from '../../core/money.ts';
 import { dropIfSame, put, take } from '../../core/short-lived.ts';
-import { sendMessage } from '../messaging/send-message.ts';
-import { recipientOf } from '../messaging/tell-user.ts';
-import { htmlText } from '../messaging/texts.ts';
 import { renewEnded } from './autopay/renew-due.ts';
 import { sellDevices } from './buy-devices.ts';
 import { sellTraffic } from './buy-traffic.ts';
 import { resumeDaily } from './daily/charge-days.ts';
 import { InsufficientFundsError } from './errors.ts';
-import { findHolding, hasPaidSince, lockSaleStart } from './purchase/repo.ts';
-import type { Buyer, SaleStart } from './purchase/types.ts';
+import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
+import type { SaleStart } from './purchase/types.ts';
 import { sellClassic } from './purchase-classic.ts';
 import { sellTariff } from './purchase-tariff.ts';
 import { sellRenewal } from './renew-subscription.ts';
 import { cartKey, readCart } from './saved-cart.ts';
-import { tellOwner } from './tell-owner.ts';
+import { tellBought, tellCart, tellRefused } from './tell-saved-order.ts';
 import type { SavedCart } from './types.ts';
 
 /** A payment as young as this is taken for the same wish, carried out a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */
@@ -26,13 +22,6 @@ const SAME_WISH_MS = MINUTE_MS;
 
 /** The saved orders that a payment within that time holds back. */
 const HELD_BACK: ReadonlySet<SavedCart['cart_mode']> = new Set(['extend', 'tariff_purchase', 'daily_tariff_purchase']);
-
-/** The saved orders whose sale writes to those who have no messenger (spec 02 sections 5.9 and 5.10). */
-const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
-  'tariff_purchase',
-  'daily_tariff_purchase',
-  'subscription_purchase',
-]);
 
 /** Marks the top-up as spent, in the transaction that spends it. @returns false when that was done before */
 export type ClaimTopup = (t: App) => Promise<boolean>;
@@ -96,17 +85,6 @@ async function buySaved(t: App, { buyer, subscription }: SaleStart, attempt: { o
   await tellBought(t, buyer, cart);
 }
 
-/** Tells the owner what was bought by itself (spec 02 section 5.16), but for those whom the sale has written a mail of its own. */
-async function tellBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
-  if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
-  const { buyer } = (await findHolding(t.db, before.id))!;
-  await tellOwner(t, recipientOf(buyer), 'order_bought', {
-    description: cart.description,
-    formatted_amount: formatPrice(before.balanceKopeks - buyer.balanceKopeks, false),
-    formatted_balance: formatPrice(buyer.balanceKopeks, false),
-  });
-}
-
 /** The very sale that the owner asked for, at today's price and by today's rules. */
 function sell(t: App, userId: number, cart: SavedCart): Promise<unknown> {
   switch (cart.cart_mode) {
@@ -148,24 +126,4 @@ function settleRefusal(
     await put(t, cartKey(userId), repriced, t.settings.get('CART_TTL_SECONDS'));
     await tellCart(t, start.buyer, repriced);
   });
-}
-
-/** Tells the owner that the order is gone, and where the money is that was paid in for it. */
-function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
-  return tellOwner(t, recipientOf(buyer), 'order_refused', {
-    description: cart.description,
-    formatted_balance: formatPrice(buyer.balanceKopeks, false),
-  });
-}
-
-/** Whether the balance covers the order now; only owners with a messenger are told. */
-async function tellCart(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
-  if (messengerId === null) return;
-  const missing = cart.total_price - balanceKopeks;
-  const values = { total: formatPrice(cart.total_price, false), balance: formatPrice(balanceKopeks, false) };
-  const html =
-    missing > 0
-      ? htmlText(language, 'messages.topup_cart_missing', { ...values, missing: formatPrice(missing, false) })
-      : htmlText(language, 'messages.topup_cart_covered', values);
-  await sendMessage(t, { messengerId, html });
 }

@@ -83,6 +83,23 @@ test('by default nothing is bought, and the owner hears whether the balance cove
   ]);
 });
 
+test('under the message about an order stand the ways back: of the mini-app, else of the menu in the chat', async () => {
+  const withMiniApp = (await testApp({ environment: { MINIAPP_CUSTOM_URL: 'https://app.example.com/' }, clock: t.clock })).app;
+  const texts = ['↩️ Back to the order', '💰 Balance', '🏠 Menu'];
+  const site = 'https://app.example.com';
+  for (const [app, name, targets] of [
+    [t.app, 'callbackData', ['return_to_saved_cart', 'menu_balance', 'back_to_menu']],
+    [withMiniApp, 'webAppUrl', [`${site}/subscription`, `${site}/balance`, site]],
+  ] as const) {
+    const buyer = await waiting();
+    await spendTopup(app, buyer.userId);
+    const sent = `SELECT data -> 'buttons' AS buttons FROM jobs.job WHERE name = 'messenger.send'
+      AND data ->> 'messengerId' = (SELECT messenger_id::text FROM users WHERE id = $1::int)`;
+    const buttons = texts.map((label, index) => [{ text: label, [name]: targets[index] }]);
+    expect(await rowOf(t.app, sent, [buyer.userId])).toEqual({ buttons });
+  }
+});
+
 test('an order that still lacks the money stays saved, at its new price', async () => {
   const buyer = await waiting();
   await t.app.db.sql('UPDATE tariffs SET period_prices = \'{"30": 40000}\' WHERE id = $1::int', [

@@ -1,0 +1,65 @@
+import type { App } from '../../core/app.ts';
+import { formatPrice } from '../../core/money.ts';
+import type { MessengerButton } from '../messaging/ports.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { recipientOf } from '../messaging/tell-user.ts';
+import { htmlText, type TextKey, text } from '../messaging/texts.ts';
+import { findHolding } from './purchase/repo.ts';
+import type { Buyer } from './purchase/types.ts';
+import { tellOwner } from './tell-owner.ts';
+import type { SavedCart } from './types.ts';
+
+/** What an owner hears of a saved order after a top-up. All of it is queued in the caller's transaction. */
+
+/** The saved orders whose sale writes to those who have no messenger (spec 02 sections 5.9 and 5.10). */
+const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
+  'tariff_purchase',
+  'daily_tariff_purchase',
+  'subscription_purchase',
+]);
+
+/** Tells the owner what was bought by itself (spec 02 section 5.16), but for those whom the sale has written a mail of its own. */
+export async function tellBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
+  if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
+  const { buyer } = (await findHolding(t.db, before.id))!;
+  await tellOwner(t, recipientOf(buyer), 'order_bought', {
+    description: cart.description,
+    formatted_amount: formatPrice(before.balanceKopeks - buyer.balanceKopeks, false),
+    formatted_balance: formatPrice(buyer.balanceKopeks, false),
+  });
+}
+
+/** Tells the owner that the order is gone, and where the money is that was paid in for it. */
+export function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
+  return tellOwner(t, recipientOf(buyer), 'order_refused', {
+    description: cart.description,
+    formatted_balance: formatPrice(buyer.balanceKopeks, false),
+  });
+}
+
+/** Tells the owner whether the balance covers the order now; only one with a messenger (spec 02 section 6, step 2). */
+export async function tellCart(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
+  if (messengerId === null) return;
+  const missing = cart.total_price - balanceKopeks;
+  const values = { total: formatPrice(cart.total_price, false), balance: formatPrice(balanceKopeks, false) };
+  const html =
+    missing > 0
+      ? htmlText(language, 'messages.topup_cart_missing', { ...values, missing: formatPrice(missing, false) })
+      : htmlText(language, 'messages.topup_cart_covered', values);
+  await sendMessage(t, { messengerId, html, buttons: cartButtons(t, language) });
+}
+
+/** Back to the order, the balance, the menu: in the mini-app where one is set, else as the bot's menu names them (spec 05 section 7). */
+function cartButtons(t: App, language: string): MessengerButton[][] {
+  const miniApp = t.settings.get('MINIAPP_CUSTOM_URL').trim().replace(/\/+$/, '');
+  const button = (key: TextKey, path: string, callbackData: string): MessengerButton[] => [
+    miniApp.startsWith('https://')
+      ? { text: text(language, key), webAppUrl: `${miniApp}${path}` }
+      : { text: text(language, key), callbackData },
+  ];
+  return [
+    button('messages.button_checkout', '/subscription', 'return_to_saved_cart'),
+    button('messages.button_balance', '/balance', 'menu_balance'),
+    button('messages.button_menu', '', 'back_to_menu'),
+  ];
+}
