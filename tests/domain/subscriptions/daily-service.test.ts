@@ -113,17 +113,96 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', payments: 1, pushes: 2, messages: 2 });
   });
 
-  test('resumes at once for one user, and what ran out within a day as well', async () => {
-    const stopped = await due(0);
-    await runDailyService(t.app);
-    await topUp(t.app, stopped.buyer.userId, 1_000);
-    await resumeDaily(t.app, stopped.buyer.userId);
+  test('resumes what ran out within a day, and no longer', async () => {
     const expired = await due(1_000, { status: 'expired' });
     const longGone = await due(1_000, { status: 'expired', end_date: ago(DAY + 1_000) });
     await runDailyService(t.app);
-    expect(await stateOf(stopped.buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
     expect(await stateOf(expired.buyer)).toMatchObject({ balance: 0, status: 'active' });
     expect(await stateOf(longGone.buyer)).toMatchObject({ balance: 1_000, status: 'expired' });
+  });
+
+  test.each([0, 999])(
+    'that ran out without the money (%i kopeks) stops as well, and its owner hears it once',
+    async (balance) => {
+      const { buyer } = await due(balance, { status: 'expired' });
+      await runDailyService(t.app);
+      await runDailyService(t.app);
+      expect(await stateOf(buyer)).toMatchObject({ balance, status: 'disabled', payments: 0, pushes: 1, messages: 1 });
+      await topUp(t.app, buyer.userId, 1_000 - balance);
+      await resumeDaily(t.app, buyer.userId);
+      expect(await stateOf(buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
+    },
+  );
+
+  /** One that the service has stopped `days` ago for want of 10 roubles, and that has them by now. */
+  async function stoppedFor(days: number) {
+    const { buyer, id } = await due(0);
+    await runDailyService(t.app);
+    await t.app.db.sql(`UPDATE sent_notifications SET created_at = $2::timestamptz WHERE subscription_id = $1::int`, [
+      id,
+      ago(days * DAY),
+    ]);
+    await topUp(t.app, buyer.userId, 1_000);
+    return { buyer, id };
+  }
+
+  test('is looked for a few days after it stopped, later by the top-up alone', async () => {
+    const [lately, longAgo] = [await stoppedFor(2.9), await stoppedFor(3.1)];
+    await runDailyService(t.app);
+    expect(await stateOf(lately.buyer)).toMatchObject({ balance: 0, status: 'active' });
+    expect(await stateOf(longAgo.buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
+    expect(await resumeDaily(t.app, longAgo.buyer.userId)).toBe(true);
+    expect(await stateOf(longAgo.buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
+  });
+
+  test('one that stops again is looked for as long as the first time', async () => {
+    const { buyer, id } = await stoppedFor(30);
+    // Somebody switches it on for nothing; the service finds no money and stops it once more.
+    await t.app.db.sql("UPDATE subscriptions SET status = 'active' WHERE id = $1::int", [id]);
+    await t.app.db.sql(
+      'UPDATE tariffs SET daily_price_kopeks = 2000 WHERE id = (SELECT tariff_id FROM subscriptions WHERE id = $1::int)',
+      [id],
+    );
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
+    await topUp(t.app, buyer.userId, 1_000);
+    await runDailyService(t.app);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 0, status: 'active' });
+  });
+
+  test.each([
+    ['ran out a month ago', { status: 'expired', end_date: new Date(Date.now() - 30 * DAY) }],
+    ['was limited by the panel', { status: 'limited' }],
+  ])('a top-up resumes what %s', async (_what, columns) => {
+    const { buyer } = await due(1_500, columns);
+    expect(await resumeDaily(t.app, buyer.userId)).toBe(true);
+    const end_date = new Date(t.clock.now().getTime() + DAY);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', end_date, payments: 1, pushes: 1 });
+  });
+
+  test.each([
+    ['was disabled by somebody', { status: 'disabled' }],
+    ['its owner paused', { status: 'expired', is_daily_paused: true }],
+    ['is a trial', { status: 'expired', is_trial: true }],
+    ['runs', {}],
+  ])('a top-up leaves alone what %s', async (_what, columns) => {
+    const { buyer } = await due(1_500, columns);
+    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 1_500, payments: 0 });
+  });
+
+  test('a top-up that does not cover the day changes nothing', async () => {
+    const { buyer } = await due(999, { status: 'expired' });
+    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 999, status: 'expired', messages: 0 });
+  });
+
+  test('what the panel switched off after it had stopped here stays off', async () => {
+    const { buyer, id } = await stoppedFor(1);
+    await t.app.db.sql("UPDATE subscriptions SET disabled_reason = 'panel' WHERE id = $1::int", [id]);
+    await runDailyService(t.app);
+    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
   });
 
   test('an owner without a messenger is told by mail and on the own sockets', async () => {

@@ -15,7 +15,8 @@ import { recurringDailyPrice } from '../rules/view.ts';
 import { sellDay } from '../sell-day.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { tellOwner } from '../tell-owner.ts';
-import { type DailyCandidate, type DailyWork, isCandidate, listCandidates, noteStopped } from './repo.ts';
+import type { Subscription } from '../types.ts';
+import { type DailyCandidate, type DailyWork, isCandidate, isResumable, listCandidates, noteStopped } from './repo.ts';
 
 /** The next round comes after the interval, so what ends before it is charged now: paid days follow each other without a gap. */
 const MAX_LEAD_MS = HOUR_MS;
@@ -46,31 +47,43 @@ function momentOf(app: App, work: DailyWork): Date {
   return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
 }
 
-/** Runs a user's stopped daily subscription again when the balance covers a day (spec 02 section 6, step 1). @returns whether it did */
+/**
+ * After a top-up: runs a user's stopped daily subscription again when the balance covers a day (spec 02 section 6, step 1), in the
+ * caller's transaction or one of its own. @returns whether it did
+ */
 export function resumeDaily(app: App, userId: number): Promise<boolean> {
-  return chargeDay(app, 'resume', userId);
+  return chargeDay(app, 'topup', userId);
 }
 
 /** @returns whether a day was charged */
-function chargeDay(app: App, work: DailyWork, userId: number): Promise<boolean> {
+function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise<boolean> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId);
     const subscription = start?.subscription;
     if (!start || !subscription || subscription.tariffId === null) return false;
-    if (!(await isCandidate(t.db, work, momentOf(t, work), userId))) return false;
+    const isMeant = work === 'topup' ? isResumable(t.db, userId) : isCandidate(t.db, work, momentOf(t, work), userId);
+    if (!(await isMeant)) return false;
     const tariff = await lockTariff(t, subscription.tariffId);
     if (!tariff) return false;
     const { buyer } = start;
     const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
     if (buyer.balanceKopeks < priceKopeks) {
-      // What is paid for runs to its end.
-      if (work === 'charge' && isPast(subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
+      if (endsHere(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
       return false;
     }
     const sale = await sellDay(t, start, { subscription, tariff, priceKopeks }, true);
     await tellDebit(t, buyer, priceKopeks, sale.balanceKopeks);
     return true;
   });
+}
+
+/**
+ * Whether a subscription without the money stops now: when what is paid for is over, also one that something else marked as expired,
+ * so that its owner hears why. One that has stopped before stays as it is, and a top-up that is too small stops nothing.
+ */
+function endsHere(work: DailyWork | 'topup', subscription: Subscription, now: Date): boolean {
+  if (work === 'charge') return isPast(subscription, now);
+  return work === 'resume' && subscription.status === 'expired';
 }
 
 async function stop(t: App, buyer: Buyer, subscriptionId: number, priceKopeks: number): Promise<void> {

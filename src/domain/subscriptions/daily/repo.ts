@@ -6,6 +6,9 @@ export interface DailyCandidate {
   userId: number;
 }
 
+/** How long the service itself looks for money after it stopped a subscription. */
+const RESUMED_FOR_DAYS = 3;
+
 const FROM = `FROM subscriptions s JOIN users u ON u.id = s.user_id JOIN tariffs f ON f.id = s.tariff_id
   WHERE f.is_daily AND f.is_active AND f.daily_price_kopeks > 0 AND NOT s.is_daily_paused AND NOT s.is_trial
     AND u.status = 'active' AND NOT u.restriction_subscription`;
@@ -14,11 +17,25 @@ const FROM = `FROM subscriptions s JOIN users u ON u.id = s.user_id JOIN tariffs
 const DUE = `${FROM} AND s.status = 'active' AND s.end_date <= $1::timestamptz
     AND (s.last_daily_charge_at IS NULL OR s.last_daily_charge_at <= $1::timestamptz - interval '24 hours')`;
 
-/** What stopped for lack of money, or ran out within a day; one that somebody disabled stays so. $1 is now. */
-const STOPPED = `${FROM} AND u.balance_kopeks > 0
-    AND (s.status = 'expired' AND s.end_date > $1::timestamptz - interval '24 hours'
-      OR s.status = 'disabled' AND EXISTS (SELECT 1 FROM sent_notifications n
-        WHERE n.subscription_id = s.id AND n.notification_type = 'daily_insufficient_funds'))`;
+/**
+ * Disabled by this service for lack of money after the moment `since`. Any other disabled one was switched off on purpose, by the
+ * integration, an administrator, the panel or the channel rule, and only they switch it on again (spec 05 section 13): no money does.
+ */
+function stoppedHere(since: string): string {
+  return `s.status = 'disabled' AND s.disabled_reason IS NULL AND EXISTS (SELECT 1 FROM sent_notifications n
+    WHERE n.subscription_id = s.id AND n.notification_type = 'daily_insufficient_funds' AND n.created_at > ${since})`;
+}
+
+/**
+ * What ran out within a day, or stopped for lack of money within a few days and has some since. Who comes with money later is resumed
+ * by the top-up itself; without the bound each round would lock every user who ever stopped. How much is enough is asked under the
+ * lock: a promo group may make the day cost anything. $1 is now.
+ */
+const STOPPED = `${FROM} AND (s.status = 'expired' AND s.end_date > $1::timestamptz - interval '24 hours'
+      OR u.balance_kopeks > 0 AND ${stoppedHere(`$1::timestamptz - interval '${RESUMED_FOR_DAYS} days'`)})`;
+
+/** What a top-up resumes, however long ago it stopped (spec 02 section 6, step 1). */
+const STOPPED_EVER = `${FROM} AND (s.status IN ('expired', 'limited') OR ${stoppedHere("'-infinity'")})`;
 
 const CONDITIONS = { charge: DUE, resume: STOPPED } as const;
 
@@ -38,12 +55,18 @@ export async function isCandidate(db: Db, work: DailyWork, moment: Date, userId:
   return rows.length > 0;
 }
 
-/** Remembers that the subscription stopped for lack of money; the next paid term forgets it. */
+/** Whether a top-up may resume the user's subscription; asked under the lock. */
+export async function isResumable(db: Db, userId: number): Promise<boolean> {
+  const rows = await db.sql(`SELECT s.id ${STOPPED_EVER} AND s.user_id = $1::int`, [userId]);
+  return rows.length > 0;
+}
+
+/** Remembers that the subscription stopped for lack of money; the next paid term forgets it, and so does `forgetStopped`. */
 export async function noteStopped(db: Db, subscriptionId: number, userId: number, now: Date): Promise<void> {
   await db.sql(
     `INSERT INTO sent_notifications (user_id, subscription_id, notification_type, created_at)
      VALUES ($1::int, $2::int, 'daily_insufficient_funds', $3::timestamptz)
-     ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING`,
+     ON CONFLICT (subscription_id, notification_type, discriminator) DO UPDATE SET created_at = EXCLUDED.created_at`,
     [userId, subscriptionId, now],
   );
 }
