@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
+import { forgetStopped } from './daily/repo.ts';
 import { findWithPurchases, removeByUser, takePurchase } from './manual-repo.ts';
 import { insert, linkServers, lockByUser, type UpdateOptions, update } from './repo.ts';
 import type { Subscription, SubscriptionChanges, TrafficPurchase } from './types.ts';
@@ -29,11 +30,15 @@ export async function lockUserSubscription(t: App, userId: number): Promise<Subs
   return (await lockByUser(t.db, userId))?.subscription;
 }
 
-/** Changes a locked subscription; the panel follows after commit (spec 01 section 11.2). In the caller's transaction. */
+/**
+ * Changes a locked subscription; the panel follows after commit (spec 01 section 11.2). One that is disabled so stays off whatever its
+ * owner pays in. In the caller's transaction.
+ */
 export async function applyManualChange(t: App, subscriptionId: number, change: ManualChange): Promise<Subscription> {
   const { changes, wishes, staysLocal, ...options } = change;
   const now = t.clock.now();
   const saved = await update(t.db, subscriptionId, changes, { ...options, now });
+  if (changes.status === 'disabled') await forgetStopped(t.db, subscriptionId);
   if (changes.connectedSquads) await linkServers(t.db, subscriptionId, now);
   if (!staysLocal) await requestProvisioning(t, subscriptionId, wishes);
   return saved;

@@ -7,6 +7,7 @@ import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { forgetStopped } from './daily/repo.ts';
 import { isRowId, outOfBounds, subscriptionNotFound } from './errors.ts';
 import {
   findById,
@@ -110,9 +111,15 @@ export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid:
   }));
 }
 
-/** Switches the subscription off; the row stays, the panel user is disabled by the push (spec 02 section 7). */
+/**
+ * Switches the subscription off; the row stays, the panel user is disabled by the push (spec 02 section 7). No money of the owner
+ * switches it on again, also when it had stopped for lack of money before.
+ */
 export function disableSubscription(app: App, _actor: TokenActor, id: number): Promise<Subscription> {
-  return change(app, id, async () => ({ changes: { status: 'disabled' } }));
+  return change(app, id, async (t) => {
+    await forgetStopped(t.db, id);
+    return { changes: { status: 'disabled' } };
+  });
 }
 
 interface Decision extends Omit<UpdateOptions, 'now'> {

@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { UserActor } from '../../../src/core/actor.ts';
+import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual-changes.ts';
+import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
@@ -195,6 +198,24 @@ describe('the day of a daily tariff', () => {
     const { buyer } = await due(999, { status: 'expired' });
     expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
     expect(await stateOf(buyer)).toMatchObject({ balance: 999, status: 'expired', messages: 0 });
+  });
+
+  test.each<[string, (userId: number, subscriptionId: number) => Promise<unknown>]>([
+    ['the integration', (_userId, id) => disableSubscription(t.app, { kind: 'token', tokenId: 1 } as TokenActor, id)],
+    [
+      'an administrator',
+      (userId, id) =>
+        inTransaction(t.app, async (tx) => {
+          await lockUserSubscription(tx, userId);
+          await applyManualChange(tx, id, { changes: { status: 'disabled' } });
+        }),
+    ],
+  ])('what %s switched off after it had stopped here stays off', async (_who, disable) => {
+    const { buyer, id } = await stoppedFor(1);
+    await disable(buyer.userId, id);
+    await runDailyService(t.app);
+    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled', payments: 0 });
   });
 
   test('what the panel switched off after it had stopped here stays off', async () => {

@@ -71,6 +71,14 @@ export async function noteStopped(db: Db, subscriptionId: number, userId: number
   );
 }
 
+/** Somebody wants the subscription off: that it once stopped for lack of money starts it no more. */
+export async function forgetStopped(db: Db, subscriptionId: number): Promise<void> {
+  await db.sql(
+    "DELETE FROM sent_notifications WHERE subscription_id = $1::int AND notification_type = 'daily_insufficient_funds' RETURNING id",
+    [subscriptionId],
+  );
+}
+
 /** Subscriptions with bought traffic that ran out, after the id `after`, by id. */
 export async function listWithEndedTraffic(db: Db, now: Date, after: number, limit: number): Promise<number[]> {
   const rows = await db.sql<{ subscription_id: number }>(
