@@ -8,11 +8,12 @@ import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import type { Buyer, SaleRecord, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { isPast } from './rules/status.ts';
+import { subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
 /**
  * Charges a day of a daily tariff and runs it, in the caller's transaction under the locks of `lockSaleStart`: charged and active
- * together (spec 02 H22), what was left of the paid time is kept (H10).
+ * together (spec 02 H22), what was left of the paid time is kept (H10), of a trial only when the setting says so (H8).
  * @throws AppError 402 insufficient_balance
  */
 export async function sellDay(
@@ -25,7 +26,8 @@ export async function sellDay(
   const { buyer } = start;
   const { subscription, tariff, priceKopeks } = sold;
   const now = t.clock.now();
-  const endDate = addDays(isPast(subscription, now) ? now : subscription.endDate, 1);
+  const keepsRest = !subscription.isTrial || subscriptionSettingsOf(t).trialAddRemainingDaysToPaid;
+  const endDate = addDays(keepsRest && !isPast(subscription, now) ? subscription.endDate : now, 1);
   return completeSale(t, start, {
     quote: { finalKopeks: priceKopeks, offerDiscountKopeks: 0 },
     product: 'daily',

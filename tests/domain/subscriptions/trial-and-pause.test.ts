@@ -149,13 +149,23 @@ describe('pause of a daily subscription', () => {
       pushes: 1,
       paid: true,
     });
-    const limited = await daily(5_000, { status: 'limited', end_date: inDays(2), is_trial: true });
+    const limited = await daily(5_000, { status: 'limited', end_date: inDays(2) });
     await pause(limited);
-    expect(await stateOf(limited)).toMatchObject({ status: 'active', end_date: inDays(3), is_trial: false });
+    expect(await stateOf(limited)).toMatchObject({ status: 'active', end_date: inDays(3) });
     const poor = await daily(1_999, { status: 'expired', end_date: inDays(-2) });
     await expect(pause(poor)).rejects.toMatchObject({ status: 402 });
     expect(await stateOf(poor)).toMatchObject({ status: 'expired', payments: 0 });
     expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test.each([
+    ['false', 1],
+    ['true', 3],
+  ])('H8: a trial that pays for a day has days from now with TRIAL_ADD_REMAINING_DAYS_TO_PAID %s: %i', async (setting, days) => {
+    const { app } = await testApp({ environment: { TRIAL_ADD_REMAINING_DAYS_TO_PAID: setting }, clock: t.clock });
+    const buyer = await daily(5_000, { status: 'limited', end_date: inDays(2), is_trial: true });
+    await togglePause(app, buyer, null);
+    expect(await stateOf(buyer)).toMatchObject({ status: 'active', end_date: inDays(days), is_trial: false });
   });
 
   test('a paused one that ran out is no free day', async () => {
