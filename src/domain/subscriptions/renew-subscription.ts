@@ -57,8 +57,12 @@ export function renewAndTellBalance(
   );
 }
 
-/** The renewal itself in the caller's transaction: also for autopay and orders that run after a top-up (spec 02 sections 6, 13). */
-export async function sellRenewal(t: App, userId: number, order: RenewalOrder): Promise<WireObject> {
+/**
+ * The renewal itself in the caller's transaction: also for autopay and orders that run after a top-up (spec 02 sections 6, 13).
+ * @param isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
+ * resets it there only when the old time was over (section 3.2)
+ */
+export async function sellRenewal(t: App, userId: number, order: RenewalOrder, isAutopay = false): Promise<WireObject> {
   const pricing = pricingSettingsOf(t);
   const settings = subscriptionSettingsOf(t);
   const now = t.clock.now();
@@ -103,7 +107,7 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder): 
     tariffName: tariff?.name ?? null,
     isTerm: true,
     marksPaid: true,
-    resetsTraffic: result.wasExpired && settings.resetTrafficOnPayment,
+    resetsTraffic: (isAutopay || result.wasExpired) && settings.resetTrafficOnPayment,
     isTold: false,
   });
   return {

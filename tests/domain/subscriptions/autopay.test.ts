@@ -52,6 +52,18 @@ describe('autopay', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 15_000, status: 'active', end_date: inDays(30), offer: 0 });
   });
 
+  test.each([
+    ['true', { used: 0, resets: true }],
+    ['false', { used: 90, resets: false }],
+  ])('the used traffic starts anew here and at the panel with RESET_TRAFFIC_ON_PAYMENT %s', async (setting, expected) => {
+    const { app } = await testApp({ environment: { RESET_TRAFFIC_ON_PAYMENT: setting }, clock: t.clock });
+    const buyer = await ending(30_000, { traffic_used_gb: 90 });
+    await renewDue(app);
+    const traffic =
+      'SELECT traffic_used_gb AS used, provision_reset_traffic AS resets FROM subscriptions WHERE user_id = $1::int';
+    expect(await rowOf(t.app, traffic, [buyer.userId])).toEqual(expected);
+  });
+
   test('the lead is what the owner has set, up to 30 days (H23)', async () => {
     const early = await ending(30_000, { autopay_days_before: 30, end_date: inDays(20) });
     const late = await ending(30_000, { autopay_days_before: 1, end_date: inDays(2.5) });

@@ -58,7 +58,7 @@ async function renew(t: App, userId: number, scope: 'due' | 'ended' = 'due'): Pr
     if (scope === 'due') await tellLack(t, buyer, subscription.id, quote.finalKopeks);
     return;
   }
-  await sellRenewal(t, userId, { periodDays });
+  await sellRenewal(t, userId, { periodDays }, true);
   const renewed = await findById(t.db, subscription.id);
   await tellSuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
 }
