@@ -26,6 +26,7 @@ export interface CabinetEvents {
   'subscription.traffic_reset': Bare;
   'subscription.daily_debit': Amount & NewBalance;
   'autopay.success': Amount & { new_expires_at: string };
+  /** `insufficient_funds` (with `autopay.insufficient_funds` beside it) or `period_unavailable`. */
   'autopay.failed': { reason: string };
   'autopay.insufficient_funds': {
     required_kopeks: number;

@@ -15,6 +15,7 @@ export const MAIL_TYPES = [
   'trial_ending',
   'autopay_success',
   'autopay_insufficient_funds',
+  'autopay_failed',
   'daily_debit',
   'daily_insufficient_funds',
   'traffic_reset',

@@ -17,6 +17,8 @@ export interface OwnerNotices {
   daily_insufficient_funds: { required_amount: string; current_balance: string };
   autopay_success: { formatted_amount: string; amount_rubles: number; new_expires_at: string };
   autopay_insufficient_funds: { required_amount: string; current_balance: string };
+  /** `reason` is a sentence. */
+  autopay_failed: { reason: string };
   traffic_reset: { reset_gb: number; current_limit_gb: number };
   /** A saved order was bought after a top-up; `description` is what the list of transactions shows. */
   order_bought: { description: string; formatted_amount: string; formatted_balance: string };
@@ -67,6 +69,8 @@ declare module '../../core/events/event-recorder.ts' {
     'notification.daily_insufficient_funds': OwnerNotices['daily_insufficient_funds'];
     /** `new_expires_at` is ISO 8601 in UTC. */
     'autopay.success': { amount_kopeks: number; amount_rubles: number; new_expires_at: string };
+    /** Autopay did not renew: `insufficient_funds`, or `period_unavailable` when no period of the plan is on offer. */
+    'autopay.failed': { reason: 'insufficient_funds' | 'period_unavailable' };
     'autopay.insufficient_funds': {
       required_kopeks: number;
       required_rubles: number;
@@ -75,6 +79,7 @@ declare module '../../core/events/event-recorder.ts' {
     };
     'notification.autopay_success': OwnerNotices['autopay_success'];
     'notification.autopay_insufficient_funds': OwnerNotices['autopay_insufficient_funds'];
+    'notification.autopay_failed': OwnerNotices['autopay_failed'];
     'notification.traffic_reset': OwnerNotices['traffic_reset'];
     'notification.order_bought': OwnerNotices['order_bought'];
     'notification.order_refused': OwnerNotices['order_refused'];
@@ -89,5 +94,6 @@ export const TRAFFIC_PURCHASED = 'subscription.traffic_purchased';
 export const DAILY_DEBIT = 'subscription.daily_debit';
 export const TRAFFIC_RESET = 'subscription.traffic_reset';
 export const AUTOPAY_SUCCESS = 'autopay.success';
+export const AUTOPAY_FAILED = 'autopay.failed';
 export const AUTOPAY_INSUFFICIENT_FUNDS = 'autopay.insufficient_funds';
 export const SUBSCRIPTION_EXPIRING = 'subscription.expiring';

@@ -114,7 +114,7 @@ export type SubscriptionEventType =
   | 'promocode_activation'
   | 'referral_link_visit'
   | 'promo_group_change'
-  /** Autopay lacked the money. */
+  /** Autopay lacked the money, or found no period on offer. */
   | 'autopay_failed';
 
 /**

@@ -84,11 +84,23 @@ describe('autopay', () => {
     await renewDue(t.app);
     await renewDue(t.app);
     const lacking = { balance: 29_999, status: 'active', end_date: inDays(2), payments: 0, pushes: 0 };
-    const told = { feed: ['autopay_failed'], events: ['autopay.insufficient_funds'], messages: 1 };
+    const told = { feed: ['autopay_failed'], events: ['autopay.failed', 'autopay.insufficient_funds'], messages: 1 };
     expect(await stateOf(buyer)).toMatchObject({ ...lacking, ...told });
     await topUp(t.app, buyer.userId, 1);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toMatchObject({ balance: 0, payments: 1 });
+  });
+
+  test('with no period on offer its owner hears of it once a term', async () => {
+    const buyer = await ending(90_000, {}, { period_prices: {} });
+    await renewDue(t.app);
+    const later = await testApp();
+    later.clock.set(new Date(t.clock.now().getTime() + 12 * 3_600_000));
+    await renewDue(later.app);
+    const told = { feed: ['autopay_failed'], events: ['autopay.failed'], messages: 1 };
+    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, ...told });
+    const reason = "SELECT payload ->> 'reason' AS reason FROM domain_events WHERE user_id = $1::int AND type = 'autopay.failed'";
+    expect(await rowOf(t.app, reason, [buyer.userId])).toEqual({ reason: 'period_unavailable' });
   });
 
   test('a lack of money is told again after six hours', async () => {

@@ -1,13 +1,11 @@
 import type { App } from '../../../core/app.ts';
-import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { workOff } from '../../../core/jobs/work-off.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
-import { AUTOPAY_INSUFFICIENT_FUNDS, AUTOPAY_SUCCESS } from '../events.ts';
-import { insertEvent } from '../feed/repo.ts';
+import { AUTOPAY_SUCCESS } from '../events.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
@@ -17,10 +15,10 @@ import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft, isPast } from '../rules/status.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { tellOwner } from '../tell-owner.ts';
-import { type AutopayCandidate, isDue, listDue, wasToldSince } from './repo.ts';
+import { type AutopayCandidate, isDue, listDue } from './repo.ts';
+import { tellLack, tellRefused } from './tell-failure.ts';
 
 const ENDED_HOURS = 30 * 24;
-const TOLD_AGAIN_AFTER_MS = 6 * HOUR_MS;
 
 /**
  * Job `subscriptions.autopay`: renews from the balance what ends soon and has autopay on (spec 02 section 13, H23). Each subscription
@@ -49,8 +47,12 @@ async function renew(t: App, userId: number, scope: 'due' | 'ended' = 'due'): Pr
   const settings = pricingSettingsOf(t);
   const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
   const periodDays = autopayPeriod(tariff, settings);
+  if (periodDays === null) {
+    if (scope === 'due') await tellRefused(t, buyer, subscription.id);
+    return;
+  }
   // A whole period is paid ahead: a lead longer than the period must not buy one after the other.
-  if (periodDays === null || daysLeft(subscription, now) >= periodDays) return;
+  if (daysLeft(subscription, now) >= periodDays) return;
   const servers = tariff === null ? await listSquads(t) : [];
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings, now }, periodDays);
   if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return;
@@ -72,35 +74,4 @@ async function tellSuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: 
   );
   const formatted_amount = formatPrice(amountKopeks, false);
   await tellOwner(t, recipientOf(buyer), 'autopay_success', { formatted_amount, amount_rubles, new_expires_at: dayOf(endDate) });
-}
-
-/** At most once in six hours; the row of the feed is the memory (H23), and what the segment `autopay_failed` looks for. */
-async function tellLack(t: App, buyer: Buyer, subscriptionId: number, requiredKopeks: number): Promise<void> {
-  const now = t.clock.now();
-  if (await wasToldSince(t.db, buyer.id, addMs(now, -TOLD_AGAIN_AFTER_MS))) return;
-  await insertEvent(
-    t.db,
-    {
-      ...{ eventType: 'autopay_failed', userId: buyer.id, subscriptionId, transactionId: null, amountKopeks: requiredKopeks },
-      ...{
-        currency: 'RUB',
-        message: null,
-        occurredAt: now,
-        extra: { reason: 'insufficient_funds', balance: buyer.balanceKopeks },
-      },
-    },
-    now,
-  );
-  await t.events.emit(
-    AUTOPAY_INSUFFICIENT_FUNDS,
-    {
-      ...{ required_kopeks: requiredKopeks, required_rubles: rublesOf(requiredKopeks) },
-      ...{ balance_kopeks: buyer.balanceKopeks, balance_rubles: rublesOf(buyer.balanceKopeks) },
-    },
-    { audience: 'user', userId: buyer.id },
-  );
-  await tellOwner(t, recipientOf(buyer), 'autopay_insufficient_funds', {
-    required_amount: formatPrice(requiredKopeks, false),
-    current_balance: formatPrice(buyer.balanceKopeks, false),
-  });
 }

@@ -43,7 +43,18 @@ export async function isDue(db: Db, now: Date, userId: number, graceHours = GRAC
   return rows.length > 0;
 }
 
-/** Whether the user was told after `since` that autopay lacked the money. */
+/** Remembers that autopay was refused for this term; the next paid one forgets it. @returns false when it was noted before */
+export async function noteRefusal(db: Db, subscriptionId: number, userId: number, now: Date): Promise<boolean> {
+  const rows = await db.sql(
+    `INSERT INTO sent_notifications (user_id, subscription_id, notification_type, created_at)
+     VALUES ($1::int, $2::int, 'autopay_failed', $3::timestamptz)
+     ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING RETURNING id`,
+    [userId, subscriptionId, now],
+  );
+  return rows.length > 0;
+}
+
+/** Whether the user was told after `since` that autopay failed. */
 export async function wasToldSince(db: Db, userId: number, since: Date): Promise<boolean> {
   const rows = await db.sql(
     `SELECT id FROM subscription_events WHERE user_id = $1::int AND event_type = 'autopay_failed' AND occurred_at > $2::timestamptz
