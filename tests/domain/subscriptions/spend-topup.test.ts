@@ -149,7 +149,10 @@ test('without an order, what ended within 30 days is renewed where autopay is on
     await spendTopup(t.app, buyer.userId);
     return stateOf(buyer);
   };
-  expect(await ended({})).toMatchObject({ balance: 0, status: 'active', end_date: inDays(30) });
+  const renewed = { balance: 0, status: 'active', end_date: inDays(30) };
+  expect(await ended({})).toMatchObject(renewed);
+  // The panel has just told that it ended; there is no next round for a top-up.
+  expect(await ended({ last_webhook_update_at: t.clock.now() })).toMatchObject(renewed);
   for (const columns of [
     { autopay_enabled: false },
     { is_trial: true },

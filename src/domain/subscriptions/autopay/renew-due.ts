@@ -12,13 +12,11 @@ import type { Buyer } from '../purchase/types.ts';
 import { sellRenewal } from '../renew-subscription.ts';
 import { findById } from '../repo.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
-import { daysLeft, isPast } from '../rules/status.ts';
+import { daysLeft } from '../rules/status.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { tellOwner } from '../tell-owner.ts';
-import { type AutopayCandidate, isDue, listDue } from './repo.ts';
+import { type AutopayCandidate, type AutopayScope, isDue, listDue } from './repo.ts';
 import { tellLack, tellRefused } from './tell-failure.ts';
-
-const ENDED_HOURS = 30 * 24;
 
 /**
  * Job `subscriptions.autopay`: renews from the balance what ends soon and has autopay on (spec 02 section 13, H23). Each subscription
@@ -37,12 +35,11 @@ export function renewEnded(app: App, userId: number): Promise<void> {
   return inTransaction(app, (t) => renew(t, userId, 'ended'));
 }
 
-async function renew(t: App, userId: number, scope: 'due' | 'ended' = 'due'): Promise<void> {
+async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promise<void> {
   const start = await lockSaleStart(t.db, userId);
   const subscription = start?.subscription;
   const now = t.clock.now();
-  if (!start || !subscription || (scope === 'ended' && !isPast(subscription, now))) return;
-  if (!(await isDue(t.db, now, userId, scope === 'ended' ? ENDED_HOURS : undefined))) return;
+  if (!start || !subscription || !(await isDue(t.db, now, userId, scope))) return;
   const { buyer } = start;
   const settings = pricingSettingsOf(t);
   const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);

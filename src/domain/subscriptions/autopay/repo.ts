@@ -7,18 +7,27 @@ export interface AutopayCandidate {
   endDate: Date;
 }
 
-/** Of the job; a top-up reaches further back. */
+/** Of the job. */
 const GRACE_HOURS = 2;
 
+/** Of a top-up (spec 02 section 6, step 3). */
+const ENDED_HOURS = 30 * 24;
+
 /**
- * Due: as many whole days left as the owner has set (1..30, spec 02 H23), or over for $2 hours at most; never trials, dailies,
- * blocked or restricted users, and what the panel reported on within 60 s. $1 is now.
+ * Meant: as many whole days left as the owner has set (1..30, spec 02 H23), or over for $2 hours at most; never trials, dailies,
+ * blocked or restricted users. $1 is now.
  */
-const DUE = `FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs f ON f.id = s.tariff_id
+const MEANT = `FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs f ON f.id = s.tariff_id
   WHERE s.autopay_enabled AND NOT s.is_trial AND NOT coalesce(f.is_daily, false) AND s.status IN ('active', 'expired')
     AND s.end_date > $1::timestamptz - $2::int * interval '1 hour'
     AND s.end_date < $1::timestamptz + (least(coalesce(nullif(s.autopay_days_before, 0), 3), 30) + 1) * interval '1 day'
-    AND u.status = 'active' AND NOT u.restriction_subscription
+    AND u.status = 'active' AND NOT u.restriction_subscription`;
+
+/**
+ * What the panel reported on within 60 s waits for the job's next round (spec 02 section 1.3). A top-up has no next round, and is not
+ * among those that wait: the panel tells that a subscription ended in the very minute in which its owner pays.
+ */
+const DUE = `${MEANT}
     AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '60 seconds')`;
 
 /** Up to `limit` due subscriptions behind the given one, the one that ends first in front. */
@@ -37,9 +46,13 @@ export function listDue(
   );
 }
 
-/** Whether the user's subscription is still due; asked again under the lock. */
-export async function isDue(db: Db, now: Date, userId: number, graceHours = GRACE_HOURS): Promise<boolean> {
-  const rows = await db.sql(`SELECT s.id ${DUE} AND s.user_id = $3::int`, [now, graceHours, userId]);
+/** `due`: for the job. `ended`: for a top-up. */
+export type AutopayScope = 'due' | 'ended';
+
+/** Whether the user's subscription is meant; asked under the lock. */
+export async function isDue(db: Db, now: Date, userId: number, scope: AutopayScope): Promise<boolean> {
+  const [condition, hours] = scope === 'due' ? [DUE, GRACE_HOURS] : [`${MEANT} AND s.end_date <= $1::timestamptz`, ENDED_HOURS];
+  const rows = await db.sql(`SELECT s.id ${condition} AND s.user_id = $3::int`, [now, hours, userId]);
   return rows.length > 0;
 }
 
