@@ -100,6 +100,12 @@ describe('subscription view', () => {
   });
 });
 
+it('shows a pause of daily tariffs only', () => {
+  const subscription = aSubscription({ tariffId: 8, isDailyPaused: true });
+  expect(view({ subscription, tariff: daily }).isDailyPaused).toBe(true);
+  expect(view({ subscription, tariff: null })).toMatchObject({ isDaily: false, isDailyPaused: false });
+});
+
 describe('next daily charge', () => {
   const at = (lastDays: number | null, endDays: number, isDailyPaused = false) =>
     nextDailyChargeAt(

@@ -1,7 +1,13 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
-import type { Subscription, SubscriptionStatus } from '../types.ts';
+import type { Subscription, SubscriptionChanges, SubscriptionStatus } from '../types.ts';
 
 type Dated = Pick<Subscription, 'status' | 'endDate'>;
+
+/**
+ * Goes with every end that somebody decided on: autopay and the daily service take up what has just ended, and would charge for it and
+ * undo the decision. The owner may start it again, by a purchase or a resume.
+ */
+export const ENDED_BY_DECISION = { autopayEnabled: false, isDailyPaused: true } as const satisfies SubscriptionChanges;
 
 /** Whether the paid time is over; the very moment of the end counts as over. */
 export function isPast(subscription: Pick<Subscription, 'endDate'>, now: Date): boolean {

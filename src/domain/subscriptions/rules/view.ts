@@ -101,7 +101,7 @@ export function viewSubscription(input: SubscriptionViewInput): SubscriptionView
       ...purchaseProgress(purchase, now),
     })),
     isDaily: tariff?.isDaily ?? false,
-    isDailyPaused: subscription.isDailyPaused,
+    isDailyPaused: tariff?.isDaily === true && subscription.isDailyPaused,
     dailyPriceKopeks: tariff === null ? null : dailyPrice(tariff, input.user, input.settings, now),
     nextDailyChargeAt: tariff?.isDaily === true ? nextDailyChargeAt(subscription, now) : null,
     tariffId: subscription.tariffId,

@@ -3,11 +3,16 @@ import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { addDays, DAY_MS } from '../../../../src/core/clock.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
+import { renewEnded } from '../../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { resumeDaily } from '../../../../src/domain/subscriptions/daily/charge-days.ts';
+import { renewDue, runDailyService } from '../../../../src/domain/subscriptions/jobs.ts';
+import { changeUserStatus } from '../../../../src/domain/users/admin/changes/change-status.ts';
+import { disableUser } from '../../../../src/domain/users/admin/removal/disable-user.ts';
 import { runSubscriptionAction } from '../../../../src/domain/users/admin/subscription/run-action.ts';
 import type { ActionRequest } from '../../../../src/domain/users/admin/subscription/types.ts';
 import { aUser } from '../../../support/builders.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf } from '../../subscriptions/sale-samples.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../subscriptions/sale-samples.ts';
 import { anAction, anAdmin, jobsOf } from './admin-setup.ts';
 
 let app: App;
@@ -130,6 +135,69 @@ describe('time', () => {
     expect((await act(id, 'activate')).subscription).toMatchObject({ status: 'active', endDate: inDays(30) });
     const running = await holder({ status: 'disabled' });
     expect((await act(running.id, 'activate')).subscription).toMatchObject({ status: 'active', endDate: inDays(10) });
+  });
+});
+
+describe('what an administrator ended', () => {
+  const DAILY = { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} };
+
+  /** Owners with money whose subscription would go on by itself: by autopay, or by the daily service. */
+  async function owners() {
+    const monthly = await holder({ tariff_id: await aTariff(app), autopay_enabled: true });
+    const dailyId = await aTariff(app, DAILY);
+    const daily = await holder({ tariff_id: dailyId, end_date: inDays(0.5), last_daily_charge_at: inDays(-0.5) });
+    for (const { id } of [monthly, daily]) await topUp(app, id, 50_000);
+    return [monthly, daily];
+  }
+
+  async function isLeftAlone({ id }: { id: number }): Promise<void> {
+    await renewDue(app);
+    await runDailyService(app);
+    await renewEnded(app, id);
+    await resumeDaily(app, id);
+    const row = await rowOf(
+      app,
+      `SELECT u.balance_kopeks AS balance, s.status, s.autopay_enabled AS autopay, s.is_daily_paused AS paused
+       FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
+      [id],
+    );
+    expect(row).toEqual({ balance: 50_000, status: 'expired', autopay: false, paused: true });
+  }
+
+  test.each([
+    ['cancel', () => ({})],
+    ['shorten', () => ({ days: 10 })],
+    ['set_end_date', () => ({ endDate: new Date(clock.now().getTime() - 60_000) })],
+  ])('by %s neither autopay nor the daily service charges for and starts again', async (action, given) => {
+    for (const owner of await owners()) {
+      expect((await act(owner.id, action, given())).subscription).toMatchObject({ status: 'expired', autopayEnabled: false });
+      await isLeftAlone(owner);
+    }
+  });
+
+  test('is the whole of it: with time left, autopay and the daily charge stay as they are', async () => {
+    const [monthly, daily] = await owners();
+    expect((await act(monthly!.id, 'shorten', { days: 5 })).subscription).toMatchObject({ autopayEnabled: true });
+    await act(daily!.id, 'set_end_date', { endDate: inDays(1) });
+    const row = await rowOf(app, 'SELECT is_daily_paused AS paused FROM subscriptions WHERE id = $1::int', [
+      daily!.subscriptionId,
+    ]);
+    expect(row).toEqual({ paused: false });
+  });
+
+  test('by disabling a user whose daily had stopped for lack of money stays off when the user is let in again', async () => {
+    const user = await holder({ tariff_id: await aTariff(app, DAILY), end_date: inDays(-0.1) });
+    await runDailyService(app);
+    await disableUser(app, admin, user.id, null);
+    await changeUserStatus(app, admin, user.id, 'active', null);
+    await topUp(app, user.id, 50_000);
+    await runDailyService(app);
+    const row = await rowOf(
+      app,
+      'SELECT s.status, u.balance_kopeks AS balance FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int',
+      [user.id],
+    );
+    expect(row).toEqual({ status: 'disabled', balance: 50_000 });
   });
 });
 

@@ -86,9 +86,9 @@ async function act(t: App, userId: number, held: Subscription | null, request: A
 /** What of a subscription an administrator's action may change. */
 function auditView(subscription: Subscription) {
   const { status, isTrial, endDate, trafficLimitGb, trafficUsedGb, purchasedTrafficGb } = subscription;
-  const { deviceLimit, tariffId, autopayEnabled } = subscription;
+  const { deviceLimit, tariffId, autopayEnabled, isDailyPaused } = subscription;
   return {
     ...{ status, isTrial, endDate: endDate.toISOString(), trafficLimitGb, trafficUsedGb, purchasedTrafficGb },
-    ...{ deviceLimit, tariffId, autopayEnabled },
+    ...{ deviceLimit, tariffId, autopayEnabled, isDailyPaused },
   };
 }
