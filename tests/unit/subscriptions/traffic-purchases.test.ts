@@ -50,6 +50,22 @@ describe('traffic purchases', () => {
     expect(expireTraffic({ trafficLimitGb: 0, purchasedTrafficGb: 0 }, purchases, NOW)?.changes.trafficLimitGb).toBe(0);
   });
 
+  it('never makes a finite limit unlimited, whatever an operator set it to', () => {
+    const ended = [{ trafficGb: 50, expiresAt: NOW }];
+    for (const trafficLimitGb of [40, 50, 1]) {
+      const result = expireTraffic({ trafficLimitGb, purchasedTrafficGb: 50 }, ended, NOW);
+      expect(result?.changes).toMatchObject({ trafficLimitGb: 1, purchasedTrafficGb: 0 });
+    }
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), fc.integer({ min: 1, max: 500 }), (limit, bought, gb) => {
+        const purchases = [{ trafficGb: gb, expiresAt: NOW }];
+        const after = expireTraffic({ trafficLimitGb: limit, purchasedTrafficGb: bought }, purchases, NOW)!.changes.trafficLimitGb!;
+        expect(after).toBeGreaterThanOrEqual(1);
+        expect(after).toBeLessThanOrEqual(limit);
+      }),
+    );
+  });
+
   it('gives back the own limit once every added package has run out', () => {
     fc.assert(
       fc.property(

@@ -51,8 +51,16 @@ export function addTraffic(
 }
 
 /**
+ * A traffic limit with GB taken off. A finite one keeps at least 1 GB, because 0 would make it unlimited (spec 01 section 11.2); an
+ * unlimited one stays so.
+ */
+export function reducedLimit(trafficLimitGb: number, gb: number): number {
+  return trafficLimitGb === 0 ? 0 : Math.max(1, trafficLimitGb - gb);
+}
+
+/**
  * Takes the purchases that ran out off the limit (spec 02 section 13, daily service 3): never below the limit without
- * purchases, never below 0 purchased.
+ * purchases, never below 0 purchased. An operator may have set the limit below what was bought; it stays finite.
  * @returns null when none has run out
  */
 export function expireTraffic<T extends Expiring>(
@@ -63,13 +71,12 @@ export function expireTraffic<T extends Expiring>(
   const expired = purchases.filter((purchase) => purchase.expiresAt.getTime() <= now.getTime());
   if (expired.length === 0) return null;
   const expiredGb = expired.reduce((sum, purchase) => sum + purchase.trafficGb, 0);
-  const ownGb = Math.max(0, subscription.trafficLimitGb - subscription.purchasedTrafficGb);
-  const isUnlimited = subscription.trafficLimitGb === 0;
+  const { trafficLimitGb, purchasedTrafficGb } = subscription;
   return {
     expired,
     changes: {
-      trafficLimitGb: isUnlimited ? 0 : Math.max(ownGb, subscription.trafficLimitGb - expiredGb),
-      purchasedTrafficGb: Math.max(0, subscription.purchasedTrafficGb - expiredGb),
+      trafficLimitGb: reducedLimit(trafficLimitGb, Math.min(expiredGb, purchasedTrafficGb)),
+      purchasedTrafficGb: Math.max(0, purchasedTrafficGb - expiredGb),
       trafficResetAt: sumPurchases(purchases, now).trafficResetAt,
     },
   };

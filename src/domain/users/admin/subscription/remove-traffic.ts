@@ -1,6 +1,6 @@
 import { refuse } from '../../../../core/errors.ts';
 import { readUserSubscription, removePurchase } from '../../../subscriptions/manual-changes.ts';
-import { sumPurchases } from '../../../subscriptions/rules/traffic-purchases.ts';
+import { reducedLimit, sumPurchases } from '../../../subscriptions/rules/traffic-purchases.ts';
 import type { SubscriptionAction } from './types.ts';
 
 /**
@@ -14,10 +14,9 @@ export const removeTraffic: SubscriptionAction = async (t, subscription, { traff
   const removed = await removePurchase(t, subscription.id, trafficPurchaseId);
   if (!removed) throw refuse('traffic_purchase_not_found', 404, 'Traffic purchase not found');
   const rest = (await readUserSubscription(t, subscription.userId))?.purchases ?? [];
-  const { trafficLimitGb } = subscription;
   return {
     changes: {
-      trafficLimitGb: trafficLimitGb === 0 ? 0 : Math.max(1, trafficLimitGb - removed.trafficGb),
+      trafficLimitGb: reducedLimit(subscription.trafficLimitGb, removed.trafficGb),
       purchasedTrafficGb: Math.max(0, subscription.purchasedTrafficGb - removed.trafficGb),
       trafficResetAt: sumPurchases(rest, t.clock.now()).trafficResetAt,
     },
