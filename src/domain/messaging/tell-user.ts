@@ -8,6 +8,8 @@ import type { TextParams } from './texts.ts';
 /** How a user is reached. */
 export interface Recipient {
   userId: number;
+  /** Of the account: only an active one is told anything. */
+  status: string;
   messengerId: number | null;
   /** Null unless verified. */
   verifiedEmail: string | null;
@@ -16,13 +18,14 @@ export interface Recipient {
 
 export function recipientOf(user: {
   id: number;
+  status: string;
   messengerId: number | null;
   email: string | null;
   emailVerified: boolean;
   language: string;
 }): Recipient {
-  const { id: userId, messengerId, email, emailVerified, language } = user;
-  return { userId, messengerId, verifiedEmail: emailVerified ? email : null, language };
+  const { id: userId, status, messengerId, email, emailVerified, language } = user;
+  return { userId, status, messengerId, verifiedEmail: emailVerified ? email : null, language };
 }
 
 /** One notice in the three ways it may go. */
@@ -38,10 +41,11 @@ export interface UserNotice<K extends keyof EventTypes> {
 
 /**
  * Queues a notice in the caller's transaction: in the messenger where the user has one, else by mail to a verified address and on the
- * own sockets (spec 05 section 9.3).
+ * own sockets. Blocked and deleted users hear nothing, whoever calls (spec 05 section 9.3).
  */
 export async function tellUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
-  const { userId, messengerId, verifiedEmail, language } = recipient;
+  const { userId, status, messengerId, verifiedEmail, language } = recipient;
+  if (status !== 'active') return;
   if (messengerId !== null) {
     await sendMessage(t, { messengerId, html: notice.html });
   } else if (verifiedEmail !== null) {

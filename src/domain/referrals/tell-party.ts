@@ -3,7 +3,7 @@ import type { EventTypes } from '../../core/events/event-recorder.ts';
 import { recipientOf, tellUser, type UserNotice } from '../messaging/tell-user.ts';
 import type { ReferralParty } from './types.ts';
 
-/** Tells a referrer or a referral, in the caller's transaction. Blocked and deleted users hear nothing. */
+/** Tells a referrer or a referral, in the caller's transaction. */
 export async function tellParty<K extends keyof EventTypes>(t: App, party: ReferralParty, notice: UserNotice<K>): Promise<void> {
-  if (party.status === 'active') await tellUser(t, recipientOf(party), notice);
+  await tellUser(t, recipientOf(party), notice);
 }

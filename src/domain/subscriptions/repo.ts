@@ -284,6 +284,7 @@ export async function expireBatch(db: Db, now: Date, limit: number): Promise<Exp
   const rows = await db.sql<{
     id: number;
     user_id: number;
+    user_status: string;
     messenger_id: number | null;
     verified_email: string | null;
     language: string;
@@ -294,12 +295,13 @@ export async function expireBatch(db: Db, now: Date, limit: number): Promise<Exp
          AND (t.id IS NULL OR NOT t.is_daily OR s.is_daily_paused)
          AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '60 seconds')
        ORDER BY s.end_date, s.id LIMIT $2::int FOR UPDATE OF s SKIP LOCKED)
-     RETURNING e.id, e.user_id, o.messenger_id, CASE WHEN o.email_verified THEN o.email END AS verified_email, o.language`,
+     RETURNING e.id, e.user_id, o.status AS user_status, o.messenger_id, CASE WHEN o.email_verified THEN o.email END AS verified_email, o.language`,
     [now, limit],
   );
   return rows.map((row) => ({
     id: row.id,
     userId: row.user_id,
+    status: row.user_status,
     messengerId: row.messenger_id,
     verifiedEmail: row.verified_email,
     language: row.language,

@@ -6,7 +6,8 @@ import type { Buyer } from './types.ts';
 
 /**
  * Tells users without a messenger and with a verified e-mail of a purchase: mail, and `notification.{type}` with the same
- * context on their sockets (spec 02 sections 5.16 and 6). Both belong to the caller's transaction.
+ * context on their sockets (spec 02 sections 5.16 and 6). Both belong to the caller's transaction. Blocked and deleted users, whose
+ * saved order a late payment may still buy, hear nothing (spec 05 section 9.3).
  */
 export async function tellSale(
   t: App,
@@ -14,7 +15,7 @@ export async function tellSale(
   subscription: Subscription,
   sale: { isNew: boolean; tariffName: string | null },
 ): Promise<void> {
-  if (buyer.messengerId !== null || buyer.email === null || !buyer.emailVerified) return;
+  if (buyer.status !== 'active' || buyer.messengerId !== null || buyer.email === null || !buyer.emailVerified) return;
   const type = sale.isNew ? 'subscription_activated' : 'subscription_renewed';
   const date = dayOf(subscription.endDate);
   const context = {

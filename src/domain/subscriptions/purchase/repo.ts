@@ -1,5 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
 import { type PromoGroupRow, toPromoGroup } from '../../catalog/promo-groups/promo-group-row.ts';
+import type { UserStatus } from '../../identity/types.ts';
 import {
   assignments,
   type DetailColumns,
@@ -14,6 +15,7 @@ import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
 interface BuyerRow {
   id: number;
+  status: UserStatus;
   auth_type: string | null;
   language: string;
   balance_kopeks: number;
@@ -26,12 +28,13 @@ interface BuyerRow {
   promo_offer_discount_expires_at: Date | null;
 }
 
-const BUYER_COLUMNS = `u.id, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
+const BUYER_COLUMNS = `u.id, u.status, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
   u.restriction_subscription, u.has_had_paid_subscription, u.promo_offer_discount_percent, u.promo_offer_discount_expires_at`;
 
 function toBuyer(row: BuyerRow, group: PromoGroupRow | null): Buyer {
   return {
     id: row.id,
+    status: row.status,
     authType: row.auth_type,
     language: row.language,
     balanceKopeks: row.balance_kopeks,

@@ -1,9 +1,11 @@
+import type { UserStatus } from '../../identity/types.ts';
 import type { PricedUser } from '../../pricing/types.ts';
 import type { SavedCart, Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
 
 /** A user as far as buying and showing a subscription are concerned. */
 export interface Buyer extends PricedUser {
   id: number;
+  status: UserStatus;
   /** As the cabinet's trial rule wants it; null counts as messenger. */
   authType: string | null;
   language: string;

@@ -32,7 +32,7 @@ export async function noteReminders(db: Db, terms: ReminderTerms, now: Date, lim
        noted AS (INSERT INTO sent_notifications (user_id, subscription_id, notification_type, discriminator, created_at)
          SELECT user_id, subscription_id, $1, $2, $7::timestamptz FROM due
          ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING RETURNING subscription_id)
-     SELECT u.id AS "userId", u.messenger_id AS "messengerId", CASE WHEN u.email_verified THEN u.email END AS "verifiedEmail",
+     SELECT u.id AS "userId", u.status, u.messenger_id AS "messengerId", CASE WHEN u.email_verified THEN u.email END AS "verifiedEmail",
        u.language, due.end_date AS "endDate"
      FROM noted JOIN due USING (subscription_id) JOIN users u ON u.id = due.user_id ORDER BY u.id`,
     [

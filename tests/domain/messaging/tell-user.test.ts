@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { aUser, unique } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+/** What is on its way to a user, in each of the three ways. */
+const sentTo = (userId: number) =>
+  rowOf<{ messages: number; mails: number; sockets: number }>(
+    t.app,
+    `SELECT (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'messenger.send'
+         AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages,
+       (SELECT count(*)::int FROM outgoing_mails m WHERE m.recipient = u.email) AS mails,
+       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type LIKE 'notification.%') AS sockets
+     FROM users u WHERE id = $1::int`,
+    [userId],
+  );
+
+async function tell(status: string, hasMessenger: boolean) {
+  const email = `told${unique()}@example.com`;
+  const { id, messengerId } = await aUser(t.app, { email });
+  if (!hasMessenger) await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int', [id]);
+  const user = { id, status, messengerId: hasMessenger ? messengerId : null, email, emailVerified: true, language: 'en' };
+  const context = { reset_gb: 5, current_limit_gb: 10 };
+  await tellUser(t.app, recipientOf(user), {
+    ...{ html: 'told', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
+  });
+  return sentTo(id);
+}
+
+describe('a notice', () => {
+  test('goes to the messenger, else by mail and to the sockets', async () => {
+    expect(await tell('active', true)).toEqual({ messages: 1, mails: 0, sockets: 0 });
+    expect(await tell('active', false)).toEqual({ messages: 0, mails: 1, sockets: 1 });
+  });
+
+  test.each(['blocked', 'deleted'])('does not go to a %s user in any way', async (status) => {
+    for (const hasMessenger of [true, false]) {
+      expect(await tell(status, hasMessenger)).toEqual({ messages: 0, mails: 0, sockets: 0 });
+    }
+  });
+
+  test.each([
+    ['active', 1],
+    ['blocked', 0],
+  ])('of a sale reaches %s buyers %i times', async (status, mails) => {
+    const { userId } = await aBuyer(t.app, 30_000);
+    const tariffId = await aTariff(t.app);
+    await t.app.db.sql(
+      'UPDATE users SET status = $2, messenger_id = NULL, email = $3, email_verified = true WHERE id = $1::int',
+      [userId, status, `sold${unique()}@example.com`],
+    );
+    // As a late payment does with the saved order of somebody who was blocked meanwhile.
+    await buyTariff(t.app, { kind: 'user', userId }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
+    expect(await sentTo(userId)).toMatchObject({ mails, sockets: mails });
+  });
+
+  test.each([
+    ['active', 1],
+    ['blocked', 0],
+    ['deleted', 0],
+  ])('of bought traffic that ran out reaches %s owners %i times, and the limit falls for all', async (status, messages) => {
+    const { userId } = await aBuyer(t.app);
+    const id = await aStoredSubscription(t.app, userId, { traffic_limit_gb: 150, purchased_traffic_gb: 50 });
+    await t.app.db.sql(
+      'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at) VALUES ($1::int, 50, $2::timestamptz, now())',
+      [id, t.clock.now()],
+    );
+    await t.app.db.sql('UPDATE users SET status = $2 WHERE id = $1::int', [userId, status]);
+    await runDailyService(t.app);
+    expect(await sentTo(userId)).toMatchObject({ messages });
+    expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({
+      traffic_limit_gb: 100,
+    });
+  });
+});
