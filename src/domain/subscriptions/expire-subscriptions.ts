@@ -23,7 +23,8 @@ export async function expireSubscriptions(app: App): Promise<number> {
 }
 
 async function expireSome(t: App): Promise<number> {
-  const expired = await expireBatch(t.db, t.clock.now(), BATCH);
+  const isDailyServiceOn = t.settings.get('DAILY_SUBSCRIPTIONS_ENABLED');
+  const expired = await expireBatch(t.db, { now: t.clock.now(), limit: BATCH, isDailyServiceOn });
   for (const subscription of expired) {
     await requestProvisioning(t, subscription.id);
     await t.events.emit(SUBSCRIPTION_EXPIRED, {}, { audience: 'user', userId: subscription.userId });

@@ -275,12 +275,20 @@ export async function listPurchases(db: Db, subscriptionId: number): Promise<Pic
   return rows.map((row) => ({ trafficGb: row.traffic_gb, expiresAt: row.expires_at }));
 }
 
+/** Subscriptions `s` of users `u` on tariffs `t` whose next day the daily service charges, or ends for lack of money; see its candidates. */
+const GOES_ON_DAILY = `coalesce(t.is_daily AND t.is_active AND t.daily_price_kopeks > 0 AND NOT s.is_daily_paused AND NOT s.is_trial
+  AND u.status = 'active' AND NOT u.restriction_subscription, false)`;
+
 /**
- * Marks up to `limit` subscriptions whose paid time is over as expired (spec 02 section 13). Left alone: unpaused dailies (the
- * daily service ends them), users who are not active, rows that the panel reported on within 60 s, and rows another worker or
- * sale holds at the moment.
+ * Marks up to `limit` subscriptions whose paid time is over as expired (spec 02 section 13). Left alone: what the daily service carries
+ * on, rows that the panel reported on within 60 s, rows another worker or sale holds at the moment, and what users have who are not
+ * active; except for dailies, which would be charged for at once when the user is let in again.
+ * @param isDailyServiceOn while it is off, nothing carries dailies on
  */
-export async function expireBatch(db: Db, now: Date, limit: number): Promise<ExpiredSubscription[]> {
+export async function expireBatch(
+  db: Db,
+  { now, limit, isDailyServiceOn }: { now: Date; limit: number; isDailyServiceOn: boolean },
+): Promise<ExpiredSubscription[]> {
   const rows = await db.sql<{
     id: number;
     user_id: number;
@@ -291,12 +299,12 @@ export async function expireBatch(db: Db, now: Date, limit: number): Promise<Exp
   }>(
     `UPDATE subscriptions e SET status = 'expired', updated_at = $1::timestamptz FROM users o WHERE o.id = e.user_id AND e.id IN (
        SELECT s.id FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
-       WHERE s.status IN ('active', 'trial') AND s.end_date <= $1::timestamptz AND u.status = 'active'
-         AND (t.id IS NULL OR NOT t.is_daily OR s.is_daily_paused)
+       WHERE s.status IN ('active', 'trial') AND s.end_date <= $1::timestamptz
+         AND (u.status = 'active' OR coalesce(t.is_daily, false)) AND NOT ($3::boolean AND ${GOES_ON_DAILY})
          AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '60 seconds')
        ORDER BY s.end_date, s.id LIMIT $2::int FOR UPDATE OF s SKIP LOCKED)
      RETURNING e.id, e.user_id, o.status AS user_status, o.messenger_id, CASE WHEN o.email_verified THEN o.email END AS verified_email, o.language`,
-    [now, limit],
+    [now, limit, isDailyServiceOn],
   );
   return rows.map((row) => ({
     id: row.id,

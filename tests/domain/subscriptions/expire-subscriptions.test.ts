@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
+import { isCandidate } from '../../../src/domain/subscriptions/daily/repo.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
@@ -9,12 +11,12 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-const HOUR = 3_600_000;
+const hoursAgo = (hours: number) => new Date(t.clock.now().getTime() - hours * 3_600_000);
 
 async function statusAfter(columns: Record<string, unknown>, userStatus = 'active'): Promise<{ id: number; status: string }> {
   const buyer = await aBuyer(t.app);
   await t.app.db.sql('UPDATE users SET status = $2 WHERE id = $1::int RETURNING id', [buyer.userId, userStatus]);
-  const id = await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - HOUR), ...columns });
+  const id = await aStoredSubscription(t.app, buyer.userId, { end_date: hoursAgo(1), ...columns });
   await expireSubscriptions(t.app);
   const { status } = await rowOf<{ status: string }>(t.app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id]);
   return { id, status };
@@ -44,7 +46,7 @@ test('an owner without a messenger is told by mail', async () => {
     buyer.userId,
     email,
   ]);
-  await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - HOUR) });
+  await aStoredSubscription(t.app, buyer.userId, { end_date: hoursAgo(1) });
   await expireSubscriptions(t.app);
   const mail = await rowOf<{ template: string }>(t.app, 'SELECT template FROM outgoing_mails WHERE recipient = $1', [email]);
   expect(mail.template).toBe('subscription_expired');
@@ -58,10 +60,51 @@ test.each([
   expect((await statusAfter(columns, userStatus)).status).toBe(expected);
 });
 
-test('an unpaused daily is left to the daily service, a paused one is not', async () => {
+test.each<[string, Record<string, object>, 'active' | 'expired']>([
+  ['that runs', {}, 'active'],
+  ['that is paused', { subscription: { is_daily_paused: true } }, 'expired'],
+  ['that is a trial', { subscription: { is_trial: true } }, 'expired'],
+  ['of a tariff that was switched off', { tariff: { is_active: false } }, 'expired'],
+  ['of a tariff without a price', { tariff: { daily_price_kopeks: 0 } }, 'expired'],
+  ['of an owner who may not buy', { user: { restriction_subscription: true } }, 'expired'],
+  ['of a blocked owner', { user: { status: 'blocked' } }, 'expired'],
+  ['of a deleted owner', { user: { status: 'deleted' } }, 'expired'],
+])(
+  'a daily %s is left to the daily service exactly when that carries it on',
+  async (_name, { tariff, subscription, user }, expected) => {
+    const { userId } = await aBuyer(t.app);
+    const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100, ...tariff });
+    const id = await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: hoursAgo(1), ...subscription });
+    for (const [column, value] of Object.entries(user ?? {})) {
+      await t.app.db.sql(`UPDATE users SET ${column} = $2 WHERE id = $1::int`, [userId, value]);
+    }
+    const isCarried = await isCandidate(t.app.db, 'charge', t.clock.now(), userId);
+    await expireSubscriptions(t.app);
+    const { status } = await rowOf<{ status: string }>(t.app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id]);
+    expect({ status, isCarried }).toEqual({ status: expected, isCarried: expected === 'active' });
+  },
+);
+
+test('while the daily service is off, dailies end like all others', async () => {
+  const { userId } = await aBuyer(t.app);
   const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
-  expect((await statusAfter({ tariff_id: tariffId })).status).toBe('active');
-  expect((await statusAfter({ tariff_id: tariffId, is_daily_paused: true })).status).toBe('expired');
+  const id = await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: hoursAgo(1) });
+  const { app } = await testApp({ environment: { DAILY_SUBSCRIPTIONS_ENABLED: 'false' }, clock: t.clock });
+  await expireSubscriptions(app);
+  expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id])).toEqual({ status: 'expired' });
+});
+
+test('a daily that ended while its owner was blocked is not charged for when the owner is let in again', async () => {
+  const { userId } = await aBuyer(t.app, 50_000);
+  const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
+  await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: hoursAgo(25), last_daily_charge_at: hoursAgo(49) });
+  await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int", [userId]);
+  await expireSubscriptions(t.app);
+  await t.app.db.sql("UPDATE users SET status = 'active' WHERE id = $1::int", [userId]);
+  await runDailyService(t.app);
+  const told = `SELECT u.balance_kopeks, (SELECT count(*)::int FROM jobs.job j
+    WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages FROM users u WHERE id = $1::int`;
+  expect(await rowOf(t.app, told, [userId])).toEqual({ balance_kopeks: 50_000, messages: 0 });
 });
 
 test('a row that the panel reported on within 60 s is left alone', async () => {
@@ -72,7 +115,7 @@ test('a row that the panel reported on within 60 s is left alone', async () => {
 test('more than a batch is worked off in one run', async () => {
   for (let made = 0; made < 60; made++) {
     const buyer = await aBuyer(t.app);
-    await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - HOUR) });
+    await aStoredSubscription(t.app, buyer.userId, { end_date: hoursAgo(1) });
   }
   expect(await expireSubscriptions(t.app)).toBe(60);
 });
