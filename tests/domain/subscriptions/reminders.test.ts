@@ -55,7 +55,13 @@ describe('owners are reminded', () => {
   });
 
   test('of the last two hours of a trial, and of a paid subscription a day after its end', async () => {
-    const trials = [await ending(1.9, { is_trial: true }), await ending(2.1, { is_trial: true })];
+    const daily = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
+    const trials = [
+      await ending(1.9, { is_trial: true }),
+      await ending(2.1, { is_trial: true }),
+      // Nothing goes on after a trial, whatever its tariff.
+      await ending(1.9, { is_trial: true, tariff_id: daily }),
+    ];
     const over = [
       await ending(-23, { status: 'expired' }),
       await ending(-25, { status: 'expired' }),
@@ -64,11 +70,11 @@ describe('owners are reminded', () => {
     await remindOwners(t.app);
     await remindOwners(t.app);
     const told = async (buyers: typeof trials) => Promise.all(buyers.map(async (buyer) => (await toldTo(buyer)).messages.length));
-    expect(await told(trials)).toEqual([1, 0]);
+    expect(await told(trials)).toEqual([1, 0, 1]);
     expect(await told(over)).toEqual([0, 1, 0]);
   });
 
-  test('never of daily tariffs, of what somebody disabled, nor while notices are off', async () => {
+  test('never of paid dailies, of what somebody disabled, nor while notices are off', async () => {
     const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
     const left = [await ending(20, { tariff_id: tariffId }), await ending(20, { status: 'disabled' })];
     await remindOwners(t.app);

@@ -18,14 +18,14 @@ export interface ReminderTerms {
 
 /**
  * Notes the reminder for up to `limit` subscriptions that have not had it since their last sale; the row is the guard between
- * instances. Daily tariffs have no end to remind of. Owners whose row somebody holds are left to the next round.
+ * instances. Paid dailies have no end to remind of; a trial ends on any tariff. Owners whose row somebody holds are left to the next round.
  */
 export async function noteReminders(db: Db, terms: ReminderTerms, now: Date, limit: number): Promise<Reminded[]> {
   return db.sql<Reminded>(
     `WITH due AS MATERIALIZED (SELECT u.id AS user_id, s.id AS subscription_id, s.end_date FROM subscriptions s
            JOIN users u ON u.id = s.user_id LEFT JOIN tariffs f ON f.id = s.tariff_id
          WHERE (s.status = 'active' OR $4::boolean AND s.status = 'expired') AND s.end_date > $5::timestamptz
-           AND s.end_date <= $6::timestamptz AND s.is_trial = $3::boolean AND NOT coalesce(f.is_daily, false) AND u.status = 'active'
+           AND s.end_date <= $6::timestamptz AND s.is_trial = $3::boolean AND (s.is_trial OR NOT coalesce(f.is_daily, false)) AND u.status = 'active'
            AND NOT EXISTS (SELECT 1 FROM sent_notifications n
              WHERE n.subscription_id = s.id AND n.notification_type = $1 AND n.discriminator = $2)
          ORDER BY u.id LIMIT $8::int FOR KEY SHARE OF u, s SKIP LOCKED),
