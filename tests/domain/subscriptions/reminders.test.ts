@@ -93,4 +93,25 @@ describe('owners are reminded', () => {
     expect((await toldTo(soon)).days).toEqual([5]);
     expect((await toldTo(over)).messages).toEqual([]);
   });
+
+  test('page by page, each looked at once a round; those whose reminder fails hold up no other', {
+    timeout: 30_000,
+  }, async () => {
+    const owners: { userId: number }[] = [];
+    for (let made = 0; made < 130; made++) owners.push(await ending(10 + made / 100));
+    // More than a page fails: a round that started anew each time would never come to an end.
+    const [failing, others] = [owners.slice(0, 101).map(({ userId }) => userId), owners.slice(101)];
+    await t.app.db.sql(`CREATE FUNCTION refuse_notes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.user_id IN (${failing.join()}) THEN RAISE EXCEPTION 'refused'; END IF; RETURN NEW; END $$`);
+    await t.app.db.sql(
+      'CREATE TRIGGER refuse_notes BEFORE INSERT ON sent_notifications FOR EACH ROW EXECUTE FUNCTION refuse_notes()',
+    );
+    await remindOwners(t.app);
+    await t.app.db.sql('DROP TRIGGER refuse_notes ON sent_notifications');
+    await t.app.db.sql('DROP FUNCTION refuse_notes');
+    const told = () => Promise.all([owners[0]!, owners[100]!, ...others].map(async (owner) => (await toldTo(owner)).days.length));
+    expect(await told()).toEqual([0, 0, ...others.map(() => 1)]);
+    await remindOwners(t.app);
+    expect(await told()).toEqual([1, 1, ...others.map(() => 1)]);
+  });
 });

@@ -5,7 +5,7 @@ import { SUBSCRIPTION_EXPIRING } from '../events.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { tellOwner } from '../tell-owner.ts';
 import { readReminderTuning } from './reminder-tuning.ts';
-import { noteReminders, type Reminded, type ReminderTerms } from './repo.ts';
+import { type DueReminder, listDue, noteReminders, type Reminded, type ReminderTerms } from './repo.ts';
 import { dayAfterEnd, trialWarning, warningsBeforeEnd } from './rules.ts';
 
 /** Messages queued a transaction. */
@@ -31,16 +31,35 @@ export async function remindOwners(app: App): Promise<number> {
   return total;
 }
 
+/** Goes on behind the last page, whatever became of it: a round looks at nothing twice. */
 async function tellAll(app: App, terms: ReminderTerms, tell: Tell): Promise<number> {
   let total = 0;
-  for (;;) {
-    const told = await inTransaction(app, async (t) => {
-      const reminded = await noteReminders(t.db, terms, t.clock.now(), BATCH);
+  for (let after: DueReminder | null = null; ; ) {
+    const page: DueReminder[] = await listDue(app.db, terms, after, BATCH);
+    const ids = page.map(({ id }) => id);
+    if (ids.length > 0) total += await tellPage(app, terms, ids, tell);
+    if (page.length < BATCH) return total;
+    after = page.at(-1)!;
+  }
+}
+
+/** All of them in one transaction; when one makes that fail, each in its own, so that this one alone waits for the next round. */
+async function tellPage(app: App, terms: ReminderTerms, ids: readonly number[], tell: Tell): Promise<number> {
+  try {
+    return await inTransaction(app, async (t) => {
+      const reminded = await noteReminders(t.db, terms, ids, t.clock.now());
       for (const owner of reminded) await tell(t, owner);
       return reminded.length;
     });
-    total += told;
-    if (told < BATCH) return total;
+  } catch (error) {
+    const { notificationType } = terms;
+    if (ids.length === 1) {
+      app.log.warn({ err: error, subscriptionId: ids[0], notificationType }, 'an owner could not be reminded');
+      return 0;
+    }
+    let total = 0;
+    for (const id of ids) total += await tellPage(app, terms, [id], tell);
+    return total;
   }
 }
 

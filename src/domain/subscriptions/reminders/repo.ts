@@ -1,6 +1,12 @@
 import type { Db } from '../../../core/db/db.ts';
 import type { Recipient } from '../../messaging/tell-user.ts';
 
+/** A subscription whose owner is to be reminded. */
+export interface DueReminder {
+  id: number;
+  endDate: Date;
+}
+
 export interface Reminded extends Recipient {
   endDate: Date;
 }
@@ -17,27 +23,48 @@ export interface ReminderTerms {
 }
 
 /**
- * Notes the reminder for up to `limit` subscriptions that have not had it since their last sale; the row is the guard between
- * instances. Paid dailies have no end to remind of; a trial ends on any tariff. Owners whose row somebody holds are left to the next round.
+ * Wanted by the terms, $1 and $2: paid dailies have no end to remind of, a trial ends on any tariff. What the terms choose between stands
+ * in the statement, so that each has the plan and the partial index of its own.
  */
-export async function noteReminders(db: Db, terms: ReminderTerms, now: Date, limit: number): Promise<Reminded[]> {
+function wantedSql({ isTrial, isOver }: ReminderTerms): string {
+  return `FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs f ON f.id = s.tariff_id
+    WHERE s.status ${isOver ? "IN ('active', 'expired')" : "= 'active'"} AND s.end_date > $1::timestamptz AND s.end_date <= $2::timestamptz
+      AND ${isTrial ? 's.is_trial' : 'NOT s.is_trial AND NOT coalesce(f.is_daily, false)'} AND u.status = 'active'`;
+}
+
+const valuesOf = ({ endsAfter, endsUntil, notificationType, discriminator }: ReminderTerms): unknown[] => [
+  ...[endsAfter, endsUntil, notificationType, discriminator],
+];
+
+/**
+ * Up to `limit` subscriptions behind the given one that have not had the reminder since their last sale, the one that ends first in
+ * front. OFFSET 0 keeps the planner from joining the notes: as long as its statistics do not know of those that this very round makes,
+ * it would compare row with row.
+ */
+export function listDue(db: Db, terms: ReminderTerms, after: DueReminder | null, limit: number): Promise<DueReminder[]> {
+  return db.sql<DueReminder>(
+    `SELECT s.id, s.end_date AS "endDate" ${wantedSql(terms)} AND (s.end_date, s.id) > ($5::timestamptz, $6::int)
+       AND NOT EXISTS (SELECT 1 FROM sent_notifications n
+         WHERE n.subscription_id = s.id AND n.notification_type = $3 AND n.discriminator = $4 OFFSET 0)
+     ORDER BY s.end_date, s.id LIMIT $7::int`,
+    [...valuesOf(terms), after?.endDate ?? new Date(0), after?.id ?? 0, limit],
+  );
+}
+
+/**
+ * Notes the reminder for those of the subscriptions that still want and have not had it; the row is the guard between instances. Owners
+ * whose row somebody holds are left to the next round.
+ */
+export async function noteReminders(db: Db, terms: ReminderTerms, ids: readonly number[], now: Date): Promise<Reminded[]> {
   return db.sql<Reminded>(
-    `WITH due AS MATERIALIZED (SELECT u.id AS user_id, s.id AS subscription_id, s.end_date FROM subscriptions s
-           JOIN users u ON u.id = s.user_id LEFT JOIN tariffs f ON f.id = s.tariff_id
-         WHERE (s.status = 'active' OR $4::boolean AND s.status = 'expired') AND s.end_date > $5::timestamptz
-           AND s.end_date <= $6::timestamptz AND s.is_trial = $3::boolean AND (s.is_trial OR NOT coalesce(f.is_daily, false)) AND u.status = 'active'
-           AND NOT EXISTS (SELECT 1 FROM sent_notifications n
-             WHERE n.subscription_id = s.id AND n.notification_type = $1 AND n.discriminator = $2)
-         ORDER BY u.id LIMIT $8::int FOR KEY SHARE OF u, s SKIP LOCKED),
+    `WITH due AS MATERIALIZED (SELECT u.id AS user_id, s.id AS subscription_id, s.end_date ${wantedSql(terms)} AND s.id = ANY($5::int[])
+         ORDER BY u.id FOR KEY SHARE OF u, s SKIP LOCKED),
        noted AS (INSERT INTO sent_notifications (user_id, subscription_id, notification_type, discriminator, created_at)
-         SELECT user_id, subscription_id, $1, $2, $7::timestamptz FROM due
+         SELECT user_id, subscription_id, $3, $4, $6::timestamptz FROM due
          ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING RETURNING subscription_id)
      SELECT u.id AS "userId", u.status, u.messenger_id AS "messengerId", CASE WHEN u.email_verified THEN u.email END AS "verifiedEmail",
        u.language, due.end_date AS "endDate"
      FROM noted JOIN due USING (subscription_id) JOIN users u ON u.id = due.user_id ORDER BY u.id`,
-    [
-      ...[terms.notificationType, terms.discriminator, terms.isTrial, terms.isOver, terms.endsAfter, terms.endsUntil],
-      ...[now, limit],
-    ],
+    [...valuesOf(terms), [...ids], now],
   );
 }
