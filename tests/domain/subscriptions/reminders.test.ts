@@ -94,6 +94,69 @@ describe('owners are reminded', () => {
     expect((await toldTo(over)).messages).toEqual([]);
   });
 
+  /** An owner who chose something about reminders. */
+  async function choosing(hours: number, settings: object | string, columns: Record<string, unknown> = {}) {
+    const buyer = await ending(hours, columns);
+    await t.app.db.sql('UPDATE users SET notification_settings = $2::jsonb WHERE id = $1::int', [
+      buyer.userId,
+      JSON.stringify(settings),
+    ]);
+    return buyer;
+  }
+  const days = (count: unknown) => ({ subscription_expiry_days: count });
+
+  test('only where they want it, and first at the number of days that they chose', async () => {
+    const off = { subscription_expiry_enabled: false };
+    const cases: [Promise<{ userId: number }>, number[]][] = [
+      // The operator warns 3 days and 1 day before.
+      [choosing(20, off), []],
+      [choosing(20, { subscription_expiry_enabled: true }), [1]],
+      [choosing(60, {}), [3]],
+      [choosing(150, days(7)), [7]],
+      [choosing(60, days(7)), [3]],
+      [choosing(20, days(7)), [1]],
+      [choosing(190, days(7)), []],
+      [choosing(60, days(2)), []],
+      [choosing(40, days(2)), [2]],
+      [choosing(40, days(1)), []],
+      [choosing(20, days(1)), [1]],
+      [choosing(719, days(30)), [30]],
+      [choosing(719, days(1e300)), [30]],
+      [choosing(60, days('soon')), [3]],
+      [choosing(60, []), [3]],
+    ];
+    const quiet = [await choosing(1.5, off, { is_trial: true }), await choosing(-25, off, { status: 'expired' })];
+    const owners = await Promise.all(cases.map(async ([buyer, told]) => ({ ...(await buyer), told })));
+    await remindOwners(t.app);
+    await remindOwners(t.app);
+    const noted = ({ userId }: { userId: number }) =>
+      rowOf(
+        t.app,
+        "SELECT coalesce(json_agg(discriminator::int), '[]') AS days FROM sent_notifications WHERE user_id = $1::int",
+        [userId],
+      );
+    for (const owner of owners) expect(await noted(owner)).toEqual({ days: owner.told });
+    for (const owner of quiet) expect(await toldTo(owner)).toEqual({ messages: [], days: [] });
+  });
+
+  test('each at its number of days as the end comes nearer', async () => {
+    const { app, clock } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '3,1' } });
+    const buyer = await aBuyer(app);
+    await aStoredSubscription(app, buyer.userId, { end_date: new Date(clock.now().getTime() + 8 * 24 * HOUR) });
+    await app.db.sql(`UPDATE users SET notification_settings = '{"subscription_expiry_days": 7}' WHERE id = $1::int`, [
+      buyer.userId,
+    ]);
+    for (let day = 0; day < 8; day++, clock.advance(24 * HOUR)) await remindOwners(app);
+    expect((await toldTo(buyer)).days.toSorted((a, b) => b - a)).toEqual([7, 3, 1]);
+  });
+
+  test('an operator who warns at no day warns nobody', async () => {
+    const { app } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '0' }, clock: t.clock });
+    const owners = [await ending(20), await choosing(20, days(5))];
+    await remindOwners(app);
+    for (const owner of owners) expect((await toldTo(owner)).messages).toEqual([]);
+  });
+
   test('page by page, each looked at once a round; those whose reminder fails hold up no other', {
     timeout: 30_000,
   }, async () => {

@@ -4,21 +4,21 @@ import { reminderTuning } from '../../../src/domain/subscriptions/reminders/remi
 import { warningsBeforeEnd } from '../../../src/domain/subscriptions/reminders/rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
-const stretches = (days: string) =>
-  warningsBeforeEnd(days, now).map(({ discriminator, endsAfter, endsUntil }) => [discriminator, endsAfter, endsUntil]);
+const daysOf = (days: string) => warningsBeforeEnd(days, now)?.warningDays ?? null;
 
-it('gives each number of days the stretch down to the next smaller one', () => {
-  const wanted = [
-    ['1', now, addDays(now, 1)],
-    ['3', addDays(now, 1), addDays(now, 3)],
-  ];
-  expect(stretches('3,1')).toEqual(wanted);
-  expect(stretches(' 1, 3 ,3')).toEqual(wanted);
+it('warns at each number of days once, the smallest in front', () => {
+  expect(daysOf('3,1')).toEqual([1, 3]);
+  expect(daysOf(' 1, 3 ,3')).toEqual([1, 3]);
+});
+
+it('looks as far ahead as an owner may choose, and further when the operator does', () => {
+  expect(warningsBeforeEnd('3,1', now)).toMatchObject({ endsAfter: now, endsUntil: addDays(now, 30) });
+  expect(warningsBeforeEnd('45', now)).toMatchObject({ endsUntil: addDays(now, 45) });
 });
 
 it.each(['', 'soon', '0', '-3', '1.5', '99999999999', 'Infinity'])('leaves out %j', (slip) => {
-  expect(stretches(slip)).toEqual([]);
-  expect(stretches(`1,${slip}`)).toEqual([['1', now, addDays(now, 1)]]);
+  expect(daysOf(slip)).toBeNull();
+  expect(daysOf(`1,${slip}`)).toEqual([1]);
 });
 
 it.each([

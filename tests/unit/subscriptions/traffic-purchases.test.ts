@@ -59,7 +59,8 @@ describe('traffic purchases', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), fc.integer({ min: 1, max: 500 }), (limit, bought, gb) => {
         const purchases = [{ trafficGb: gb, expiresAt: NOW }];
-        const after = expireTraffic({ trafficLimitGb: limit, purchasedTrafficGb: bought }, purchases, NOW)!.changes.trafficLimitGb!;
+        const after = expireTraffic({ trafficLimitGb: limit, purchasedTrafficGb: bought }, purchases, NOW)!.changes
+          .trafficLimitGb!;
         expect(after).toBeGreaterThanOrEqual(1);
         expect(after).toBeLessThanOrEqual(limit);
       }),

@@ -15,15 +15,15 @@ type Tell = (t: App, reminded: Reminded) => Promise<void>;
 
 /**
  * Job `subscriptions.remind`: says that a subscription or a trial is about to end, and a day later that it has ended (spec 02
- * section 13). The mark and the message are one transaction; a sale forgets the marks. Nothing while notices to users are off.
+ * section 13). The mark and the message are one transaction; a sale forgets the marks. Nothing while notices to users are off, and
+ * nothing to owners who want no such reminders (spec 05 section 9.1).
  * @returns how many owners were told
  */
 export async function remindOwners(app: App): Promise<number> {
   if (!app.settings.get('ENABLE_NOTIFICATIONS')) return 0;
   const now = app.clock.now();
-  let total = 0;
-  for (const terms of warningsBeforeEnd(app.settings.get('AUTOPAY_WARNING_DAYS'), now))
-    total += await tellAll(app, terms, tellEnding);
+  const warnings = warningsBeforeEnd(app.settings.get('AUTOPAY_WARNING_DAYS'), now);
+  let total = warnings ? await tellAll(app, warnings, tellEnding) : 0;
   total += await tellAll(app, trialWarning(now), tellTrialEnding);
   if ((await readReminderTuning(app)).dayAfterEnd.enabled) {
     total += await tellAll(app, dayAfterEnd(now), (t, owner) => tellOwner(t, owner, 'subscription_ended', {}));

@@ -5,26 +5,29 @@ import type { ReminderTerms } from './repo.ts';
 const TRIAL_HOURS = 2;
 /** What is above it is a slip; far enough above, no calendar holds the day. */
 const MAX_DAYS = 3_650;
+/** Largest number of days that an owner may choose (contract). */
+export const MAX_OWN_DAYS = 30;
 
 /**
- * The warnings before the end. Each number of days covers the stretch down to the next smaller one, so that a subscription gets the
- * most urgent warning only, and each once.
+ * The warnings before the end; a subscription gets the most urgent one only, and each once. An operator who sets none wants none, also not
+ * at the days that owners chose.
  * @param warningDays setting `AUTOPAY_WARNING_DAYS`: whole numbers separated by commas
  */
-export function warningsBeforeEnd(warningDays: string, now: Date): ReminderTerms[] {
+export function warningsBeforeEnd(warningDays: string, now: Date): ReminderTerms | null {
   const days = [...new Set(warningDays.split(',').map((item) => Number(item.trim())))]
     .filter((count) => Number.isInteger(count) && count > 0 && count <= MAX_DAYS)
     .sort((a, b) => a - b);
-  return days.map((count, index) => ({
-    ...{ notificationType: 'expiring', discriminator: String(count), isTrial: false, isOver: false },
-    endsAfter: addDays(now, days[index - 1] ?? 0),
-    endsUntil: addDays(now, count),
-  }));
+  if (days.length === 0) return null;
+  return {
+    ...{ notificationType: 'expiring', warningDays: days, isTrial: false, isOver: false },
+    endsAfter: now,
+    endsUntil: addDays(now, Math.max(...days, MAX_OWN_DAYS)),
+  };
 }
 
 export function trialWarning(now: Date): ReminderTerms {
   return {
-    ...{ notificationType: 'trial_2h', discriminator: '', isTrial: true, isOver: false },
+    ...{ notificationType: 'trial_2h', warningDays: null, isTrial: true, isOver: false },
     endsAfter: now,
     endsUntil: addMs(now, TRIAL_HOURS * HOUR_MS),
   };
@@ -33,7 +36,7 @@ export function trialWarning(now: Date): ReminderTerms {
 /** A day after the end of a paid subscription; later ones are offers (spec 04 section 15). */
 export function dayAfterEnd(now: Date): ReminderTerms {
   return {
-    ...{ notificationType: 'expired_1d', discriminator: '', isTrial: false, isOver: true },
+    ...{ notificationType: 'expired_1d', warningDays: null, isTrial: false, isOver: true },
     endsAfter: addDays(now, -2),
     endsUntil: addDays(now, -1),
   };
