@@ -109,8 +109,8 @@ function sell(t: App, userId: number, cart: SavedCart): Promise<unknown> {
 
 /**
  * After the refused sale is rolled back: an order that only lacks the money stays saved at its price of now, and its owner hears what
- * is missing; any other is sold no more and goes, and its owner hears that too. One that its owner has bought or replaced meanwhile is left alone: the locks are
- * taken anew, and what was bought must not be saved again.
+ * is missing; any other is sold no more and goes, and its owner hears that too. One that its owner has bought or replaced meanwhile is
+ * left alone: the locks are taken anew, and what was bought must not be saved again.
  */
 function settleRefusal(
   app: App,
