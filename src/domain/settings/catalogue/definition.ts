@@ -46,9 +46,9 @@ export interface SettingDefinition {
   readonly secret?: true;
   /**
    * Who may write it over HTTP, because the value itself gives power (spec 06 section 17.1). `superadmin` = only a superadmin: whoever
-   * knows the value can sign for somebody else, be it an administrator, the messenger, the panel or a payment provider.
-   * `full-access` = a superadmin or the holder of a Web API token, who can do everything there already: the value decides where
-   * stored keys, customers' money or links that sign people in go.
+   * knows or chooses the value can become somebody else, an administrator for example. `full-access` = a superadmin or the holder of a
+   * Web API token, who can move money and access anyway: the value decides where stored keys, customers' money or links that sign
+   * people in go, or which callbacks of providers and the panel are believed.
    */
   readonly guard?: 'superadmin' | 'full-access';
   /** Shown, but written by the service only. */

@@ -65,7 +65,7 @@ export const operationsSettings = {
     category: 'VPNPANEL',
     minLength: 32,
     secret: true,
-    guard: 'superadmin',
+    guard: 'full-access',
   },
   SERVER_STATUS_MODE: {
     type: 'str',
