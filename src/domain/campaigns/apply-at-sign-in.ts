@@ -44,8 +44,9 @@ async function applyCampaign(t: App, found: Campaign, userId: number): Promise<C
   const canBeGiven = plan !== null && (plan.type !== 'tariff' || tariff?.isActive === true);
   // First of all writes: it keeps a second bonus out, and the referral's earnings look the campaign up in it.
   const isRegistered = canBeGiven && (await register(t, campaign, visitor, plan));
-  // Counts also when the bonus cannot be given.
-  if (partnerUserId !== null && campaign.partnerUserId === partnerUserId) {
+  // Counts also when the bonus cannot be given. Whoever has a referrer, be it this very partner, has been registered once and for all:
+  // the row that said "not paid yet" may have been fulfilled since (spec 04 sections 1.2 and 6.3).
+  if (visitor.referredById === null && partnerUserId !== null && campaign.partnerUserId === partnerUserId) {
     await attributeReferral(t, { referrerId: partnerUserId, referralId: visitor.id });
   }
   return isRegistered ? giveBonus(t, { campaign, visitor, plan, tariff }) : null;

@@ -19,8 +19,8 @@ export async function holdActive(db: Db, id: number): Promise<Campaign | null> {
  * lock in hand and sees what a sign-in at the same moment has just written. Null = no such user, or not active.
  */
 export async function lockVisitor(db: Db, userId: number): Promise<CampaignVisitor | null> {
-  const [user] = await db.sql<{ id: number; status: string; language: string }>(
-    'SELECT id, status, language FROM users WHERE id = $1::int FOR NO KEY UPDATE',
+  const [user] = await db.sql<{ id: number; status: string; language: string; referred_by_id: number | null }>(
+    'SELECT id, status, language, referred_by_id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
     [userId],
   );
   if (user?.status !== 'active') return null;
@@ -29,7 +29,13 @@ export async function lockVisitor(db: Db, userId: number): Promise<CampaignVisit
        EXISTS (SELECT 1 FROM subscriptions WHERE user_id = $1::int) AS has_subscription`,
     [userId],
   );
-  return { id: user.id, language: user.language, isRegistered: row!.is_registered, hasSubscription: row!.has_subscription };
+  return {
+    id: user.id,
+    language: user.language,
+    isRegistered: row!.is_registered,
+    hasSubscription: row!.has_subscription,
+    referredById: user.referred_by_id,
+  };
 }
 
 export interface NewRegistration {

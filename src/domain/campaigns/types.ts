@@ -73,4 +73,6 @@ export interface CampaignVisitor {
   language: string;
   isRegistered: boolean;
   hasSubscription: boolean;
+  /** Who invited the visitor; null = nobody, so that the campaign's partner may become it. */
+  referredById: number | null;
 }

@@ -67,18 +67,20 @@ export async function registerReferral(t: App, pair: { referrerId: number; refer
   return true;
 }
 
+/** The bonus is promised only to those who can still get it: a campaign may bring users who have made their first top-up long ago. */
 async function tellNewcomer(t: App, newcomer: ReferralParty, referrer: ReferralParty): Promise<void> {
   const bonusKopeks = t.settings.get('REFERRAL_FIRST_TOPUP_BONUS_KOPEKS');
+  const isBonusToCome = bonusKopeks > 0 && !newcomer.hasMadeFirstTopup;
   const params = {
     referrer_name: fullName(referrer),
     bonus: formatPrice(bonusKopeks, false),
     minimum: formatPrice(t.settings.get('REFERRAL_MINIMUM_TOPUP_KOPEKS'), false),
   };
   if (newcomer.messengerId !== null) {
-    const key: TextKey = bonusKopeks > 0 ? 'messages.referral_welcome_bonus' : 'messages.referral_welcome';
+    const key: TextKey = isBonusToCome ? 'messages.referral_welcome_bonus' : 'messages.referral_welcome';
     await sendMessage(t, { messengerId: newcomer.messengerId, html: htmlText(newcomer.language, key, params) });
   } else if (newcomer.email !== null && newcomer.emailVerified) {
-    const type = bonusKopeks > 0 ? 'referral_welcome_bonus' : 'referral_welcome';
+    const type = isBonusToCome ? 'referral_welcome_bonus' : 'referral_welcome';
     await sendMail(t, { to: newcomer.email, language: newcomer.language, type, params });
   }
 }

@@ -12,11 +12,12 @@ interface PartyRow {
   email_verified: boolean;
   language: string;
   referred_by_id: number | null;
+  has_made_first_topup: boolean;
   referral_commission_percent: number | null;
 }
 
 const COLUMNS = `id, status, messenger_id, username, first_name, last_name, email, email_verified, language, referred_by_id,
-  referral_commission_percent::float8 AS referral_commission_percent`;
+  has_made_first_topup, referral_commission_percent::float8 AS referral_commission_percent`;
 
 function toParty(row: PartyRow): ReferralParty {
   return {
@@ -30,6 +31,7 @@ function toParty(row: PartyRow): ReferralParty {
     emailVerified: row.email_verified,
     language: row.language,
     referredById: row.referred_by_id,
+    hasMadeFirstTopup: row.has_made_first_topup,
     commissionPercent: row.referral_commission_percent,
   };
 }

@@ -10,6 +10,8 @@ export interface ReferralParty {
   emailVerified: boolean;
   language: string;
   referredById: number | null;
+  /** The first top-up has been made and, where it was due, rewarded: no bonus is to come for it. */
+  hasMadeFirstTopup: boolean;
   /** Personal commission; null = the service-wide one. */
   commissionPercent: number | null;
 }

@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { applyCampaignAtSignIn } from '../../../src/domain/campaigns/apply-at-sign-in.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { aUser } from '../../support/builders.ts';
+import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
+import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { setUser, userRow } from '../merge/merge-samples.ts';
+import { aDeposit, aReferralOf } from '../referrals/referral-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aCampaign } from './campaign-samples.ts';
 
@@ -189,6 +191,23 @@ describe('partners', () => {
       [referralId],
     );
 
+  const messagesTo = async (messengerId: number) =>
+    (
+      await t.app.db.sql<{ html: string }>(
+        `SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint`,
+        [messengerId],
+      )
+    ).map((row) => row.html);
+  /** Messages to both, and "referral registered" to the referrer. */
+  const toldTo = async (referrer: BuiltUser, referral: BuiltUser) => ({
+    toReferrer: (await messagesTo(referrer.messengerId)).length,
+    toReferral: (await messagesTo(referral.messengerId)).length,
+    events: await t.app.db.sql(
+      "SELECT id FROM domain_events WHERE user_id = $1::int AND type IN ('referral.registered', 'notification.referral_registered')",
+      [referrer.id],
+    ),
+  });
+
   test('hazard 6.7: the registration comes before the pending earning, which so names the campaign', async () => {
     const [user, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
@@ -209,6 +228,34 @@ describe('partners', () => {
     expect(await registrationOf(user.id)).toBeNull();
     expect(await userRow(t.app, invited.id)).toMatchObject({ referred_by_id: referrer.id });
     expect(await earningsOf(invited.id)).toEqual([]);
+  });
+
+  test('a referral of the very partner is not registered anew: no pending earning, no event, no message (spec 04 section 1.2)', async () => {
+    const partner = await aUser(t.app, { language: 'en' });
+    const visitor = await aReferralOf(t.app, partner.id);
+    await accrueReward(t.app, { transactionId: await aDeposit(t.app, visitor.id, 50_000) });
+    const rowsBefore = await earningsOf(visitor.id);
+    const toldBefore = await toldTo(partner, visitor);
+    const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
+    expect(await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
+    expect(await earningsOf(visitor.id)).toEqual(rowsBefore);
+    expect(await toldTo(partner, visitor)).toEqual(toldBefore);
+    expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: partner.id });
+  });
+
+  test('a visitor who has made the first top-up is welcomed without the promise of a bonus for it', async () => {
+    const partner = await aUser(t.app, { language: 'en' });
+    const [old, fresh] = [await aUser(t.app, { language: 'en' }), await aUser(t.app, { language: 'en' })];
+    await setUser(t.app, old.id, { has_made_first_topup: true });
+    for (const visitor of [old, fresh]) {
+      const campaign = await aCampaign(t.app, { bonus_type: 'none', partner_user_id: partner.id });
+      await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug);
+      expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: partner.id });
+    }
+    const [[toOld], [toFresh]] = [await messagesTo(old.messengerId), await messagesTo(fresh.messengerId)];
+    expect(toOld).toContain('You were invited by');
+    expect(toOld).not.toContain('Top up');
+    expect(toFresh).toContain('Top up');
   });
 
   test('gets no bonus of the own campaign; one invited by the visitor gives the bonus without becoming the referrer', async () => {
