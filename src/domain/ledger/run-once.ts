@@ -53,6 +53,21 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
 }
 
 /**
+ * Whether a request with this key has been carried out, so that `runOnce` would answer at once: with the first answer, or with 422 for
+ * another body. For checks that count attempts and stand before the operation: a repeat is no attempt.
+ * @throws ValidationError 422 for a key that is too long
+ */
+export async function isAnswered(app: App, actor: Actor, key: string | null): Promise<boolean> {
+  if (key === null) return false;
+  checkKey(key);
+  const rows = await app.db.sql('SELECT key FROM idempotency_keys WHERE actor = $1 AND key = $2 AND response IS NOT NULL', [
+    actorKey(actor),
+    key,
+  ]);
+  return rows.length > 0;
+}
+
+/**
  * The same promise for an operation that must call an outside system between two transactions: `prepare` commits the intent
  * with the key, `finish` runs outside of any transaction and gives the answer, which is then stored. A repeat that comes while
  * the first is still under way is refused with 409 and may be sent again.

@@ -3,7 +3,7 @@ import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
-import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aServer, aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
 import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
@@ -179,6 +179,54 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     expect(await detailOf(activate(other, code.code))).toBe('given');
     t.clock.advance(300_000);
     expect(await detailOf(activate(user, code.code))).toBe('given');
+  });
+});
+
+describe('a repeat with the same Idempotency-Key (spec 00, Consistency)', () => {
+  const admin = { kind: 'system', name: 'test' } as const;
+  const block = async (actor: Parameters<typeof activatePromocode>[1]) => {
+    for (let guess = 1; guess <= 5; guess++) await activate(actor, `GUESS-${guess}`).catch(() => undefined);
+    await expect(activate(actor, 'GUESS-6')).rejects.toMatchObject({ status: 429 });
+  };
+
+  test('gets the first answer although the code has been deleted or renamed since', async () => {
+    const [user, gone, renamed] = [await aRedeemer(t.app), await aPromocode(t.app), await aPromocode(t.app)];
+    const first = await activate(user, gone.code, 'of-gone');
+    const second = await activate(user, renamed.code, 'of-renamed');
+    await deletePromocode(t.app, admin, gone.id);
+    await changePromocode(t.app, admin, renamed.id, { code: `${renamed.code}-2` });
+    expect(await activate(user, gone.code, 'of-gone')).toEqual(first);
+    expect(await activate(user, renamed.code, 'of-renamed')).toEqual(second);
+    expect(await standing(t.app, renamed.id, user.userId)).toMatchObject({ uses: 1, balance: 20_000, deposits: 2, log: 2 });
+  });
+
+  test('gets the first answer while guesses are blocked; another request does not', async () => {
+    const [user, code, other] = [await aRedeemer(t.app), await aPromocode(t.app), await aPromocode(t.app)];
+    const first = await activate(user, code.code, 'blocked-later');
+    await block(user);
+    expect(await activate(user, code.code, 'blocked-later')).toEqual(first);
+    await expect(activate(user, other.code, 'blocked-later')).rejects.toMatchObject({ status: 422 });
+    await expect(activate(user, other.code, 'fresh')).rejects.toMatchObject({ status: 429 });
+  });
+
+  test('is one guess, however often it is sent; another code under that key is another guess', async () => {
+    const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app)];
+    // At the start of a window, so that all fall into one.
+    t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 300_000) * 300_000));
+    const details = await Promise.all(
+      Array.from({ length: 8 }, () => activate(user, 'NO-SUCH-CODE', 'guess').catch((error) => error.detail)),
+    );
+    expect(new Set(details)).toEqual(new Set(['Promo code not found']));
+    for (const guess of ['ANOTHER-1', 'ANOTHER-2', 'ANOTHER-3', 'ANOTHER-4']) {
+      await expect(activate(user, guess, 'guess')).rejects.toMatchObject({ detail: 'Promo code not found' });
+    }
+    await expect(activate(user, code.code, 'guess')).rejects.toMatchObject({ status: 429 });
+  });
+
+  test('a key that is too long is refused before anything is counted', async () => {
+    const user = await aRedeemer(t.app);
+    await expect(activate(user, 'NO-SUCH-CODE', 'k'.repeat(256))).rejects.toMatchObject({ status: 422 });
+    expect(await t.app.db.sql("SELECT key FROM rate_limit_windows WHERE key LIKE 'promocode:guess:%'")).toEqual([]);
   });
 });
 

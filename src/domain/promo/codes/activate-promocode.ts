@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { hitsSoFar, isWithinLimit } from '../../../core/rate-limit.ts';
-import { runOnce } from '../../ledger/run-once.ts';
+import { isAnswered, runOnce } from '../../ledger/run-once.ts';
 import { lockUserSubscription } from '../../subscriptions/manual-changes.ts';
 import { activationRefused, tooManyGuesses } from './errors.ts';
 import { giveEffects } from './give-effects.ts';
@@ -36,7 +37,7 @@ export async function activatePromocode(
   idempotencyKey: string | null,
 ): Promise<ActivatedPromocode> {
   const wanted = normaliseCode(code);
-  await guardAgainstGuessing(app, actor.userId, wanted);
+  await guardAgainstGuessing(app, actor, wanted, idempotencyKey);
   return runOnce(app, actor, { key: idempotencyKey, operation: 'promocode.activate', input: { code: wanted } }, (t) =>
     redeem(t, actor.userId, wanted),
   );
@@ -44,19 +45,31 @@ export async function activatePromocode(
 
 /**
  * A transaction of its own, because the count of guesses must outlive the refusal. The user's lock makes parallel guesses wait for
- * each other, so that not one more gets through.
+ * each other, so that not one more gets through. A repeat of what has been answered is no guess: it gets that answer, whatever has
+ * become of the code or of the count since (spec 00, Consistency). It is looked for under the lock, which the first request holds while
+ * it redeems.
  */
-async function guardAgainstGuessing(app: App, userId: number, code: string): Promise<void> {
-  const key = `promocode:guess:${userId}`;
+async function guardAgainstGuessing(app: App, actor: UserActor, code: string, idempotencyKey: string | null): Promise<void> {
+  const { userId } = actor;
   const outcome = await inTransaction(app, async (t) => {
     if (!(await lockRedeemer(t.db, userId))) return 'user_not_found' as const;
-    if ((await hitsSoFar(t, key, GUESS_WINDOW_SECONDS)) >= MAX_GUESSES) return 'blocked' as const;
+    if (await isAnswered(t, actor, idempotencyKey)) return 'answered' as const;
+    if ((await hitsSoFar(t, `promocode:guess:${userId}`, GUESS_WINDOW_SECONDS)) >= MAX_GUESSES) return 'blocked' as const;
     if (await findCodeByText(t.db, code)) return 'found' as const;
-    await isWithinLimit(t, key, MAX_GUESSES, GUESS_WINDOW_SECONDS);
+    await countGuess(t, userId, code, idempotencyKey);
     return 'not_found' as const;
   });
   if (outcome === 'blocked') throw tooManyGuesses(GUESS_WINDOW_SECONDS);
-  if (outcome !== 'found') throw activationRefused(outcome);
+  if (outcome === 'user_not_found' || outcome === 'not_found') throw activationRefused(outcome);
+}
+
+/** One request is one guess, however often it is sent. The code belongs to the mark: another code under the same key is a new guess. */
+async function countGuess(t: App, userId: number, code: string, idempotencyKey: string | null): Promise<void> {
+  if (idempotencyKey !== null) {
+    const request = createHash('sha256').update(`${idempotencyKey}\n${code}`).digest('hex');
+    if (!(await isWithinLimit(t, `promocode:guess:${userId}:${request}`, 1, GUESS_WINDOW_SECONDS))) return;
+  }
+  await isWithinLimit(t, `promocode:guess:${userId}`, MAX_GUESSES, GUESS_WINDOW_SECONDS);
 }
 
 async function redeem(t: App, userId: number, code: string): Promise<ActivatedPromocode> {
