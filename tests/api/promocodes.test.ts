@@ -185,7 +185,7 @@ describe.each(doors)('%s', (base, client) => {
     expect(body.recent_uses[0].user_username).toMatch(/^user\d+$/);
   });
 
-  it('deletes a code with its uses; the prize of a spin stays', async () => {
+  it('deletes a code with its uses, also the prize of a spin: the spin stays and shows no code', async () => {
     const [made, prize] = [await create(), await create()];
     const user = await userClient(t.app, server);
     await user.post('/cabinet/promocode/activate', { code: made.code });
@@ -199,8 +199,17 @@ describe.each(doors)('%s', (base, client) => {
        VALUES ($1::int, 'subscription_days', 1, 1, 'promocode', 0, 'x', 0, $2::int, true) RETURNING id`,
       [user.user.id, prize.id],
     );
-    const kept = await client().delete(`${base}/${prize.id}`);
-    expect([kept.status, kept.body]).toEqual([400, { detail: 'Failed to delete promo code' }]);
+    const deleted = await client().delete(`${base}/${prize.id}`);
+    expect([deleted.status, deleted.body]).toEqual([200, { success: true }]);
+    expect((await client().get(`${base}/${prize.id}`)).status).toBe(404);
+    const spins = await t.app.db.sql(
+      'SELECT generated_promocode_id, prize_type, prize_display_name, is_applied FROM wheel_spins WHERE user_id = $1::int',
+      [user.user.id],
+    );
+    expect(spins).toEqual([{ generated_promocode_id: null, prize_type: 'promocode', prize_display_name: 'x', is_applied: true }]);
+    const history = await user.get('/cabinet/wheel/history');
+    expect(history.body).toMatchObject({ total: 1, items: [{ prize_type: 'promocode', prize_display_name: 'x' }] });
+    expect(JSON.stringify(history.body)).not.toContain(prize.code);
     await t.app.db.sql('DELETE FROM wheel_spins WHERE user_id = $1::int RETURNING id', [user.user.id]);
   });
 

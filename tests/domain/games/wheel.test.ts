@@ -6,6 +6,7 @@ import { spinWheel } from '../../../src/domain/games/wheel/spin-wheel.ts';
 import type { PrizeFields, SpinPayment, WonPrize } from '../../../src/domain/games/wheel/types.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
+import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aWheel, wheelFacts } from './wheel-samples.ts';
@@ -150,16 +151,16 @@ describe('prizes (13.4)', () => {
     expect((await wheelFacts(t.app, unlimited.userId)).balance).toBe(900);
   });
 
-  test('a promo code for one use; deleting it leaves the spin (13.7)', async () => {
+  test('a promo code for one use; deleting it leaves the spin (hazard 13.7)', async () => {
     const { userId } = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300 });
     const { promocode } = await won(userId);
     expect(promocode).toMatch(/^WHEEL[0-9A-F]{8}$/);
     const code = await rowOf<Record<string, unknown>>(
       t.app,
-      'SELECT type, balance_bonus_kopeks, max_uses, current_uses, valid_until, created_by, is_active FROM promocodes WHERE code = $1',
+      'SELECT id, type, balance_bonus_kopeks, max_uses, current_uses, valid_until, created_by, is_active FROM promocodes WHERE code = $1',
       [promocode],
     );
-    expect(code).toEqual({
+    expect(code).toMatchObject({
       type: 'balance',
       balance_bonus_kopeks: 300,
       max_uses: 1,
@@ -168,7 +169,7 @@ describe('prizes (13.4)', () => {
       created_by: userId,
       is_active: true,
     });
-    await t.app.db.sql('DELETE FROM promocodes WHERE code = $1', [promocode]);
+    await deletePromocode(t.app, { kind: 'system', name: 'test' }, code!.id as number);
     expect(await rowOf(t.app, 'SELECT generated_promocode_id AS id FROM wheel_spins WHERE user_id = $1::int', [userId])).toEqual({
       id: null,
     });

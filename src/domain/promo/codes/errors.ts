@@ -39,5 +39,4 @@ export function tooManyGuesses(blockSeconds: number): AppError {
 export const promocodeNotFound = () => refuse('promocode_not_found', 404, 'Promo code not found');
 export const codeTaken = () => refuse('promocode_exists', 400, 'Promo code with this code already exists');
 export const limitBelowUses = () => refuse('promocode_limit', 400, 'max_uses cannot be less than current uses');
-export const promocodeInUse = () => refuse('promocode_in_use', 400, 'Failed to delete promo code');
 export const promoGroupUnknown = () => refuse('promo_group_not_found', 404, 'Promo group not found');

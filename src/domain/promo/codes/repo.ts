@@ -161,11 +161,7 @@ function parametersOf(values: PromocodeValues): unknown[] {
   ];
 }
 
-/** Whether a spin of the wheel won this code; it is then kept as the record of the prize. */
-export async function isWonAtWheel(db: Db, id: number): Promise<boolean> {
-  return (await db.sql('SELECT id FROM wheel_spins WHERE generated_promocode_id = $1::int LIMIT 1', [id])).length > 0;
-}
-
+/** Its uses go with it; a spin that won it stays and forgets it: both are foreign keys. */
 export async function deleteCode(db: Db, id: number): Promise<void> {
   await db.sql('DELETE FROM promocodes WHERE id = $1::int RETURNING id', [id]);
 }

@@ -5,8 +5,8 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { holdPromoGroup } from '../../catalog/promo-groups/memberships.ts';
 import { type BoundField, checkBounds } from '../../catalog/rules/field-bounds.ts';
 import { userNotFound } from '../../identity/errors.ts';
-import { codeTaken, limitBelowUses, promocodeInUse, promocodeNotFound, promoGroupUnknown, valuesRefused } from './errors.ts';
-import { deleteCode, holdUser, insertCode, isWonAtWheel, lockCode, updateCode } from './repo.ts';
+import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, valuesRefused } from './errors.ts';
+import { deleteCode, holdUser, insertCode, lockCode, updateCode } from './repo.ts';
 import { normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
 import type { Promocode, PromocodeValues } from './types.ts';
 
@@ -67,14 +67,14 @@ export async function changePromocode(
 }
 
 /**
- * Deletes a code and its use rows. The log of activations stays, so that the daily limit holds.
- * @throws AppError 404 'Promo code not found' | 400 'Failed to delete promo code' for the prize of a spin
+ * Deletes a code and its use rows. The log of activations stays, so that the daily limit holds; so does the spin of the wheel that won
+ * the code, without it (spec 04 sections 13.7 and 18, before 7.4).
+ * @throws AppError 404 'Promo code not found'
  */
 export function deletePromocode(app: App, _actor: Actor, promocodeId: number): Promise<void> {
   return inTransaction(app, async (t) => {
     const promocode = await lockCode(t.db, promocodeId);
     if (!promocode) throw promocodeNotFound();
-    if (await isWonAtWheel(t.db, promocode.id)) throw promocodeInUse();
     await deleteCode(t.db, promocode.id);
     t.audit?.note({ resourceId: promocode.id, before: promocode, after: null });
   });
