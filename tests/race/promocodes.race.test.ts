@@ -1,8 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
 import { changePromoGroup, createPromoGroup } from '../../src/domain/catalog/promo-groups/save-promo-group.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
+import { giveUseBack, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
+import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts';
 import { aDiscountCode, aPromocode, aRedeemer, standing } from '../domain/promo/promocode-samples.ts';
 import { unique } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -78,6 +82,48 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     const outcomes = await times(20, () => detailOf(deactivateOwnDiscount(t.app, user)));
     expect(count(outcomes, 'given')).toBe(1);
     expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+
+  test('a rename waits for a user who is giving the discount back before it takes the code: neither has to run anew', async () => {
+    const [code, user] = [await aDiscountCode(t.app), await aRedeemer(t.app)];
+    await activatePromocode(t.app, user, code.code, null);
+    // What a transaction draws before it runs anew after a deadlock.
+    const drawn = vi.fn(t.app.random.int);
+    const app = { ...t.app, random: { ...t.app.random, int: drawn } };
+    const { promise: isLocked, resolve: noteLock } = Promise.withResolvers<void>();
+    const givingBack = inTransaction(app, async (x) => {
+      await lockRedeemer(x.db, user.userId);
+      noteLock();
+      await setTimeout(300);
+      return giveUseBack(x.db, user.userId, code.code);
+    });
+    await isLocked;
+    await changePromocode(app, { kind: 'system', name: 'test' }, code.id, { code: `${code.code}-NEW` });
+    expect(await givingBack).toEqual({ promoGroupId: null });
+    expect(drawn).not.toHaveBeenCalled();
+  });
+
+  test('a code that is renamed while it is activated and given back: every discount keeps naming it', async () => {
+    const code = await aDiscountCode(t.app, { maxUses: 100 });
+    const name = (round: number) => `${code.code}-${round}`;
+    const rename = (round: number) => changePromocode(t.app, { kind: 'system', name: 'test' }, code.id, { code: name(round) });
+    await rename(0);
+    for (let round = 0; round < 5; round++) {
+      const [early, late] = [await times(6, () => aRedeemer(t.app)), await times(6, () => aRedeemer(t.app))];
+      for (const user of early) await activatePromocode(t.app, user, name(round), null);
+      const [activated] = await Promise.all([
+        // Whoever comes after the rename is told that there is no such code.
+        Promise.all(late.map((user) => detailOf(activatePromocode(t.app, user, name(round), null)))),
+        Promise.all(early.map((user) => deactivateOwnDiscount(t.app, user))),
+        rename(round + 1),
+      ]);
+      expect(activated.filter((outcome) => outcome !== 'given' && outcome !== 'Promo code not found')).toEqual([]);
+      const holders = late.filter((_, index) => activated[index] === 'given');
+      expect(await standing(t.app, code.id, early[0]!.userId)).toMatchObject({ uses: holders.length, rows: holders.length });
+      for (const user of holders)
+        expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: name(round + 1), percent: 20 });
+      expect(await standing(t.app, code.id, early[0]!.userId)).toMatchObject({ uses: 0, rows: 0 });
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateDiscountOf, deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
+import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { anOffer } from '../subscriptions/sale-samples.ts';
 import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
@@ -29,6 +30,37 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect(await groupsOf(t.app, user.userId)).toEqual(before);
     await activatePromocode(t.app, user, code.code, null);
     expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+
+  test('a code that has been renamed since gives use and group back all the same', async () => {
+    const group = await aGroup(t.app);
+    const [user, other, code] = [
+      await aRedeemer(t.app),
+      await aRedeemer(t.app),
+      await aDiscountCode(t.app, { promoGroupId: group }),
+    ];
+    const before = await groupsOf(t.app, user.userId);
+    for (const holder of [user, other]) await activatePromocode(t.app, holder, code.code, null);
+    const renamed = `${code.code}-NEW`;
+    await changePromocode(t.app, admin, code.id, { code: ` ${renamed.toLowerCase()} ` });
+    expect(await discountOf(t.app, user.userId)).toMatchObject({ percent: 20, source: `promocode:${renamed}` });
+    // Somebody else's code by the old name is not theirs.
+    const namesake = await aDiscountCode(t.app, { code: code.code });
+    await activatePromocode(t.app, await aRedeemer(t.app), namesake.code, null);
+    expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: renamed, percent: 20 });
+    expect(await groupsOf(t.app, user.userId)).toEqual(before);
+    await deactivateDiscountOf(t.app, admin, other.userId);
+    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
+    expect(await standing(t.app, namesake.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+  });
+
+  test('renaming a code leaves discounts alone that it did not give', async () => {
+    const [user, code, held] = [await aRedeemer(t.app), await aDiscountCode(t.app), await aDiscountCode(t.app)];
+    await activatePromocode(t.app, user, code.code, null);
+    await anOffer(t.app, user.userId, 0);
+    await activatePromocode(t.app, user, held.code, null);
+    await changePromocode(t.app, admin, code.id, { code: `${code.code}-NEW` });
+    expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${held.code}`);
   });
 
   test('hazard 7.5.5: a group that an administrator assigned stays', async () => {

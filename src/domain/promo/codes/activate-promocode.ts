@@ -76,10 +76,10 @@ async function redeem(t: App, userId: number, code: string): Promise<ActivatedPr
   const subscription = await lockUserSubscription(t, userId);
   const user = await lockRedeemer(t.db, userId);
   if (!user || subscription === undefined) throw activationRefused('user_not_found');
-  const promocode = await findCodeByText(t.db, code);
-  if (!promocode) throw activationRefused('not_found');
+  const found = await findCodeByText(t.db, code);
+  if (!found) throw activationRefused('not_found');
   const now = t.clock.now();
-  const { hasUsedCode, recent } = await countActivations(t.db, userId, promocode.id, addDays(now, -1));
+  const { hasUsedCode, recent } = await countActivations(t.db, userId, found.id, addDays(now, -1));
   const facts = {
     hasUsedCode,
     activationsToday: recent,
@@ -87,10 +87,12 @@ async function redeem(t: App, userId: number, code: string): Promise<ActivatedPr
     hasActiveDiscount: user.discount.percent > 0 && !isDiscountOver(user.discount, now),
     hasSubscription: subscription !== null,
   };
-  const refusal = activationRefusal(promocode, facts, now);
+  const refusal = activationRefusal(found, facts, now);
   if (refusal) throw activationRefused(refusal);
   // Decides between parallel users; the row stays locked until the commit.
-  if (!(await takeUse(t.db, promocode.id))) throw activationRefused('used');
+  const name = await takeUse(t.db, found.id);
+  if (name === null) throw activationRefused('used');
+  const promocode = { ...found, code: name };
   const countsAsPaid = promocode.type === 'subscription_days';
   await recordUse(t.db, { userId, promocodeId: promocode.id, code: promocode.code, countsAsPaid, now });
   const sentences = await giveEffects(t, { promocode, userId, user, subscription });

@@ -59,14 +59,18 @@ export async function countActivations(
   return { hasUsedCode: row!.has_used, recent: row!.recent };
 }
 
-/** Takes one use of the code, if one is left (spec 04 section 7.5). @returns whether it did */
-export async function takeUse(db: Db, promocodeId: number): Promise<boolean> {
-  const rows = await db.sql(
+/**
+ * Takes one use of the code, if one is left (spec 04 section 7.5).
+ * @returns what the code is called from here to the end of the transaction, for it may have been renamed since it was found; null = none
+ * was left
+ */
+export async function takeUse(db: Db, promocodeId: number): Promise<string | null> {
+  const [row] = await db.sql<{ code: string }>(
     `UPDATE promocodes SET current_uses = current_uses + 1 WHERE id = $1::int AND current_uses < max_uses AND is_active
-     RETURNING id`,
+     RETURNING code`,
     [promocodeId],
   );
-  return rows.length > 0;
+  return row?.code ?? null;
 }
 
 /** The use row, the line in the append-only log and the marks on the user. */
@@ -89,6 +93,30 @@ export async function setDiscount(db: Db, userId: number, discount: HeldDiscount
     `UPDATE users SET promo_offer_discount_percent = $2::int, promo_offer_discount_source = $3::text,
        promo_offer_discount_expires_at = $4::timestamptz, updated_at = $5::timestamptz WHERE id = $1::int RETURNING id`,
     [userId, discount.percent, discount.source, discount.expiresAt, now],
+  );
+}
+
+/** Whoever holds a discount of a code: found by the uses of the code, which are indexed, not by the text on every user. */
+const HOLDERS = `SELECT u.id FROM users u JOIN promocode_uses x ON x.user_id = u.id
+  WHERE x.promocode_id = $1::int AND u.promo_offer_discount_source = $2`;
+
+/** Locks the users who hold a discount of this code, in the order of their ids. */
+export async function lockHolders(db: Db, promocodeId: number, source: string): Promise<void> {
+  await db.sql(`SELECT count(*)::int AS n FROM (${HOLDERS} ORDER BY u.id FOR NO KEY UPDATE OF u) held`, [promocodeId, source]);
+}
+
+/** Lets the discounts of a code name it as it is called now. */
+export async function renameSource(
+  db: Db,
+  promocodeId: number,
+  { from, to, now }: { from: string; to: string; now: Date },
+): Promise<void> {
+  await db.sql(
+    `WITH held AS MATERIALIZED (${HOLDERS} ORDER BY u.id FOR NO KEY UPDATE OF u),
+       named AS (UPDATE users u SET promo_offer_discount_source = $3, updated_at = $4::timestamptz FROM held WHERE u.id = held.id
+         RETURNING 1)
+     SELECT count(*)::int AS n FROM named`,
+    [promocodeId, from, to, now],
   );
 }
 

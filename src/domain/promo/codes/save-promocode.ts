@@ -6,8 +6,9 @@ import { holdPromoGroup } from '../../catalog/promo-groups/memberships.ts';
 import { type BoundField, checkBounds } from '../../catalog/rules/field-bounds.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, valuesRefused } from './errors.ts';
-import { deleteCode, holdUser, insertCode, lockCode, updateCode } from './repo.ts';
-import { normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
+import { lockHolders, renameSource } from './redeem-repo.ts';
+import { deleteCode, findCodeById, holdUser, insertCode, lockCode, updateCode } from './repo.ts';
+import { discountSource, normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
 import type { Promocode, PromocodeValues } from './types.ts';
 
 const MAX_CODE_LENGTH = 50;
@@ -39,7 +40,8 @@ export async function createPromocode(app: App, _actor: Actor, request: NewPromo
 }
 
 /**
- * Changes what is given; undefined keeps what is stored. The same rules hold for what comes out (spec 04 section 7.4).
+ * Changes what is given; undefined keeps what is stored. The same rules hold for what comes out (spec 04 section 7.4). Discounts that a
+ * renamed code gave follow its name, by which they are given back (section 7.3).
  * @throws AppError 404 'Promo code not found' | 400 'max_uses cannot be less than current uses'; the rest as for creation
  */
 export async function changePromocode(
@@ -50,13 +52,19 @@ export async function changePromocode(
 ): Promise<Promocode> {
   try {
     return await inTransaction(app, async (t) => {
+      await lockHoldersOf(t, promocodeId, changes.code);
       const before = await lockCode(t.db, promocodeId);
       if (!before) throw promocodeNotFound();
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
       const values = checked({ ...before, ...given });
       if (values.maxUses < before.currentUses) throw limitBelowUses();
       await holdGroupOf(t, values);
-      const saved = await updateCode(t.db, before.id, values, t.clock.now());
+      const now = t.clock.now();
+      const saved = await updateCode(t.db, before.id, values, now);
+      if (saved.code !== before.code) {
+        const [from, to] = [discountSource(before.code), discountSource(saved.code)];
+        await renameSource(t.db, saved.id, { from, to, now });
+      }
       t.audit?.note({ resourceId: saved.id, before, after: saved });
       return saved;
     });
@@ -64,6 +72,17 @@ export async function changePromocode(
     if (isUniqueViolation(error, 'code')) throw codeTaken();
     throw error;
   }
+}
+
+/**
+ * Of a code that is to be renamed. Users come before codes in the order of locks (spec 00, Consistency): without this the rename would
+ * wait for somebody who is giving the discount back and waits for the code. Whoever gets the discount between this and the lock of the
+ * code is renamed, too; only there can the two still meet, and run anew.
+ */
+async function lockHoldersOf(t: App, promocodeId: number, newCode: string | undefined): Promise<void> {
+  if (newCode === undefined) return;
+  const code = await findCodeById(t.db, promocodeId);
+  if (code && code.code !== normaliseCode(newCode)) await lockHolders(t.db, code.id, discountSource(code.code));
 }
 
 /**
