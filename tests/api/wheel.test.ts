@@ -136,6 +136,11 @@ describe('prizes', () => {
       expect(await boss.post(`${admin}/prizes`, { ...b, [field]: 2_147_483_648 })).toMatchObject(refused);
       expect(await boss.put(`${admin}/prizes/${a.id}`, { [field]: Number.MAX_SAFE_INTEGER })).toMatchObject(refused);
     }
+    const worthless = await boss.put(`${admin}/prizes/${a.id}`, { prize_type: 'promocode' });
+    expect(worthless).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'promo_balance_bonus_kopeks'], type: 'value_error', input: 0 }] },
+    });
     expect((await boss.post(`${admin}/prizes/reorder`, { prize_ids: [b.id, 999_999_999_999, a.id] })).body).toEqual({
       success: true,
     });

@@ -3,6 +3,7 @@ import { addDays } from '../../src/core/clock.ts';
 import { deletePoll } from '../../src/domain/games/polls/manage-polls.ts';
 import { sendPoll } from '../../src/domain/games/polls/send-poll.ts';
 import { answerQuestion } from '../../src/domain/games/polls/take-poll.ts';
+import { changePrize } from '../../src/domain/games/wheel/manage-wheel.ts';
 import { spinWheel } from '../../src/domain/games/wheel/spin-wheel.ts';
 import { createSpinInvoice, wheelStars } from '../../src/domain/games/wheel/stars-spin.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
@@ -126,5 +127,16 @@ describe('wheel spins at once (04 13.7)', () => {
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
     expect(await wheelFacts(t.app, userId)).toMatchObject({ spins: 1, debits: 1 });
     expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('two changes that are harmless alone never make a promo code that gives nothing: the later one is refused', async () => {
+    for (let round = 0; round < 15; round++) {
+      const [prize] = await aWheel(t.app, [{ promoBalanceBonusKopeks: 100 }]);
+      const results = await Promise.allSettled([
+        changePrize(t.app, prize!.id, { prizeType: 'promocode' }),
+        changePrize(t.app, prize!.id, { promoBalanceBonusKopeks: 0 }),
+      ]);
+      expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    }
   });
 });

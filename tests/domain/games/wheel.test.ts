@@ -34,6 +34,13 @@ async function winner(prize: Partial<PrizeFields>, subscription: Record<string, 
   return { userId, subscriptionId };
 }
 
+/** A prize from before its values were checked, and a user who can win it. */
+async function aWorthlessCode(prizeValueKopeks: number) {
+  const made = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300, prizeValueKopeks });
+  const [prize] = await t.app.db.sql<{ id: number }>('UPDATE wheel_prizes SET promo_balance_bonus_kopeks = 0 RETURNING id');
+  return { ...made, prizeId: prize!.id };
+}
+
 const subscriptionOf = (userId: number) =>
   rowOf<{ status: string; end_date: Date; traffic_limit_gb: number; provision_state: string }>(
     t.app,
@@ -181,6 +188,25 @@ describe('prizes (13.4)', () => {
     });
   });
 
+  test('a stored promo code that would give nothing is paid in money; days beyond the bound are cut to it', async () => {
+    for (const [kopeks, paid] of [
+      [500, 500],
+      [0, 0],
+    ] as const) {
+      const { userId } = await aWorthlessCode(kopeks);
+      expect((await won(userId)).promocode).toBeNull();
+      expect(await rowOf(t.app, 'SELECT 1 AS one FROM promocodes WHERE created_by = $1::int', [userId])).toBeUndefined();
+      expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: paid, spins: 1, credits: paid > 0 ? 1 : 0 });
+    }
+    const { userId } = await winner({ prizeType: 'promocode', promoSubscriptionDays: 3 });
+    await t.app.db.sql('UPDATE wheel_prizes SET promo_subscription_days = 2000000 RETURNING id');
+    const { promocode } = await won(userId);
+    expect(await rowOf(t.app, 'SELECT subscription_days AS days FROM promocodes WHERE code = $1', [promocode])).toEqual({
+      days: 36_500,
+    });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
   test('a promo code can be activated whatever its prefix is, and fits into the column', async () => {
     for (const promoPrefix of [' Gift ', ' ', 'ΐ'.repeat(20)]) {
       const { userId } = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300 });
@@ -260,6 +286,38 @@ describe('administration (13.6)', () => {
     expect(await changePrize(t.app, prize!.id, { manualProbability: null })).toMatchObject({ manualProbability: null });
     await expect(changePrize(t.app, prize!.id, null)).rejects.toMatchObject({ status: 400, detail: 'No fields to update' });
     await expect(changePrize(t.app, 2_000_000_000, {})).rejects.toMatchObject({ status: 404, detail: 'Prize not found' });
+  });
+
+  test('a promo code that would give nothing is no prize, whatever makes it so', async () => {
+    const refused = {
+      status: 422,
+      issues: [{ loc: ['body', 'promo_balance_bonus_kopeks'], type: 'value_error', input: 0 }],
+    };
+    await expect(aWheel(t.app, [{ prizeType: 'promocode' }])).rejects.toMatchObject(refused);
+    const [nothing, money, days] = await aWheel(t.app, [
+      {},
+      { prizeType: 'promocode', promoBalanceBonusKopeks: 300 },
+      { prizeType: 'promocode', promoSubscriptionDays: 3 },
+    ]);
+    await expect(changePrize(t.app, nothing!.id, { prizeType: 'promocode' })).rejects.toMatchObject(refused);
+    await expect(changePrize(t.app, money!.id, { promoBalanceBonusKopeks: 0 })).rejects.toMatchObject(refused);
+    await expect(changePrize(t.app, days!.id, { promoSubscriptionDays: 0 })).rejects.toMatchObject(refused);
+    // The other value is enough, and other prizes need neither.
+    await changePrize(t.app, money!.id, { promoBalanceBonusKopeks: 0, promoSubscriptionDays: 2 });
+    await changePrize(t.app, nothing!.id, { prizeType: 'promocode', promoBalanceBonusKopeks: 100 });
+    await changePrize(t.app, days!.id, { prizeType: 'nothing', promoSubscriptionDays: 0 });
+  });
+
+  test('a worthless promo code stored long ago can still be renamed and switched off', async () => {
+    const { prizeId } = await aWorthlessCode(500);
+    expect(await changePrize(t.app, prizeId, { displayName: 'Old', isActive: false })).toMatchObject({ isActive: false });
+  });
+
+  test('the days of a promo code are bounded as those of every code', async () => {
+    const tooLong = { issues: [{ loc: ['body', 'promo_subscription_days'], type: 'less_than_equal', ctx: { le: 36_500 } }] };
+    await expect(aWheel(t.app, [{ prizeType: 'promocode', promoSubscriptionDays: 36_501 }])).rejects.toMatchObject(tooLong);
+    const [prize] = await aWheel(t.app, [{ prizeType: 'promocode', promoSubscriptionDays: 36_500 }]);
+    await expect(changePrize(t.app, prize!.id, { promoSubscriptionDays: 36_501 })).rejects.toMatchObject(tooLong);
   });
 
   test('the expected payout is shown, also where it is not what was set', async () => {

@@ -9,6 +9,7 @@ import { text } from '../../messaging/texts.ts';
 import { normaliseCode } from '../../promo/codes/rules.ts';
 import { applyManualChange } from '../../subscriptions/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
+import { hasCodeValue, MAX_PRIZE_DAYS } from './rules.ts';
 import { insertPromocode } from './spin-repo.ts';
 import type { WheelConfig, WheelPrize } from './types.ts';
 
@@ -26,8 +27,7 @@ export interface AppliedPrize {
   message: string;
 }
 
-/** Longer or larger prizes would leave what a date or a column holds. */
-const MAX_DAYS = 36_500;
+/** Larger prizes would leave what a column holds. */
 const MAX_TRAFFIC_GB = 1_000_000;
 const CODE_BYTES = 4;
 /** Of the column, with room for the drawn part. */
@@ -86,7 +86,7 @@ async function giveDays(t: App, winner: Winner, prize: WheelPrize): Promise<Appl
     const kopeks = tariff.dailyPriceKopeks > 0 ? prize.prizeValue * tariff.dailyPriceKopeks : prize.prizeValueKopeks;
     return credit(t, winner, prize, kopeks);
   }
-  const days = Math.min(prize.prizeValue, MAX_DAYS);
+  const days = Math.min(prize.prizeValue, MAX_PRIZE_DAYS);
   const now = t.clock.now();
   const from = subscription.endDate.getTime() > now.getTime() ? subscription.endDate : now;
   const isRevived = subscription.status === 'expired' && days > 0;
@@ -108,9 +108,11 @@ async function giveTraffic(t: App, winner: Winner, prize: WheelPrize): Promise<A
   return applied(text(winner.language, 'games.wheel_won_traffic', { gb }));
 }
 
+/** A prize from before its values were checked may hold a code that would give nothing: it cannot be given. */
 async function givePromocode(t: App, winner: Winner, prize: WheelPrize, config: WheelConfig): Promise<AppliedPrize> {
+  if (!hasCodeValue(prize)) return credit(t, winner, prize, prize.prizeValueKopeks);
   const now = t.clock.now();
-  const days = prize.promoSubscriptionDays;
+  const days = Math.min(prize.promoSubscriptionDays, MAX_PRIZE_DAYS);
   const prefix = codePrefix(config.promoPrefix);
   for (let attempt = 0; attempt < CODE_TRIES; attempt++) {
     const code = normaliseCode(`${prefix}${hexToken(t.random, CODE_BYTES)}`);

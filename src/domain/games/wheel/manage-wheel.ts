@@ -1,12 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refuse, ValidationError } from '../../../core/errors.ts';
 import { offsetOf } from '../../../core/paging.ts';
+import { validationIssue } from '../../../core/validation-messages.ts';
 import { checkBounds } from '../../catalog/rules/field-bounds.ts';
 import { expectedRtp, probabilitiesOf } from './odds.ts';
 import { deletePrize, insertPrize, lockPrize, reorderPrizes, updatePrize } from './prize-repo.ts';
 import { spinPriceKopeks } from './read-wheel.ts';
 import { listPrizes, lockConfig, readConfig, updateConfig } from './repo.ts';
+import { hasCodeValue, MAX_PRIZE_DAYS } from './rules.ts';
 import { listSpins, readStatistics } from './spin-repo.ts';
 import type { Period, PrizeFields, SpinRecord, WheelConfig, WheelConfigChanges, WheelPrize, WheelStatistics } from './types.ts';
 
@@ -53,9 +55,10 @@ export function listWheelPrizes(app: App): Promise<WheelPrize[]> {
   return listPrizes(app.db, { activeOnly: false });
 }
 
-/** @throws ValidationError 422 for numbers that no column holds */
+/** @throws ValidationError 422 for numbers out of bounds, and for a promo code that would give nothing */
 export async function createPrize(app: App, fields: PrizeFields): Promise<WheelPrize> {
   checkColumns(fields);
+  checkCode(fields);
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     await readConfig(t.db, now);
@@ -65,14 +68,20 @@ export async function createPrize(app: App, fields: PrizeFields): Promise<WheelP
   });
 }
 
-/** Changes the given fields of a prize. @param changes null = the request had no field at all @throws AppError 400 | 404 */
+/**
+ * Changes the given fields of a prize.
+ * @param changes null = the request had no field at all
+ * @throws AppError 400 | 404; ValidationError 422 as for creation, judged by what the prize becomes
+ */
 export async function changePrize(app: App, id: number, changes: Partial<PrizeFields> | null): Promise<WheelPrize> {
   return inTransaction(app, async (t) => {
     const before = await lockPrize(t.db, id);
     if (!before) throw prizeNotFound();
     if (changes === null) throw noFields();
     checkColumns(changes);
-    const after = await updatePrize(t.db, id, { ...before, ...changes }, t.clock.now());
+    const changed = { ...before, ...changes };
+    if (CODE_FIELDS.some((field) => field in changes)) checkCode(changed);
+    const after = await updatePrize(t.db, id, changed, t.clock.now());
     app.audit?.note({ resourceId: id, before, after });
     return after;
   });
@@ -85,9 +94,20 @@ function checkColumns(fields: Partial<PrizeFields>): void {
     { name: 'prize_value_kopeks', value: fields.prizeValueKopeks },
     { name: 'promo_balance_bonus_kopeks', value: fields.promoBalanceBonusKopeks },
     { name: 'sort_order', value: fields.sortOrder },
-    { name: 'promo_subscription_days', value: fields.promoSubscriptionDays },
+    { name: 'promo_subscription_days', value: fields.promoSubscriptionDays, max: MAX_PRIZE_DAYS },
     { name: 'promo_traffic_gb', value: fields.promoTrafficGb },
   ]);
+}
+
+/** What a code is worth depends on these; a prize stored worthless can still be renamed and switched off without them. */
+const CODE_FIELDS = ['prizeType', 'promoBalanceBonusKopeks', 'promoSubscriptionDays'] as const;
+
+/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus, the text of which is that of codes (section 7.4) */
+function checkCode(prize: PrizeFields): void {
+  if (prize.prizeType !== 'promocode' || hasCodeValue(prize)) return;
+  const loc = ['body', 'promo_balance_bonus_kopeks'];
+  const error = 'Value error, Balance bonus must be positive for balance promo codes';
+  throw new ValidationError([validationIssue('value_error', loc, prize.promoBalanceBonusKopeks, { error })]);
 }
 
 /** Takes a prize off the wheel; its spins stay (spec 04 section 13.6). @throws AppError 404 */

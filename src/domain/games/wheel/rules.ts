@@ -1,7 +1,7 @@
 import type { TextKey } from '../../messaging/texts.ts';
 import { daysLeft, isActive } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import type { Availability, SpinError, WheelConfig } from './types.ts';
+import type { Availability, SpinError, WheelConfig, WheelPrize } from './types.ts';
 
 /** What a spin depends on; read under the lock of the user row when it is to be paid. */
 export interface SpinFacts {
@@ -20,6 +20,14 @@ const UNLIMITED = 999;
 /** Price of 30 days when nothing says another; kopeks. */
 const FALLBACK_MONTH_KOPEKS = 19_900;
 const MONTH_DAYS = 30;
+
+/** A hundred years, as for promo codes: longer prizes would leave what a date holds. */
+export const MAX_PRIZE_DAYS = 36_500;
+
+/** Whether a code won with the prize would give days or money; one that gives neither is no prize (spec 04 sections 7.4 and 13.4). */
+export function hasCodeValue(prize: Pick<WheelPrize, 'promoBalanceBonusKopeks' | 'promoSubscriptionDays'>): boolean {
+  return prize.promoSubscriptionDays > 0 || prize.promoBalanceBonusKopeks > 0;
+}
 
 export function isLimitReached(config: WheelConfig, spinsToday: number): boolean {
   return config.dailySpinLimit > 0 && spinsToday >= config.dailySpinLimit;
