@@ -63,6 +63,27 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${held.code}`);
   });
 
+  test('a code whose discount more than ten thousand users hold keeps its name; all else of it can be changed', {
+    timeout: 60_000,
+  }, async () => {
+    const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { maxUses: 0 })];
+    await activatePromocode(t.app, user, code.code, null);
+    const rename = () => changePromocode(t.app, admin, code.id, { code: `${code.code}-NEW` });
+    await t.app.db.sql(
+      `WITH made AS (INSERT INTO users (first_name, referral_code, promo_group_id, promo_offer_discount_percent, promo_offer_discount_source)
+         SELECT 'Holder', 'holder' || n, (SELECT id FROM promo_groups WHERE is_default), 20, $2 FROM generate_series(1, 10000) n RETURNING id)
+       INSERT INTO promocode_uses (promocode_id, user_id) SELECT $1::int, id FROM made`,
+      [code.id, `promocode:${code.code}`],
+    );
+    await expect(rename()).rejects.toMatchObject({ status: 400, code: 'promocode_held' });
+    expect(await changePromocode(t.app, admin, code.id, { isActive: false, code: code.code })).toMatchObject({ isActive: false });
+    expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${code.code}`);
+    await deactivateOwnDiscount(t.app, user);
+    expect(await rename()).toMatchObject({ code: `${code.code}-NEW` });
+    const left = await t.app.db.sql('SELECT id FROM users WHERE promo_offer_discount_source = $1', [`promocode:${code.code}`]);
+    expect(left).toEqual([]);
+  });
+
   test('hazard 7.5.5: a group that an administrator assigned stays', async () => {
     const group = await aGroup(t.app);
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { promoGroupId: group })];

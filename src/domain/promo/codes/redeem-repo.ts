@@ -100,9 +100,13 @@ export async function setDiscount(db: Db, userId: number, discount: HeldDiscount
 const HOLDERS = `SELECT u.id FROM users u JOIN promocode_uses x ON x.user_id = u.id
   WHERE x.promocode_id = $1::int AND u.promo_offer_discount_source = $2`;
 
-/** Locks the users who hold a discount of this code, in the order of their ids. */
-export async function lockHolders(db: Db, promocodeId: number, source: string): Promise<void> {
-  await db.sql(`SELECT count(*)::int AS n FROM (${HOLDERS} ORDER BY u.id FOR NO KEY UPDATE OF u) held`, [promocodeId, source]);
+/** Locks the users who hold a discount of this code, in the order of their ids. @returns how many; no more than the limit are locked */
+export async function lockHolders(db: Db, promocodeId: number, source: string, limit: number): Promise<number> {
+  const [row] = await db.sql<{ n: number }>(
+    `SELECT count(*)::int AS n FROM (${HOLDERS} ORDER BY u.id LIMIT $3::int FOR NO KEY UPDATE OF u) held`,
+    [promocodeId, source, limit],
+  );
+  return row!.n;
 }
 
 /** Lets the discounts of a code name it as it is called now. */

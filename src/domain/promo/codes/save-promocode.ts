@@ -5,7 +5,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { holdPromoGroup } from '../../catalog/promo-groups/memberships.ts';
 import { type BoundField, checkBounds } from '../../catalog/rules/field-bounds.ts';
 import { userNotFound } from '../../identity/errors.ts';
-import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, valuesRefused } from './errors.ts';
+import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyHolders, valuesRefused } from './errors.ts';
 import { lockHolders, renameSource } from './redeem-repo.ts';
 import { deleteCode, findCodeById, holdUser, insertCode, lockCode, updateCode } from './repo.ts';
 import { discountSource, normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
@@ -14,6 +14,8 @@ import type { Promocode, PromocodeValues } from './types.ts';
 const MAX_CODE_LENGTH = 50;
 /** A hundred years; days, and for a discount hours, beyond it lead to dates that no calendar holds. */
 const MAX_DAYS = 36_500;
+/** Renaming writes the row of every user who holds a discount of the code now: so many fit well into one transaction. */
+const MAX_HOLDERS_RENAMED = 10_000;
 
 export interface NewPromocode extends Omit<PromocodeValues, 'validFrom'> {
   /** null = now. */
@@ -42,7 +44,8 @@ export async function createPromocode(app: App, _actor: Actor, request: NewPromo
 /**
  * Changes what is given; undefined keeps what is stored. The same rules hold for what comes out (spec 04 section 7.4). Discounts that a
  * renamed code gave follow its name, by which they are given back (section 7.3).
- * @throws AppError 404 'Promo code not found' | 400 'max_uses cannot be less than current uses'; the rest as for creation
+ * @throws AppError 404 'Promo code not found' | 400 'max_uses cannot be less than current uses' | 400 for a new name when more than
+ * 10,000 users hold a discount of the code; the rest as for creation
  */
 export async function changePromocode(
   app: App,
@@ -82,7 +85,9 @@ export async function changePromocode(
 async function lockHoldersOf(t: App, promocodeId: number, newCode: string | undefined): Promise<void> {
   if (newCode === undefined) return;
   const code = await findCodeById(t.db, promocodeId);
-  if (code && code.code !== normaliseCode(newCode)) await lockHolders(t.db, code.id, discountSource(code.code));
+  if (!code || code.code === normaliseCode(newCode)) return;
+  const holders = await lockHolders(t.db, code.id, discountSource(code.code), MAX_HOLDERS_RENAMED + 1);
+  if (holders > MAX_HOLDERS_RENAMED) throw tooManyHolders();
 }
 
 /**
