@@ -50,7 +50,7 @@ export function jobHandlers(app: App, metrics: Metrics): JobHandlers {
     'subscriptions.daily': () => runDailyService(app),
     'identity.password-reset': (job) => handlePasswordReset(app, job.data),
     'identity.bot-update': (job) => handleBotUpdate(app, job.data),
-    'games.deliver-poll': (job) => deliverPoll(app, job.data),
+    'games.deliver-poll': (job) => deliverPoll(app, job.data, job.signal),
     'tickets.remind-overdue': async () => void (await remindOverdueTickets(app)),
     'promo.assign-group': (job) => assignGroupBySpending(app, job.data),
     'promo.offer-broadcast': (job) => continueBroadcast(app, job),

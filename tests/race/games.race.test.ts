@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
 import { deletePoll } from '../../src/domain/games/polls/manage-polls.ts';
-import { sendPoll } from '../../src/domain/games/polls/send-poll.ts';
+import { deliverPoll, sendPoll } from '../../src/domain/games/polls/send-poll.ts';
 import { answerQuestion } from '../../src/domain/games/polls/take-poll.ts';
 import { changePrize } from '../../src/domain/games/wheel/manage-wheel.ts';
 import { spinWheel } from '../../src/domain/games/wheel/spin-wheel.ts';
 import { createSpinInvoice, wheelStars } from '../../src/domain/games/wheel/stars-spin.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { MessengerError } from '../../src/domain/messaging/ports.ts';
 import { creditStars } from '../../src/domain/payments/credit-stars.ts';
-import { aPoll, given, pollFacts } from '../domain/games/poll-samples.ts';
+import { aSegment, withMessenger } from '../domain/audience/audience-samples.ts';
+import { aPoll, given, lastSend, pollFacts } from '../domain/games/poll-samples.ts';
 import { aWheel, wheelFacts } from '../domain/games/wheel-samples.ts';
 import { aBuyer, aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { aUser } from '../support/builders.ts';
@@ -44,6 +46,33 @@ describe('poll rewards at once (04 12.4)', () => {
       rewards: 1,
     });
     expect(await checkLedger(t.app)).toEqual([]);
+  });
+});
+
+describe('a poll that several processes send (04 section 15)', () => {
+  test('ten runs of the delivery at once: each member is written to once', async () => {
+    const { target, users } = await aSegment(t.app, 75);
+    const poll = await aPoll(t.app);
+    let isHurried = true;
+    const { app, sent } = withMessenger(t.app, () => {
+      if (isHurried) throw new MessengerError({ kind: 'rate_limited', retryAfterSeconds: 1 }, 'slow');
+    });
+    await sendPoll(app, poll.id, target);
+    isHurried = false;
+    const { id: sendId } = await lastSend(t.app, poll.id);
+    await Promise.all(Array.from({ length: 10 }, () => deliverPoll(app, { sendId })));
+    expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map(({ messengerId }) => messengerId).sort());
+    expect(await lastSend(t.app, poll.id)).toMatchObject({ sent: 75, failed: 0, skipped: 0, total: 75 });
+  });
+
+  test('eight calls to one audience at once: one row and one message a member', async () => {
+    const { target, users } = await aSegment(t.app, 40);
+    const poll = await aPoll(t.app);
+    const { app, sent } = withMessenger(t.app);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => sendPoll(app, poll.id, target)));
+    expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map(({ messengerId }) => messengerId).sort());
+    expect(answers.reduce((sum, answer) => sum + answer.sent, 0)).toBe(40);
+    for (const { sent: own, failed, skipped, total } of answers) expect([total, own + failed + skipped]).toEqual([40, 40]);
   });
 });
 

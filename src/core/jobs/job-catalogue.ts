@@ -50,8 +50,8 @@ export const QUEUES = {
   'identity.password-reset': { ...usual, retryLimit: 3, concurrency: 1 },
   /** Answers an update of the bot that is about signing in to the cabinet. */
   'identity.bot-update': { ...usual, retryLimit: 5, concurrency: 4 },
-  /** Delivers what a "send" of a poll has left to the background. */
-  'games.deliver-poll': { ...usual, retryDelaySeconds: 30, expireSeconds: 3600, concurrency: 1 },
+  /** Does what a "send" of a poll has left to the background; a run ends after some minutes and sends the next one. */
+  'games.deliver-poll': { ...usual, retryDelaySeconds: 30, expireSeconds: 900, concurrency: 1 },
   /** Reminds the administrators' chat of tickets that wait for an answer; what was reminded of stands in the rows. */
   'tickets.remind-overdue': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
   /** Gives a user the promo group that the total spent has earned (spec 04 section 8.3). */

@@ -1,6 +1,6 @@
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    /** Delivers the invitations of one "send" of a poll that the request itself has not delivered. */
+    /** Writes the rows and delivers the invitations of one "send" of a poll that the request itself has not. */
     'games.deliver-poll': { sendId: number };
   }
 }

@@ -34,3 +34,13 @@ export async function pollFacts(app: App, responseId: number) {
   );
   return row!;
 }
+
+/** The last call of a poll: its counters, and whether it is finished. */
+export async function lastSend(app: App, pollId: number) {
+  const [row] = await app.db.sql<{ id: number; sent: number; failed: number; skipped: number; total: number; finished: boolean }>(
+    `SELECT id, sent, failed, skipped, total, finished_at IS NOT NULL AS finished FROM poll_sends WHERE poll_id = $1::int
+     ORDER BY id DESC LIMIT 1`,
+    [pollId],
+  );
+  return row!;
+}

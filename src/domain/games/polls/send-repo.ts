@@ -1,88 +1,118 @@
 import type { Db } from '../../../core/db/db.ts';
-import { AUDIENCE_TABLES } from '../../audience/segments.ts';
+import { AUDIENCE_TABLES, audienceCondition } from '../../audience/segments.ts';
 import type { PollSendResult } from './types.ts';
 
-export interface NewSend {
+/** One "send" of a poll. The counters and `total` grow with the response rows; `total` is the whole audience once it `isMade`. */
+export interface PollSend extends PollSendResult {
+  id: number;
   pollId: number;
   target: string;
-  /** SQL of `audienceCondition`, its moment `$3::timestamptz`. */
-  condition: string;
-  /** Without a messenger nobody is written to. */
-  hasMessenger: boolean;
-  now: Date;
+  /** Users above 0 and up to this id have their response row. */
+  madeUpTo: number;
+  audienceEnd: number;
+  /** The moment at which the audience is what it is. */
+  createdAt: Date;
+  isMade: boolean;
+  isFinished: boolean;
 }
 
-/**
- * Writes the call and a response row for each member of the audience who has none yet. Users without messenger get theirs too: the
- * cabinet shows it (spec 04 section 12.4).
- * @returns the id of the call
- */
-export async function insertSend(db: Db, send: NewSend): Promise<number> {
-  const [row] = await db.sql<{ id: number; total: number; made: number }>(
-    `WITH call AS (INSERT INTO poll_sends (poll_id, target, created_at) VALUES ($1::int, $2, $3::timestamptz) RETURNING id),
-       audience AS (SELECT u.id, u.messenger_id FROM ${AUDIENCE_TABLES} WHERE ${send.condition}),
-       made AS (INSERT INTO poll_responses (poll_id, user_id, send_id, delivery_state, sent_at)
-         SELECT $1::int, a.id, call.id, CASE WHEN a.messenger_id IS NOT NULL AND $4::boolean THEN 'queued' ELSE 'skipped' END,
-           $3::timestamptz FROM audience a, call ORDER BY a.id
-         ON CONFLICT (poll_id, user_id) DO NOTHING RETURNING delivery_state)
-     SELECT call.id, (SELECT count(*)::int FROM audience) AS total, (SELECT count(*)::int FROM made) AS made FROM call`,
-    [send.pollId, send.target, send.now, send.hasMessenger],
+interface SendRow extends PollSendResult {
+  id: number;
+  poll_id: number;
+  target: string;
+  made_up_to: number;
+  audience_end: number;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, made_up_to, audience_end, created_at, finished_at
+  FROM poll_sends WHERE id = $1::int`;
+
+const toSend = (row: SendRow): PollSend => ({
+  id: row.id,
+  pollId: row.poll_id,
+  target: row.target,
+  total: row.total,
+  sent: row.sent,
+  failed: row.failed,
+  skipped: row.skipped,
+  madeUpTo: row.made_up_to,
+  audienceEnd: row.audience_end,
+  createdAt: row.created_at,
+  isMade: row.made_up_to >= row.audience_end,
+  isFinished: row.finished_at !== null,
+});
+
+/** How many the audience has now, and the id of its last member, 0 when it is empty. One statement, no list. */
+export async function measureAudience(db: Db, target: string, now: Date): Promise<{ size: number; audienceEnd: number }> {
+  const [row] = await db.sql<{ size: number; last: number }>(
+    `SELECT count(*)::int AS size, coalesce(max(u.id), 0) AS last FROM ${AUDIENCE_TABLES}
+     WHERE $1::timestamptz IS NOT NULL AND ${audienceCondition(target, '$1::timestamptz')}`,
+    [now],
   );
-  await db.sql(
-    `UPDATE poll_sends SET total = $2::int, skipped = $2::int - $3::int
-       + (SELECT count(*)::int FROM poll_responses r WHERE r.send_id = $1::int AND r.delivery_state = 'skipped')
-     WHERE id = $1::int RETURNING id`,
-    [row!.id, row!.total, row!.made],
+  return { size: row!.size, audienceEnd: row!.last };
+}
+
+/** @returns the id of the call */
+export async function insertSend(
+  db: Db,
+  send: { pollId: number; target: string; audienceEnd: number; now: Date },
+): Promise<number> {
+  const [row] = await db.sql<{ id: number }>(
+    `INSERT INTO poll_sends (poll_id, target, audience_end, created_at) VALUES ($1::int, $2, $3::int, $4::timestamptz) RETURNING id`,
+    [send.pollId, send.target, send.audienceEnd, send.now],
   );
   return row!.id;
 }
 
-/** An invitation that waits to be sent. */
-export interface QueuedInvitation {
-  responseId: number;
-  messengerId: number | null;
-  language: string | null;
-}
-
-/** The next invitations of a call after `afterId`, by id. */
-export async function listQueued(db: Db, sendId: number, afterId: number, limit: number): Promise<QueuedInvitation[]> {
-  const rows = await db.sql<{ id: number; messenger_id: number | null; language: string | null }>(
-    `SELECT r.id, u.messenger_id, u.language FROM poll_responses r LEFT JOIN users u ON u.id = r.user_id
-     WHERE r.send_id = $1::int AND r.delivery_state = 'queued' AND r.id > $2::int ORDER BY r.id LIMIT $3::int`,
-    [sendId, afterId, limit],
-  );
-  return rows.map((row) => ({ responseId: row.id, messengerId: row.messenger_id, language: row.language }));
-}
-
-/** Notes what became of one invitation, in its row and in the counters of the call; once. */
-export async function markDelivered(db: Db, responseId: number, state: 'sent' | 'failed' | 'skipped'): Promise<void> {
-  await db.sql(
-    `WITH noted AS (UPDATE poll_responses SET delivery_state = $2 WHERE id = $1::int AND delivery_state = 'queued' RETURNING send_id)
-     UPDATE poll_sends SET sent = sent + ($2 = 'sent')::int, failed = failed + ($2 = 'failed')::int,
-       skipped = skipped + ($2 = 'skipped')::int
-     WHERE id = (SELECT send_id FROM noted) RETURNING id`,
-    [responseId, state],
-  );
-}
-
 /** @returns null when the poll was deleted meanwhile */
-export async function findSend(
+export async function findSend(db: Db, id: number): Promise<PollSend | null> {
+  const [row] = await db.sql<SendRow>(SELECT_SEND, [id]);
+  return row ? toSend(row) : null;
+}
+
+/**
+ * The same, and nobody else writes its rows until the end of the transaction. The poll is held first, in the order in which a deletion
+ * takes the two.
+ */
+export async function lockSend(db: Db, id: number): Promise<PollSend | null> {
+  await db.sql('SELECT id FROM polls WHERE id = (SELECT poll_id FROM poll_sends WHERE id = $1::int) FOR KEY SHARE', [id]);
+  const [row] = await db.sql<SendRow>(`${SELECT_SEND} FOR UPDATE`, [id]);
+  return row ? toSend(row) : null;
+}
+
+/**
+ * Writes a response row for each of the next members by user id who has none yet, and moves the mark behind them: one statement,
+ * whatever the audience. Users without messenger get theirs too: the cabinet shows it (spec 04 section 12.4); they count as skipped,
+ * like those who have the poll already.
+ * @returns whether these were the last ones
+ */
+export async function makeResponses(
   db: Db,
-  sendId: number,
-): Promise<(PollSendResult & { pollId: number; isFinished: boolean }) | null> {
-  const [row] = await db.sql<PollSendResult & { poll_id: number; finished_at: Date | null }>(
-    'SELECT poll_id, sent, failed, skipped, total, finished_at FROM poll_sends WHERE id = $1::int',
-    [sendId],
+  send: Pick<PollSend, 'id' | 'pollId' | 'target' | 'madeUpTo' | 'audienceEnd' | 'createdAt'>,
+  step: { limit: number; hasMessenger: boolean },
+): Promise<boolean> {
+  const [row] = await db.sql<{ met: number }>(
+    `WITH members AS MATERIALIZED (SELECT u.id, u.messenger_id IS NOT NULL AND $4::boolean AS is_reachable FROM ${AUDIENCE_TABLES}
+         WHERE u.id > $5::int AND u.id <= $6::int AND ${audienceCondition(send.target, '$3::timestamptz')}
+         ORDER BY u.id LIMIT $7::int FOR KEY SHARE OF u),
+       made AS (INSERT INTO poll_responses (poll_id, user_id, send_id, delivery_state, sent_at)
+         SELECT $2::int, m.id, $1::int, CASE WHEN m.is_reachable THEN 'queued' ELSE 'skipped' END, $3::timestamptz
+         FROM members m ORDER BY m.id
+         ON CONFLICT (poll_id, user_id) DO NOTHING RETURNING delivery_state),
+       counted AS (SELECT (SELECT count(*)::int FROM members) AS met, (SELECT count(*)::int FROM made WHERE delivery_state = 'queued') AS queued)
+     UPDATE poll_sends p SET total = p.total + c.met, skipped = p.skipped + c.met - c.queued,
+       made_up_to = CASE WHEN c.met < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
+     FROM counted c WHERE p.id = $1::int RETURNING c.met`,
+    [send.id, send.pollId, send.createdAt, step.hasMessenger, send.madeUpTo, send.audienceEnd, step.limit],
   );
-  if (!row) return null;
-  const { sent, failed, skipped, total } = row;
-  return { sent, failed, skipped, total, pollId: row.poll_id, isFinished: row.finished_at !== null };
+  return (row?.met ?? 0) < step.limit;
 }
 
 export async function finishSend(db: Db, sendId: number, now: Date): Promise<void> {
   await db.sql(
-    `UPDATE poll_sends SET finished_at = $2::timestamptz WHERE id = $1::int AND finished_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM poll_responses r WHERE r.send_id = $1::int AND r.delivery_state = 'queued') RETURNING id`,
+    'UPDATE poll_sends SET finished_at = $2::timestamptz WHERE id = $1::int AND finished_at IS NULL RETURNING id',
     [sendId, now],
   );
 }
