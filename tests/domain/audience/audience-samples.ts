@@ -1,5 +1,5 @@
 import type { App } from '../../../src/core/app.ts';
-import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../subscriptions/sale-samples.ts';
 
 /** A segment that holds exactly these users: one tariff of their own. */
@@ -12,6 +12,25 @@ export async function aSegment(app: App, count: number): Promise<{ target: strin
     users.push(user);
   }
   return { target: `tariff_${tariffId}`, users };
+}
+
+/** Many users by one statement, without messenger and address. @param values numbers for columns of theirs @returns their ids */
+export async function aCrowd(app: App, count: number, values: Record<string, number> = {}): Promise<number[]> {
+  const model = await aUser(app);
+  const own = ['id', 'referral_code', 'email', 'messenger_id', 'username', 'vpnpanel_uuid'];
+  const columns = await app.db.sql<{ name: string }>(
+    `SELECT quote_ident(column_name) AS name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = 'users'
+       AND is_generated = 'NEVER' AND column_name <> ALL($1::text[]) AND column_name NOT LIKE '%_id'`,
+    [own],
+  );
+  const names = [...columns.map(({ name }) => name), ...Object.keys(values)].join(', ');
+  const picked = [...columns.map(({ name }) => name), ...Object.values(values)].join(', ');
+  const rows = await app.db.sql<{ id: number }>(
+    `INSERT INTO users (referral_code, ${names}) SELECT $1 || g, ${picked} FROM users, generate_series(1, $2::int) g
+     WHERE id = $3::int RETURNING id`,
+    [`crowd${unique()}x`, count, model.id],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** The app with a messenger that notes what it sends, or fails. */

@@ -4,7 +4,7 @@ import { deliverPoll, sendPoll } from '../../../src/domain/games/polls/send-poll
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aSegment, withMessenger } from '../audience/audience-samples.ts';
+import { aCrowd, aSegment, withMessenger } from '../audience/audience-samples.ts';
 import { aPoll, lastSend } from './poll-samples.ts';
 
 let t: TestApp;
@@ -46,22 +46,6 @@ const hurryTime = () => {
   let reading = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => (reading += 10 * MINUTE_MS));
 };
-
-/** Users who have a referrer and no messenger: the only ones of the segment `custom_referrals` here. */
-async function manyUsers(count: number): Promise<void> {
-  const made = await aUser(t.app);
-  const columns = await t.app.db.sql<{ name: string }>(
-    `SELECT quote_ident(column_name) AS name FROM information_schema.columns WHERE table_name = 'users' AND table_schema = 'public'
-       AND is_generated = 'NEVER' AND column_name NOT IN ('id', 'referral_code', 'email', 'messenger_id', 'username',
-         'vpnpanel_uuid', 'google_id', 'yandex_id', 'discord_id', 'vk_id', 'referred_by_id')`,
-  );
-  const names = columns.map(({ name }) => name).join(', ');
-  await t.app.db.sql(
-    `INSERT INTO users (referral_code, referred_by_id, ${names})
-     SELECT 'poll' || $1::int || 'x' || g, $1::int, ${names} FROM users, generate_series(1, $2::int) g WHERE id = $1::int RETURNING id`,
-    [made.id, count],
-  );
-}
 
 describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
   test('a messenger in a hurry ends the run after the messages under way; the next one begins when the wait is over', async () => {
@@ -157,7 +141,8 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
 
 describe('a large audience (12.2)', () => {
   test('is written a batch a transaction; what the request has no time for the background writes, each member once', async () => {
-    await manyUsers(2_001);
+    const referrer = await aUser(t.app);
+    await aCrowd(t.app, 2_001, { referred_by_id: referrer.id });
     const poll = await aPoll(t.app);
     hurryTime();
     expect(await sendPoll(t.app, poll.id, 'custom_referrals')).toEqual({ sent: 0, failed: 0, skipped: 2_000, total: 2_001 });

@@ -55,28 +55,44 @@ export async function syncPrimaryGroups(
   );
 }
 
-/** Everyone who is in the group or has it as primary one, locked in the order of ids. */
-export async function lockMembers(db: Db, groupId: number): Promise<number[]> {
+/**
+ * The next users by id who are in the group or have it as primary one, locked in the order of ids. Each half of the list is a walk along
+ * an index in that order, so that all calls together read the users once.
+ */
+export async function lockNextMembers(db: Db, groupId: number, afterId: number, limit: number): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
-    `SELECT id FROM users WHERE promo_group_id = $1::int
-       OR id IN (SELECT user_id FROM user_promo_groups WHERE promo_group_id = $1::int)
-     ORDER BY id FOR NO KEY UPDATE`,
-    [groupId],
+    `WITH next AS MATERIALIZED (
+       (SELECT id FROM users WHERE promo_group_id = $1::int AND id > $2::int ORDER BY id LIMIT $3::int)
+       UNION (SELECT user_id FROM user_promo_groups WHERE promo_group_id = $1::int AND user_id > $2::int ORDER BY user_id LIMIT $3::int)
+       ORDER BY id LIMIT $3::int)
+     SELECT u.id FROM users u JOIN next ON next.id = u.id ORDER BY u.id FOR NO KEY UPDATE OF u`,
+    [groupId, afterId, limit],
   );
   return rows.map((row) => row.id);
 }
 
-/** Puts users out of one group and into another, in one statement (spec 04 section 8.5). */
+/** Puts locked users out of one group and into another, in one statement (spec 04 section 8.5); who has left it by now stays away. */
 export async function moveMembers(
   db: Db,
   userIds: readonly number[],
   move: { fromId: number; toId: number; now: Date },
 ): Promise<void> {
   await db.sql(
-    `WITH gone AS (DELETE FROM user_promo_groups WHERE promo_group_id = $2::int)
+    `WITH gone AS (DELETE FROM user_promo_groups WHERE promo_group_id = $2::int AND user_id = ANY($1::int[]) RETURNING user_id)
      INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
-     SELECT x, $3::int, 'system', $4::timestamptz FROM unnest($1::int[]) AS x
+     SELECT u.id, $3::int, 'system', $4::timestamptz FROM users u
+     WHERE u.id = ANY($1::int[]) AND (u.promo_group_id = $2::int OR u.id IN (SELECT user_id FROM gone))
      ON CONFLICT (user_id, promo_group_id) DO NOTHING RETURNING user_id`,
     [userIds, move.fromId, move.toId, move.now],
   );
+}
+
+/** Is anybody in the group, or has it as primary one? */
+export async function hasMembers(db: Db, groupId: number): Promise<boolean> {
+  const [row] = await db.sql<{ found: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM users WHERE promo_group_id = $1::int)
+       OR EXISTS (SELECT 1 FROM user_promo_groups WHERE promo_group_id = $1::int) AS found`,
+    [groupId],
+  );
+  return row!.found;
 }

@@ -106,6 +106,11 @@ export async function findOldestOther(db: Db, id: number): Promise<number | null
   return row?.id ?? null;
 }
 
+/** From here to the end of the transaction nobody comes into the group; waits for those who are just doing so. */
+export async function closeGroup(db: Db, id: number): Promise<void> {
+  await db.sql('SELECT id FROM promo_groups WHERE id = $1::int FOR UPDATE', [id]);
+}
+
 export async function deleteGroup(db: Db, id: number): Promise<void> {
   await db.sql('DELETE FROM promo_groups WHERE id = $1::int RETURNING id', [id]);
 }

@@ -111,8 +111,8 @@ export async function makeResponses(
 }
 
 export async function finishSend(db: Db, sendId: number, now: Date): Promise<void> {
-  await db.sql(
-    'UPDATE poll_sends SET finished_at = $2::timestamptz WHERE id = $1::int AND finished_at IS NULL RETURNING id',
-    [sendId, now],
-  );
+  await db.sql('UPDATE poll_sends SET finished_at = $2::timestamptz WHERE id = $1::int AND finished_at IS NULL RETURNING id', [
+    sendId,
+    now,
+  ]);
 }

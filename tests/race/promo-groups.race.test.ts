@@ -1,0 +1,45 @@
+import { beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { deletePromoGroup } from '../../src/domain/catalog/promo-groups/delete-promo-group.ts';
+import { joinPromoGroup } from '../../src/domain/catalog/promo-groups/memberships.ts';
+import { aGroup } from '../domain/promo/promocode-samples.ts';
+import { aUser } from '../support/builders.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
+  t = await testApp();
+});
+
+const join = (userId: number, groupId: number) =>
+  inTransaction(t.app, async (tx) => {
+    await tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
+    return joinPromoGroup(tx, userId, groupId, 'promocode');
+  });
+
+test('a group deleted twice while users come into it: it is gone, and whoever came in is in the default group (04 8.4)', async () => {
+  const users = await Promise.all(Array.from({ length: 20 }, () => aUser(t.app)));
+  const higher = await aGroup(t.app, 99);
+  // Half of them have another primary group: their membership alone would vanish with the group unnoticed.
+  for (const user of users.slice(10)) await join(user.id, higher);
+  for (let round = 0; round < 10; round++) {
+    const group = await aGroup(t.app, 1);
+    await t.app.db.sql(
+      'DELETE FROM user_promo_groups WHERE promo_group_id = (SELECT id FROM promo_groups WHERE is_default) RETURNING user_id',
+    );
+    const remove = () => deletePromoGroup(t.app, { kind: 'system', name: 'test' }, group);
+    const deletions = [remove(), remove()];
+    const joins = await Promise.all(users.map((user) => join(user.id, group)));
+    const results = await Promise.allSettled(deletions);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 404, detail: 'Promo group not found' });
+    const rows = await t.app.db.sql<{ id: number }>(
+      'SELECT user_id AS id FROM user_promo_groups WHERE promo_group_id = (SELECT id FROM promo_groups WHERE is_default) ORDER BY 1',
+    );
+    const cameIn = users.filter((_user, index) => joins[index]).map(({ id }) => id);
+    expect(rows.map(({ id }) => id)).toEqual(cameIn.sort((a, b) => a - b));
+  }
+});
