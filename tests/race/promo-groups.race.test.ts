@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { deletePromoGroup } from '../../src/domain/catalog/promo-groups/delete-promo-group.ts';
@@ -13,11 +14,50 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-const join = (userId: number, groupId: number) =>
+const ADMIN = { kind: 'system', name: 'test' } as const;
+
+/** @param beforeCommit what is waited for with everything written */
+const join = (userId: number, groupId: number, beforeCommit?: Promise<unknown>) =>
   inTransaction(t.app, async (tx) => {
     await tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
-    return joinPromoGroup(tx, userId, groupId, 'promocode');
+    const hasJoined = await joinPromoGroup(tx, userId, groupId, 'promocode');
+    await beforeCommit;
+    return hasJoined;
   });
+
+/** Until a connection waits for the lock of another one; at most two seconds. */
+async function lockWait(): Promise<void> {
+  for (let tries = 0; tries < 40; tries++) {
+    const rows = await t.app.db.sql(
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    if (rows.length > 0) return;
+    await delay(50);
+  }
+}
+
+test('who is just coming in when the group is deleted is waited for, and moved (04 8.4)', async () => {
+  const [group, higher] = [await aGroup(t.app, 1), await aGroup(t.app, 99)];
+  const user = await aUser(t.app);
+  await join(user.id, higher);
+  const gate = Promise.withResolvers<void>();
+  const joining = join(user.id, group, gate.promise);
+  await delay(100);
+  const deletion = deletePromoGroup(t.app, ADMIN, group);
+  await lockWait();
+  gate.resolve();
+  expect(await joining).toBe(true);
+  await deletion;
+  const rows = await t.app.db.sql(
+    `SELECT m.promo_group_id = $2::int OR g.is_default AS expected, m.assigned_by AS by FROM user_promo_groups m
+     JOIN promo_groups g ON g.id = m.promo_group_id WHERE m.user_id = $1::int AND m.assigned_at >= $3::timestamptz ORDER BY 2`,
+    [user.id, higher, t.app.clock.now()],
+  );
+  expect(rows).toEqual([
+    { expected: true, by: 'promocode' },
+    { expected: true, by: 'system' },
+  ]);
+});
 
 test('a group deleted twice while users come into it: it is gone, and whoever came in is in the default group (04 8.4)', async () => {
   const users = await Promise.all(Array.from({ length: 20 }, () => aUser(t.app)));
@@ -29,7 +69,7 @@ test('a group deleted twice while users come into it: it is gone, and whoever ca
     await t.app.db.sql(
       'DELETE FROM user_promo_groups WHERE promo_group_id = (SELECT id FROM promo_groups WHERE is_default) RETURNING user_id',
     );
-    const remove = () => deletePromoGroup(t.app, { kind: 'system', name: 'test' }, group);
+    const remove = () => deletePromoGroup(t.app, ADMIN, group);
     const deletions = [remove(), remove()];
     const joins = await Promise.all(users.map((user) => join(user.id, group)));
     const results = await Promise.allSettled(deletions);
