@@ -10,7 +10,7 @@ import type { PromoGroupRecord } from './types.ts';
 /** Members moved by one transaction: they wait for it, so it is a moment. */
 const BATCH = 500;
 /** Rounds over the members; each after the first is only for those who came into the group during the one before. */
-const MAX_ROUNDS = 20;
+const MAX_ROUNDS = 10;
 
 /**
  * Deletes a promo group; its members move to the default group (spec 04 section 8.4). They move a batch a transaction, so a million
