@@ -38,7 +38,7 @@ export async function createStarsInvoice(
   amountKopeks: number,
   idempotencyKey: string | null,
 ): Promise<StarsInvoiceLink> {
-  await limitInvoices(app, actor.userId);
+  await limitInvoices(app, actor, idempotencyKey);
   return runOnceAround(
     app,
     actor,

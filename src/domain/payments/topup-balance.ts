@@ -5,7 +5,7 @@ import { formatPrice } from '../../core/money.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { requireUser } from '../identity/require-user.ts';
 import type { UserRecord } from '../identity/types.ts';
-import { runOnceAround } from '../ledger/run-once.ts';
+import { isAnswered, runOnceAround } from '../ledger/run-once.ts';
 import {
   aboveMaximum,
   belowMinimum,
@@ -43,9 +43,13 @@ interface PreparedTopup {
 /** Calls that make invoices, per user and minute (spec 03 section 3). */
 const CALLS_A_MINUTE = 10;
 
-/** Counts a call that makes an invoice. @throws AppError 429 */
-export function limitInvoices(app: App, userId: number): Promise<void> {
-  return limitOrRefuse(app, `topup:user:${userId}`, CALLS_A_MINUTE, 60);
+/**
+ * Counts a call that makes an invoice; a repeat that only gets the first answer again makes none.
+ * @throws AppError 429 | ValidationError 422 for a key that is too long
+ */
+export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: string | null): Promise<void> {
+  if (await isAnswered(app, actor, idempotencyKey)) return;
+  await limitOrRefuse(app, `topup:user:${actor.userId}`, CALLS_A_MINUTE, 60);
 }
 
 /**
@@ -61,7 +65,7 @@ export async function topupBalance(
   request: TopupRequest,
   idempotencyKey: string | null,
 ): Promise<Topup> {
-  await limitInvoices(app, actor.userId);
+  await limitInvoices(app, actor, idempotencyKey);
   return runOnceAround(
     app,
     actor,
