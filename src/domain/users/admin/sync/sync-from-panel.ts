@@ -1,6 +1,6 @@
 import type { AdminActor } from '../../../../core/actor.ts';
 import type { App } from '../../../../core/app.ts';
-import { addDays, DAY_MS, SECOND_MS } from '../../../../core/clock.ts';
+import { addDays, DAY_MS } from '../../../../core/clock.ts';
 import { inTransaction } from '../../../../core/db/transaction.ts';
 import { userNotFound } from '../../../identity/errors.ts';
 import type { UserRecord } from '../../../identity/types.ts';
@@ -8,6 +8,7 @@ import { adoptPanelUser } from '../../../provisioning/adopt-panel-user.ts';
 import { mayAdopt } from '../../../provisioning/find-panel-user.ts';
 import { requirePanel } from '../../../provisioning/panel-access.ts';
 import type { PanelUser } from '../../../provisioning/ports.ts';
+import { hasNewerSubscription } from '../../../provisioning/sync/newer-here.ts';
 import { applyManualChange, insertManually, lockUserSubscription } from '../../../subscriptions/manual-changes.ts';
 import type { Subscription } from '../../../subscriptions/types.ts';
 import { guardTarget } from '../guard-target.ts';
@@ -15,9 +16,6 @@ import { lookUpPanelUser } from '../panel/look-up-panel-user.ts';
 import { callingPanel } from './panel-failure.ts';
 import { noteSync } from './repo.ts';
 import { type FieldChanges, fieldsFromPanel, linksFromPanel, takeOver } from './rules.ts';
-
-/** A subscription that the panel itself reported on so lately is as the panel has it (spec 06 section 10, guard W). */
-const WEBHOOK_GUARD_MS = 60 * SECOND_MS;
 
 export interface FromPanelRequest {
   updatesSubscription: boolean;
@@ -35,8 +33,10 @@ export interface FromPanelResult {
 }
 
 /**
- * Writes the panel's numbers over the local ones (spec 01 section 11.3). The panel is read before the transaction; a panel user
- * that belongs to somebody else is not taken over.
+ * Writes the panel's numbers over the local ones (spec 01 section 11.3), a later local end too, with a warning. The panel is read
+ * before the transaction, so a subscription that is newer than that reading stays as it is (spec 06 hazard 7): one that waits for
+ * its push, went to the panel since, or was reported on by the panel since or within the last minute. A panel user that belongs to
+ * somebody else is not taken over.
  * @throws AppError 404 'User not found' | 403 (H5) | 503 | 500 'Sync error: …'
  */
 export async function syncFromPanel(
@@ -47,6 +47,7 @@ export async function syncFromPanel(
 ): Promise<FromPanelResult> {
   const user = await guardTarget(app, actor, userId, 'change');
   requirePanel(app);
+  const readAt = app.clock.now();
   const panel = await callingPanel(() => lookUpPanelUser(app, user));
   if (!panel) return failed('User not found in panel', null);
   if (!(await mayAdopt(app, { ...user, panelUuid: user.vpnpanelUuid }, panel))) {
@@ -55,10 +56,17 @@ export async function syncFromPanel(
   return inTransaction(app, async (t) => {
     const held = await lockUserSubscription(t, user.id);
     if (held === undefined) throw userNotFound();
+    if (await hasNewerSubscription(t, user.id, readAt)) return leftAlone(panel, NEWER_HERE);
     const result = await write(t, user, held, panel, request);
     t.audit?.note({ before: firsts(result.changes, 'old'), after: firsts(result.changes, 'new') });
     return result;
   });
+}
+
+const NEWER_HERE = 'The subscription has changed more recently than what the panel said; nothing was overwritten';
+
+function leftAlone(panel: PanelUser, reason: string): FromPanelResult {
+  return { success: true, message: 'No changes', panel, changes: {}, errors: [reason] };
 }
 
 function failed(message: string, panel: PanelUser | null): FromPanelResult {
@@ -93,10 +101,6 @@ async function overwrite(
   errors: string[],
 ): Promise<FieldChanges> {
   const now = t.clock.now();
-  if (held.lastWebhookUpdateAt && now.getTime() - held.lastWebhookUpdateAt.getTime() < WEBHOOK_GUARD_MS) {
-    errors.push('Subscription was updated by the panel less than a minute ago');
-    return {};
-  }
   const wanted = { subscription: request.updatesSubscription, traffic: request.updatesTraffic };
   const { changes, told } = takeOver(held, panel, wanted, now);
   if (changes.endDate && changes.endDate < held.endDate) {
