@@ -50,12 +50,13 @@ export async function syncFromPanel(
   const readAt = app.clock.now();
   const panel = await callingPanel(() => lookUpPanelUser(app, user));
   if (!panel) return failed('User not found in panel', null);
-  if (!(await mayAdopt(app, { ...user, panelUuid: user.vpnpanelUuid }, panel))) {
-    return failed('Panel user belongs to another account', panel);
-  }
   return inTransaction(app, async (t) => {
     const held = await lockUserSubscription(t, user.id);
     if (held === undefined) throw userNotFound();
+    // Asked again after the look-up: somebody else may have got the panel user meanwhile.
+    if (!(await mayAdopt(t, { ...user, panelUuid: user.vpnpanelUuid }, panel))) {
+      return failed('Panel user belongs to another account', panel);
+    }
     if (await hasNewerSubscription(t, user.id, readAt)) return leftAlone(panel, NEWER_HERE);
     const result = await write(t, user, held, panel, request);
     t.audit?.note({ before: firsts(result.changes, 'old'), after: firsts(result.changes, 'new') });
