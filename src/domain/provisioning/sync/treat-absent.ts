@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import type { RunHold } from '../long-runs/drive-run.ts';
 import { tryAgain } from '../long-runs/try-again.ts';
+import { isPanelError } from '../ports.ts';
 import {
   type AbsentAccount,
   type AbsentTreatment,
@@ -48,7 +49,7 @@ export async function treatAbsent(app: App, hold: RunHold, run: SyncRun): Promis
   const last = accounts.at(-1);
   if (!last) return 'next';
   await hold.renew(app);
-  const gone = await keepDefinitelyAbsent(app, accounts);
+  const { gone, refused } = await keepDefinitelyAbsent(app, accounts);
   await hold.write(app, async (t) => {
     const ids = await lockStillAbsent(t.db, { ...query, accounts: gone });
     if (ids.length > 0) {
@@ -59,7 +60,7 @@ export async function treatAbsent(app: App, hold: RunHold, run: SyncRun): Promis
         await blankSubscriptions(t.db, ids, t.clock.now());
       }
     }
-    await advance(t, run, { after: String(last.userId) }, { deleted: ids.length });
+    await advance(t, run, { after: String(last.userId) }, { deleted: ids.length, errors: refused });
   });
   return 'more';
 }
@@ -70,21 +71,40 @@ function refusalOf(run: SyncRun, absent: number, known: number): SyncRefusal | n
   return isTooManyAbsent(absent, known) ? 'too_many_absent' : null;
 }
 
-/** @throws PanelError when the panel gives no answer about one of them: then nothing is known about any */
-async function keepDefinitelyAbsent(app: App, accounts: readonly AbsentAccount[]): Promise<AbsentAccount[]> {
+/**
+ * Accounts of which the panel says that there is no such user, and the number of those that it refuses to be asked about (an address
+ * that it takes for none, say): of these nothing is known, and they must not keep all others from being looked at, run after run.
+ * @throws PanelError when the panel gives no answer about one of them: then nothing is known about any
+ */
+async function keepDefinitelyAbsent(
+  app: App,
+  accounts: readonly AbsentAccount[],
+): Promise<{ gone: AbsentAccount[]; refused: number }> {
   const { panel } = app.ports;
   const gone: AbsentAccount[] = [];
+  let refused = 0;
   const queue = accounts.values();
+  const isFound = async ({ panelUuid, messengerId, verifiedEmail }: AbsentAccount): Promise<boolean> => {
+    const found =
+      (panelUuid === null ? null : await tryAgain(() => panel.findByUuid(panelUuid))) ??
+      (await tryAgain(() => panel.findByMessengerId(messengerId))) ??
+      (verifiedEmail === null ? null : await tryAgain(() => panel.findByEmail(verifiedEmail)));
+    return found !== null;
+  };
   const worker = async () => {
     for (const account of queue) {
-      const { panelUuid, messengerId, verifiedEmail } = account;
-      const found =
-        (panelUuid === null ? null : await tryAgain(() => panel.findByUuid(panelUuid))) ??
-        (await tryAgain(() => panel.findByMessengerId(messengerId))) ??
-        (verifiedEmail === null ? null : await tryAgain(() => panel.findByEmail(verifiedEmail)));
-      if (found === null) gone.push(account);
+      try {
+        if (!(await isFound(account))) gone.push(account);
+      } catch (error) {
+        if (!isPanelError(error) || error.kind !== 'rejected') throw error;
+        refused += 1;
+        app.log.warn(
+          { err: error, userId: account.userId },
+          'panel sync: the panel refused a look-up; the account is left alone',
+        );
+      }
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
-  return gone;
+  return { gone, refused };
 }

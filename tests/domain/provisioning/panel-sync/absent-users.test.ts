@@ -51,6 +51,26 @@ describe('accounts whose panel user is gone', () => {
     expect(await everything(t.app)).toEqual(before);
   });
 
+  it('one that the panel refuses to be asked about is left alone, and keeps nobody else from being looked at', async () => {
+    const t = await startEmpty();
+    const [odd, gone] = await inStep(t, 24);
+    for (const { id } of [odd!, gone!]) await t.adapter.deleteUser(await uuidOf(t, id));
+    await t.app.db.sql('UPDATE users SET email = $2, email_verified = true WHERE id = $1::int RETURNING id', [
+      odd!.user.id,
+      `odd${odd!.user.id}@example.com`,
+    ]);
+    const picky = withPort(t.app, {
+      ...t.adapter,
+      findByEmail: (email) =>
+        email.startsWith('odd')
+          ? Promise.reject(new PanelError('rejected', 'VPN panel: Validation failed', { status: 400 }))
+          : t.adapter.findByEmail(email),
+    });
+    expect(await run(picky, 'from_panel', 'all')).toMatchObject({ status: 'completed', counts: { deleted: 1, errors: 1 } });
+    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanel_uuid: null });
+    expect(await readRow(t.app, odd!.id)).toMatchObject({ status: 'active', vpnpanel_uuid: expect.any(String) });
+  });
+
   it('a clean-up takes only those whose status is not disabled or limited, and counts the others it looked at', async () => {
     const t = await startEmpty();
     const held = await inStep(t, 21);
