@@ -42,11 +42,12 @@ export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return inA.size === new Set(b).size && b.every((item) => inA.has(item));
 }
 
-export const wholeGigabytes = (bytes: number): number => Math.floor(bytes / BYTES_PER_GB);
+/** A limit in whole GB. 0 means unlimited on both sides, so a limit below one GB is the smallest there is, and never none. */
+export const wholeGigabytes = (bytes: number): number => (bytes > 0 ? Math.max(1, Math.floor(bytes / BYTES_PER_GB)) : 0);
 
 /** The largest number that an integer column holds: a limit of a few exabytes must not stop a run. */
 const MAX_INT = 2_147_483_647;
-const limitGb = (panel: PanelUser): number => Math.min(Math.max(0, wholeGigabytes(panel.trafficLimitBytes)), MAX_INT);
+const limitGb = (panel: PanelUser): number => Math.min(wholeGigabytes(panel.trafficLimitBytes), MAX_INT);
 const deviceLimit = (panel: PanelUser): number =>
   Math.min(panel.deviceLimit && panel.deviceLimit > 0 ? panel.deviceLimit : 1, MAX_INT);
 const endOf = (panel: PanelUser, now: Date): Date =>

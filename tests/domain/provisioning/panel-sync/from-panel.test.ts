@@ -74,6 +74,20 @@ describe('from the panel', () => {
     expect(await limit()).toBe(7);
   });
 
+  it('a limit below one GB stays a limit, here and at the panel', async () => {
+    const t = await startEmpty();
+    const [held] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+    await t.adapter.updateUser({ uuid, trafficLimitBytes: GB / 2 });
+    const messengerId = 7_250_000_000 + unique();
+    await aPanelUser(t, { messengerId, trafficLimitBytes: 1 });
+    await run(t.app, 'from_panel', 'all');
+    const limits = await t.app.db.sql('SELECT traffic_limit_gb AS gb FROM subscriptions');
+    expect(limits).toEqual([{ gb: 1 }, { gb: 1 }]);
+    await push(t.app, held!.id);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ trafficLimitBytes: GB });
+  });
+
   it('a second run changes nothing', async () => {
     const t = await startEmpty();
     await inStep(t, 3);

@@ -66,6 +66,16 @@ describe('hazard 7: one user from the panel', () => {
     expect((await readRow(t.app, id)).end_date).toEqual(paidEnd);
   });
 
+  test('a limit below one GB is not taken for none', async () => {
+    const t = await withPanel();
+    const admin = await anAdmin(t.app);
+    const { id, user, uuid } = await provisioned(t);
+    await t.adapter.updateUser({ uuid, trafficLimitBytes: GB / 2 });
+    const { changes } = await syncFromPanel(t.app, admin, user.id, everything);
+    expect(changes).toEqual({ traffic_limit_gb: { old: 100, new: 1 } });
+    expect(await readRow(t.app, id)).toMatchObject({ traffic_limit_gb: 1 });
+  });
+
   test('what the panel itself reported while it answered counts as well', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
