@@ -99,6 +99,18 @@ test('a past panel user makes an expired subscription, a disabled one a disabled
   expect(await stored(t, accounts[1]!.id)).toMatchObject({ status: 'disabled' });
 });
 
+test('a panel user whose traffic is used up is limited, not switched off, beside a running trial too', async () => {
+  const t = await withPanel();
+  const emails = [anAddress(), anAddress()];
+  for (const email of emails) t.panel.addTraffic((await onPanel(t, email)).uuid, 60 * GB);
+  const [fresh, trial] = [await proved(t, emails[0]!), await proved(t, emails[1]!)];
+  await aSubscription(t.app, { user: { id: trial.id, messengerId: 0 }, isTrial: true, days: 3 });
+  for (const { id } of [fresh, trial]) {
+    expect(await importPanelUser(t.app, id)).toBe('imported');
+    expect(await stored(t, id)).toMatchObject({ status: 'limited', end_date: addDays(t.clock.now(), 40), is_trial: false });
+  }
+});
+
 test.each([
   { name: 'a live paid one stays', held: { days: 5 }, outcome: 'linked', daysLeft: 5 },
   { name: 'a trial that ends later stays', held: { days: 50, isTrial: true }, outcome: 'linked', daysLeft: 50 },

@@ -53,12 +53,14 @@ const deviceLimit = (panel: PanelUser): number =>
 const endOf = (panel: PanelUser, now: Date): Date =>
   Number.isNaN(panel.expireAt.getTime()) ? addDays(now, NEW_USER_DAYS) : panel.expireAt;
 
+/** `limited` as an update of the next run would make it: a run that finds nothing new changes nothing. */
+const NEW_STATUS = { ACTIVE: 'active', LIMITED: 'limited', DISABLED: 'disabled', EXPIRED: 'disabled' } as const;
+
 /** A subscription of the panel's terms, paid. */
 export function newFromPanel(panel: PanelUser, now: Date): PanelColumns {
   const endDate = endOf(panel, now);
-  const isPast = endDate <= now;
   return {
-    status: isPast ? 'expired' : panel.status === 'ACTIVE' ? 'active' : 'disabled',
+    status: endDate <= now ? 'expired' : NEW_STATUS[panel.status],
     endDate,
     trafficLimitGb: limitGb(panel),
     trafficUsedGb: panel.usedTrafficBytes / BYTES_PER_GB,

@@ -92,7 +92,8 @@ describe('from the panel', () => {
     const t = await startEmpty();
     await inStep(t, 3);
     for (let n = 0; n < 3; n++) await aPanelUser(t, { messengerId: 7_300_000_000 + unique() });
-    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 3, updated: 0 });
+    t.panel.addTraffic((await aPanelUser(t, { messengerId: 7_300_000_000 + unique() })).uuid, 60 * GB);
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 4, updated: 0 });
     const before = await everything(t.app);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, updated: 0, deleted: 0, errors: 0 });
     expect(await everything(t.app)).toEqual(before);

@@ -49,9 +49,13 @@ function isSameEnd(ours: Date, theirs: Date): boolean {
   return apart <= HOUR_MS || Math.abs(apart - ZONE_SHIFT_MS) <= ZONE_SHIFT_SLACK_MS;
 }
 
-/** What the panel's user makes of a status: running, over, or switched off (spec 01 section 11.3). */
+/**
+ * What the panel's user makes of a status: running, over, or switched off (spec 01 section 11.3); one whose traffic is used up is
+ * `limited`, as in every other synchronisation (spec 06 section 10): its time goes on, and the next reset of traffic brings it back.
+ */
 export function statusFromPanel(panel: PanelUser, now: Date): SubscriptionStatus {
   if (isPast({ endDate: panel.expireAt }, now)) return 'expired';
+  if (panel.status === 'LIMITED') return 'limited';
   return panel.status === 'ACTIVE' ? 'active' : 'disabled';
 }
 
