@@ -1,11 +1,11 @@
 import type { App } from '../../../core/app.ts';
 import { createUser } from '../../identity/create-user.ts';
 import { adoptPanelUser } from '../adopt-panel-user.ts';
-import { isHandedOver } from '../hand-over.ts';
 import { linkServersOf } from '../link-servers.ts';
 import { type RunHold, RunLost } from '../long-runs/drive-run.ts';
-import { deviceLimitFor, isLinkageValid } from '../rules.ts';
+import { deviceLimitFor } from '../rules.ts';
 import { insertFromPanel, loadAccounts, lockAccounts, writeFromPanel } from './account-repo.ts';
+import { type OwnedEntry, onePerOwner, ownerOf } from './owner-of.ts';
 import { advance, type PhaseResult } from './progress.ts';
 import { isNewerHere, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
 import { listMatches, type MatchedEntry } from './snapshot-repo.ts';
@@ -71,23 +71,22 @@ interface Plan {
 async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]): Promise<Partial<SyncCounts>> {
   const scope = scopeOf(run);
   const unknown: SnapshotEntry[] = [];
-  const known: { entry: SnapshotEntry; ownerId: number }[] = [];
+  const known: OwnedEntry[] = [];
   const owners = await loadAccounts(t.db, idsOf(matches));
   let checked = 0;
   for (const match of matches) {
     const ownerId = await ownerOf(t, match, owners);
-    const { messengerId } = match.entry.user;
-    if (ownerId !== null) {
-      const isWanted = messengerId === null ? scope.withoutMessenger : scope.updates;
+    if (ownerId === 'unknown') {
+      if (scope.creates) unknown.push(match.entry);
+    } else if (ownerId !== null) {
+      const isWanted = match.entry.user.messengerId === null ? scope.withoutMessenger : scope.updates;
       if (!isWanted) continue;
       checked += 1;
       known.push({ entry: match.entry, ownerId });
-    } else if (messengerId !== null && scope.creates) {
-      unknown.push(match.entry);
     }
   }
   const made = await createAccounts(t, unknown);
-  const updated = await updateAccounts(t, scope, [...known, ...made.found], owners);
+  const updated = await updateAccounts(t, scope, onePerOwner([...known, ...made.found], owners), owners);
   await subscribe(t, made.created);
   return { created: made.created.length, updated, checked };
 }
@@ -97,30 +96,11 @@ function idsOf(matches: readonly MatchedEntry[]): number[] {
   return [...new Set(ids.filter((id) => id !== null))];
 }
 
-/**
- * Whose panel user is this? By the stored uuid where nothing speaks against it, by messenger id, by confirmed e-mail (hazard 4). One
- * that was handed over to another account still carries the old messenger id until its next push, and belongs to the new account.
- */
-async function ownerOf(
-  t: App,
-  { entry: { user }, holderId, byMessengerId, byEmail }: MatchedEntry,
-  owners: ReadonlyMap<number, SyncedUser>,
-): Promise<number | null> {
-  const holder = holderId === null ? null : (owners.get(holderId) ?? null);
-  const isHolders = holder !== null && isLinkageValid(user, holder.messengerId);
-  if (holder !== null && !isHolders && (await isHandedOver(t, user))) return holder.id;
-  if (user.messengerId !== null) return byMessengerId ?? (isHolders ? holderId : null);
-  if (isHolders) return holderId;
-  const named = byEmail === null ? null : owners.get(byEmail);
-  // Who has another panel user already keeps that one.
-  return named && named.panelUuid === null ? named.id : null;
-}
-
 /** Two statements when nothing has changed; rows are locked, and looked at again, only where something has. */
 async function updateAccounts(
   t: App,
   scope: Scope,
-  known: readonly { entry: SnapshotEntry; ownerId: number }[],
+  known: readonly OwnedEntry[],
   loaded: ReadonlyMap<number, SyncedUser>,
 ): Promise<number> {
   const wanted = known.filter(({ entry, ownerId }) => {
@@ -168,6 +148,8 @@ function planOf(t: App, scope: Scope, entry: SnapshotEntry, owner: SyncedUser): 
   const held = owner.subscription;
   if (held !== null && isNewerHere(held, readAt, now)) return null;
   const isLinked = owner.panelUuid === user.uuid;
+  // Found by e-mail alone, and linked to another one since.
+  if (user.messengerId === null && !isLinked && owner.panelUuid !== null) return null;
   const columns = held === null ? null : updatedFromPanel(held, user, now, sentDeviceLimit(t, held.deviceLimit));
   const subscribes = held === null && scope.subscribes;
   return isLinked && columns === null && !subscribes ? null : { entry, owner, isLinked, columns };
@@ -194,9 +176,9 @@ interface Subscriber {
 async function createAccounts(
   t: App,
   entries: readonly SnapshotEntry[],
-): Promise<{ created: Subscriber[]; found: { entry: SnapshotEntry; ownerId: number }[] }> {
+): Promise<{ created: Subscriber[]; found: OwnedEntry[] }> {
   const created: Subscriber[] = [];
-  const found: { entry: SnapshotEntry; ownerId: number }[] = [];
+  const found: OwnedEntry[] = [];
   for (const entry of entries) {
     const messengerId = entry.user.messengerId!;
     const made = await createUser(t, {

@@ -73,18 +73,28 @@ export interface MatchedEntry {
   holderId: number | null;
   /** Local account of the panel user's messenger id. */
   byMessengerId: number | null;
+  /** That account holds another panel user, which the list has too: the panel knows it by no messenger id, so that both were kept. */
+  isAnotherListed: boolean;
   /** Local account that has confirmed the panel user's e-mail. */
   byEmail: number | null;
 }
 
 /** The next users of the list by uuid, with the accounts that they may belong to. */
 export async function listMatches(db: Db, runId: number, page: { after: string; limit: number }): Promise<MatchedEntry[]> {
-  const rows = await db.sql<{ data: StoredEntry; holder_id: number | null; by_mid: number | null; by_email: number | null }>(
-    `SELECT p.data, h.id AS holder_id, m.id AS by_mid, e.id AS by_email
+  const rows = await db.sql<{
+    data: StoredEntry;
+    holder_id: number | null;
+    by_mid: number | null;
+    is_another_listed: boolean;
+    by_email: number | null;
+  }>(
+    `SELECT p.data, h.id AS holder_id, m.id AS by_mid, a.panel_uuid IS NOT NULL AS is_another_listed, e.id AS by_email
      FROM (SELECT panel_uuid, messenger_id, email, data FROM panel_sync_users
        WHERE run_id = $1::int AND panel_uuid > $2::uuid AND applied_at IS NULL ORDER BY panel_uuid LIMIT $3::int) p
      LEFT JOIN users h ON h.vpnpanel_uuid = p.panel_uuid
      LEFT JOIN users m ON m.messenger_id = p.messenger_id
+     LEFT JOIN panel_sync_users a ON a.run_id = $1::int AND a.panel_uuid = m.vpnpanel_uuid AND a.panel_uuid <> p.panel_uuid
+       AND a.messenger_id IS NULL AND a.applied_at IS NULL
      LEFT JOIN users e ON p.messenger_id IS NULL AND e.email = p.email AND e.email_verified
      ORDER BY p.panel_uuid`,
     [runId, page.after, page.limit],
@@ -93,6 +103,7 @@ export async function listMatches(db: Db, runId: number, page: { after: string; 
     entry: toEntry(row.data),
     holderId: row.holder_id,
     byMessengerId: row.by_mid,
+    isAnotherListed: row.is_another_listed,
     byEmail: row.by_email,
   }));
 }

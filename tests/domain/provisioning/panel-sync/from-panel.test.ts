@@ -110,6 +110,54 @@ describe('from the panel', () => {
     expect(row).toEqual({ vpnpanel_uuid: wanted.uuid });
   });
 
+  describe('two panel users of one account, one of them known by e-mail alone', () => {
+    const heldBy = async (t: ProvisioningTest, userId: number) => {
+      const [row] = await t.app.db.sql(
+        `SELECT u.vpnpanel_uuid AS uuid, s.vpnpanel_short_uuid AS "shortUuid", s.subscription_url AS "subscriptionUrl",
+           s.end_date AS "expireAt" FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
+        [userId],
+      );
+      return row;
+    };
+    const facts = ({ uuid, shortUuid, subscriptionUrl, expireAt }: Awaited<ReturnType<typeof aPanelUser>>) => ({
+      ...{ uuid, shortUuid, subscriptionUrl, expireAt },
+    });
+
+    it('of one batch the one with the messenger id is taken, with all that belongs to it', async () => {
+      const t = await startEmpty();
+      const wanted = new Map<number, unknown>();
+      // The list is in the order of random uuids: of so many, both orders occur.
+      for (let n = 0; n < 12; n++) {
+        const email = `twice${unique()}@example.com`;
+        const user = await aUser(t.app, { email });
+        await aPanelUser(t, { email, expireAt: addDays(t.clock.now(), 9) });
+        const messengerId = user.messengerId!;
+        wanted.set(user.id, facts(await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 99) })));
+      }
+      expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 12, created: 0, errors: 0 });
+      for (const [userId, there] of wanted) expect(await heldBy(t, userId)).toEqual(there);
+      expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, created: 0 });
+      for (const [userId, there] of wanted) expect(await heldBy(t, userId)).toEqual(there);
+    });
+
+    it('one that the account holds already stays its own while the panel has it', async () => {
+      const t = await startEmpty();
+      const email = `first${unique()}@example.com`;
+      const user = await aUser(t.app, { email });
+      const held = await aPanelUser(t, { email, expireAt: addDays(t.clock.now(), 90) });
+      await run(t.app, 'from_panel', 'all');
+      const other = await aPanelUser(t, { messengerId: user.messengerId!, expireAt: addDays(t.clock.now(), 3) });
+      t.clock.advance(SECOND_MS);
+      for (const mode of ['all', 'update_only'] as const) {
+        expect((await run(t.app, 'from_panel', mode)).counts).toMatchObject({ updated: 0, created: 0 });
+        expect(await heldBy(t, user.id)).toEqual(facts(held));
+      }
+      await t.adapter.deleteUser(held.uuid);
+      expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 1, created: 0 });
+      expect(await heldBy(t, user.id)).toEqual(facts(other));
+    });
+  });
+
   it('finds users without messenger id by uuid or confirmed e-mail, and never makes an account of one', async () => {
     const t = await startEmpty();
     const number = unique();
