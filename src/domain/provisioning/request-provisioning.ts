@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { bumpWish } from './repo.ts';
+import { noteRemoval } from './sync/removed-users.ts';
 
 /** What one push has to do besides bringing the panel user in step with the row. Wishes add up until a push has fulfilled them. */
 export interface ProvisioningWishes {
@@ -33,6 +34,7 @@ export type RemovalMode = 'delete' | 'disable';
  * @param mode left out: what `VPNPANEL_USER_DELETE_MODE` says at that time
  */
 export async function requestPanelUserRemoval(t: App, panelUuid: string, mode?: RemovalMode): Promise<void> {
+  await noteRemoval(t, panelUuid, mode);
   const singletonKey = mode === undefined ? panelUuid : `${mode}:${panelUuid}`;
   await t.jobs.send('provisioning.remove-user', mode === undefined ? { panelUuid } : { panelUuid, mode }, { singletonKey });
 }

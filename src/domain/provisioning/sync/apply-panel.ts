@@ -7,7 +7,8 @@ import { deviceLimitFor } from '../rules.ts';
 import { insertFromPanel, loadAccounts, lockAccounts, writeFromPanel } from './account-repo.ts';
 import { type OwnedEntry, onePerOwner, ownerOf } from './owner-of.ts';
 import { advance, type PhaseResult } from './progress.ts';
-import { isNewerHere, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
+import { listRemoved } from './removed-users.ts';
+import { isLive, isNewerHere, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
 import { listMatches, type MatchedEntry } from './snapshot-repo.ts';
 import type { PanelColumns, SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
 
@@ -18,7 +19,7 @@ interface Scope {
   /** Users that are unknown here. */
   creates: boolean;
   updates: boolean;
-  /** Known users without a subscription get one. */
+  /** Known users without a subscription get one, of a panel user that is live. */
   subscribes: boolean;
   /** Users without a messenger id, found by uuid or e-mail. */
   withoutMessenger: boolean;
@@ -66,6 +67,7 @@ interface Plan {
   owner: SyncedUser;
   isLinked: boolean;
   columns: PanelColumns | null;
+  subscribes: boolean;
 }
 
 async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]): Promise<Partial<SyncCounts>> {
@@ -85,7 +87,13 @@ async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]
       known.push({ entry: match.entry, ownerId });
     }
   }
-  const made = await createAccounts(t, unknown);
+  const removed = await listRemoved(t, unknown);
+  const made = await createAccounts(
+    t,
+    unknown.filter(({ user }) => !removed.has(user.uuid)),
+  );
+  const foundIds = made.found.map(({ ownerId }) => ownerId);
+  for (const [id, owner] of await loadAccounts(t.db, foundIds)) owners.set(id, owner);
   const updated = await updateAccounts(t, scope, onePerOwner([...known, ...made.found], owners), owners);
   await subscribe(t, made.created);
   return { created: made.created.length, updated, checked };
@@ -103,22 +111,21 @@ async function updateAccounts(
   known: readonly OwnedEntry[],
   loaded: ReadonlyMap<number, SyncedUser>,
 ): Promise<number> {
-  const wanted = known.filter(({ entry, ownerId }) => {
-    const owner = loaded.get(ownerId);
-    return owner === undefined || planOf(t, scope, entry, owner) !== null;
-  });
+  const wanted = await plansOf(t, scope, known, loaded);
   if (wanted.length === 0) return 0;
-  const userIds = wanted.map(({ ownerId }) => ownerId);
+  const userIds = wanted.map(({ owner }) => owner.id);
   await lockAccounts(
     t.db,
     userIds,
     wanted.map(({ entry }) => entry.user.uuid),
   );
   const locked = await loadAccounts(t.db, userIds);
-  const plans = wanted.flatMap(({ entry, ownerId }) => {
-    const owner = locked.get(ownerId);
-    return (owner && planOf(t, scope, entry, owner)) ?? [];
-  });
+  const plans = await plansOf(
+    t,
+    scope,
+    wanted.map(({ entry, owner }) => ({ entry, ownerId: owner.id })),
+    locked,
+  );
   for (const plan of plans) if (!plan.isLinked) await adoptPanelUser(t, plan.owner.id, plan.entry.user);
   const now = t.clock.now();
   const changed = plans.flatMap(({ owner, columns }) =>
@@ -133,11 +140,28 @@ async function updateAccounts(
   );
   await subscribe(
     t,
-    plans
-      .filter(({ owner }) => owner.subscription === null && scope.subscribes)
-      .map(({ owner, entry }) => ({ userId: owner.id, entry })),
+    plans.filter(({ subscribes }) => subscribes).map(({ owner, entry }) => ({ userId: owner.id, entry })),
   );
   return plans.length;
+}
+
+/** What is to be done, account by account; one statement more where an account has no subscription, and could get one back. */
+async function plansOf(
+  t: App,
+  scope: Scope,
+  known: readonly OwnedEntry[],
+  owners: ReadonlyMap<number, SyncedUser>,
+): Promise<Plan[]> {
+  const bare = known.filter(({ ownerId }) => owners.get(ownerId)?.subscription === null);
+  const removed = await listRemoved(
+    t,
+    bare.map(({ entry }) => entry),
+  );
+  return known.flatMap(({ entry, ownerId }) => {
+    const owner = owners.get(ownerId);
+    if (!owner || (owner.subscription === null && removed.has(entry.user.uuid))) return [];
+    return planOf(t, scope, entry, owner) ?? [];
+  });
 }
 
 /** Null: nothing to do. A deleted account is left alone; the panel user of one is not ours to bring back. */
@@ -151,8 +175,9 @@ function planOf(t: App, scope: Scope, entry: SnapshotEntry, owner: SyncedUser): 
   // Found by e-mail alone, and linked to another one since.
   if (user.messengerId === null && !isLinked && owner.panelUuid !== null) return null;
   const columns = held === null ? null : updatedFromPanel(held, user, now, sentDeviceLimit(t, held.deviceLimit));
-  const subscribes = held === null && scope.subscribes;
-  return isLinked && columns === null && !subscribes ? null : { entry, owner, isLinked, columns };
+  // What is off or over at the panel is what a push makes of a subscription that was taken back; it is no reason to give one.
+  const subscribes = held === null && scope.subscribes && isLive(user, now);
+  return isLinked && columns === null && !subscribes ? null : { entry, owner, isLinked, columns, subscribes };
 }
 
 /** Where the number of devices is the same for all, the panel's number says nothing about the subscription. */

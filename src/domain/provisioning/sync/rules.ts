@@ -53,6 +53,11 @@ const deviceLimit = (panel: PanelUser): number =>
 const endOf = (panel: PanelUser, now: Date): Date =>
   Number.isNaN(panel.expireAt.getTime()) ? addDays(now, NEW_USER_DAYS) : panel.expireAt;
 
+/** Is this panel user at work, or would be but for its used up traffic? An unreadable end counts as one to come. */
+export function isLive(panel: Pick<PanelUser, 'status' | 'expireAt'>, now: Date): boolean {
+  return (panel.status === 'ACTIVE' || panel.status === 'LIMITED') && !(panel.expireAt <= now);
+}
+
 /** `limited` as an update of the next run would make it: a run that finds nothing new changes nothing. */
 const NEW_STATUS = { ACTIVE: 'active', LIMITED: 'limited', DISABLED: 'disabled', EXPIRED: 'disabled' } as const;
 

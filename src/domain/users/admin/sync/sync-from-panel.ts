@@ -9,6 +9,7 @@ import { mayAdopt } from '../../../provisioning/find-panel-user.ts';
 import { requirePanel } from '../../../provisioning/panel-access.ts';
 import type { PanelUser } from '../../../provisioning/ports.ts';
 import { hasNewerSubscription } from '../../../provisioning/sync/newer-here.ts';
+import { isRemovedSince } from '../../../provisioning/sync/removed-users.ts';
 import { applyManualChange, insertManually, lockUserSubscription } from '../../../subscriptions/manual-changes.ts';
 import type { Subscription } from '../../../subscriptions/types.ts';
 import { guardTarget } from '../guard-target.ts';
@@ -57,6 +58,7 @@ export async function syncFromPanel(
     if (!(await mayAdopt(t, { ...user, panelUuid: user.vpnpanelUuid }, panel))) {
       return failed('Panel user belongs to another account', panel);
     }
+    if (await isRemovedSince(t, panel.uuid, readAt)) return leftAlone(panel, REMOVED_HERE);
     if (await hasNewerSubscription(t, user.id, readAt)) return leftAlone(panel, NEWER_HERE);
     const result = await write(t, user, held, panel, request);
     t.audit?.note({ before: firsts(result.changes, 'old'), after: firsts(result.changes, 'new') });
@@ -65,6 +67,7 @@ export async function syncFromPanel(
 }
 
 const NEWER_HERE = 'The subscription has changed more recently than what the panel said; nothing was overwritten';
+const REMOVED_HERE = 'The panel user was to be removed while the panel was asked; nothing was taken over';
 
 function leftAlone(panel: PanelUser, reason: string): FromPanelResult {
   return { success: true, message: 'No changes', panel, changes: {}, errors: [reason] };
