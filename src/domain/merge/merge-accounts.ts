@@ -12,6 +12,7 @@ import { postMovement } from '../ledger/post-movement.ts';
 import './jobs.ts';
 import { handOverPanelUser } from '../provisioning/hand-over.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { noteRemoval } from '../provisioning/sync/removed-users.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
 import {
   keptUserUnknown,
@@ -182,7 +183,10 @@ interface PanelNews {
 
 /** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (H17). */
 async function tellPanel(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
-  if (plan.abandonedPanelUuid !== null) await t.jobs.send('merge.panel', { mergeId });
+  if (plan.abandonedPanelUuid !== null) {
+    await noteRemoval(t, plan.abandonedPanelUuid);
+    await t.jobs.send('merge.panel', { mergeId });
+  }
   const former = secondary.messengerId;
   if (plan.panelFrom === 'secondary' && secondary.vpnpanelUuid !== null && former !== null && former !== messengerId) {
     await handOverPanelUser(t, secondary.vpnpanelUuid, former);

@@ -6,6 +6,7 @@ import { deleteUserRow } from '../../../../src/domain/users/admin/removal/delete
 import { eraseUser } from '../../../../src/domain/users/admin/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../../src/domain/users/admin/removal/reset-subscription.ts';
 import { syncFromPanel } from '../../../../src/domain/users/admin/sync/sync-from-panel.ts';
+import { aPair, merge } from '../../merge/merge-samples.ts';
 import { anAdmin } from '../../users/admin/admin-setup.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { inStep, push, run, startEmpty } from './setup.ts';
@@ -70,6 +71,17 @@ describe('hazard 7: what was taken away here is not made anew from an older list
     });
     expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, errors: 0 });
     expect(await subscriptionsOf(t, held!.user.id)).toEqual([]);
+  });
+
+  it('the account that a merge has closed after the list was read', async () => {
+    const t = await startEmpty();
+    const pair = await aPair(t.app);
+    for (const id of [pair.primaryId, pair.secondaryId]) {
+      await push(t.app, (await aSubscription(t.app, { user: { id, messengerId: 0 } })).id);
+    }
+    t.clock.advance(SECOND_MS);
+    const app = afterTheReading(t, () => merge(t.app, pair));
+    expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, errors: 0, listed: 2 });
   });
 
   it('one taken back while the panel is asked about this user alone', async () => {
