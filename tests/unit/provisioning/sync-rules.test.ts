@@ -138,9 +138,11 @@ describe('what the panel changes', () => {
 
   it.each([
     ['ACTIVE', 10, 'active'],
-    ['LIMITED', 10, 'disabled'],
+    ['LIMITED', 10, 'limited'],
     ['DISABLED', 10, 'disabled'],
+    ['EXPIRED', 10, 'disabled'],
     ['ACTIVE', -1, 'expired'],
+    ['LIMITED', -1, 'expired'],
   ] as const)('a new subscription: %s, %i days left, is %s', (status, days, wanted) => {
     expect(newFromPanel(panel({ status, expireAt: addDays(NOW, days) }), NOW).status).toBe(wanted);
   });
