@@ -3,10 +3,11 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { migrateSquad } from '../../src/domain/provisioning/migration/migrate-squad.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
-import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
+import { requestPanelUserRemoval, requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts';
+import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual-changes.ts';
 import { actor, aServer, inStep, run, startEmpty, usersOf } from '../domain/provisioning/panel-sync/setup.ts';
-import { GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
+import { GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
@@ -91,6 +92,26 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       expect(row.end_date.getTime()).toBe(ends.get(id));
       expect((await t.adapter.findByUuid(row.vpnpanel_uuid!))?.expireAt.getTime()).toBe(ends.get(id));
     }
+  });
+
+  it('a subscription that is being taken back while a batch waits for its row is not made anew', async () => {
+    const t = await start();
+    const [held] = await inStep(t, 1);
+    const { vpnpanel_uuid: uuid } = await readRow(t.app, held!.id);
+    // A difference, so that the run wants the row.
+    await t.adapter.updateUser({ uuid: uuid!, trafficLimitBytes: 7 * GB });
+    const locked = Promise.withResolvers<void>();
+    const removal = inTransaction(t.app, async (inner) => {
+      await lockUserSubscription(inner, held!.user.id);
+      await removeManually(inner, held!.user.id);
+      await requestPanelUserRemoval(inner, uuid!, 'disable');
+      locked.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 600));
+    });
+    await locked.promise;
+    const [result] = await Promise.all([run(t.app, 'from_panel', 'all'), removal]);
+    expect(result).toMatchObject({ status: 'completed', counts: { created: 0, updated: 0, errors: 0 } });
+    expect(await t.app.db.sql('SELECT id FROM subscriptions')).toEqual([]);
   });
 
   it('migrations in a chain at once leave nobody in two minds: row and panel agree, and no counter is wrong', async () => {
