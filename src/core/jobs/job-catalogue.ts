@@ -6,6 +6,8 @@ export interface QueueDefinition {
   policy: 'standard' | 'short';
   retryLimit: number;
   retryDelaySeconds: number;
+  /** Where the doubling of the delay ends; left out, it ends after the 16th try only. */
+  retryDelayMaxSeconds?: number;
   /** An unfinished job of a dead process is handed out again after this time. */
   expireSeconds: number;
   /** Jobs of this queue that one instance runs at the same time. */
@@ -21,8 +23,11 @@ export const QUEUES = {
   'provisioning.push': { ...usual, policy: 'short', retryLimit: 20, concurrency: 5 },
   /** Finds subscriptions whose push was lost or gave up, and sends them again. */
   'provisioning.reconcile': { ...usual, policy: 'short', retryLimit: 0, concurrency: 1 },
-  /** Deletes or disables the panel user of an account that is gone. */
-  'provisioning.remove-user': { ...usual, policy: 'short', concurrency: 2 },
+  /**
+   * Deletes or disables the panel user of an account that is gone. Nobody else looks after it, so it is tried for more than a week,
+   * from some hours on every 6 hours; a job that waits for 14 days is thrown away.
+   */
+  'provisioning.remove-user': { ...usual, policy: 'short', retryLimit: 50, retryDelayMaxSeconds: 6 * 3600, concurrency: 2 },
   /** Removes the panel user that an account merge left without an owner; patient, for nobody else looks after it. */
   'merge.panel': { ...usual, retryLimit: 15, concurrency: 2 },
   /** Tells the panel the squads of every subscription of a tariff whose servers changed. */

@@ -48,6 +48,7 @@ export class JobRunner {
           retryLimit: definition.retryLimit,
           retryDelay: definition.retryDelaySeconds,
           retryBackoff: true,
+          ...(definition.retryDelayMaxSeconds === undefined ? {} : { retryDelayMax: definition.retryDelayMaxSeconds }),
           expireInSeconds: definition.expireSeconds,
         });
       }

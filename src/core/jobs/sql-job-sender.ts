@@ -14,8 +14,9 @@ export function sqlJobSender(sql: SqlRunner, clock: Clock): JobSender {
       const definition: QueueDefinition = QUEUES[queue as QueueName];
       const delayMs = options.startAfter ? Math.max(0, options.startAfter.getTime() - clock.now().getTime()) : 0;
       await sql(
-        `INSERT INTO jobs.job (name, data, start_after, singleton_key, policy, retry_limit, retry_delay, retry_backoff, expire_seconds)
-         VALUES ($1, $2::jsonb, now() + $3::int * interval '1 millisecond', $4, $5, $6::int, $7::int, true, $8::int)
+        `INSERT INTO jobs.job (name, data, start_after, singleton_key, policy, retry_limit, retry_delay, retry_backoff,
+           retry_delay_max, expire_seconds)
+         VALUES ($1, $2::jsonb, now() + $3::int * interval '1 millisecond', $4, $5, $6::int, $7::int, true, $8::int, $9::int)
          ON CONFLICT DO NOTHING RETURNING 1 AS sent`,
         [
           queue,
@@ -25,6 +26,7 @@ export function sqlJobSender(sql: SqlRunner, clock: Clock): JobSender {
           definition.policy,
           definition.retryLimit,
           definition.retryDelaySeconds,
+          definition.retryDelayMaxSeconds ?? null,
           definition.expireSeconds,
         ],
       );

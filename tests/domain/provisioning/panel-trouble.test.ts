@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { MAX_PUSH_ATTEMPTS, pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { reconcileProvisioning } from '../../../src/domain/provisioning/reconcile.ts';
 import { removePanelUser } from '../../../src/domain/provisioning/remove-panel-user.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { aUser, unique } from '../../support/builders.ts';
-import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel } from './provisioning-setup.ts';
+import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel, withPort } from './provisioning-setup.ts';
 
 const request = (app: App, id: number) => inTransaction(app, (t) => requestProvisioning(t, id));
 
@@ -245,6 +246,64 @@ describe('removing the panel user of an account that is gone', () => {
     const { uuid } = await provisioned(t);
     await removePanelUser(t.app, uuid);
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'ACTIVE' });
+  });
+
+  /** A removal that is carried out but not answered, after the user has bought again and was pushed. */
+  async function removedDuringPurchase(t: ProvisioningTest) {
+    const { id, uuid, user } = await provisioned(t);
+    await t.app.db.sql('DELETE FROM subscriptions WHERE id = $1::int', [id]);
+    const bought = { id: 0 };
+    const app = withPort(t.app, {
+      ...t.adapter,
+      deleteUser: async (panelUuid) => {
+        bought.id = (await aSubscription(t.app, { user })).id;
+        await request(t.app, bought.id);
+        await pushSubscription(t.app, bought.id);
+        await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+        await t.adapter.deleteUser(panelUuid);
+        throw new PanelError('unavailable', 'VPN panel did not answer');
+      },
+    });
+    await expect(removePanelUser(app, uuid, 'delete')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(t.panel.listUsers()).toEqual([]);
+    return { bought: bought.id, uuid };
+  }
+
+  it('without an answer, while its user buys again, is followed by a push of the purchase', async () => {
+    const t = await withPanel();
+    const { bought } = await removedDuringPurchase(t);
+    expect(await readRow(t.app, bought)).toMatchObject({ provision_state: 'pending' });
+    expect(await jobsOf(t.app, 'provisioning.push')).toEqual([{ data: { subscriptionId: bought } }]);
+    expect(await pushSubscription(t.app, bought)).toBe('synced');
+    expect(t.panel.listUsers()).toMatchObject([{ status: 'ACTIVE', uuid: (await readRow(t.app, bought)).vpnpanel_uuid }]);
+  });
+
+  it('tried again asks for a push, too, for what came after the first look', async () => {
+    const t = await withPanel();
+    const { bought, uuid } = await removedDuringPurchase(t);
+    // The panel carries the call out so late that the push after the first try still saw the user.
+    await t.app.db.sql("UPDATE subscriptions SET provision_state = 'synced' WHERE id = $1::int", [bought]);
+    await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+    await removePanelUser(t.app, uuid, 'delete');
+    expect(await jobsOf(t.app, 'provisioning.push')).toEqual([{ data: { subscriptionId: bought } }]);
+    expect(await pushSubscription(t.app, bought)).toBe('synced');
+    expect(t.panel.listUsers()).toHaveLength(1);
+  });
+
+  it('is tried for days, with pauses that stay bounded', async () => {
+    const t = await withPanel();
+    const uuid = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
+    await inTransaction(t.app, (inner) => requestPanelUserRemoval(inner, uuid));
+    const [job] = await t.app.db.sql<{ limit: number; first: number; max: number }>(
+      `SELECT retry_limit AS "limit", retry_delay AS first, retry_delay_max AS max FROM jobs.job
+       WHERE name = 'provisioning.remove-user' AND data->>'panelUuid' = $1`,
+      [uuid],
+    );
+    const pauses = Array.from({ length: job!.limit }, (_, n) => Math.min(job!.first * 2 ** Math.min(16, n), job!.max));
+    const days = pauses.reduce((sum, pause) => sum + pause, 0) / (DAY_MS / SECOND_MS);
+    expect(days).toBeGreaterThan(7);
+    // The queue throws away what waits for 14 days.
+    expect(days).toBeLessThan(13);
   });
 });
 
