@@ -49,8 +49,9 @@ class LeaseLost extends Error {
  * Brings the panel user in step with the subscription row (spec 02 section 4, H21; spec 06 17.6).
  *
  * The row is the wish and has a version; the panel is called without any transaction or lock, under a lease on the row, so that
- * two pushes of one subscription never overtake each other. A push that finds the lease taken does nothing: the holder looks at
- * the version when it ends and goes on while it has moved. One user has one panel user: before a creation the panel is asked by
+ * two pushes of one subscription do not overtake each other. A push that finds the lease taken does nothing: the holder looks at
+ * the version when it ends and goes on while it has moved. A step that outlasts the lease may write an older wish over a newer one;
+ * the push that lost its lease so asks for another. One user has one panel user: before a creation the panel is asked by
  * uuid, messenger id and e-mail, and a creation that was carried out but not answered is found on the next try, at the latest
  * because its username is taken.
  *
@@ -102,9 +103,15 @@ async function pushUntilCurrent(app: App, push: RunningPush): Promise<'synced' |
   return 'synced';
 }
 
-/** A row that was deleted while its panel user was made leaves a user that nobody pays for. */
+/**
+ * What this push wrote last may be older than what the push wrote that took over, and that has noted its own as done: a further push
+ * brings the row as it is now. A row that was deleted while its panel user was made leaves a user that nobody pays for.
+ */
 async function afterLostLease(app: App, subscriptionId: number, panelUser: PanelUser | null): Promise<'busy' | 'gone'> {
-  if (await subscriptionExists(app.db, subscriptionId)) return 'busy';
+  if (await subscriptionExists(app.db, subscriptionId)) {
+    if (panelUser) await inTransaction(app, (t) => requestProvisioning(t, subscriptionId));
+    return 'busy';
+  }
   if (panelUser) await removePanelUser(app, panelUser.uuid);
   return 'gone';
 }
@@ -148,6 +155,8 @@ async function noteFailure(app: App, push: RunningPush, error: unknown): Promise
     isFinal: panelError !== null && panelError.kind !== 'unavailable',
     maxAttempts: MAX_PUSH_ATTEMPTS,
   });
+  // Lost the lease besides: the call may still have been carried out, over what the push wrote that took over.
+  if (saved === null) await inTransaction(app, (t) => requestProvisioning(t, push.subscriptionId));
   if (!saved?.isGivenUp) throw error;
   app.log.error({ err: error, subscriptionId: push.subscriptionId }, 'provisioning: given up until the next reconciliation');
   return 'failed';

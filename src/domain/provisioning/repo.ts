@@ -31,7 +31,8 @@ export type PushRow = Omit<PushTarget, 'user'> & Omit<PushTarget['user'], 'statu
 
 /**
  * How long a step of a push may take before another push may start; renewed between the steps. Longer than one call to the panel,
- * short enough that a killed process holds nobody up. Two pushes at once would do no harm: saving needs lease and version.
+ * short enough that a killed process holds nobody up. Of two pushes at once only one can save; the other asks for a further push,
+ * since what it has written at the panel may be the older wish.
  */
 const LEASE = "interval '90 seconds'";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { aUser } from '../../support/builders.ts';
@@ -223,6 +224,38 @@ describe('a push', () => {
     expect(await pushSubscription(app, id)).toBe('busy');
     await setLease(-1);
     expect(await pushSubscription(app, id)).toBe('synced');
+  });
+
+  it.each([
+    ['answered', 'busy'],
+    ['not answered', 'VPN panel did not answer'],
+  ])('that outlasts its lease and writes an older wish over a newer one, %s, asks for another', async (answer, outcome) => {
+    const { app, adapter } = await withPanel();
+    const { id } = await aSubscription(app);
+    await request(app, id);
+    await pushSubscription(app, id);
+    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    await request(app, id);
+    const slow = withPort(app, {
+      ...adapter,
+      updateUser: async (patch) => {
+        await app.db.sql("UPDATE subscriptions SET provision_lease_until = now() - interval '1 second' WHERE id = $1::int", [id]);
+        await app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [id]);
+        await request(app, id);
+        expect(await pushSubscription(app, id)).toBe('synced');
+        expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });
+        await app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+        const changed = await adapter.updateUser(patch);
+        if (answer === 'answered') return changed;
+        throw new PanelError('unavailable', 'VPN panel did not answer');
+      },
+    });
+    expect(await pushSubscription(slow, id).catch((error: Error) => error.message)).toBe(outcome);
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE' });
+    expect(await readRow(app, id)).toMatchObject({ provision_state: 'pending' });
+    expect(await jobsOf(app, 'provisioning.push')).toEqual([{ data: { subscriptionId: id } }]);
+    expect(await pushSubscription(app, id)).toBe('synced');
+    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });
   });
 
   it('takes the panel user away again when the subscription vanished meanwhile', async () => {
