@@ -27,7 +27,8 @@ interface Servers {
 
 /**
  * A squad migration as long work (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
- * one. A subscription that the panel did not take stays as it was and is tried again, up to `MAX_ATTEMPTS` times.
+ * one. A subscription that the panel did not take stays as it was and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
+ * have been told what the row will not say, a push brings what the row says (hazard 6).
  */
 export function migrationRun(id: number, squads: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>): LongRun {
   const memory: PanelMemory = { squads: null };
@@ -35,8 +36,19 @@ export function migrationRun(id: number, squads: Pick<MigrationStats, 'sourceUui
     table: 'squad_migration_runs',
     id,
     step: (app, hold) => moveBatch(app, hold, memory, squads),
-    giveUp: (app, hold) => hold.write(app, (t) => finishRun(t.db, id, 'unexpected', t.clock.now())),
+    giveUp: (app, hold) => hold.write(app, (t) => giveUp(t, id)),
   };
+}
+
+/** The next candidates are those of the batch that could not be stored; the panel may have taken it. */
+async function giveUp(t: App, runId: number): Promise<void> {
+  const pending = await listPending(t.db, runId, BATCH);
+  const locked = await lockSubscriptions(
+    t.db,
+    pending.map((item) => item.subscriptionId),
+  );
+  for (const id of locked.keys()) await requestProvisioning(t, id);
+  await finishRun(t.db, runId, 'unexpected', t.clock.now());
 }
 
 async function moveBatch(
@@ -93,20 +105,24 @@ async function store(t: App, runId: number, batch: Batch): Promise<void> {
   for (const { item, squads } of wishes) {
     const { outcome, error } = told.get(item.subscriptionId)!;
     const base = { subscriptionId: item.subscriptionId, panelUpdated: false, targetAdded: false, error };
+    const row = locked.get(item.subscriptionId);
     if (outcome === 'failed' || outcome === 'refused') {
       const isOver = outcome === 'refused' || item.attempts + 1 >= MAX_ATTEMPTS;
       results.push({ ...base, state: isOver ? 'failed' : 'pending' });
+      // A call without an answer, now or in an earlier try, may have been carried out; the row keeps the source, so must the panel.
+      const mayBeDone = outcome === 'failed' || item.attempts > 0;
+      if (isOver && mayBeDone && row) pushes.push(row.id);
       continue;
     }
-    const row = locked.get(item.subscriptionId);
     // Merged away meanwhile: its item went with it.
     if (!row) continue;
     const isMoved = row.squads.includes(sourceUuid);
     const wanted = isMoved ? movedSquads(row.squads, sourceUuid, targetUuid) : row.squads;
     if (isMoved) moved.push({ id: row.id, squads: wanted });
     const isAsTold = isSameList(wanted, squads) && row.provisionMark === item.provisionMark;
-    // A push between the call and now may have written the old squads back; a later one brings what the row says.
-    const needsPush = outcome === 'absent' || row.isPushDue || (outcome === 'told' && !isAsTold);
+    // A push since the candidates were read may have written the old squads, also for one who had no panel user then; a later one
+    // brings what the row says.
+    const needsPush = outcome === 'absent' || row.isPushDue || !isAsTold;
     if (needsPush) pushes.push(row.id);
     const targetAdded = isMoved && !row.squads.includes(targetUuid);
     results.push({ ...base, state: 'done', panelUpdated: isMoved && outcome === 'told', targetAdded });

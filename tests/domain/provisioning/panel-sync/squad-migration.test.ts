@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SECOND_MS } from '../../../../src/core/clock.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { watchRuns } from '../../../../src/domain/provisioning/long-runs/watch-runs.ts';
@@ -7,6 +7,7 @@ import {
   migrateSquad,
   previewMigration,
 } from '../../../../src/domain/provisioning/migration/migrate-squad.ts';
+import { MAX_ATTEMPTS } from '../../../../src/domain/provisioning/migration/rules.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
@@ -165,12 +166,15 @@ describe('squad migration', () => {
 
   it('a panel that is down for good leaves everybody where he was', async () => {
     const t = await start();
-    await inStep(t, 2);
-    const before = await everything(t.app);
+    const held = await inStep(t, 2);
     t.panel.faults.set({ status: 500 });
     const result = await move(t);
     expect(result).toMatchObject({ status: 'completed', stats: { total: 2, updated: 0, panelFailed: 2 } });
-    expect(await everything(t.app)).toEqual(before);
+    t.panel.faults.set({});
+    for (const { id } of held) {
+      expect((await readRow(t.app, id)).connected_squads).toEqual([NETHERLANDS]);
+      expect(await panelSquads(t, id)).toEqual([NETHERLANDS]);
+    }
   });
 });
 
@@ -218,6 +222,61 @@ describe('hazard 6: panel call and commit are two steps', () => {
     expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
     await pushSubscription(t.app, held!.id);
     expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+  });
+
+  it('the first push of a buyer, who had no panel user when the candidates were read, is followed by another', async () => {
+    const t = await start();
+    await inStep(t, 1);
+    const fresh = await aSubscription(t.app);
+    await inTransaction(t.app, (inner) => requestProvisioning(inner, fresh.id));
+    const app = withPort(t.app, {
+      ...t.adapter,
+      setSquadsOfUsers: async (uuids, squads) => {
+        expect(await pushSubscription(t.app, fresh.id)).toBe('synced');
+        await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+        return t.adapter.setSquadsOfUsers(uuids, squads);
+      },
+    });
+    await move(t, app);
+    expect(await panelSquads(t, fresh.id)).toEqual([NETHERLANDS]);
+    expect(await readRow(t.app, fresh.id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    expect(await jobsOf(t.app, 'provisioning.push')).toEqual([{ data: { subscriptionId: fresh.id } }]);
+    await pushSubscription(t.app, fresh.id);
+    expect(await panelSquads(t, fresh.id)).toEqual([GERMANY]);
+  });
+
+  it('calls that were carried out but never answered are followed by a push of what the row kept', async () => {
+    const t = await start();
+    const [held] = await inStep(t, 1);
+    const unanswered = async () => {
+      // All but the last tries, with their pauses, are passed over.
+      await t.app.db.sql('UPDATE squad_migration_items SET attempts = $1::int', [MAX_ATTEMPTS - 2]);
+      throw new PanelError('unavailable', 'VPN panel did not answer');
+    };
+    const app = withPort(t.app, {
+      ...t.adapter,
+      setSquadsOfUsers: (...call) => t.adapter.setSquadsOfUsers(...call).then(unanswered),
+      updateUser: (patch) => t.adapter.updateUser(patch).then(unanswered),
+    });
+    expect(await move(t, app)).toMatchObject({ status: 'completed', stats: { updated: 0, panelFailed: 1 } });
+    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+    expect(await readRow(t.app, held!.id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_state: 'pending' });
+    expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
+    await pushSubscription(t.app, held!.id);
+    expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
+  });
+
+  it('a run that is given up after the panel was told is followed by pushes', async () => {
+    const t = await start();
+    const [held] = await inStep(t, 1);
+    const rule = `CHECK (connected_squads <> $$["${GERMANY}"]$$::jsonb) NOT VALID`;
+    await t.app.db.sql(`ALTER TABLE subscriptions ADD CONSTRAINT test_refused ${rule}`);
+    onTestFinished(() => t.app.db.sql('ALTER TABLE subscriptions DROP CONSTRAINT test_refused').then(() => undefined));
+    expect(await move(t)).toMatchObject({ status: 'failed', error: 'unexpected', stats: { updated: 0 } });
+    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+    await pushSubscription(t.app, held!.id);
+    expect(await readRow(t.app, held!.id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_version: 2 });
+    expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
   });
 
   it('squads bought while the panel was told are kept', async () => {
