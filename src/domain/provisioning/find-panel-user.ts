@@ -1,9 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isHandedOver } from './hand-over.ts';
-import type { PanelUser } from './ports.ts';
+import { isPanelError, type PanelUser } from './ports.ts';
 import { findHolderOf, lockHolders, type PushTarget, unlinkPanelUser } from './repo.ts';
-import { isLinkageValid } from './rules.ts';
+import { isLinkageValid, panelEmailOf } from './rules.ts';
 
 export interface FoundPanelUser {
   user: PanelUser;
@@ -14,7 +14,7 @@ export interface FoundPanelUser {
 /**
  * The panel's user of this subscription: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 06 section 9).
  * Only a definite absence or another messenger id unlinks; a panel that does not answer throws and changes nothing.
- * An unconfirmed e-mail proves nothing about who owns the panel user and is not looked up.
+ * An e-mail that is unconfirmed or not of the panel's form is not looked up (`panelEmailOf`).
  */
 export async function findPanelUser(app: App, owner: PushTarget['user']): Promise<FoundPanelUser | null> {
   const { panel } = app.ports;
@@ -33,15 +33,26 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
       'provisioning: the stored panel user is gone or another one; unlinked',
     );
   }
+  const email = panelEmailOf(owner);
   const candidates = [
     () => (owner.messengerId === null ? null : panel.findByMessengerId(owner.messengerId)),
-    () => (owner.email === null || !owner.emailVerified ? null : panel.findByEmail(owner.email)),
+    () => (email === null ? null : findByEmail(app, email)),
   ];
   for (const find of candidates) {
     const found = await find();
     if (found !== null && (await mayAdopt(app, owner, found))) return { user: found, isAdopted: true };
   }
   return null;
+}
+
+/** An address that the panel calls malformed is nobody's there; any other refusal, as of the credentials, says nothing. */
+async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
+  try {
+    return await app.ports.panel.findByEmail(email);
+  } catch (error) {
+    if (isPanelError(error) && error.kind === 'rejected' && (error.status === 400 || error.status === 422)) return null;
+    throw error;
+  }
 }
 
 /**

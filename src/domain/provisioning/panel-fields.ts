@@ -4,6 +4,7 @@ import type { PushTarget } from './repo.ts';
 import {
   deviceLimitFor,
   panelDescription,
+  panelEmailOf,
   panelStateFor,
   panelTagFor,
   panelUsername,
@@ -53,6 +54,7 @@ export function usernameOf(app: App, target: PushTarget): string {
 function commonFields(app: App, target: PushTarget): PanelUserFields {
   const { settings } = app;
   const { user } = target;
+  const email = panelEmailOf(user);
   const description = panelDescription(settings.get('VPNPANEL_USER_DESCRIPTION_TEMPLATE'), user);
   const deviceLimit = deviceLimitFor(target, {
     devicesSelectionEnabled: settings.get('DEVICES_SELECTION_ENABLED'),
@@ -66,7 +68,7 @@ function commonFields(app: App, target: PushTarget): PanelUserFields {
     trafficLimitBytes: trafficLimitBytesFor(target.trafficLimitGb),
     trafficResetStrategy: resetStrategyFor(target.trafficResetMode, settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY')),
     ...(user.messengerId === null ? {} : { messengerId: user.messengerId }),
-    ...(user.email === null || !user.emailVerified ? {} : { email: user.email }),
+    ...(email === null ? {} : { email }),
     ...(description === '' ? {} : { description }),
     ...(deviceLimit === null ? {} : { deviceLimit }),
     ...(tag === null ? {} : { tag }),

@@ -132,6 +132,42 @@ describe('a panel that misbehaves ends with exactly one user', () => {
   });
 });
 
+describe('an address that the panel would refuse', () => {
+  async function boughtByEmailAlone(t: ProvisioningTest, email: string): Promise<number> {
+    const user = await aUser(t.app, { email });
+    await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int', [user.id]);
+    return (await aSubscription(t.app, { user })).id;
+  }
+
+  it.each(['иван@почта.рф', 'a..b@example.com', 'ivan@example'])('%s does not keep its owner from access', async (address) => {
+    const t = await withPanel();
+    const id = await boughtByEmailAlone(t, `${unique()}${address}`);
+    await request(t.app, id);
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    const { vpnpanel_uuid: uuid } = await readRow(t.app, id);
+    expect(await t.adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE', email: null });
+    await request(t.app, id);
+    expect(await pushSubscription(t.app, id)).toBe('synced');
+    expect(t.panel.listUsers()).toHaveLength(1);
+    expect(t.panel.calls().filter((call) => call.path.includes('by-email'))).toEqual([]);
+  });
+
+  it.each([
+    [400, 'synced'],
+    [403, 'failed'],
+  ])('at the look-up, with status %i, makes the push %s', async (status, outcome) => {
+    const t = await withPanel();
+    const id = await boughtByEmailAlone(t, `picky${unique()}@example.com`);
+    await request(t.app, id);
+    const picky = withPort(t.app, {
+      ...t.adapter,
+      findByEmail: () => Promise.reject(new PanelError('rejected', 'VPN panel: no', { status })),
+    });
+    expect(await pushSubscription(picky, id)).toBe(outcome);
+    expect(t.panel.listUsers()).toHaveLength(outcome === 'synced' ? 1 : 0);
+  });
+});
+
 describe('whose panel user it is', () => {
   it('makes a new one after somebody deleted the old one at the panel', async () => {
     const t = await withPanel();

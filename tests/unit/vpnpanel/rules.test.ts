@@ -1,9 +1,11 @@
+import { CreateUserCommand } from '@remnawave/backend-contract';
 import { describe, expect, it } from 'vitest';
 import {
   deviceLimitFor,
   isLinkageValid,
   type PanelNamedUser,
   panelDescription,
+  panelEmailOf,
   panelStateFor,
   panelTagFor,
   panelUsername,
@@ -59,6 +61,37 @@ describe('panelDescription', () => {
     ['{email} {messenger_id}', byEmail, 'ivan.petrovich@example.com email_ivan.petro_12'],
   ])('%s', (template, user, expected) => {
     expect(panelDescription(template, user)).toBe(expected);
+  });
+});
+
+describe('panelEmailOf', () => {
+  const rule = CreateUserCommand.RequestBodySchema.shape.email;
+  it.each([
+    ['ivan@example.com', true],
+    ["o'neil+vpn_1@mail.example.co.uk", true],
+    ['IVAN-P@EXAMPLE.COM', true],
+    ['a.b.c@xn--80a1acny.com', true],
+    ['иван@почта.рф', false],
+    ['ivan@xn--80a1acny.xn--p1ai', false],
+    ['a..b@example.com', false],
+    ['.a@example.com', false],
+    ['a.@example.com', false],
+    ["a'@example.com", false],
+    ['ivan@example', false],
+    ['ivan@-example.com', false],
+    ['ivan@exa_mple.com', false],
+    ['"ivan"@example.com', false],
+    ['ivan@[127.0.0.1]', false],
+    ['ivan@example.com\n', false],
+    ['', false],
+  ])('%j: as the panel itself says, %s', (email, isTaken) => {
+    expect(rule.safeParse(email).success).toBe(isTaken);
+    expect(panelEmailOf({ email, emailVerified: true })).toBe(isTaken ? email : null);
+  });
+
+  it('is none without proof', () => {
+    expect(panelEmailOf({ email: 'ivan@example.com', emailVerified: false })).toBeNull();
+    expect(panelEmailOf({ email: null, emailVerified: true })).toBeNull();
   });
 });
 
