@@ -14,6 +14,8 @@ export interface RunningJob<Data> {
   data: Data;
   /** Set when the process is asked to stop or the job ran out of time. */
   signal: AbortSignal;
+  /** The queue will not try again: what must not be lost is to be left to somebody else now. */
+  isLastTry: boolean;
 }
 
 export type JobHandlers = { [K in keyof JobTypes]?: (job: RunningJob<JobTypes[K]>) => Promise<void> };
@@ -59,20 +61,24 @@ export class JobRunner {
     for (const [name, handler] of Object.entries(handlers)) {
       const queue = name as QueueName;
       const { concurrency } = QUEUES[queue];
-      await this.#boss.work<object>(
-        queue,
-        { pollingIntervalSeconds: POLL_SECONDS, localConcurrency: concurrency, batchSize: 1, burstWhenBatchFull: true },
-        async ([job]) => {
-          if (!job) return;
-          const run = handler as (job: RunningJob<object>) => Promise<void>;
-          try {
-            await runOutsideTransaction(() => run({ id: job.id, data: job.data, signal: job.signal }));
-          } catch (error) {
-            this.#log.warn({ err: error, queue, jobId: job.id }, 'a job failed; it is tried again as its queue says');
-            throw error;
-          }
-        },
-      );
+      const options = {
+        pollingIntervalSeconds: POLL_SECONDS,
+        localConcurrency: concurrency,
+        batchSize: 1,
+        burstWhenBatchFull: true,
+        includeMetadata: true,
+      } as const;
+      await this.#boss.work<object, unknown, typeof options>(queue, options, async ([job]) => {
+        if (!job) return;
+        const run = handler as (job: RunningJob<object>) => Promise<void>;
+        const isLastTry = job.retryCount >= job.retryLimit;
+        try {
+          await runOutsideTransaction(() => run({ id: job.id, data: job.data, signal: job.signal, isLastTry }));
+        } catch (error) {
+          this.#log.warn({ err: error, queue, jobId: job.id }, 'a job failed; it is tried again as its queue says');
+          throw error;
+        }
+      });
     }
   }
 

@@ -95,6 +95,9 @@ export const PUSH_COLUMNS = `s.id AS "subscriptionId", s.provision_version AS ve
 
 export const PUSH_TABLES = 'subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id';
 
+/** Of a subscription `s`: changes with every wish, every push and every lease of one; equal marks mean that no push came between. */
+export const PUSH_MARK = `concat_ws(' ', s.provision_version, s.provision_state, s.provisioned_at, s.provision_lease_until >= now())`;
+
 export async function loadPushTarget(db: Db, subscriptionId: number): Promise<PushTarget | null> {
   const [row] = await db.sql<PushRow>(`SELECT ${PUSH_COLUMNS} FROM ${PUSH_TABLES} WHERE s.id = $1::int`, [subscriptionId]);
   return row ? toPushTarget(row) : null;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { provisioningJobs } from '../../../src/domain/provisioning/jobs.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { syncSquadsNow, syncSquadsOfTariff } from '../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
@@ -12,6 +13,8 @@ import {
   withPanel,
   withPort,
 } from './provisioning-setup.ts';
+
+const LOST = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 
 let t: ProvisioningTest;
 
@@ -127,6 +130,60 @@ describe('squad sync of a tariff', () => {
     expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_state: 'pending' });
     await pushSubscription(t.app, id);
     expect(t.panel.listUsers()).toMatchObject([{ squads: ['Netherlands'] }]);
+  });
+
+  it('a squad that the panel has lost keeps nobody from the others', async () => {
+    const tariffId = await aTariff([NETHERLANDS]);
+    const { id, uuid } = await provisioned(tariffId);
+    const allow = (...squads: string[]) =>
+      t.app.db.sql('UPDATE tariffs SET allowed_squads = $2::jsonb WHERE id = $1::int', [tariffId, JSON.stringify(squads)]);
+    await allow(GERMANY, LOST);
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1, failedCount: 0 });
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
+    expect((await readRow(t.app, id)).connected_squads).toEqual([GERMANY, LOST]);
+    // Of these the panel has none: what the user has is better than nothing.
+    await allow(LOST);
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1, failedCount: 0 });
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
+    expect((await readRow(t.app, id)).connected_squads).toEqual([GERMANY, LOST]);
+  });
+
+  it('the last of the queue leaves what the panel did not take to pushes', async () => {
+    const tariffId = await aTariff([NETHERLANDS]);
+    const made = [];
+    for (let count = 0; count < 18; count++) made.push(await provisioned(tariffId));
+    await t.app.db.sql('UPDATE tariffs SET allowed_squads = $2::jsonb WHERE id = $1::int', [tariffId, JSON.stringify([GERMANY])]);
+    const job = { id: 'job', data: { tariffId }, signal: new AbortController().signal };
+    t.panel.faults.set({ status: 500 });
+    const sync = (isLastTry: boolean) => provisioningJobs['provisioning.sync-squads'](t.app, { ...job, isLastTry });
+    await expect(sync(false)).rejects.toThrow('Squad sync left');
+    for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS] });
+    await sync(true);
+    t.panel.faults.set({});
+    for (const { id, uuid } of made) {
+      expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+      await pushSubscription(t.app, id);
+      expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
+    }
+  });
+
+  it('a push that wrote the old squads back while the panel was told is followed by another', async () => {
+    const tariffId = await aTariff([GERMANY]);
+    const { id, uuid } = await provisioned(tariffId);
+    const app = withPort(t.app, {
+      ...t.adapter,
+      updateUser: async (patch) => {
+        const changed = await t.adapter.updateUser(patch);
+        await requestProvisioning(t.app, id);
+        expect(await pushSubscription(t.app, id)).toBe('synced');
+        return changed;
+      },
+    });
+    await syncSquadsOfTariff(app, tariffId);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: NETHERLANDS }] });
+    expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    await pushSubscription(t.app, id);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
   });
 
   it('knows no tariff, no sync', async () => {

@@ -1,5 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
 import { LEASE_SQL } from '../long-runs/repo.ts';
+import { PUSH_MARK } from '../repo.ts';
 import type { MigrationError, MigrationItem, MigrationRun, MigrationStatus } from './types.ts';
 
 interface RunRow {
@@ -18,9 +19,6 @@ interface RunRow {
 
 /** Subscriptions that a migration of this squad moves. */
 const CANDIDATES = "s.status IN ('active', 'trial') AND s.connected_squads @> $1::jsonb";
-
-/** Changes with every wish, every push and every lease of one; equal marks mean that no push came between. */
-const MARK = `concat_ws(' ', s.provision_version, s.provision_state, s.provisioned_at, s.provision_lease_until >= now())`;
 
 export async function countCandidates(db: Db, squadUuid: string): Promise<number> {
   const [row] = await db.sql<{ count: number }>(`SELECT count(*)::int AS count FROM subscriptions s WHERE ${CANDIDATES}`, [
@@ -82,7 +80,7 @@ export async function findRun(db: Db, id: number): Promise<MigrationRun | null> 
 export function listPending(db: Db, runId: number, limit: number): Promise<MigrationItem[]> {
   return db.sql<MigrationItem>(
     `SELECT i.subscription_id AS "subscriptionId", i.attempts, s.connected_squads AS squads, u.vpnpanel_uuid AS "panelUuid",
-       ${MARK} AS "provisionMark"
+       ${PUSH_MARK} AS "provisionMark"
      FROM (SELECT subscription_id, attempts FROM squad_migration_items WHERE run_id = $1::int AND state = 'pending'
        ORDER BY attempts, subscription_id LIMIT $2::int) i
      JOIN subscriptions s ON s.id = i.subscription_id JOIN users u ON u.id = s.user_id ORDER BY i.attempts, i.subscription_id`,
@@ -100,7 +98,7 @@ export interface LockedSubscription {
 
 export async function lockSubscriptions(db: Db, ids: readonly number[]): Promise<Map<number, LockedSubscription>> {
   const rows = await db.sql<LockedSubscription>(
-    `SELECT s.id, s.connected_squads AS squads, ${MARK} AS "provisionMark",
+    `SELECT s.id, s.connected_squads AS squads, ${PUSH_MARK} AS "provisionMark",
        (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL)
          OR COALESCE(s.provision_lease_until >= now(), false) AS "isPushDue"
      FROM subscriptions s WHERE s.id = ANY($1::int[]) ORDER BY s.id FOR UPDATE`,

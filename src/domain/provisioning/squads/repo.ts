@@ -1,9 +1,12 @@
 import type { Db } from '../../../core/db/db.ts';
+import { PUSH_MARK } from '../repo.ts';
 
 export interface SquadSyncTarget {
   subscriptionId: number;
   userId: number;
   panelUuid: string | null;
+  /** Changes whenever a push of the subscription is asked for or done. */
+  pushMark: string;
 }
 
 /** Active and trial subscriptions of a tariff by id, a batch at a time. */
@@ -13,7 +16,8 @@ export function listSquadSyncTargets(
   page: { afterId: number; limit: number },
 ): Promise<SquadSyncTarget[]> {
   return db.sql<SquadSyncTarget>(
-    `SELECT s.id AS "subscriptionId", s.user_id AS "userId", u.vpnpanel_uuid AS "panelUuid"
+    `SELECT s.id AS "subscriptionId", s.user_id AS "userId", u.vpnpanel_uuid AS "panelUuid",
+       ${PUSH_MARK} AS "pushMark"
      FROM subscriptions s JOIN users u ON u.id = s.user_id
      WHERE s.tariff_id = $1::int AND s.status IN ('active', 'trial') AND s.id > $2::int
      ORDER BY s.id LIMIT $3::int`,
@@ -22,19 +26,20 @@ export function listSquadSyncTargets(
 }
 
 /**
- * Writes the squads that the panel took; without any (no server available) the row keeps its own.
- * @returns `moved` when the subscription left the tariff meanwhile, `busy` when a push of it is due or under way, else `quiet`
+ * Writes the squads that the panel took; without any (none available) the row keeps its own.
+ * @returns `moved` when the subscription left the tariff meanwhile, `busy` when a push of it is due, under way or was done since the
+ *   target was read, else `quiet`
  */
 export async function saveSyncedSquads(
   db: Db,
-  change: { subscriptionId: number; tariffId: number; squads: readonly string[]; now: Date },
+  change: { target: SquadSyncTarget; tariffId: number; squads: readonly string[]; now: Date },
 ): Promise<'quiet' | 'busy' | 'moved'> {
   const [row] = await db.sql<{ is_busy: boolean }>(
-    `UPDATE subscriptions SET
+    `UPDATE subscriptions s SET
        connected_squads = CASE WHEN $3::jsonb = '[]'::jsonb THEN connected_squads ELSE $3::jsonb END, updated_at = $4::timestamptz
      WHERE id = $1::int AND tariff_id = $2::int
-     RETURNING provision_state <> 'synced' OR COALESCE(provision_lease_until >= now(), false) AS is_busy`,
-    [change.subscriptionId, change.tariffId, JSON.stringify(change.squads), change.now],
+     RETURNING provision_state <> 'synced' OR COALESCE(provision_lease_until >= now(), false) OR ${PUSH_MARK} <> $5::text AS is_busy`,
+    [change.target.subscriptionId, change.tariffId, JSON.stringify(change.squads), change.now, change.target.pushMark],
   );
   if (!row) return 'moved';
   return row.is_busy ? 'busy' : 'quiet';

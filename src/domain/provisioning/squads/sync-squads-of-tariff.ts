@@ -4,6 +4,8 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
+import { tryAgain } from '../long-runs/try-again.ts';
+import { isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { listSquadSyncTargets, type SquadSyncTarget, saveSyncedSquads } from './repo.ts';
 
@@ -33,18 +35,44 @@ export class SyncAborted extends Error {
   }
 }
 
+export interface SquadSyncOptions {
+  /**
+   * Nobody will try this sync again: where the panel did not take the squads they are written into the row, and a push goes on from
+   * there (spec 06 17.6). It cannot take an external squad away; that waits for the next sync.
+   */
+  leavesRestToPushes?: boolean;
+}
+
 /**
  * Gives every active or trial subscription of a tariff the tariff's effective squads (H9: none named means every available
  * server) and its external squad (none takes it away), at the panel first and in the row only where the panel took it
- * (spec 02 section 10). Subscriptions without a panel user get the squads in the row; their creation will carry them.
+ * (spec 02 section 10). Only squads that the panel has are named to it, since an unknown one would break the call for everybody.
+ * Subscriptions without a panel user get the squads in the row; their creation will carry them.
  * @returns null when there is no such tariff
  */
-export async function syncSquadsOfTariff(app: App, tariffId: number): Promise<SquadSyncResult | null> {
+export async function syncSquadsOfTariff(
+  app: App,
+  tariffId: number,
+  options: SquadSyncOptions = {},
+): Promise<SquadSyncResult | null> {
   const tariff = await findTariff(app, tariffId);
   if (!tariff) return null;
-  const sync = new SquadSync(app, tariff, await effectiveSquadsOf(app, tariff));
+  const squads = await effectiveSquadsOf(app, tariff);
+  const sync = new SquadSync(app, tariff, { squads, known: await knownOf(app, squads) }, options);
   await sync.run();
   return sync.result;
+}
+
+/** Those of the squads that the panel has; all while it does not say, for the calls to come will show what it takes. */
+async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
+  if (squads.length === 0) return [];
+  try {
+    const there = new Set((await tryAgain(() => app.ports.panel.listInternalSquads())).map((squad) => squad.uuid));
+    return squads.filter((uuid) => there.has(uuid));
+  } catch (error) {
+    if (!isPanelError(error)) throw error;
+    return [...squads];
+  }
 }
 
 /** The same at an administrator's wish, at once. @throws AppError 404 'Tariff not found' */
@@ -60,14 +88,25 @@ class SquadSync {
   readonly result: SquadSyncResult;
   readonly #app: App;
   readonly #tariff: Tariff;
-  readonly #squads: string[];
+  /** For the rows; empty = each keeps its own. */
+  readonly #squads: readonly string[];
+  /** Those of them that the panel has. */
+  readonly #known: string[];
+  readonly #leavesRestToPushes: boolean;
   #failuresInARow = 0;
   #isAborted = false;
 
-  constructor(app: App, tariff: Tariff, squads: string[]) {
+  constructor(app: App, tariff: Tariff, { squads, known }: { squads: string[]; known: string[] }, options: SquadSyncOptions) {
     this.#app = app;
     this.#tariff = tariff;
-    this.#squads = squads;
+    // Squads of which the panel has none would be no access at all.
+    this.#squads = known.length === 0 ? [] : squads;
+    this.#known = known;
+    this.#leavesRestToPushes = options.leavesRestToPushes ?? false;
+    if (known.length < squads.length) {
+      const missing = squads.length - known.length;
+      app.log.warn({ tariffId: tariff.id, missing }, 'squad sync: squads unknown to the panel were left out');
+    }
     this.result = {
       tariffId: tariff.id,
       tariffName: tariff.name,
@@ -96,9 +135,14 @@ class SquadSync {
   /** One of several workers on one shared iterator. */
   async #work(queue: IterableIterator<SquadSyncTarget>): Promise<void> {
     for (const target of queue) {
-      if (this.#isAborted) this.result.skippedCount += 1;
+      if (this.#isAborted) await this.#skip(target);
       else await this.#syncOne(target);
     }
+  }
+
+  async #skip(target: SquadSyncTarget): Promise<void> {
+    if (this.#leavesRestToPushes) await this.#store(target, { isTold: false });
+    this.result.skippedCount += 1;
   }
 
   async #syncOne(target: SquadSyncTarget): Promise<void> {
@@ -115,7 +159,7 @@ class SquadSync {
       return;
     }
     // The panel lost this user: a push finds or makes one, with the squads of the row.
-    if (answer === 'no_such_user') await this.#store(target, { isTold: false });
+    if (answer === 'no_such_user' || this.#leavesRestToPushes) await this.#store(target, { isTold: false });
     this.result.failedCount += 1;
     this.#failuresInARow += 1;
     this.#isAborted ||= this.#failuresInARow >= MAX_CONSECUTIVE_FAILURES;
@@ -126,7 +170,7 @@ class SquadSync {
     try {
       const changed = await this.#app.ports.panel.updateUser({
         uuid,
-        ...(this.#squads.length === 0 ? {} : { squadUuids: this.#squads }),
+        ...(this.#known.length === 0 ? {} : { squadUuids: this.#known }),
         externalSquadUuid: this.#tariff.externalSquadUuid,
       });
       return changed === null ? 'no_such_user' : 'taken';
@@ -136,11 +180,11 @@ class SquadSync {
     }
   }
 
-  /** A push that is waiting or under way may have read the old squads, so it is asked for once more. */
+  /** A push that is waiting, under way or just done may have read the old squads, so it is asked for once more. */
   async #store(target: SquadSyncTarget, { isTold }: { isTold: boolean }): Promise<void> {
     await inTransaction(this.#app, async (t) => {
       const saved = await saveSyncedSquads(t.db, {
-        subscriptionId: target.subscriptionId,
+        target,
         tariffId: this.#tariff.id,
         squads: this.#squads,
         now: t.clock.now(),
