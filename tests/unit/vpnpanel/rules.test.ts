@@ -110,7 +110,8 @@ describe('panelStateFor', () => {
     ['expired', past, 'DISABLED', inOneMinute],
     ['disabled', future, 'DISABLED', future],
     ['disabled', soon, 'DISABLED', inOneMinute],
-    ['limited', future, 'DISABLED', future],
+    ['limited', future, 'ACTIVE', future],
+    ['limited', past, 'DISABLED', inOneMinute],
     ['pending', future, 'DISABLED', future],
   ])('%s until %s', (status, endDate, expected, expireAt) => {
     expect(panelStateFor({ status, endDate }, now)).toEqual({ status: expected, expireAt });
