@@ -18,6 +18,7 @@ import {
   newChangeCode,
   newVerificationSecret,
 } from './mail-secrets.ts';
+import { askForPanelImport } from './panel-import.ts';
 import {
   applyEmailChange,
   clearEmailChange,
@@ -131,6 +132,8 @@ async function judgeCode(t: App, userId: number, code: string): Promise<{ newEma
   const user = await findById(t.db, userId);
   await applyEmailChange(t.db, userId, newEmail, now);
   await forgetSessionUser(t, userId);
+  // Nothing is imported by a change (spec 01 section 5.5), but whoever is at the panel is known there by the old address.
+  if (user?.vpnpanelUuid) await askForPanelImport(t, userId);
   if (user?.email) await mailAddressChanged(t, user, user.email, maskedAddress(newEmail));
   return { newEmail };
 }

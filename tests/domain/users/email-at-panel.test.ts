@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { confirmEmailChange, requestEmailChange } from '../../../src/domain/identity/email/change-email.ts';
+import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
+import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
+import { usersJobs } from '../../../src/domain/users/jobs.ts';
+import { actorOf, anAddress, anUnverifiedAccount, aVerifiedAccount, mailedSecret } from '../identity/accounts.ts';
+import { aSubscription, type ProvisioningTest, readRow, withPanel } from '../provisioning/provisioning-setup.ts';
+import { jobsOf } from './admin/admin-setup.ts';
+
+const TOLD = 'users.import-from-panel';
+
+/** A subscription that the panel holds as it is. */
+async function bought(t: ProvisioningTest, userId: number) {
+  const { id } = await aSubscription(t.app, { user: { id: userId, messengerId: 0 } });
+  await inTransaction(t.app, (inner) => requestProvisioning(inner, id));
+  await pushSubscription(t.app, id);
+  return { id, uuid: (await readRow(t.app, id)).vpnpanel_uuid! };
+}
+
+/** What the queues do after the commit. */
+async function followUp(t: ProvisioningTest, userId: number, id: number) {
+  expect(await jobsOf(t.app, 'userId', userId)).toContain(TOLD);
+  await usersJobs[TOLD](t.app, { userId });
+  expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'pending' });
+  await pushSubscription(t.app, id);
+}
+
+test('a panel user gets the address that its owner proves after the purchase', async () => {
+  const t = await withPanel();
+  const email = anAddress();
+  const account = await anUnverifiedAccount(t.app, email);
+  const { id, uuid } = await bought(t, account.id);
+  expect(await t.adapter.findByUuid(uuid)).toMatchObject({ email: null });
+  await verifyEmail(t.app, await mailedSecret(t.app, email));
+  await followUp(t, account.id, id);
+  expect(await t.adapter.findByUuid(uuid)).toMatchObject({ email });
+});
+
+test('a panel user gets the address that its owner changes to', async () => {
+  const t = await withPanel();
+  const account = await aVerifiedAccount(t.app);
+  const { id, uuid } = await bought(t, account.id);
+  expect(await t.adapter.findByUuid(uuid)).toMatchObject({ email: account.email });
+  const newEmail = anAddress();
+  await requestEmailChange(t.app, actorOf(account.id), { newEmail });
+  await confirmEmailChange(t.app, actorOf(account.id), await mailedSecret(t.app, newEmail));
+  await followUp(t, account.id, id);
+  expect(await t.adapter.findByUuid(uuid)).toMatchObject({ email: newEmail });
+});
+
+test('a change of the address asks for nothing where the panel has no user', async () => {
+  const t = await withPanel();
+  const account = await aVerifiedAccount(t.app);
+  await t.app.db.sql("DELETE FROM jobs.job WHERE data->>'userId' = $1", [String(account.id)]);
+  const newEmail = anAddress();
+  await requestEmailChange(t.app, actorOf(account.id), { newEmail });
+  await confirmEmailChange(t.app, actorOf(account.id), await mailedSecret(t.app, newEmail));
+  expect(await jobsOf(t.app, 'userId', account.id)).not.toContain(TOLD);
+});
