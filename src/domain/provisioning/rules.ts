@@ -76,12 +76,17 @@ function fillTemplate(template: string, user: PanelNamedUser): string {
 /** The panel's own rule for an address; any other makes it refuse the whole call, with the access in it. */
 const PANEL_EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
+/** Can a user of the panel have this address? Mail reaches addresses of other forms, too. */
+export function isPanelEmail(email: string): boolean {
+  return PANEL_EMAIL.test(email);
+}
+
 /**
  * The address by which the panel may know a user: confirmed, since any other proves nothing about whose panel user it is, and of a
- * form that the panel takes. Mail reaches addresses of other forms, too; their owners are then known there by name alone.
+ * form that the panel takes. Who has an address of another form is known there by name alone.
  */
 export function panelEmailOf(user: { email: string | null; emailVerified: boolean }): string | null {
-  return user.email !== null && user.emailVerified && PANEL_EMAIL.test(user.email) ? user.email : null;
+  return user.email !== null && user.emailVerified && isPanelEmail(user.email) ? user.email : null;
 }
 
 /** @returns the device limit to send, or null when the field is left out (spec 02 section 4.4) */

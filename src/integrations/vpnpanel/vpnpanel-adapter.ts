@@ -2,6 +2,7 @@ import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
 import type { PanelUser, PanelUserPatch, VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { isPanelError, type PanelError } from '../../domain/provisioning/ports.ts';
+import { isPanelEmail } from '../../domain/provisioning/rules.ts';
 import { connectionError, type PanelConnection, shownUrl } from './panel-connection.ts';
 import { createGenerationCache, panelNumberFromUuid, requireUuid } from './panel-generation.ts';
 import { createNodeCalls } from './panel-node-calls.ts';
@@ -140,6 +141,8 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       return bestUser(answer, (user) => user.messengerId === messengerId);
     },
     async findByEmail(email) {
+      // The panel refuses to look such an address up; nobody can have it there.
+      if (!isPanelEmail(email)) return null;
       const answer = await lookUp(['by-email', email], { email });
       return bestUser(answer, (user) => user.email?.toLowerCase() === email.toLowerCase());
     },

@@ -46,6 +46,9 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect(await adapter.findByUuid(UNKNOWN_UUID)).toBeNull();
     expect(await adapter.findByMessengerId(1)).toBeNull();
     expect(await adapter.findByEmail('nobody@example.com')).toBeNull();
+    // The panel would refuse the look-up of these.
+    expect(await adapter.findByEmail('иван@почта.рф')).toBeNull();
+    expect(await adapter.findByEmail('a..b@example.com')).toBeNull();
     expect(await adapter.findByUsername('nobody/../x')).toBeNull();
     expect(await adapter.updateUser({ uuid: UNKNOWN_UUID, trafficLimitBytes: 0 })).toBeNull();
     expect(await adapter.enableUser(UNKNOWN_UUID)).toBeNull();
