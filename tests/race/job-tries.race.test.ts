@@ -17,7 +17,7 @@ describe.runIf(serverUrl !== null)('tries of a job', () => {
       await runner.install();
       await runner.work({
         'provisioning.sync-squads': async (job) => {
-          tries.push(job.isLastTry);
+          tries.push(job.isLastTry ?? false);
           throw new Error('not this time');
         },
       });

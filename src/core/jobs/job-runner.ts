@@ -14,8 +14,8 @@ export interface RunningJob<Data> {
   data: Data;
   /** Set when the process is asked to stop or the job ran out of time. */
   signal: AbortSignal;
-  /** The queue will not try again: what must not be lost is to be left to somebody else now. */
-  isLastTry: boolean;
+  /** The queue will not try again: what must not be lost is to be left to somebody else now. Left out: it will. */
+  isLastTry?: boolean;
 }
 
 export type JobHandlers = { [K in keyof JobTypes]?: (job: RunningJob<JobTypes[K]>) => Promise<void> };

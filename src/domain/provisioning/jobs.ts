@@ -31,8 +31,9 @@ export const provisioningJobs = {
     await removePanelUser(app, job.data.panelUuid, job.data.mode);
   },
   async 'provisioning.sync-squads'(app: App, job: RunningJob<{ tariffId: number }>): Promise<void> {
-    const result = await syncSquadsOfTariff(app, job.data.tariffId, { leavesRestToPushes: job.isLastTry });
-    if (result && result.failedCount > 0 && !job.isLastTry) throw new SyncAborted(result.failedCount);
+    const { data, isLastTry = false } = job;
+    const result = await syncSquadsOfTariff(app, data.tariffId, { leavesRestToPushes: isLastTry });
+    if (result && result.failedCount > 0 && !isLastTry) throw new SyncAborted(result.failedCount);
   },
   async 'provisioning.continue'(app: App, job: RunningJob<{ table: RunTable; runId: number }>): Promise<void> {
     await continueRun(app, job.data, job.signal);
