@@ -21,14 +21,18 @@ export function wantedState(target: PushTarget, now: Date): ReturnType<typeof pa
   return panelStateFor(isOff ? { ...target, status: 'disabled' } : target, now);
 }
 
+/** What a present panel user is to have: `panelStateFor`, and never a live one for a deleted account. */
+export function presentState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
+  return panelStateFor(target.user.status === 'deleted' ? { ...target, status: 'disabled' } : target, now);
+}
+
 /**
- * What a present panel user is to have. Whether traffic is used up is the panel's own finding and stays with it: a limited one is
- * switched on where it is off or has run out, and else gets no status at all.
+ * The same as it is sent. Whether traffic is used up is the panel's own finding and stays with it: a limited one is switched on where
+ * it is off or has run out, and else gets no status at all.
  */
 function stateOf(target: PushTarget, present: PanelUser, now: Date): Pick<PanelUserPatch, 'status' | 'expireAt'> {
-  if (target.status !== 'limited' || target.user.status === 'deleted') return wantedState(target, now);
-  const { status, expireAt } = panelStateFor(target, now);
-  const isPanelsOwn = present.status === 'LIMITED' || present.status === 'ACTIVE';
+  const { status, expireAt } = presentState(target, now);
+  const isPanelsOwn = target.status === 'limited' && (present.status === 'LIMITED' || present.status === 'ACTIVE');
   return status === 'ACTIVE' && isPanelsOwn ? { expireAt } : { status, expireAt };
 }
 

@@ -1,10 +1,10 @@
 import type { App } from '../../../core/app.ts';
-import { wantedState } from '../panel-fields.ts';
+import { presentState } from '../panel-fields.ts';
 import { loadPushTarget } from '../repo.ts';
 import { trafficLimitBytesFor } from '../rules.ts';
 import { isSameSet } from './rules.ts';
 
-/** What a push of the subscription would tell the panel now, and of which version of the row that is. */
+/** What a push of the subscription would tell a present panel user now, and of which version of the row that is. */
 export interface PanelWish {
   subscriptionId: number;
   version: number;
@@ -27,7 +27,7 @@ export async function readPanelWish(app: App, subscriptionId: number): Promise<P
   const target = await loadPushTarget(app.db, subscriptionId);
   if (!target) return null;
   return {
-    ...wantedState(target, app.clock.now()),
+    ...presentState(target, app.clock.now()),
     subscriptionId,
     version: target.version,
     userId: target.user.id,

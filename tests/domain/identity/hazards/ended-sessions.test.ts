@@ -188,24 +188,21 @@ describe('H8: the very moment of the end', () => {
   test('linking a messenger account while its proof is looked at binds nothing', async () => {
     const account = await aVerifiedAccount(app);
     const messengerId = 7_700_000_000 + unique();
-    const { messengerIdentity } = app.ports;
-    let ending: Promise<void> = Promise.resolve();
-    const slow: App = {
-      ...app,
-      ports: {
-        ...app.ports,
-        messengerIdentity: Object.assign(Object.create(messengerIdentity), {
-          verifyInitData: (...proof: Parameters<typeof messengerIdentity.verifyInitData>) => {
-            clock.advance(1_000);
-            ending = endAll(account.id);
-            return messengerIdentity.verifyInitData(...proof);
-          },
-        }),
-      },
+    const { sql } = app.db;
+    let isDone = false;
+    // The end commits before the transaction that binds has the user's lock.
+    const watched: App['db']['sql'] = async (text, values) => {
+      const rows = await sql(text, values);
+      if (!isDone && text.includes('FROM users WHERE id = $1')) {
+        isDone = true;
+        clock.advance(1_000);
+        await endAll(account.id);
+      }
+      return rows as never;
     };
-    const linking = linkMessenger(slow, account.actor, { initData: signInData(app, messengerId) });
-    await expect(linking).rejects.toMatchObject(refused);
-    await ending;
+    const slow: App = { ...app, db: { ...app.db, sql: watched } };
+    await expect(linkMessenger(slow, account.actor, { initData: signInData(app, messengerId) })).rejects.toMatchObject(refused);
+    expect(isDone).toBe(true);
     expect((await findById(app.db, account.id))?.messengerId).toBeNull();
   });
 });
