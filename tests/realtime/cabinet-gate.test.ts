@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { forgetAccess, forgetPolicies } from '../../src/domain/access/read-effective-access.ts';
 import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate-user.ts';
-import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
 import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+import { connectToCabinet } from './connect-to-cabinet.ts';
 import { emit, startRealtime, type TestRealtime } from './realtime-server.ts';
-import { connect, disconnectAll } from './socket-client.ts';
+import { disconnectAll } from './socket-client.ts';
 
 let t: TestApp;
 let server: TestRealtime;
@@ -33,15 +33,7 @@ async function aTicketReader(): Promise<BuiltUser> {
 }
 
 async function cabinet(user: BuiltUser) {
-  const claims = {
-    userId: user.id,
-    messengerId: user.messengerId,
-    permissions: [],
-    roles: [],
-    roleLevel: 0,
-    sessionsEndedAt: null,
-  };
-  const client = connect(`${server.url}/cabinet/ws?token=${await signAccessToken(t.app, claims)}`);
+  const client = await connectToCabinet(t.app, server, user);
   return { ...client, greeting: await client.next() };
 }
 

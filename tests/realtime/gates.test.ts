@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { authenticateUser } from '../../src/domain/identity/authenticate-user.ts';
-import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
 import { setMaintenance } from '../../src/domain/safety/maintenance.ts';
 import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+import { connectToCabinet } from './connect-to-cabinet.ts';
 import { startRealtime, type TestRealtime } from './realtime-server.ts';
-import { connect, disconnectAll } from './socket-client.ts';
+import { disconnectAll } from './socket-client.ts';
 
 let t: TestApp;
 let server: TestRealtime;
@@ -23,17 +23,7 @@ afterEach(async () => {
 });
 afterAll(() => server.close());
 
-async function cabinet(user: BuiltUser) {
-  const claims = {
-    userId: user.id,
-    messengerId: user.messengerId,
-    permissions: [],
-    roles: [],
-    roleLevel: 0,
-    sessionsEndedAt: null,
-  };
-  return connect(`${server.url}/cabinet/ws?token=${await signAccessToken(t.app, claims)}`);
-}
+const cabinet = (user: BuiltUser) => connectToCabinet(t.app, server, user);
 
 it('closes open sockets when maintenance begins and takes no new ones, config admins apart', async () => {
   const [user, admin] = [await cabinet(await aUser(t.app)), await cabinet(owner)];

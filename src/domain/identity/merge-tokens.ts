@@ -79,10 +79,7 @@ export async function takeMergeToken(t: App, token: string): Promise<PendingMerg
 export async function isOfferVoid(app: App, offer: PendingMerge, secondary: HeldIdentities): Promise<boolean> {
   const held = offer.provider === 'messenger' ? secondary.messengerId : linkedId(secondary, offer.provider);
   if (held === null || String(held) !== offer.providerId) return true;
-  return (
-    (await haveSessionsEndedSince(app, offer.primaryUserId, offer.createdAt)) ||
-    (await haveSessionsEndedSince(app, offer.secondaryUserId, offer.createdAt))
-  );
+  return haveSessionsEndedSince(app, [offer.primaryUserId, offer.secondaryUserId], offer.createdAt);
 }
 
 /**

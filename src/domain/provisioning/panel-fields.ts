@@ -12,22 +12,18 @@ import {
   trafficLimitBytesFor,
 } from './rules.ts';
 
-/**
- * What the panel is to have where it has no user: `panelStateFor`, and never a live one for a deleted account, nor for used up
- * traffic, which a new panel user would have anew.
- */
-export function wantedState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
-  const isOff = target.user.status === 'deleted' || target.status === 'limited';
-  return panelStateFor(isOff ? { ...target, status: 'disabled' } : target, now);
-}
-
 /** What a present panel user is to have: `panelStateFor`, and never a live one for a deleted account. */
 export function presentState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
   return panelStateFor(target.user.status === 'deleted' ? { ...target, status: 'disabled' } : target, now);
 }
 
+/** The same where the panel has no user: none is made for used up traffic, which a new one would have anew. */
+export function stateWithoutUser(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
+  return presentState(target.status === 'limited' ? { ...target, status: 'disabled' } : target, now);
+}
+
 /**
- * The same as it is sent. Whether traffic is used up is the panel's own finding and stays with it: a limited one is switched on where
+ * `presentState` as it is sent. Whether traffic is used up is the panel's own finding and stays with it: a limited one is switched on where
  * it is off or has run out, and else gets no status at all.
  */
 function stateOf(target: PushTarget, present: PanelUser, now: Date): Pick<PanelUserPatch, 'status' | 'expireAt'> {
@@ -42,7 +38,7 @@ export function draftOf(app: App, target: PushTarget, username: string): PanelUs
     ...commonFields(app, target),
     ...(target.connectedSquads.length === 0 ? {} : { squadUuids: target.connectedSquads }),
     ...(target.externalSquadUuid === null ? {} : { externalSquadUuid: target.externalSquadUuid }),
-    ...wantedState(target, app.clock.now()),
+    ...stateWithoutUser(target, app.clock.now()),
     username,
   };
 }

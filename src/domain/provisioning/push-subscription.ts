@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { findPanelUser, mayAdopt } from './find-panel-user.ts';
-import { draftOf, patchOf, usernameOf, wantedState } from './panel-fields.ts';
+import { draftOf, patchOf, stateWithoutUser, usernameOf } from './panel-fields.ts';
 import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 import { removePanelUser } from './remove-panel-user.ts';
 import {
@@ -170,7 +170,7 @@ async function applyToPanel(
 ): Promise<PanelUser | null> {
   const { panel } = app.ports;
   const found = await findPanelUser(app, target.user);
-  const { status } = wantedState(target, app.clock.now());
+  const { status } = stateWithoutUser(target, app.clock.now());
   if (!found && status === 'DISABLED') return null;
   await keep(null);
   let user: PanelUser;

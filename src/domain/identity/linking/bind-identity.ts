@@ -33,7 +33,7 @@ export async function bindProviderAccount(
       const user = await lockUserById(t.db, userId);
       if (!user) throw linkedUserNotFound();
       if (user.status !== 'active') throw userNotActive();
-      if (await haveSessionsEndedSince(t, userId, begunAt)) throw stateInvalid();
+      if (await haveSessionsEndedSince(t, [userId], begunAt)) throw stateInvalid();
       const current = linkedId(user, provider);
       if (current === providerId) return { kind: 'already_linked' };
       const ownerId = await findIdByProviderId(t.db, provider, providerId);

@@ -76,9 +76,9 @@ export async function closeAllSessions(t: App, userId: number): Promise<void> {
   });
 }
 
-/** Was everything that a session of this user may have begun at that moment ended since? */
-export function haveSessionsEndedSince(app: App, userId: number, moment: Date): Promise<boolean> {
-  return haveEndedSince(app.db, userId, moment);
+/** Was everything that a session of one of these users may have begun at that moment ended since? */
+export function haveSessionsEndedSince(app: App, userIds: readonly number[], moment: Date): Promise<boolean> {
+  return haveEndedSince(app.db, userIds, moment);
 }
 
 async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Promise<void> {

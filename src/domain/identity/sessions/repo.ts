@@ -133,8 +133,11 @@ export async function noteSessionsEnded(db: Db, userId: number, now: Date): Prom
   );
 }
 
-export async function haveEndedSince(db: Db, userId: number, moment: Date): Promise<boolean> {
-  const rows = await db.sql('SELECT id FROM users WHERE id = $1::int AND sessions_ended_at > $2::timestamptz', [userId, moment]);
+export async function haveEndedSince(db: Db, userIds: readonly number[], moment: Date): Promise<boolean> {
+  const rows = await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) AND sessions_ended_at > $2::timestamptz', [
+    userIds,
+    moment,
+  ]);
   return rows.length > 0;
 }
 

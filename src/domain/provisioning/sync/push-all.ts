@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { SECOND_MS } from '../../../core/clock.ts';
 import type { RunHold } from '../long-runs/drive-run.ts';
 import { tryAgain } from '../long-runs/try-again.ts';
-import { patchOf, wantedState } from '../panel-fields.ts';
+import { patchOf, stateWithoutUser } from '../panel-fields.ts';
 import { isPanelError, type PanelUser } from '../ports.ts';
 import { pushSubscription } from '../push-subscription.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
@@ -52,7 +52,7 @@ function isInStep(app: App, run: SyncRun, candidate: PushCandidate, known: Reado
   // Pushed since the list was read, perhaps by this run before it was interrupted.
   const readAt = listed?.readAt ?? new Date(run.cursor.readAt!);
   if (provisionedAt !== null && provisionedAt > readAt) return true;
-  const wanted = wantedState(target, app.clock.now());
+  const wanted = stateWithoutUser(target, app.clock.now());
   if (listed === null) return wanted.status === 'DISABLED' && target.user.panelUuid === null;
   return candidate.shortUuid === listed.user.shortUuid && holdsAll(app, target, listed.user, known);
 }
