@@ -126,7 +126,7 @@ describe('rows in the cabinet', () => {
     await answerTicket(app, admin, ticket.id, { text: 'two', ...noFile });
     const page = { unreadOnly: false, limit: 1, offset: 0 };
     const own = await listTicketNotifications(app, user, page);
-    expect(own).toMatchObject({ items: [{ type: 'admin_reply', isRead: false }], unreadCount: 2 });
+    expect(own).toMatchObject({ items: [{ notificationType: 'admin_reply', isRead: false }], unreadCount: 2 });
     const [ownId, adminId] = [
       own.items[0]!.id,
       (await listTicketNotifications(app, admin, { ...page, limit: 100 })).items.find((row) => row.ticketId === ticket.id)!.id,
