@@ -1,4 +1,4 @@
-/** What the world hears of a ticket; always inside the transaction of the change (spec 05 section 16.2). */
+/** What the world hears of a ticket; always inside the transaction of the change (spec 05 section 16, invariant 2). */
 
 import type { App } from '../../core/app.ts';
 import { firstCharacters } from '../../core/characters.ts';
