@@ -11,10 +11,9 @@ const MAX_LINES = 400;
 /** Later modules may use earlier ones, never the other way round; news for an earlier module travels as an event or an argument. */
 const MODULE_ORDER = [
   ...['settings', 'messaging', 'ledger', 'access', 'identity'],
-  ...['catalog', 'pricing', 'provisioning'],
-  ...['subscriptions', 'payments', 'audience', 'promo', 'gifts'],
-  ...['referrals', 'campaigns', 'games'],
-  ...['users', 'merge'],
+  ...['activity', 'promo-groups', 'catalog', 'pricing', 'provisioning'],
+  ...['subscriptions', 'payments', 'audience', 'promo', 'storefront'],
+  ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
   ...['tickets', 'content'],
   ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],
 ];

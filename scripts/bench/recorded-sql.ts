@@ -4,7 +4,7 @@ import { findById, findPasswordUser } from '../../src/domain/identity/repo.ts';
 import { insertSession } from '../../src/domain/identity/sessions/repo.ts';
 import { countByDay, countDirectly } from '../../src/domain/ledger/count-repo.ts';
 import { listTransactions } from '../../src/domain/ledger/repo.ts';
-import { countByStatus, listInOrder } from '../../src/domain/users/admin/list/repo.ts';
+import { countByStatus, listInOrder } from '../../src/domain/users/list/repo.ts';
 import { countUsers, findViewByEitherId, listNewest } from '../../src/domain/users/repo.ts';
 
 /** @throws Error when `query` sends anything but one statement */

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
-import { receivePollUpdate } from '../domain/games/polls/answer-in-messenger.ts';
-import { wheelStars } from '../domain/games/wheel/stars-spin.ts';
-import { receiveGiftUpdate } from '../domain/gifts/purchases/press-activate.ts';
+import { receivePollUpdate } from '../domain/engagement/polls/answer-in-messenger.ts';
+import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { METHODS } from '../domain/payments/method-defaults.ts';
 import { isMethodConfigured } from '../domain/payments/method-settings.ts';
@@ -12,6 +11,7 @@ import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
 import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.ts';
 import { barePath } from '../domain/settings/callback-paths.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
+import { receiveGiftUpdate } from '../domain/storefront/purchases/press-activate.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { PromoGroupRequest } from '../domain/catalog/promo-groups/save-promo-group.ts';
-import type { PromoGroupRecord } from '../domain/catalog/promo-groups/types.ts';
+import type { PromoGroupRequest } from '../domain/promo-groups/save-promo-group.ts';
+import type { PromoGroupRecord } from '../domain/promo-groups/types.ts';
 import type { PromoGroupCreateFields, PromoGroupUpdateFields } from './web/promo-groups.schemas.ts';
 
 /** Names of promo groups on the wire, alike at both doors (spec 04 section 8.4). */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aPaidPurchase, aPurchase } from '../domain/gifts/purchase-samples.ts';
 import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
+import { aPaidPurchase, aPurchase } from '../domain/storefront/purchase-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';

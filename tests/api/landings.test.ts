@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, DAY_MS } from '../../src/core/clock.ts';
-import { fulfilPurchase } from '../../src/domain/gifts/jobs.ts';
-import { panelAnswers, tellPaid } from '../domain/gifts/purchase-samples.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/jobs.ts';
 import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
+import { panelAnswers, tellPaid } from '../domain/storefront/purchase-samples.ts';
 import { aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';

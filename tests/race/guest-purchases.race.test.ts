@@ -1,13 +1,15 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { addDays, DAY_MS, MINUTE_MS } from '../../src/core/clock.ts';
-import { deliverWaiting, fulfilPurchase, guestPurchases, watchPurchases } from '../../src/domain/gifts/jobs.ts';
-import { activateByToken } from '../../src/domain/gifts/purchases/activate-purchase.ts';
-import { startPurchase } from '../../src/domain/gifts/purchases/start-purchase.ts';
-import { viewPurchase } from '../../src/domain/gifts/purchases/view-purchase.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
+import { deliverWaiting, fulfilPurchase, guestPurchases, watchPurchases } from '../../src/domain/storefront/jobs.ts';
+import { activateByToken } from '../../src/domain/storefront/purchases/activate-purchase.ts';
+import { startPurchase } from '../../src/domain/storefront/purchases/start-purchase.ts';
+import { viewPurchase } from '../../src/domain/storefront/purchases/view-purchase.ts';
+import { callback, callbackJobs, callbackResults } from '../domain/payments/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
 import {
   aDeliveredPurchase,
   aName,
@@ -23,9 +25,7 @@ import {
   type Shop,
   subscriptionOf,
   tellPaid,
-} from '../domain/gifts/purchase-samples.ts';
-import { callback, callbackJobs, callbackResults } from '../domain/payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
+} from '../domain/storefront/purchase-samples.ts';
 import { aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { aUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
-import { lockUserSubscription } from '../../src/domain/subscriptions/manual-changes.ts';
+import { lockUserSubscription } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { aPair, tokenFor } from '../domain/merge/merge-samples.ts';
 import { aSubscription } from '../domain/provisioning/provisioning-setup.ts';
 import { rowOf } from '../domain/subscriptions/sale-samples.ts';

@@ -5,7 +5,7 @@ import { migrateSquad } from '../../src/domain/provisioning/migration/migrate-sq
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts';
-import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual-changes.ts';
+import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { actor, aServer, inStep, run, startEmpty, usersOf } from '../domain/provisioning/panel-sync/setup.ts';
 import { GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { deletePromoGroup } from '../../src/domain/catalog/promo-groups/delete-promo-group.ts';
-import { joinPromoGroup } from '../../src/domain/catalog/promo-groups/memberships.ts';
+import { deletePromoGroup } from '../../src/domain/promo-groups/delete-promo-group.ts';
+import { joinPromoGroup } from '../../src/domain/promo-groups/memberships.ts';
 import { aGroup } from '../domain/promo/promocode-samples.ts';
 import { aUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

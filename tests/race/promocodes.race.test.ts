@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { changePromoGroup, createPromoGroup } from '../../src/domain/catalog/promo-groups/save-promo-group.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
 import { giveUseBack, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
 import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts';
+import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
 import { aDiscountCode, aPromocode, aRedeemer, standing } from '../domain/promo/promocode-samples.ts';
 import { unique } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

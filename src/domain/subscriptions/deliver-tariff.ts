@@ -1,9 +1,9 @@
 import type { App } from '../../core/app.ts';
+import { recordEvent } from '../activity/record-event.ts';
 import { effectiveSquadsOf } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED } from './events.ts';
-import { recordEvent } from './record-event.ts';
 import { insert, linkServers, markPaidBuyer, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import type { Subscription } from './types.ts';

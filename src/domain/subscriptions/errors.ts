@@ -1,13 +1,6 @@
 import { AppError, refuse, ValidationError } from '../../core/errors.ts';
 import type { SavedCart } from './types.ts';
 
-const MAX_ROW_ID = 2_147_483_647;
-
-/** Whether a number can be the id of a row at all; any other is simply unknown (404), never an error of the database. */
-export function isRowId(id: number): boolean {
-  return Number.isInteger(id) && id >= 1 && id <= MAX_ROW_ID;
-}
-
 /** Cabinet: the user has none. */
 export const noSubscription = () => refuse('no_subscription', 404, 'No subscription found');
 /** Web API: no such id. */

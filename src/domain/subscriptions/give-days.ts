@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { applyManualChange } from './manual-changes.ts';
+import { applyManualChange } from './manual/manual-changes.ts';
 import { extendSubscription } from './rules/extend.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';

@@ -1,6 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { formatPrice } from '../../core/money.ts';
+import { isRowId } from '../../core/row-id.ts';
 import { effectiveSquadsOf, findTariff, lockTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { userNotFound } from '../identity/errors.ts';
@@ -8,7 +9,6 @@ import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { freeLabel } from '../pricing/labels.ts';
 import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
-import { isRowId } from './errors.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { lackOfMoney } from './purchase/lack-of-money.ts';

@@ -3,12 +3,13 @@ import type { App } from '../../core/app.ts';
 import { DAY_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
+import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { forgetStopped } from './daily/repo.ts';
-import { isRowId, outOfBounds, subscriptionNotFound } from './errors.ts';
+import { outOfBounds, subscriptionNotFound } from './errors.ts';
 import {
   findById,
   linkServers,

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isConfigAdmin } from '../access/read-effective-access.ts';
-import { applyStatus } from './admin/changes/change-status.ts';
+import { applyStatus } from './changes/change-status.ts';
 import { listSilentUsers, lockRemovable, type SilentPosition } from './inactive-repo.ts';
 
 /** The hour (UTC) in which the job works. */

@@ -5,11 +5,11 @@ import type { UserRecord } from '../identity/types.ts';
 import { adoptPanelUser } from '../provisioning/adopt-panel-user.ts';
 import { mayAdopt } from '../provisioning/find-panel-user.ts';
 import type { PanelUser } from '../provisioning/ports.ts';
-import { applyManualChange, insertManually, lockUserSubscription } from '../subscriptions/manual-changes.ts';
+import { applyManualChange, insertManually, lockUserSubscription } from '../subscriptions/manual/manual-changes.ts';
 import { isActive } from '../subscriptions/rules/status.ts';
 import type { Subscription } from '../subscriptions/types.ts';
-import { noteSync } from './admin/sync/repo.ts';
-import { fieldsFromPanel, linksFromPanel, usedGigabytes } from './admin/sync/rules.ts';
+import { noteSync } from './panel/sync-repo.ts';
+import { fieldsFromPanel, linksFromPanel, usedGigabytes } from './panel/sync-rules.ts';
 
 /** What became of an import; only `imported` and `linked` changed anything. */
 export type ImportOutcome = 'imported' | 'linked' | 'not_found' | 'held_by_another' | 'not_wanted';

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { lockUserSubscription } from '../subscriptions/manual-changes.ts';
+import { lockUserSubscription } from '../subscriptions/manual/manual-changes.ts';
 
 /**
  * Has the panel know a user by the e-mail that he has just proved or changed to: the panel finds people by it, and the old address may

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readBackground } from '../../domain/gifts/landings/background.ts';
-import { LOCALES } from '../../domain/gifts/landings/rules.ts';
+import { readBackground } from '../../domain/storefront/landings/background.ts';
+import { LOCALES } from '../../domain/storefront/landings/rules.ts';
 
 /** Fields of a sales page with rules of their own (spec 03 section 7.3). */
 

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { ValidationError } from '../../core/errors.ts';
-import { readBackground } from '../../domain/gifts/landings/background.ts';
-import type { LandingFigures, ListedLanding, ListedPurchase } from '../../domain/gifts/landings/read-landings.ts';
+import { readBackground } from '../../domain/storefront/landings/background.ts';
+import type { LandingFigures, ListedLanding, ListedPurchase } from '../../domain/storefront/landings/read-landings.ts';
 import type {
   Landing,
   LandingBackground,
   LandingChanges,
   LandingContent,
   LandingMethod,
-} from '../../domain/gifts/landings/types.ts';
+} from '../../domain/storefront/landings/types.ts';
 import { utcDate } from '../shared.schemas.ts';
 import { type LandingPaymentMethodInput, tariffIds } from './landing-fields.schemas.ts';
 import type { LandingCreateRequest, LandingUpdateRequest } from './landings.schemas.ts';

@@ -4,13 +4,13 @@ import {
   removeLanding,
   sortLandings,
   toggleLanding,
-} from '../../domain/gifts/landings/manage-landings.ts';
+} from '../../domain/storefront/landings/manage-landings.ts';
 import {
   listAllLandings,
   listLandingPurchases,
   readLanding,
   readLandingFigures,
-} from '../../domain/gifts/landings/read-landings.ts';
+} from '../../domain/storefront/landings/read-landings.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import {

@@ -1,6 +1,6 @@
-import { deletePromoGroup } from '../../domain/catalog/promo-groups/delete-promo-group.ts';
-import { listPromoGroupRecords, readPromoGroup } from '../../domain/catalog/promo-groups/read-promo-groups.ts';
-import { changePromoGroup, createPromoGroup } from '../../domain/catalog/promo-groups/save-promo-group.ts';
+import { deletePromoGroup } from '../../domain/promo-groups/delete-promo-group.ts';
+import { listPromoGroupRecords, readPromoGroup } from '../../domain/promo-groups/read-promo-groups.ts';
+import { changePromoGroup, createPromoGroup } from '../../domain/promo-groups/save-promo-group.ts';
 import { toNewPromoGroup, toPromoGroupAnswer, toPromoGroupChanges } from '../promo-group-wire.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';

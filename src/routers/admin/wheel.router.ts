@@ -11,8 +11,8 @@ import {
   readWheelStatistics,
   removePrize,
   type WheelForm,
-} from '../../domain/games/wheel/manage-wheel.ts';
-import type { PrizeFields, SpinRecord, WheelConfigChanges, WheelPrize } from '../../domain/games/wheel/types.ts';
+} from '../../domain/engagement/wheel/manage-wheel.ts';
+import type { PrizeFields, SpinRecord, WheelConfigChanges, WheelPrize } from '../../domain/engagement/wheel/types.ts';
 import { SuccessResponse, utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import {

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import type { UserActor } from '../../core/actor.ts';
 import { isAppError, refuse } from '../../core/errors.ts';
-import { type ShownLanding, showLanding } from '../../domain/gifts/landings/show-landing.ts';
-import { activateByToken } from '../../domain/gifts/purchases/activate-purchase.ts';
-import { readContact } from '../../domain/gifts/purchases/rules.ts';
-import { startPurchase } from '../../domain/gifts/purchases/start-purchase.ts';
-import type { Contact } from '../../domain/gifts/purchases/types.ts';
-import { type PurchaseView, viewPurchase } from '../../domain/gifts/purchases/view-purchase.ts';
 import { authenticateUser } from '../../domain/identity/authenticate-user.ts';
+import { type ShownLanding, showLanding } from '../../domain/storefront/landings/show-landing.ts';
+import { activateByToken } from '../../domain/storefront/purchases/activate-purchase.ts';
+import { readContact } from '../../domain/storefront/purchases/rules.ts';
+import { startPurchase } from '../../domain/storefront/purchases/start-purchase.ts';
+import type { Contact } from '../../domain/storefront/purchases/types.ts';
+import { type PurchaseView, viewPurchase } from '../../domain/storefront/purchases/view-purchase.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';
 import {

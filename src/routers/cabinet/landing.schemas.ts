@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readContact } from '../../domain/gifts/purchases/rules.ts';
+import { readContact } from '../../domain/storefront/purchases/rules.ts';
 
 /** Contract group `Landing Pages` (spec 03 section 7.2). */
 

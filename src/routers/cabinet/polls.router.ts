@@ -1,5 +1,5 @@
-import { answerQuestion, countOwnPolls, listOwnPolls, readOwnPoll, startPoll } from '../../domain/games/polls/take-poll.ts';
-import type { OwnPoll } from '../../domain/games/polls/types.ts';
+import { answerQuestion, countOwnPolls, listOwnPolls, readOwnPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
+import type { OwnPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import {
   AnswerInput,

@@ -1,4 +1,4 @@
-import { type RecordedEvent, readEvents, recordEvent } from '../../domain/subscriptions/record-event.ts';
+import { type RecordedEvent, readEvents, recordEvent } from '../../domain/activity/record-event.ts';
 import { utcDate } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
 import {

@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
+import type { Referral, Referrer, ReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
 import { changeOf, percentOfTotal, round2 } from '../../domain/referrals/stats/rules.ts';
 import type {
   ComparedPeriod,
@@ -10,7 +11,6 @@ import type {
   TopReferral,
   TopReferrer,
 } from '../../domain/referrals/stats/types.ts';
-import type { Referral, Referrer, ReferrerDetail } from '../../domain/users/referrers/read-referrers.ts';
 
 /** Wire forms of the group `partners` (spec 04 sections 0.3, 4 and 5). */
 

@@ -1,7 +1,7 @@
+import { changeReferrerCommission } from '../../domain/referrals/referrers/change-commission.ts';
+import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../domain/referrals/referrers/read-referrer-stats.ts';
+import { listReferrers, readReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
 import { readDailyStats, readGlobalStats, readTopReferrers } from '../../domain/referrals/stats/read-stats.ts';
-import { changeReferrerCommission } from '../../domain/users/referrers/change-commission.ts';
-import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../domain/users/referrers/read-referrer-stats.ts';
-import { listReferrers, readReferrerDetail } from '../../domain/users/referrers/read-referrers.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {
   toComparison,

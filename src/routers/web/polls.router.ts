@@ -6,9 +6,9 @@ import {
   listPolls,
   readPoll,
   readPollStatistics,
-} from '../../domain/games/polls/manage-polls.ts';
-import { sendPoll } from '../../domain/games/polls/send-poll.ts';
-import type { Poll, PollHead, PollResponseView } from '../../domain/games/polls/types.ts';
+} from '../../domain/engagement/polls/manage-polls.ts';
+import { sendPoll } from '../../domain/engagement/polls/send-poll.ts';
+import type { Poll, PollHead, PollResponseView } from '../../domain/engagement/polls/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import {

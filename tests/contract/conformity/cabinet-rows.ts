@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { aPoll, given } from '../../domain/games/poll-samples.ts';
+import { aPoll, given } from '../../domain/engagement/poll-samples.ts';
 import { aFile } from '../../domain/tickets/ticket-stage.ts';
 import { unique } from '../../support/builders.ts';
 import { type Field, flag, queryWhole, text, whole } from './bounds.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../src/domain/catalog/tariffs/manage-tariffs.ts';
 import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff, type TariffRequest } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
-import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/catalog/user-promo-group.ts';
+import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 

@@ -1,7 +1,7 @@
 /** Pages far down the lists of users are reached from their day of creation, and hold what counting off would give. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listUsersForAdmin } from '../../../src/domain/users/admin/list/list-users.ts';
 import { DEEP_OFFSET, findDayOfRow } from '../../../src/domain/users/day-repo.ts';
+import { listUsersForAdmin } from '../../../src/domain/users/list/list-users.ts';
 import { listUsers } from '../../../src/domain/users/list-users.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

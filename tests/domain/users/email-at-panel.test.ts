@@ -7,7 +7,7 @@ import { requestProvisioning } from '../../../src/domain/provisioning/request-pr
 import { usersJobs } from '../../../src/domain/users/jobs.ts';
 import { actorOf, anAddress, anUnverifiedAccount, aVerifiedAccount, mailedSecret } from '../identity/accounts.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPanel } from '../provisioning/provisioning-setup.ts';
-import { jobsOf } from './admin/admin-setup.ts';
+import { jobsOf } from './admin-setup.ts';
 
 const TOLD = 'users.import-from-panel';
 

@@ -9,7 +9,7 @@ import { usersJobs } from '../../../src/domain/users/jobs.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
 import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
 import { rowOf } from '../subscriptions/sale-samples.ts';
-import { jobsOf } from './admin/admin-setup.ts';
+import { jobsOf } from './admin-setup.ts';
 
 const IMPORT = 'users.import-from-panel';
 

@@ -5,7 +5,7 @@ import { type UserChanges, updateUser } from '../../../src/domain/users/update-u
 import { aUser } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { aSubscription } from '../provisioning/provisioning-setup.ts';
-import { jobsOf } from './admin/admin-setup.ts';
+import { jobsOf } from './admin-setup.ts';
 
 const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 const unchanged: UserChanges = {

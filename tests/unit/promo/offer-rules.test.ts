@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { loyaltyStanding } from '../../../src/domain/promo/groups/loyalty-rules.ts';
 import {
   checkedTemplate,
   checkedTerms,
@@ -12,6 +11,7 @@ import {
   templateIdOf,
 } from '../../../src/domain/promo/offers/rules.ts';
 import type { OfferTerms } from '../../../src/domain/promo/offers/types.ts';
+import { loyaltyStanding } from '../../../src/domain/promo-groups/loyalty-rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);

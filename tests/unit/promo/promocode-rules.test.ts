@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { startOfDay } from '../../../src/core/clock.ts';
-import { periodDiscountsOf, thresholdOf } from '../../../src/domain/catalog/promo-groups/rules.ts';
 import {
   activationRefusal,
   codeOfSource,
@@ -11,6 +10,7 @@ import {
   usesLeft,
 } from '../../../src/domain/promo/codes/rules.ts';
 import type { Promocode, RedeemerFacts } from '../../../src/domain/promo/codes/types.ts';
+import { periodDiscountsOf, thresholdOf } from '../../../src/domain/promo-groups/rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);

@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { listGroupNames, listGroups } from '../promo-groups/repo.ts';
+import { listGroupNames, listPromoGroups } from '../../promo-groups/find-groups.ts';
 import { isFull } from '../rules/tariff-access.ts';
 import type { PromoGroup, ServerSquad } from '../types.ts';
 import { serverNotFound } from './errors.ts';
@@ -30,13 +30,13 @@ export async function listServerPage(
   filter: ServerFilter,
   page: { offset: number; limit: number },
 ): Promise<{ servers: ServerWithGroups[]; total: number }> {
-  const [{ servers, total }, groups] = await Promise.all([listPage(app.db, filter, page), listGroups(app.db)]);
+  const [{ servers, total }, groups] = await Promise.all([listPage(app.db, filter, page), listPromoGroups(app)]);
   return { servers: servers.map((server) => withGroups(server, groups)), total };
 }
 
 /** @throws AppError 404 'Server not found' */
 export async function readServer(app: App, serverId: number): Promise<ServerWithGroups> {
-  const [server, groups] = await Promise.all([findById(app.db, serverId), listGroups(app.db)]);
+  const [server, groups] = await Promise.all([findById(app.db, serverId), listPromoGroups(app)]);
   if (!server) throw serverNotFound();
   return withGroups(server, groups);
 }

@@ -2,8 +2,8 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
-import { findDefaultGroup, lockExistingGroupIds } from '../promo-groups/repo.ts';
-import { type BoundField, checkBounds } from '../rules/field-bounds.ts';
+import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
+import { defaultPromoGroup, lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
 import { serverNotFound } from './errors.ts';
 import { type DatedServer, findById } from './repo.ts';
 import { insertServer, replaceServerGroups, type ServerValues, updateServerRow } from './write-repo.ts';
@@ -49,10 +49,7 @@ function boundsOf(values: Partial<ServerValues>): BoundField[] {
 }
 
 async function groupsOfNewServer(t: App, asked: readonly number[] | null): Promise<number[]> {
-  if (asked === null) {
-    const group = await findDefaultGroup(t.db);
-    return group ? [group.id] : [];
-  }
+  if (asked === null) return [(await defaultPromoGroup(t)).id];
   const known = await lockExistingGroupIds(t.db, asked);
   if (known.length < new Set(asked).size) t.log.warn({ asked, known }, 'server: unknown promo groups were left out');
   return known;

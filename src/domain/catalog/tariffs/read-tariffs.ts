@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { listGroupNames } from '../promo-groups/repo.ts';
+import { listGroupNames } from '../../promo-groups/find-groups.ts';
 import { listAll } from '../servers/repo.ts';
 import type { ServerSquad, Tariff } from '../types.ts';
 import { tariffNotFound } from './errors.ts';

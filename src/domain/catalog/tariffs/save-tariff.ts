@@ -1,8 +1,9 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { lockExistingGroupIds } from '../promo-groups/repo.ts';
-import { type BoundField, checkBounds, checkResetMode } from '../rules/field-bounds.ts';
+import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
+import { lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
+import { checkResetMode } from '../rules/traffic-reset-mode.ts';
 import type { Tariff } from '../types.ts';
 import { tariffNotFound } from './errors.ts';
 import { findTariffById, lockTariffById } from './repo.ts';

@@ -5,7 +5,7 @@ import { addDays } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { hitsSoFar, isWithinLimit } from '../../../core/rate-limit.ts';
 import { isAnswered, runOnce } from '../../ledger/run-once.ts';
-import { lockUserSubscription } from '../../subscriptions/manual-changes.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { activationRefused, tooManyGuesses } from './errors.ts';
 import { giveEffects } from './give-effects.ts';
 import { countActivations, lockRedeemer, recordUse, takeUse } from './redeem-repo.ts';

@@ -1,9 +1,9 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { formatPrice } from '../../../core/money.ts';
-import { joinPromoGroup, nameOfPromoGroup } from '../../catalog/promo-groups/memberships.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
+import { joinPromoGroup, nameOfPromoGroup } from '../../promo-groups/memberships.ts';
 import { giveDays } from '../../subscriptions/give-days.ts';
 import { giveTrial } from '../../subscriptions/give-trial.ts';
 import type { Subscription } from '../../subscriptions/types.ts';

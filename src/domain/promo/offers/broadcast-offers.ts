@@ -3,8 +3,8 @@ import type { AdminActor, TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { checkBounds } from '../../../core/field-bounds.ts';
 import { namedSegment } from '../../audience/segments.ts';
-import { checkBounds } from '../../catalog/rules/field-bounds.ts';
 import type { Audience, Broadcast } from './broadcast-repo.ts';
 import {
   findBroadcast,

@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { text } from '../../messaging/texts.ts';
-import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual-changes.ts';
+import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
 import { endOffer, insertAccess, listLentSquads, lockOwnOffer, takeOffer } from './claim-repo.ts';

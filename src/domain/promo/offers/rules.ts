@@ -1,6 +1,6 @@
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { ValidationError } from '../../../core/errors.ts';
-import { type BoundField, checkBounds } from '../../catalog/rules/field-bounds.ts';
+import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { escapeHtml, fill } from '../../messaging/texts.ts';
 import type { ClaimRefusal } from './errors.ts';
 import { mustNotBeEmpty } from './errors.ts';

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
-import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual-changes.ts';
+import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { type EndedAccess, endAccess, endDueDiscounts, endDueOffers, listAccessEnds, listKeptSquads } from './expiry-repo.ts';
 import { insertLog } from './log-repo.ts';

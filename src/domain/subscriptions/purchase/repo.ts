@@ -1,6 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
-import { type PromoGroupRow, toPromoGroup } from '../../catalog/promo-groups/promo-group-row.ts';
 import type { UserStatus } from '../../identity/types.ts';
+import { type PromoGroupRow, toPromoGroup } from '../../promo-groups/promo-group-row.ts';
 import {
   assignments,
   type DetailColumns,

@@ -1,9 +1,9 @@
-import { changeUserBalance } from '../../../domain/users/admin/changes/change-balance.ts';
-import { changeReferralCommission } from '../../../domain/users/admin/changes/change-commission.ts';
-import { changeUserPromoGroup } from '../../../domain/users/admin/changes/change-promo-group.ts';
-import { changeRestrictions } from '../../../domain/users/admin/changes/change-restrictions.ts';
-import { changeUserStatus, type StatusChange } from '../../../domain/users/admin/changes/change-status.ts';
-import { runSubscriptionAction } from '../../../domain/users/admin/subscription/run-action.ts';
+import { runSubscriptionAction } from '../../../domain/subscriptions/manual/run-action.ts';
+import { changeUserBalance } from '../../../domain/users/changes/change-balance.ts';
+import { changeReferralCommission } from '../../../domain/users/changes/change-commission.ts';
+import { changeUserPromoGroup } from '../../../domain/users/changes/change-promo-group.ts';
+import { changeRestrictions } from '../../../domain/users/changes/change-restrictions.ts';
+import { changeUserStatus, type StatusChange } from '../../../domain/users/changes/change-status.ts';
 import { utcDate } from '../../shared.schemas.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import {

@@ -3,8 +3,8 @@ import {
   listUserTransactions,
   readUserDetail,
   readUserDetailByMessengerId,
-} from '../../../domain/users/admin/detail/read-user-detail.ts';
-import type { AdminUserDetail } from '../../../domain/users/admin/types.ts';
+} from '../../../domain/users/detail/read-user-detail.ts';
+import type { AdminUserDetail } from '../../../domain/users/detail/types.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { UserDetailResponse, UserTransactionsAnswer } from './detail.schemas.ts';
 import { AdminMessengerPath, AdminUserPath, UserTransactionsInput } from './lists.schemas.ts';

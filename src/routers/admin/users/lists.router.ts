@@ -1,9 +1,9 @@
 import { rublesOf } from '../../../core/money.ts';
-import { type AvailableTariffs, listAvailableTariffs } from '../../../domain/users/admin/detail/list-available-tariffs.ts';
-import { listUserGifts } from '../../../domain/users/admin/detail/list-user-gifts.ts';
-import { listReferralsForAdmin, listUsersForAdmin } from '../../../domain/users/admin/list/list-users.ts';
-import { readUsersStats } from '../../../domain/users/admin/stats/read-users-stats.ts';
-import type { AdminUserItem, AdminUserPage, GiftInfo } from '../../../domain/users/admin/types.ts';
+import { type AvailableTariffs, listAvailableTariffs } from '../../../domain/users/detail/list-available-tariffs.ts';
+import { listUserGifts } from '../../../domain/users/detail/list-user-gifts.ts';
+import type { AdminUserItem, AdminUserPage, GiftInfo } from '../../../domain/users/detail/types.ts';
+import { listReferralsForAdmin, listUsersForAdmin } from '../../../domain/users/list/list-users.ts';
+import { readUsersStats } from '../../../domain/users/stats/read-users-stats.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import {
   AdminUserGiftsResponse,

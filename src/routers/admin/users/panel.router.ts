@@ -1,12 +1,12 @@
 import type { PanelUser } from '../../../domain/provisioning/ports.ts';
 import { squadsOf } from '../../../domain/provisioning/sync/rules.ts';
-import { listUserDevices, removeUserDevice, resetUserDevices } from '../../../domain/users/admin/panel/manage-devices.ts';
-import { readNodeUsage, USAGE_DAYS } from '../../../domain/users/admin/panel/read-node-usage.ts';
-import { readPanelInfo } from '../../../domain/users/admin/panel/read-panel-info.ts';
-import { readSyncStatus } from '../../../domain/users/admin/sync/read-sync-status.ts';
-import { gigabytes } from '../../../domain/users/admin/sync/rules.ts';
-import { syncFromPanel } from '../../../domain/users/admin/sync/sync-from-panel.ts';
-import { syncToPanel } from '../../../domain/users/admin/sync/sync-to-panel.ts';
+import { listUserDevices, removeUserDevice, resetUserDevices } from '../../../domain/users/panel/manage-devices.ts';
+import { readNodeUsage, USAGE_DAYS } from '../../../domain/users/panel/read-node-usage.ts';
+import { readPanelInfo } from '../../../domain/users/panel/read-panel-info.ts';
+import { readSyncStatus } from '../../../domain/users/panel/read-sync-status.ts';
+import { syncFromPanel } from '../../../domain/users/panel/sync-from-panel.ts';
+import { gigabytes } from '../../../domain/users/panel/sync-rules.ts';
+import { syncToPanel } from '../../../domain/users/panel/sync-to-panel.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 import {

@@ -1,8 +1,8 @@
-import { changeUserStatus } from '../../../domain/users/admin/changes/change-status.ts';
-import { deleteUserRow } from '../../../domain/users/admin/removal/delete-user.ts';
-import { disableUser } from '../../../domain/users/admin/removal/disable-user.ts';
-import { eraseUser } from '../../../domain/users/admin/removal/erase-user.ts';
-import { resetSubscription, resetTrial } from '../../../domain/users/admin/removal/reset-subscription.ts';
+import { changeUserStatus } from '../../../domain/users/changes/change-status.ts';
+import { deleteUserRow } from '../../../domain/users/removal/delete-user.ts';
+import { disableUser } from '../../../domain/users/removal/disable-user.ts';
+import { eraseUser } from '../../../domain/users/removal/erase-user.ts';
+import { resetSubscription, resetTrial } from '../../../domain/users/removal/reset-subscription.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import {
   DeleteUserInput,

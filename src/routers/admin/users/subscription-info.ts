@@ -1,5 +1,6 @@
 import { rublesOf } from '../../../core/money.ts';
-import type { SubscriptionInfo, TransactionInfo } from '../../../domain/users/admin/types.ts';
+import type { SubscriptionInfo } from '../../../domain/subscriptions/manual/subscription-info.ts';
+import type { TransactionInfo } from '../../../domain/users/detail/types.ts';
 
 /** The contract's names of what several procedures of this group answer. */
 

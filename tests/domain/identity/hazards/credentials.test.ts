@@ -17,7 +17,7 @@ import { findUserById } from '../../../../src/domain/identity/find-user.ts';
 import { handlePasswordReset } from '../../../../src/domain/identity/jobs.ts';
 import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
-import { changeUserStatus } from '../../../../src/domain/users/admin/changes/change-status.ts';
+import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
 import { updateUser } from '../../../../src/domain/users/update-user.ts';
 import { unique } from '../../../support/builders.ts';
 import { testApp } from '../../../support/test-app.ts';

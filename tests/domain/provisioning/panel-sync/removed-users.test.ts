@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { SECOND_MS } from '../../../../src/core/clock.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { removePanelUser } from '../../../../src/domain/provisioning/remove-panel-user.ts';
-import { deleteUserRow } from '../../../../src/domain/users/admin/removal/delete-user.ts';
-import { eraseUser } from '../../../../src/domain/users/admin/removal/erase-user.ts';
-import { resetSubscription, resetTrial } from '../../../../src/domain/users/admin/removal/reset-subscription.ts';
-import { syncFromPanel } from '../../../../src/domain/users/admin/sync/sync-from-panel.ts';
+import { syncFromPanel } from '../../../../src/domain/users/panel/sync-from-panel.ts';
+import { deleteUserRow } from '../../../../src/domain/users/removal/delete-user.ts';
+import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
+import { resetSubscription, resetTrial } from '../../../../src/domain/users/removal/reset-subscription.ts';
 import { aPair, merge } from '../../merge/merge-samples.ts';
-import { anAdmin } from '../../users/admin/admin-setup.ts';
+import { anAdmin } from '../../users/admin-setup.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { inStep, push, run, startEmpty } from './setup.ts';
 

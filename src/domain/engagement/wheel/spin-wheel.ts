@@ -1,0 +1,151 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { addDays } from '../../../core/clock.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { findTariff } from '../../catalog/find-tariff.ts';
+import { findUserById } from '../../identity/find-user.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
+import { runOnce } from '../../ledger/run-once.ts';
+import { text } from '../../messaging/texts.ts';
+import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import { applyPrize } from './apply-prize.ts';
+import { draw, probabilitiesOf, rotationDegrees } from './odds.ts';
+import { factsOf } from './read-wheel.ts';
+import { availabilityOf, daysValueKopeks, ERROR_TEXTS, type SpinFacts } from './rules.ts';
+import { insertSpin, readSpinner } from './spin-repo.ts';
+import type { SpinError, SpinOutcome, SpinPayment, WheelPrize, WonPrize } from './types.ts';
+
+/** A user whose row is locked, with the subscription, and what a spin depends on. */
+export interface Spinner {
+  userId: number;
+  language: string;
+  facts: SpinFacts;
+  /** Active ones, in the order of the wheel. */
+  prizes: readonly WheelPrize[];
+}
+
+/** How a spin was paid. */
+export interface PaidSpin {
+  type: SpinPayment;
+  /** Stars or days. */
+  amount: number;
+  valueKopeks: number;
+  debitTransactionId: number | null;
+  paymentId: number | null;
+  chargeId: string | null;
+  subscription: Subscription | null;
+}
+
+/**
+ * Turns the wheel once. Checks, payment, draw, prize and record are one transaction under the lock of the user row: the limit holds
+ * and nothing is paid twice, whatever comes at once; a failure leaves nothing behind (spec 04 sections 13.4 and 13.7).
+ * @returns refusals too: they are answers, not errors
+ */
+export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment, key: string | null): Promise<SpinOutcome> {
+  try {
+    return await runOnce(app, actor, { key, operation: 'wheel.spin', input: { payment } }, async (t) => {
+      const spinner = await lockSpinner(t, actor.userId);
+      if (!spinner) throw new Error('the user of a session is gone');
+      return spin(t, spinner, payment);
+    });
+  } catch (error) {
+    if (isAppError(error)) throw error;
+    app.log.error({ err: error, userId: actor.userId }, 'a wheel spin failed');
+    return failure((await findUserById(app, actor.userId))?.language ?? null, 'internal_error');
+  }
+}
+
+/** Locks the user, then the subscription, and reads anew all that a spin depends on. Null for an unknown user. */
+export async function lockSpinner(t: App, userId: number): Promise<Spinner | null> {
+  const subscription = await lockUserSubscription(t, userId);
+  const user = await readSpinner(t.db, userId);
+  if (subscription === undefined || !user) return null;
+  const { facts, prizes } = await factsOf(t, { userId, balanceKopeks: user.balanceKopeks, subscription });
+  return { userId, language: user.language, facts, prizes };
+}
+
+async function spin(t: App, spinner: Spinner, payment: SpinPayment): Promise<SpinOutcome> {
+  const { reason, canPayStars, canPayDays } = availabilityOf(spinner.facts);
+  if (reason !== null) return failure(spinner.language, reason);
+  if (payment === 'messenger_stars' && !canPayStars) return failure(spinner.language, 'cannot_pay_stars');
+  if (payment === 'subscription_days' && !canPayDays) return failure(spinner.language, 'cannot_pay_days');
+  const paid = payment === 'messenger_stars' ? await payWithBalance(t, spinner) : await payWithDays(t, spinner);
+  if (!paid) return failure(spinner.language, 'payment_error');
+  return { isSuccess: true, won: await turn(t, spinner, paid) };
+}
+
+/** The price in stars, taken from the balance. */
+async function payWithBalance(t: App, { userId, language, facts }: Spinner): Promise<PaidSpin | null> {
+  const posting = await postMovement(t, {
+    userId,
+    type: 'withdrawal',
+    amountKopeks: -facts.requiredKopeks,
+    counter: { kind: 'bonus_expense', bonus: 'wheel' },
+    paymentMethod: 'balance',
+    description: text(language, 'games.transaction_wheel_spin'),
+  });
+  if (posting.outcome !== 'posted') return null;
+  return {
+    type: 'messenger_stars',
+    amount: facts.config.spinCostStars,
+    valueKopeks: facts.requiredKopeks,
+    debitTransactionId: posting.transactionId,
+    paymentId: null,
+    chargeId: null,
+    subscription: facts.subscription,
+  };
+}
+
+async function payWithDays(t: App, { facts }: Spinner): Promise<PaidSpin> {
+  const subscription = facts.subscription!;
+  const days = facts.config.spinCostDays;
+  const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
+  const month = tariff?.periodPrices[30] || t.settings.get('PRICE_30_DAYS');
+  const shortened = await applyManualChange(t, subscription.id, { changes: { endDate: addDays(subscription.endDate, -days) } });
+  return {
+    type: 'subscription_days',
+    amount: days,
+    valueKopeks: daysValueKopeks(days, month),
+    debitTransactionId: null,
+    paymentId: null,
+    chargeId: null,
+    subscription: shortened,
+  };
+}
+
+/** Draws, gives the prize and records the spin; it has been paid in this transaction. */
+export async function turn(t: App, spinner: Spinner, paid: PaidSpin): Promise<WonPrize> {
+  const { userId, language, prizes, facts } = spinner;
+  const index = draw(probabilitiesOf(prizes, paid.valueKopeks, facts.config.rtpPercent), t.random);
+  const prize = prizes[index]!;
+  const given = await applyPrize(t, { userId, language, subscription: paid.subscription }, prize, facts.config);
+  await insertSpin(t.db, {
+    userId,
+    prize,
+    paymentType: paid.type,
+    paymentAmount: paid.amount,
+    paymentValueKopeks: paid.valueKopeks,
+    promocodeId: given.promocodeId,
+    debitTransactionId: paid.debitTransactionId,
+    prizeTransactionId: given.transactionId,
+    paymentId: paid.paymentId,
+    chargeId: paid.chargeId,
+    now: t.clock.now(),
+  });
+  return {
+    prizeId: prize.id,
+    prizeType: prize.prizeType,
+    prizeValue: prize.prizeValue,
+    displayName: prize.displayName,
+    emoji: prize.emoji,
+    color: prize.color,
+    rotationDegrees: rotationDegrees(index, prizes.length, t.random),
+    message: given.message,
+    promocode: given.promocode,
+  };
+}
+
+function failure(language: string | null, error: SpinError): SpinOutcome {
+  return { isSuccess: false, error, message: text(language, ERROR_TEXTS[error]) };
+}

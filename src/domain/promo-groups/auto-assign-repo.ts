@@ -1,0 +1,52 @@
+import type { Db } from '../../core/db/db.ts';
+
+export interface SpendingUser {
+  /** Kopeks of completed purchases. */
+  spentKopeks: number;
+  primaryGroupId: number | null;
+}
+
+/** Locks the user, which waits for the purchase that is being counted. Null when there is none. */
+export async function lockSpender(db: Db, userId: number): Promise<SpendingUser | null> {
+  const [user] = await db.sql<{ id: number | null }>(
+    'SELECT promo_group_id AS id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
+    [userId],
+  );
+  if (!user) return null;
+  const [figures] = await db.sql<{ spent: number }>(
+    'SELECT total_spent_kopeks AS spent FROM user_figures WHERE user_id = $1::int',
+    [userId],
+  );
+  return { spentKopeks: figures?.spent ?? 0, primaryGroupId: user.id };
+}
+
+/** The group with the largest threshold that the amount reaches. */
+export async function findGroupForSpending(
+  db: Db,
+  spentKopeks: number,
+): Promise<{ id: number; name: string; threshold: number } | null> {
+  const [row] = await db.sql<{ id: number; name: string; threshold: number }>(
+    `SELECT id, name, auto_assign_total_spent_kopeks AS threshold FROM promo_groups
+     WHERE auto_assign_total_spent_kopeks > 0 AND auto_assign_total_spent_kopeks <= $1::bigint
+     ORDER BY auto_assign_total_spent_kopeks DESC, id DESC LIMIT 1 FOR KEY SHARE`,
+    [spentKopeks],
+  );
+  return row ?? null;
+}
+
+/** Ends what earlier thresholds and promo codes gave, and notes the threshold that was reached. */
+export async function replaceEarnedGroups(
+  db: Db,
+  userId: number,
+  target: { id: number; threshold: number },
+  now: Date,
+): Promise<void> {
+  await db.sql(
+    `WITH gone AS (DELETE FROM user_promo_groups
+         WHERE user_id = $1::int AND promo_group_id <> $2::int AND assigned_by IN ('auto', 'promocode'))
+     UPDATE users SET auto_promo_group_assigned = true, updated_at = $4::timestamptz,
+       auto_promo_group_threshold_kopeks = greatest(auto_promo_group_threshold_kopeks, $3::bigint)
+     WHERE id = $1::int RETURNING id`,
+    [userId, target.id, target.threshold, now],
+  );
+}

@@ -1,0 +1,98 @@
+import type { Db } from '../../core/db/db.ts';
+import type { AssignedBy } from './types.ts';
+
+/** @returns whether the user was not in the group yet; false, too, for a group that does not exist */
+export async function insertMembership(
+  db: Db,
+  userId: number,
+  groupId: number,
+  assignedBy: AssignedBy,
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.sql(
+    `INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
+     SELECT $1::int, id, $3, $4::timestamptz FROM promo_groups WHERE id = $2::int FOR KEY SHARE
+     ON CONFLICT (user_id, promo_group_id) DO NOTHING RETURNING user_id`,
+    [userId, groupId, assignedBy, now],
+  );
+  return rows.length > 0;
+}
+
+/** @returns whether the user was in the group through one of these ways */
+export async function deleteMembership(
+  db: Db,
+  userId: number,
+  groupId: number,
+  assignedBy: readonly AssignedBy[],
+): Promise<boolean> {
+  const rows = await db.sql(
+    `DELETE FROM user_promo_groups WHERE user_id = $1::int AND promo_group_id = $2::int AND assigned_by = ANY($3::text[])
+     RETURNING user_id`,
+    [userId, groupId, assignedBy],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Brings the stored primary group of these users in step with their memberships: the highest (priority, id). A user who is in none
+ * any more keeps the stored group, unless it is `leftGroupId`, in whose place the default comes.
+ */
+export async function syncPrimaryGroups(
+  db: Db,
+  userIds: readonly number[],
+  leftGroupId: number | null,
+  now: Date,
+): Promise<void> {
+  await db.sql(
+    `UPDATE users u SET promo_group_id = s.primary_id, updated_at = $3::timestamptz FROM (
+       SELECT x.id, coalesce(
+         (SELECT g.id FROM user_promo_groups m JOIN promo_groups g ON g.id = m.promo_group_id
+          WHERE m.user_id = x.id ORDER BY g.priority DESC, g.id DESC LIMIT 1),
+         CASE WHEN x.promo_group_id = $2::int THEN (SELECT id FROM promo_groups WHERE is_default) ELSE x.promo_group_id END
+       ) AS primary_id FROM users x WHERE x.id = ANY($1::int[])) s
+     WHERE u.id = s.id AND u.promo_group_id IS DISTINCT FROM s.primary_id RETURNING u.id`,
+    [userIds, leftGroupId, now],
+  );
+}
+
+/**
+ * The next users by id who are in the group or have it as primary one, locked in the order of ids. Each half of the list is a walk along
+ * an index in that order, so that all calls together read the users once.
+ */
+export async function lockNextMembers(db: Db, groupId: number, afterId: number, limit: number): Promise<number[]> {
+  const rows = await db.sql<{ id: number }>(
+    `WITH next AS MATERIALIZED (
+       (SELECT id FROM users WHERE promo_group_id = $1::int AND id > $2::int ORDER BY id LIMIT $3::int)
+       UNION (SELECT user_id FROM user_promo_groups WHERE promo_group_id = $1::int AND user_id > $2::int ORDER BY user_id LIMIT $3::int)
+       ORDER BY id LIMIT $3::int)
+     SELECT u.id FROM users u JOIN next ON next.id = u.id ORDER BY u.id FOR NO KEY UPDATE OF u`,
+    [groupId, afterId, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Puts locked users out of one group and into another, in one statement (spec 04 section 8.5); who has left it by now stays away. */
+export async function moveMembers(
+  db: Db,
+  userIds: readonly number[],
+  move: { fromId: number; toId: number; now: Date },
+): Promise<void> {
+  await db.sql(
+    `WITH gone AS (DELETE FROM user_promo_groups WHERE promo_group_id = $2::int AND user_id = ANY($1::int[]) RETURNING user_id)
+     INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
+     SELECT u.id, $3::int, 'system', $4::timestamptz FROM users u
+     WHERE u.id = ANY($1::int[]) AND (u.promo_group_id = $2::int OR u.id IN (SELECT user_id FROM gone))
+     ON CONFLICT (user_id, promo_group_id) DO NOTHING RETURNING user_id`,
+    [userIds, move.fromId, move.toId, move.now],
+  );
+}
+
+/** Is anybody in the group, or has it as primary one? */
+export async function hasMembers(db: Db, groupId: number): Promise<boolean> {
+  const [row] = await db.sql<{ found: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM users WHERE promo_group_id = $1::int)
+       OR EXISTS (SELECT 1 FROM user_promo_groups WHERE promo_group_id = $1::int) AS found`,
+    [groupId],
+  );
+  return row!.found;
+}

@@ -1,0 +1,41 @@
+import type { App } from '../../core/app.ts';
+import { deleteMembership, insertMembership, syncPrimaryGroups } from './membership-repo.ts';
+import { lockExistingGroupIds, nameOfGroup } from './repo.ts';
+import type { AssignedBy } from './types.ts';
+
+/**
+ * Puts a locked user into a group and computes the primary group anew (spec 04 section 8.1). In the caller's transaction.
+ * @returns false when the user was in it already or there is no such group
+ */
+export async function joinPromoGroup(t: App, userId: number, groupId: number, assignedBy: AssignedBy): Promise<boolean> {
+  const now = t.clock.now();
+  if (!(await insertMembership(t.db, userId, groupId, assignedBy, now))) return false;
+  await syncPrimaryGroups(t.db, [userId], null, now);
+  return true;
+}
+
+/**
+ * Takes a locked user out of a group, but only when it was given in one of the named ways: what an administrator assigned stays
+ * (spec 04 section 7.5). Who is in no group then has the default one. In the caller's transaction.
+ * @returns whether the user left
+ */
+export async function leavePromoGroup(
+  t: App,
+  userId: number,
+  groupId: number,
+  assignedBy: readonly AssignedBy[],
+): Promise<boolean> {
+  if (!(await deleteMembership(t.db, userId, groupId, assignedBy))) return false;
+  await syncPrimaryGroups(t.db, [userId], groupId, t.clock.now());
+  return true;
+}
+
+/** Whether there is such a group; held until the end of the caller's transaction, so that a link to it cannot break. */
+export async function holdPromoGroup(t: App, groupId: number): Promise<boolean> {
+  return (await lockExistingGroupIds(t.db, [groupId])).length > 0;
+}
+
+/** Name of a group; empty for one that is gone. */
+export async function nameOfPromoGroup(app: App, groupId: number): Promise<string> {
+  return (await nameOfGroup(app.db, groupId)) ?? '';
+}

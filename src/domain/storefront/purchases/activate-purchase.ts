@@ -1,0 +1,103 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { lockUserSubscription, readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import { deliverWaiting } from './deliver-purchase.ts';
+import {
+  activationFailed,
+  linkedUserGone,
+  notPendingActivation,
+  notTheRecipient,
+  noUserLinked,
+  purchaseNotFound,
+  signInToActivate,
+  tariffGone,
+} from './errors.ts';
+import { fail } from './fulfil-purchase.ts';
+import { deliverableTariff, grant } from './grant.ts';
+import { findByToken, findPurchase, lockPurchase, markActivationRequested } from './repo.ts';
+import { isLive, isToken, nextAttempt } from './rules.ts';
+import type { GuestPurchase } from './types.ts';
+
+/**
+ * Activates a purchase by its token (spec 03 sections 7.2 and 8.3): the new subscription replaces the current one. Where that one
+ * still runs, the token is not enough: the recipient has to be signed in (H22). What is activated already stays as it is.
+ * @param actor whoever is signed in; null = nobody
+ * @throws AppError 404 'Purchase not found' | 400 'Purchase is not pending activation' | 401 or 403 when consent is missing | 500 with
+ * the texts of the specification
+ */
+export async function activateByToken(app: App, token: string, actor: UserActor | null): Promise<void> {
+  const purchase = isToken(token) ? await findByToken(app.db, token) : null;
+  if (!purchase) throw purchaseNotFound();
+  await activate(app, purchase, actor);
+}
+
+/**
+ * The same by id, for the button in the messenger: only the recipient may press it.
+ * @throws AppError as `activateByToken`
+ */
+export async function activateById(app: App, id: number, actor: UserActor): Promise<void> {
+  const purchase = await findPurchase(app.db, id);
+  if (!purchase || purchase.userId !== actor.userId) throw purchaseNotFound();
+  await activate(app, purchase, actor);
+}
+
+async function activate(app: App, purchase: GuestPurchase, actor: UserActor | null): Promise<void> {
+  if (purchase.status === 'delivered') return;
+  if (purchase.status !== 'pending_activation') throw notPendingActivation();
+  // Under way: only the panel's link is missing.
+  if (purchase.grantedAt !== null) return;
+  const { userId } = purchase;
+  if (userId === null) throw noUserLinked();
+  const current = (await readUserSubscription(app, userId))?.subscription ?? null;
+  checkConsent(app, current, userId, actor);
+  const now = app.clock.now();
+  // Its own step: should the next one fail, the wish is known and a job goes on with it (H6).
+  const isSigned = actor?.userId === userId;
+  await markActivationRequested(app.db, purchase.id, isSigned, nextAttempt(0, now), now);
+  try {
+    await activateRequested(app, purchase.id, isSigned);
+  } catch (error) {
+    if (isAppError(error)) throw error;
+    app.log.error({ err: error, purchaseId: purchase.id }, 'an activation failed');
+    throw activationFailed(error);
+  }
+}
+
+/** @throws AppError 401 | 403 when a running subscription would be written over without its owner (H22) */
+function checkConsent(app: App, current: Subscription | null, userId: number, actor: UserActor | null): void {
+  if (!isLive(current, app.clock.now())) return;
+  if (actor === null) throw signInToActivate();
+  if (actor.userId !== userId) throw notTheRecipient();
+}
+
+/**
+ * Starts the subscription of a purchase whose activation was asked for; also the job's way (spec 03 section 8.4). One of several at
+ * once does it, the others find it done.
+ * @param isSigned the recipient was signed in when asking
+ * @throws AppError 401 a subscription has begun to run meanwhile and nobody signed | 500 `User not found`, `Tariff not found`
+ */
+export async function activateRequested(app: App, purchaseId: number, isSigned: boolean): Promise<void> {
+  const seen = await findPurchase(app.db, purchaseId);
+  const userId = seen?.userId;
+  if (!seen || !userId) throw noUserLinked();
+  const outcome = await inTransaction(app, async (t) => {
+    const current = await lockUserSubscription(t, userId);
+    if (current === undefined) throw linkedUserGone();
+    const purchase = await lockPurchase(t.db, purchaseId);
+    if (purchase?.status !== 'pending_activation' || purchase.grantedAt !== null) return 'done';
+    if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} has changed hands`);
+    if (isLive(current, t.clock.now()) && !isSigned) throw signInToActivate();
+    const tariff = await deliverableTariff(t, purchase);
+    if (!tariff) {
+      await fail(t, purchaseId, 'tariff_unavailable');
+      return 'tariff_gone';
+    }
+    await grant(t, purchase, { userId, current, tariff });
+    return 'done';
+  });
+  if (outcome === 'tariff_gone') throw tariffGone();
+  await deliverWaiting(app, { userId });
+}

@@ -1,0 +1,49 @@
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { findUserById } from '../../identity/find-user.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { deliverWaiting } from './deliver-purchase.ts';
+import { deliverableTariff, grant } from './grant.ts';
+import { alertAdmins, tellAdmins } from './notify-admins.ts';
+import { tellRecipient } from './notify-recipient.ts';
+import { findPurchase, lockPurchase, markFailed, markPendingActivation } from './repo.ts';
+import { needsActivation } from './rules.ts';
+import type { FailureReason } from './types.ts';
+
+/**
+ * Gives a paid purchase to its recipient (queue `gifts.fulfil`, spec 03 section 8.3): starts the subscription, or, where one would be
+ * taken away by it, waits for the recipient's consent. It is delivered when the panel has given the links (H7). Any number of runs,
+ * at once or after a crash, come to one subscription: everything is decided under the locks of user, subscription and purchase.
+ */
+export async function fulfilPurchase(app: App, { purchaseId }: { purchaseId: number }): Promise<void> {
+  const seen = await findPurchase(app.db, purchaseId);
+  if (seen?.status !== 'paid') return;
+  const { userId } = seen;
+  await inTransaction(app, (t) => (userId === null ? fail(t, purchaseId, 'recipient_gone') : fulfil(t, purchaseId, userId)));
+  if (userId !== null) await deliverWaiting(app, { userId });
+}
+
+async function fulfil(t: App, purchaseId: number, userId: number): Promise<void> {
+  const now = t.clock.now();
+  const current = await lockUserSubscription(t, userId);
+  const purchase = await lockPurchase(t.db, purchaseId);
+  if (purchase?.status !== 'paid' || purchase.grantedAt !== null) return;
+  // Moved to another account since it was read: the locks are the wrong ones, so the job has to run again.
+  if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} has changed hands`);
+  const user = await findUserById(t, userId);
+  if (current === undefined || !user) return fail(t, purchaseId, 'recipient_gone');
+  if (user.status !== 'active') return fail(t, purchaseId, 'recipient_blocked');
+  const tariff = await deliverableTariff(t, purchase);
+  if (!tariff) return fail(t, purchaseId, 'tariff_unavailable');
+  if (!needsActivation(purchase, current, now)) return grant(t, purchase, { userId, current, tariff });
+  await markPendingActivation(t.db, purchaseId, now);
+  await tellRecipient(t, purchase, 'waiting', tariff.name);
+  await tellAdmins(t, purchase, 'admin_waiting', tariff.name);
+}
+
+/** Ends a paid purchase that cannot be given; a person gives the money back (H21). In the caller's transaction. */
+export async function fail(t: App, purchaseId: number, reason: FailureReason): Promise<void> {
+  if (!(await markFailed(t.db, purchaseId, ['paid', 'pending_activation'], reason, t.clock.now()))) return;
+  const purchase = await findPurchase(t.db, purchaseId);
+  if (purchase) await alertAdmins(t, purchase, reason);
+}

@@ -1,0 +1,109 @@
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { findTariff } from '../../catalog/find-tariff.ts';
+import { issueAutoLoginToken } from '../../identity/auto-login/auto-login.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
+import { text } from '../../messaging/texts.ts';
+import { raiseAlarm } from '../../payments/credit-payment.ts';
+import type { ProviderPaymentState } from '../../payments/ports.ts';
+import { completePayment, isMovementTaken, lockForSettling, type PaymentPurpose } from '../../payments/purpose-payment.ts';
+import type { CreditResult, Payment } from '../../payments/types.ts';
+import { periodLabel } from '../../pricing/labels.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { alertAdmins } from './notify-admins.ts';
+import { openRecipient, type PreparedRecipient, prepareRecipient, type Recipient } from './recipient.ts';
+import { findByPayment, lockPurchase, markFailed, markPaid } from './repo.ts';
+import { GUEST_PURCHASE, nextAttempt, recipientOf } from './rules.ts';
+import type { GuestPurchase } from './types.ts';
+
+/** Invoices that pay for guest purchases (spec 03 sections 2.2 and 8.2). */
+export const guestPurchases: PaymentPurpose = {
+  purpose: GUEST_PURCHASE,
+
+  /**
+   * Takes the money: paid invoice, the recipient's account, the one revenue row (H24), paid purchase and the job that fulfils it are one
+   * transaction, so a crash leaves all of it or nothing, and the callback comes again. A purchase that expired or was thought to
+   * have failed still counts (H15).
+   */
+  async settle(app, payment, state): Promise<CreditResult> {
+    const seen = await findByPayment(app.db, payment.id);
+    const contact = seen && recipientOf(seen);
+    if (!seen || !contact) return nobodyToGive(app, payment);
+    const prepared = await prepareRecipient(app, contact);
+    return inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
+  },
+
+  async noteMismatch(t, payment) {
+    const purchase = await findByPayment(t.db, payment.id);
+    if (!purchase || !(await markFailed(t.db, purchase.id, ['pending', 'expired'], 'amount_mismatch', t.clock.now()))) return;
+    await alertAdmins(t, purchase, 'amount_mismatch');
+  },
+};
+
+/** Money for a purchase that is gone: kept with the invoice, for a person. */
+function nobodyToGive(app: App, payment: Payment): CreditResult {
+  raiseAlarm(app, payment, 'no_purchase');
+  return 'no_user';
+}
+
+async function takeMoney(
+  t: App,
+  seen: GuestPurchase,
+  prepared: PreparedRecipient,
+  seenPayment: Payment,
+  state: ProviderPaymentState,
+): Promise<CreditResult> {
+  const recipient = await openRecipient(t, prepared);
+  await lockUserSubscription(t, recipient.userId);
+  const { verdict, payment } = await lockForSettling(t, seenPayment.id, state);
+  if (verdict !== 'credit') return verdict;
+  const purchase = await lockPurchase(t.db, seen.id);
+  if (!purchase) return nobodyToGive(t, payment);
+  if (purchase.amountKopeks !== payment.amountKopeks) throw new Error(`purchase ${purchase.id} and its invoice differ in amount`);
+
+  const { userId } = recipient;
+  const posting = await postMovement(t, {
+    userId,
+    type: 'subscription_payment',
+    amountKopeks: -purchase.amountKopeks,
+    counter: { kind: 'sales_revenue', product: purchase.isGift ? 'gift' : 'tariff' },
+    paymentMethod: payment.method,
+    externalId: payment.externalId ?? state.externalId,
+    description: await titleOf(t, purchase, recipient.language),
+    paidThroughProvider: payment.method,
+  });
+  if (posting.outcome === 'no_user' || posting.outcome === 'insufficient')
+    throw new Error(`a revenue row was ${posting.outcome}`);
+  if (posting.outcome === 'duplicate' && (await isMovementTaken(t, posting.transactionId, userId))) {
+    raiseAlarm(t, payment, 'order_mismatch', { transactionId: posting.transactionId });
+    return 'order_mismatch';
+  }
+  await completePayment(t, payment, state, posting.transactionId);
+  await writePaid(t, purchase, recipient, posting.transactionId);
+  return 'credited';
+}
+
+/** How the recipient's list of transactions calls it. */
+async function titleOf(t: App, purchase: GuestPurchase, language: string): Promise<string> {
+  const tariff = purchase.tariffId === null ? null : await findTariff(t, purchase.tariffId);
+  const values = { tariff_name: tariff?.name ?? '—', period: periodLabel(purchase.periodDays, language) };
+  return text(language, purchase.isGift ? 'gifts.transaction_gift' : 'messages.transaction_tariff', values);
+}
+
+async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient, transactionId: number): Promise<void> {
+  const now = t.clock.now();
+  const { userId, isNew, password } = recipient;
+  const wasUnpaid = await markPaid(t.db, {
+    id: purchase.id,
+    userId,
+    transactionId,
+    accountCreated: isNew,
+    cabinetPassword: password,
+    // A link that signs in is for the buyer's own new account alone.
+    autoLoginToken: password !== null && !purchase.isGift ? await issueAutoLoginToken(t, userId) : null,
+    nextAttemptAt: nextAttempt(0, now),
+    now,
+  });
+  if (!wasUnpaid) throw new Error(`purchase ${purchase.id} was paid without its invoice`);
+  await t.jobs.send('gifts.fulfil', { purchaseId: purchase.id });
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import type { App } from '../../../core/app.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { urlSafeToken } from '../../../core/random.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { lockTariff } from '../../catalog/find-tariff.ts';
+import type { Tariff } from '../../catalog/types.ts';
+import { runOnceAround } from '../../ledger/run-once.ts';
+import { providerOf } from '../../payments/method-settings.ts';
+import { type PreparedInvoice, prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
+import { landingNotFound } from '../landings/errors.ts';
+import { choosePayment, type PaymentChoice, usableMethod } from '../landings/payment-choice.ts';
+import { findBySlug } from '../landings/repo.ts';
+import { chosenPeriods, landingPrice } from '../landings/rules.ts';
+import type { Landing } from '../landings/types.ts';
+import {
+  aboveMaximum,
+  belowMinimum,
+  giftsOff,
+  methodNotOnLanding,
+  periodNotOnLanding,
+  periodUnavailable,
+  priceMissing,
+  providerAnswerInvalid,
+  providerUnavailable,
+  tariffInactive,
+  tariffNotForGifts,
+  tariffNotOnLanding,
+} from './errors.ts';
+import { successUrl } from './links.ts';
+import { deleteUnpaid, insertPurchase } from './repo.ts';
+import { GUEST_PURCHASE } from './rules.ts';
+import type { Contact } from './types.ts';
+
+/** What a guest asks for; contacts have been checked by `readContact`. */
+export interface PurchaseOrder {
+  slug: string;
+  tariffId: number;
+  periodDays: number;
+  buyer: Contact;
+  /** Id of the page's method, perhaps with a sub-option behind it. */
+  paymentMethod: string;
+  isGift: boolean;
+  /** Of a gift. */
+  recipient: Contact | null;
+  giftMessage: string | null;
+}
+
+export interface StartedPurchase {
+  token: string;
+  paymentUrl: string;
+}
+
+interface PreparedPurchase {
+  token: string;
+  invoice: PreparedInvoice;
+}
+
+const TOKEN_BYTES = 48;
+
+/**
+ * Starts a purchase by somebody without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
+ * called (H4), which happens outside of any transaction. When the provider makes no invoice, no purchase stays.
+ * @param caller the client's address and `Idempotency-Key`: a repeat from the same address gets the first answer
+ * @throws AppError 404 no such page | 400 not offered, with the texts of the specification | 502 the provider is down
+ */
+export async function startPurchase(
+  app: App,
+  order: PurchaseOrder,
+  caller: { ip: string | null; idempotencyKey: string | null },
+): Promise<StartedPurchase> {
+  const key = ownKey(caller);
+  return runOnceAround(
+    app,
+    { kind: 'anonymous' },
+    { key, operation: 'landing.purchase', input: order },
+    (t) => preparePurchase(t, order),
+    (prepared) => openPurchase(app, prepared),
+  );
+}
+
+/** Guests share one actor, so each address has keys of its own: nobody gets the answer to a stranger's request. */
+function ownKey({ ip, idempotencyKey: key }: { ip: string | null; idempotencyKey: string | null }): string | null {
+  if (key === null || key === '' || key.length > 255) return key;
+  return createHash('sha256').update(`${ip}\n${key}`).digest('hex');
+}
+
+async function preparePurchase(t: App, order: PurchaseOrder): Promise<PreparedPurchase> {
+  const landing = await findBySlug(t.db, order.slug);
+  if (!landing?.isActive) throw landingNotFound();
+  if (order.isGift && !landing.giftEnabled) throw giftsOff();
+  const choice = choosePayment(t, landing.paymentMethods, order.paymentMethod);
+  if (!choice) throw methodNotOnLanding();
+  const tariff = await soldTariff(t, landing, order);
+  const amountKopeks = priceOrder(t, landing, tariff, order.periodDays);
+  checkLimits(choice, amountKopeks);
+  const method = usableMethod(t, choice.method.method_id);
+  const provider = method && providerOf(t, method);
+  if (!provider) throw providerUnavailable();
+
+  const token = urlSafeToken(t.random, TOKEN_BYTES);
+  const invoice = await prepareInvoice(t, {
+    provider,
+    userId: null,
+    amountKopeks,
+    description: `${tariff.name} — ${order.periodDays}d`,
+    option: choice.option,
+    purpose: GUEST_PURCHASE,
+    payerEmail: order.buyer.type === 'email' ? order.buyer.value : null,
+    returnUrl: returnUrl(t, choice, token),
+    metadata: { purpose: GUEST_PURCHASE, purchase_token: token, source: 'landing' },
+  });
+  await insertPurchase(t.db, {
+    token,
+    landingId: landing.id,
+    buyer: order.buyer,
+    isGift: order.isGift,
+    recipient: order.isGift ? order.recipient : null,
+    giftMessage: order.isGift ? order.giftMessage : null,
+    tariffId: tariff.id,
+    periodDays: order.periodDays,
+    amountKopeks,
+    paymentMethod: order.paymentMethod,
+    paymentId: invoice.paymentId,
+    now: t.clock.now(),
+  });
+  return { token, invoice };
+}
+
+/** Held, so that it cannot be deleted under the purchase. */
+async function soldTariff(t: App, landing: Landing, order: PurchaseOrder): Promise<Tariff> {
+  if (!landing.allowedTariffIds.includes(order.tariffId)) throw tariffNotOnLanding();
+  const tariff = isRowId(order.tariffId) ? await lockTariff(t, order.tariffId) : null;
+  if (!tariff?.isActive) throw tariffInactive();
+  if (order.isGift && !tariff.showInGift) throw tariffNotForGifts();
+  return tariff;
+}
+
+function priceOrder(t: App, landing: Landing, tariff: Tariff, days: number): number {
+  const chosen = chosenPeriods(landing, tariff.id);
+  if (chosen && !chosen.includes(days)) throw periodNotOnLanding();
+  if (!chosen && !Object.hasOwn(tariff.periodPrices, days)) throw periodUnavailable();
+  const price = landingPrice(landing, tariff, days, t.clock.now());
+  if (!price) throw priceMissing();
+  return price.kopeks;
+}
+
+function checkLimits({ method }: PaymentChoice, amountKopeks: number): void {
+  const { min_amount_kopeks: min, max_amount_kopeks: max } = method;
+  if (min !== null && amountKopeks < min) throw belowMinimum(min);
+  if (max !== null && amountKopeks > max) throw aboveMaximum(max);
+}
+
+/** Where the payer comes back to: the method's own page, else that of the cabinet. */
+function returnUrl(t: App, { method }: PaymentChoice, token: string): string {
+  return method.return_url ? method.return_url.replaceAll('{token}', token) : successUrl(t, token);
+}
+
+async function openPurchase(app: App, { token, invoice }: PreparedPurchase): Promise<StartedPurchase> {
+  try {
+    return { token, paymentUrl: await requestInvoice(app, invoice) };
+  } catch (error) {
+    await deleteUnpaid(app.db, invoice.paymentId);
+    throw isAppError(error) ? providerAnswerInvalid(error) : providerUnavailable(error);
+  }
+}

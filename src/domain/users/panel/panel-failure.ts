@@ -1,0 +1,16 @@
+import { type AppError, refuse } from '../../../core/errors.ts';
+import { isPanelError } from '../../provisioning/ports.ts';
+
+/** Runs calls to the panel; what goes wrong there is a documented 500 (spec 01 section 11.3). @throws AppError 500 'Sync error: …' */
+export async function callingPanel<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isPanelError(error)) throw syncError(error.message, error);
+    throw error;
+  }
+}
+
+export function syncError(text: string, cause?: unknown): AppError {
+  return refuse('sync_error', 500, `Sync error: ${text}`, { cause });
+}

@@ -1,0 +1,121 @@
+import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
+import type { PanelUser } from '../../provisioning/ports.ts';
+import { isSameSet, squadsOf, wholeGigabytes } from '../../provisioning/sync/rules.ts';
+import { isActive, isPast } from '../../subscriptions/rules/status.ts';
+import type { Subscription, SubscriptionChanges, SubscriptionStatus } from '../../subscriptions/types.ts';
+
+const BYTES_PER_GB = 1024 ** 3;
+/** Older service versions stored local time as UTC: ends that differ by three hours are the same end. */
+const ZONE_SHIFT_MS = 3 * HOUR_MS;
+const ZONE_SHIFT_SLACK_MS = 5 * MINUTE_MS;
+const LIMIT_SLACK_GB = 1;
+const USED_SLACK_GB = 0.5;
+const USED_STEP_GB = 0.01;
+
+export const gigabytes = (bytes: number): number => Math.round((bytes / BYTES_PER_GB) * 100) / 100;
+/** Used traffic as the column holds it: GB with their fraction. */
+export const usedGigabytes = (panel: Pick<PanelUser, 'usedTrafficBytes'>): number => panel.usedTrafficBytes / BYTES_PER_GB;
+
+/** A field before and after, as JSON can hold it. */
+export type FieldChanges = Record<string, { old: unknown; new: unknown }>;
+
+/** Where the service and the panel disagree, in words (spec 01 section 11.3). */
+export function differencesOf(subscription: Subscription | null, panel: PanelUser, now: Date): string[] {
+  if (!subscription) return [];
+  const found: string[] = [];
+  const isActiveHere = isActive(subscription, now);
+  const isActiveThere = panel.status === 'ACTIVE' && panel.expireAt.getTime() > now.getTime();
+  if (isActiveHere !== isActiveThere) found.push(`Status: bot=${subscription.status}, panel=${panel.status}`);
+  if (!isSameEnd(subscription.endDate, panel.expireAt)) {
+    found.push(`End date: bot=${subscription.endDate.toISOString()}, panel=${panel.expireAt.toISOString()}`);
+  }
+  const limitGb = gigabytes(panel.trafficLimitBytes);
+  if (Math.abs(subscription.trafficLimitGb - limitGb) > LIMIT_SLACK_GB) {
+    found.push(`Traffic limit: bot=${subscription.trafficLimitGb} GB, panel=${limitGb} GB`);
+  }
+  const usedGb = gigabytes(panel.usedTrafficBytes);
+  if (Math.abs(subscription.trafficUsedGb - usedGb) > USED_SLACK_GB) {
+    found.push(`Traffic used: bot=${subscription.trafficUsedGb} GB, panel=${usedGb} GB`);
+  }
+  if (subscription.deviceLimit !== (panel.deviceLimit ?? 0)) {
+    found.push(`Device limit: bot=${subscription.deviceLimit}, panel=${panel.deviceLimit ?? 0}`);
+  }
+  if (!isSameSet(subscription.connectedSquads, squadsOf(panel))) found.push('Squads differ');
+  return found;
+}
+
+function isSameEnd(ours: Date, theirs: Date): boolean {
+  const apart = Math.abs(ours.getTime() - theirs.getTime());
+  return apart <= HOUR_MS || Math.abs(apart - ZONE_SHIFT_MS) <= ZONE_SHIFT_SLACK_MS;
+}
+
+/**
+ * What the panel's user makes of a status: running, over, or switched off (spec 01 section 11.3); one whose traffic is used up is
+ * `limited`, as in every other synchronisation (spec 06 section 10): its time goes on, and the next reset of traffic brings it back.
+ */
+export function statusFromPanel(panel: PanelUser, now: Date): SubscriptionStatus {
+  if (isPast({ endDate: panel.expireAt }, now)) return 'expired';
+  if (panel.status === 'LIMITED') return 'limited';
+  return panel.status === 'ACTIVE' ? 'active' : 'disabled';
+}
+
+/** The panel's numbers as columns of a subscription. */
+export function fieldsFromPanel(panel: PanelUser, now: Date) {
+  return {
+    status: statusFromPanel(panel, now),
+    endDate: panel.expireAt,
+    trafficLimitGb: wholeGigabytes(panel.trafficLimitBytes),
+    deviceLimit: panel.deviceLimit || 1,
+    connectedSquads: squadsOf(panel),
+  } satisfies SubscriptionChanges;
+}
+
+/** Links that the panel gave; left out where it gave none. */
+export function linksFromPanel(panel: PanelUser): SubscriptionChanges {
+  return {
+    ...(panel.shortUuid === '' ? {} : { panelShortUuid: panel.shortUuid }),
+    ...(panel.subscriptionUrl === '' ? {} : { subscriptionUrl: panel.subscriptionUrl }),
+    ...(panel.cryptoLink === null ? {} : { subscriptionCryptoLink: panel.cryptoLink }),
+  };
+}
+
+/** The columns that the panel would change, and the same in words for the answer. */
+export function takeOver(
+  subscription: Subscription,
+  panel: PanelUser,
+  wanted: { subscription: boolean; traffic: boolean },
+  now: Date,
+): { changes: SubscriptionChanges; told: FieldChanges } {
+  const changes: SubscriptionChanges = {};
+  const told: FieldChanges = {};
+  if (wanted.subscription) {
+    const fields = fieldsFromPanel(panel, now);
+    if (fields.status !== subscription.status) {
+      changes.status = fields.status;
+      told.status = { old: subscription.status, new: fields.status };
+    }
+    if (fields.endDate.getTime() !== subscription.endDate.getTime()) {
+      changes.endDate = fields.endDate;
+      told.end_date = { old: subscription.endDate.toISOString(), new: fields.endDate.toISOString() };
+    }
+    if (fields.trafficLimitGb !== subscription.trafficLimitGb) {
+      changes.trafficLimitGb = fields.trafficLimitGb;
+      told.traffic_limit_gb = { old: subscription.trafficLimitGb, new: fields.trafficLimitGb };
+    }
+    if (fields.deviceLimit !== subscription.deviceLimit) {
+      changes.deviceLimit = fields.deviceLimit;
+      told.device_limit = { old: subscription.deviceLimit, new: fields.deviceLimit };
+    }
+    if (!isSameSet(fields.connectedSquads, subscription.connectedSquads)) {
+      changes.connectedSquads = fields.connectedSquads;
+      told.connected_squads = { old: subscription.connectedSquads, new: fields.connectedSquads };
+    }
+    Object.assign(changes, linksFromPanel(panel));
+  }
+  const usedGb = usedGigabytes(panel);
+  if (wanted.traffic && Math.abs(usedGb - subscription.trafficUsedGb) > USED_STEP_GB) {
+    changes.trafficUsedGb = usedGb;
+    told.traffic_used_gb = { old: subscription.trafficUsedGb, new: gigabytes(panel.usedTrafficBytes) };
+  }
+  return { changes, told };
+}

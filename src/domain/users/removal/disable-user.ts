@@ -1,0 +1,48 @@
+import type { AdminActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { guardTarget } from '../../identity/guard-target.ts';
+import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { ENDED_BY_DECISION } from '../../subscriptions/rules/status.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import { applyStatus } from '../changes/change-status.ts';
+import { lockUser } from '../changes/repo.ts';
+import { attemptPush, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';
+import { isActivePaid } from './rules.ts';
+
+export interface DisabledUser {
+  isSubscriptionDisabled: boolean;
+  panel: PanelAttempt;
+}
+
+/**
+ * Blocks a user and switches the subscription off, here and on the panel, unless it is paid and running (spec 01 section 11.2). It stays
+ * off when the user is let in again: a daily that stopped for lack of money would otherwise resume by itself.
+ * @throws AppError 404 'User not found' | 403 (H5)
+ */
+export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<DisabledUser> {
+  await guardTarget(app, actor, userId, 'removal');
+  const disabledId = await inTransaction(app, async (t) => {
+    const user = await lockUser(t.db, userId);
+    if (!user) throw userNotFound();
+    const subscription = (await lockUserSubscription(t, userId)) ?? null;
+    const isSpared = subscription === null || isActivePaid(subscription, t.clock.now());
+    if (!isSpared) await applyManualChange(t, subscription.id, { changes: { status: 'disabled', ...ENDED_BY_DECISION } });
+    await applyStatus(t, userId, user.status, 'blocked');
+    const before = subscription && auditView(subscription);
+    const after = isSpared ? before : { subscription: 'disabled', ...ENDED_BY_DECISION };
+    t.audit?.note({
+      before: { status: user.status, ...(before ?? { subscription: null }) },
+      after: { status: 'blocked', ...(after ?? { subscription: null }), reason },
+    });
+    return isSpared ? null : subscription.id;
+  });
+  const panel = disabledId === null ? NO_PANEL_SIDE : await attemptPush(app, disabledId);
+  return { isSubscriptionDisabled: disabledId !== null, panel };
+}
+
+/** What of a subscription the block may change. */
+function auditView({ status, autopayEnabled, isDailyPaused }: Subscription) {
+  return { subscription: status, autopayEnabled, isDailyPaused };
+}

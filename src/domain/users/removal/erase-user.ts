@@ -1,0 +1,74 @@
+import type { AdminActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { forgetAccess } from '../../access/read-effective-access.ts';
+import { forgetSessionUser } from '../../identity/authenticate-user.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { guardTarget } from '../../identity/guard-target.ts';
+import { closeAllSessions } from '../../identity/sessions/refresh-session.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
+import { requestPanelUserRemoval } from '../../provisioning/request-provisioning.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { lockUser } from '../changes/repo.ts';
+import { attemptRemoval, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';
+import { anonymiseUser, releaseUser } from './repo.ts';
+
+export interface ErasedUser {
+  isErased: boolean;
+  panel: PanelAttempt;
+}
+
+/**
+ * Ends an account for good (spec 01 section 11.2, H18): all that is personal goes, transactions, payments and ledger stay with an
+ * anonymised user, what is left of the balance is written off by a movement of its own. All or nothing in the database; the panel
+ * user is deleted by the queue after commit, or left alone if so wished.
+ * @returns `isErased` false when the database refused; nothing has changed then
+ * @throws AppError 404 'User not found' | 403 (H5)
+ */
+export async function eraseUser(
+  app: App,
+  actor: AdminActor,
+  userId: number,
+  request: { deletesFromPanel: boolean; reason: string | null },
+): Promise<ErasedUser> {
+  await guardTarget(app, actor, userId, 'removal');
+  let panelUuid: string | null;
+  try {
+    panelUuid = await inTransaction(app, (t) => erase(t, userId, request));
+  } catch (error) {
+    if (isAppError(error)) throw error;
+    app.log.error({ err: error, userId }, 'admin users: full deletion failed and was rolled back');
+    return { isErased: false, panel: NO_PANEL_SIDE };
+  }
+  const isOnPanel = request.deletesFromPanel && panelUuid !== null;
+  return { isErased: true, panel: isOnPanel ? await attemptRemoval(app, panelUuid!, 'delete') : NO_PANEL_SIDE };
+}
+
+async function erase(
+  t: App,
+  userId: number,
+  request: { deletesFromPanel: boolean; reason: string | null },
+): Promise<string | null> {
+  const user = await lockUser(t.db, userId);
+  if (!user) throw userNotFound();
+  await lockUserSubscription(t, userId);
+  if (user.balanceKopeks > 0) {
+    await postMovement(t, {
+      userId,
+      type: 'withdrawal',
+      amountKopeks: -user.balanceKopeks,
+      counter: { kind: 'manual_adjustment' },
+      paymentMethod: 'manual',
+      description: 'Balance written off: account deleted',
+    });
+  }
+  await closeAllSessions(t, userId);
+  await releaseUser(t.db, userId);
+  await anonymiseUser(t.db, userId, t.clock.now());
+  await forgetSessionUser(t, userId);
+  await forgetAccess(t, [userId]);
+  if (request.deletesFromPanel && user.panelUuid !== null) await requestPanelUserRemoval(t, user.panelUuid, 'delete');
+  t.audit?.note({ before: { status: user.status, balanceKopeks: user.balanceKopeks }, after: null });
+  return user.panelUuid;
+}

@@ -1,0 +1,80 @@
+import type { Db } from '../../../core/db/db.ts';
+
+/**
+ * Tables that keep what happened although the account is gone (spec 01 H18): money, what it was paid for, and the audit log. Their
+ * rows point at the anonymised user.
+ */
+const KEPT: readonly string[] = [
+  ...['transactions', 'ledger_accounts', 'payments', 'guest_purchases', 'referral_earnings', 'withdrawal_requests'],
+  ...['subscription_conversions', 'advertising_campaign_registrations', 'admin_audit_log'],
+  // Follow the user's row by triggers.
+  ...['user_figures', 'user_traffic', 'referrer_figures', 'referrer_days'],
+];
+
+interface Reference {
+  table: string;
+  column: string;
+  /** Of the foreign key: the row goes with the user, or only lets go of him. */
+  isOwned: boolean;
+}
+
+/** Every table that points at users and is not kept, with what its foreign key says should happen when a user is deleted. */
+async function listReferences(db: Db): Promise<Reference[]> {
+  const rows = await db.sql<Reference>(
+    `SELECT c.conrelid::regclass::text AS "table", quote_ident(a.attname) AS "column", c.confdeltype = 'c' AS "isOwned"
+     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+     WHERE c.contype = 'f' AND c.confrelid = 'users'::regclass AND array_length(c.conkey, 1) = 1 AND c.confdeltype IN ('c', 'n')
+     ORDER BY 1, 2`,
+  );
+  return rows.filter((row) => !KEPT.includes(row.table));
+}
+
+/**
+ * Does to everything that hangs on a locked user what the deletion of the row would do, except for the history of money: owned rows
+ * go, others let go. A table that is added later is covered by its foreign key.
+ */
+export async function releaseUser(db: Db, userId: number): Promise<void> {
+  for (const { table, column, isOwned } of await listReferences(db)) {
+    const statement = isOwned ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${column} = NULL`;
+    await db.sql(`WITH done AS (${statement} WHERE ${column} = $1::int RETURNING 1) SELECT count(*)::int AS rows FROM done`, [
+      userId,
+    ]);
+  }
+}
+
+/** Takes everything from the row that says who it was; money, dates and the id stay. */
+export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<void> {
+  await db.sql(
+    `WITH gifts AS (UPDATE guest_purchases SET
+         contact_value = CASE WHEN buyer_user_id = $1::int THEN 'deleted' ELSE contact_value END,
+         gift_recipient_value = CASE WHEN user_id = $1::int AND gift_recipient_value IS NOT NULL THEN 'deleted' ELSE gift_recipient_value END,
+         gift_message = NULL, cabinet_password = NULL, auto_login_token = NULL
+       WHERE buyer_user_id = $1::int OR user_id = $1::int)
+     UPDATE users SET status = 'deleted', messenger_id = NULL, username = NULL, first_name = NULL, last_name = NULL,
+       referral_code = 'erased:' || id, referred_by_id = NULL, email = NULL, email_verified = false, email_verified_at = NULL,
+       password_hash = NULL, email_verification_token_hash = NULL, email_verification_expires = NULL, password_reset_token_hash = NULL,
+       password_reset_expires = NULL, email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL,
+       google_id = NULL, yandex_id = NULL, discord_id = NULL, vk_id = NULL, vpnpanel_uuid = NULL, trojan_password = NULL,
+       vless_uuid = NULL, ss_password = NULL, promo_group_id = NULL, partner_status = 'none',
+       referral_commission_percent = NULL, restriction_reason = NULL,
+       promo_offer_discount_percent = 0, promo_offer_discount_source = NULL, promo_offer_discount_expires_at = NULL,
+       notification_settings = '{}', last_pinned_message_id = NULL, updated_at = $2::timestamptz
+     WHERE id = $1::int RETURNING id`,
+    [userId, now],
+  );
+}
+
+/** Whether money ever moved for this user, or was to. */
+export async function hasFinancialHistory(db: Db, userId: number): Promise<boolean> {
+  const [row] = await db.sql<{ has: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM transactions WHERE user_id = $1::int) OR EXISTS (SELECT 1 FROM payments WHERE user_id = $1::int)
+       OR EXISTS (SELECT 1 FROM ledger_accounts WHERE user_id = $1::int)
+       OR EXISTS (SELECT 1 FROM withdrawal_requests WHERE user_id = $1::int) AS has`,
+    [userId],
+  );
+  return row!.has;
+}
+
+export async function deleteRow(db: Db, userId: number): Promise<void> {
+  await db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [userId]);
+}

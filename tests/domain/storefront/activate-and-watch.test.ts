@@ -1,0 +1,309 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { fulfilPurchase, handleGiftPress, watchPurchases } from '../../../src/domain/storefront/jobs.ts';
+import { activateByToken } from '../../../src/domain/storefront/purchases/activate-purchase.ts';
+import { receiveGiftUpdate } from '../../../src/domain/storefront/purchases/press-activate.ts';
+import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { callbackResults, paymentFacts } from '../payments/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
+import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
+import {
+  aDeliveredPurchase,
+  anEmail,
+  aPaidPurchase,
+  aPurchase,
+  aShop,
+  contact,
+  factsOf,
+  giftTo,
+  panelAnswers,
+  revenueOf,
+  type Shop,
+  subscriptionOf,
+  tellPaid,
+} from './purchase-samples.ts';
+
+let t: TestApp;
+let app: App;
+let provider: ScriptedProvider;
+beforeEach(async () => {
+  t = await testApp();
+  provider = new ScriptedProvider();
+  app = await withProvider(t.app, provider);
+  // The watch looks at every purchase there is.
+  await app.db.sql('DELETE FROM guest_purchases');
+});
+
+const actorOf = (userId: number) => ({ kind: 'user', userId }) as const;
+
+/** A purchase that waits for its recipient, who has this subscription. */
+async function aWaitingPurchase(columns: Record<string, unknown> = {}, isGift = false) {
+  const email = anEmail();
+  const user = await aUser(app, { email });
+  await aStoredSubscription(app, user.id, columns);
+  const shop = await aShop(app);
+  const bought = await aPaidPurchase(app, provider, shop, isGift ? giftTo(email) : { buyer: contact(email) });
+  await fulfilPurchase(app, { purchaseId: bought.id });
+  return { bought, shop, userId: user.id, messengerId: user.messengerId, email };
+}
+
+const ENDED = { status: 'expired', end_date: new Date('2026-01-01T00:00:00Z') };
+
+describe('an activation', () => {
+  test('replaces the subscription when its owner is signed in, and is delivered with the links', async () => {
+    const { bought, shop, userId } = await aWaitingPurchase();
+    await activateByToken(app, bought.token, actorOf(userId));
+    expect((await viewPurchase(app, bought.token)).status).toBe('paid');
+    expect(await subscriptionOf(app, userId)).toMatchObject({ tariff_id: shop.tariffId, end_date: addDays(app.clock.now(), 30) });
+    await panelAnswers(app, bought.id);
+    expect((await factsOf(app, bought.id)).status).toBe('delivered');
+    t.clock.advance(DAY_MS);
+    const before = await subscriptionOf(app, userId);
+    await activateByToken(app, bought.token, actorOf(userId));
+    expect(await subscriptionOf(app, userId)).toEqual(before);
+    expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
+  });
+
+  test('H22: the token alone does not replace a running subscription, nor does anybody else', async () => {
+    const { bought, userId } = await aWaitingPurchase();
+    const stranger = await aUser(app);
+    const before = await subscriptionOf(app, userId);
+    await expect(activateByToken(app, bought.token, null)).rejects.toMatchObject({ status: 401 });
+    await expect(activateByToken(app, bought.token, actorOf(stranger.id))).rejects.toMatchObject({ status: 403 });
+    expect(await subscriptionOf(app, userId)).toEqual(before);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', activation_requested_at: null });
+  });
+
+  test('of a gift over an ended subscription needs the token alone', async () => {
+    const { bought, userId } = await aWaitingPurchase(ENDED, true);
+    await activateByToken(app, bought.token, null);
+    expect(await subscriptionOf(app, userId)).toMatchObject({ status: 'active', end_date: addDays(app.clock.now(), 30) });
+  });
+
+  test.each([
+    ['pending', async (shop: Shop) => aPurchase(app, shop)],
+    ['paid', async (shop: Shop) => aPaidPurchase(app, provider, shop)],
+  ])('of a purchase that is %s is refused', async (_status, make) => {
+    const { token } = await make(await aShop(app));
+    await expect(activateByToken(app, token, null)).rejects.toMatchObject({
+      status: 400,
+      detail: 'Purchase is not pending activation',
+    });
+  });
+
+  test('refuses an unknown token and one that is only part of one', async () => {
+    const { bought } = await aWaitingPurchase();
+    for (const token of ['x'.repeat(64), bought.token.slice(0, 12), '_'.repeat(12)]) {
+      await expect(activateByToken(app, token, null)).rejects.toMatchObject({ status: 404, detail: 'Purchase not found' });
+    }
+  });
+
+  test('without the tariff says so, and the money goes back by a person', async () => {
+    const { bought, shop, userId } = await aWaitingPurchase();
+    await app.db.sql("UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int RETURNING id", [shop.tariffId]);
+    const before = await subscriptionOf(app, userId);
+    await expect(activateByToken(app, bought.token, actorOf(userId))).rejects.toMatchObject({
+      status: 500,
+      detail: 'Tariff not found',
+    });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', last_error: 'tariff_unavailable' });
+    expect(await subscriptionOf(app, userId)).toEqual(before);
+  });
+
+  test('without a user says so', async () => {
+    const { bought } = await aWaitingPurchase(ENDED, true);
+    await app.db.sql('UPDATE guest_purchases SET user_id = NULL WHERE id = $1::int RETURNING id', [bought.id]);
+    await expect(activateByToken(app, bought.token, null)).rejects.toMatchObject({
+      status: 500,
+      detail: 'No user linked to purchase',
+    });
+  });
+
+  test('is done by the button in the messenger, for the recipient alone', async () => {
+    const { bought, userId, messengerId } = await aWaitingPurchase();
+    const stranger = await aUser(app);
+    const press = { updateId: 1, kind: 'callback', queryId: 'q', chatId: null, messageId: null } as const;
+    await receiveGiftUpdate(app, { ...press, fromMessengerId: messengerId, data: `gift_activate:${bought.id}` });
+    await receiveGiftUpdate(app, { ...press, fromMessengerId: messengerId, data: `gift_activate:${'9'.repeat(10)}` });
+    await receiveGiftUpdate(app, { ...press, fromMessengerId: messengerId, data: 'gift_activate:1x' });
+    const jobs = await app.db.sql<{ data: { purchaseId: number } }>(
+      "SELECT data FROM jobs.job WHERE name = 'gifts.press' AND data ->> 'messengerId' = $1",
+      [String(messengerId)],
+    );
+    expect(jobs).toEqual([{ data: { queryId: 'q', messengerId, purchaseId: bought.id } }]);
+    await handleGiftPress(app, { queryId: 'q', messengerId: stranger.messengerId, purchaseId: bought.id });
+    expect((await factsOf(app, bought.id)).granted_at).toBeNull();
+    await handleGiftPress(app, { queryId: 'q', messengerId, purchaseId: bought.id });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+  });
+});
+
+describe('the watch', () => {
+  test('finds a payment whose callback was lost', async () => {
+    const bought = await aPurchase(app, await aShop(app));
+    provider.set(bought.externalId, 'paid');
+    t.clock.advance(9 * MINUTE_MS);
+    await watchPurchases(app);
+    expect((await factsOf(app, bought.id)).status).toBe('pending');
+    t.clock.advance(2 * MINUTE_MS);
+    await watchPurchases(app);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid' });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ is_paid: true });
+    // A callback that comes after all changes nothing.
+    await tellPaid(app, provider, bought);
+    expect(await callbackResults(app, bought.externalId)).toEqual(['already_credited']);
+    expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
+  });
+
+  test('finds a mismatch, too', async () => {
+    const bought = await aPurchase(app, await aShop(app));
+    provider.set(bought.externalId, 'paid', { amountKopeks: 1 });
+    t.clock.advance(11 * MINUTE_MS);
+    await watchPurchases(app);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', last_error: 'amount_mismatch' });
+  });
+
+  test('H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
+    const shop = await aShop(app);
+    const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
+    provider.set(paid.externalId, 'paid');
+    t.clock.advance(DAY_MS - MINUTE_MS);
+    const young = await aPurchase(app, shop);
+    t.clock.advance(2 * MINUTE_MS);
+    await watchPurchases(app);
+    expect((await factsOf(app, unpaid.id)).status).toBe('expired');
+    expect((await factsOf(app, paid.id)).status).toBe('paid');
+    expect((await factsOf(app, young.id)).status).toBe('pending');
+    // The success after that counts as well.
+    await tellPaid(app, provider, unpaid);
+    expect((await factsOf(app, unpaid.id)).status).toBe('paid');
+  });
+
+  test('waits a second day for a provider that does not answer', async () => {
+    const bought = await aPurchase(app, await aShop(app));
+    t.clock.advance(DAY_MS + MINUTE_MS);
+    provider.fetchFaults = ['unavailable'];
+    await watchPurchases(app);
+    expect((await factsOf(app, bought.id)).status).toBe('pending');
+    t.clock.advance(DAY_MS);
+    provider.fetchFaults = ['unavailable'];
+    await watchPurchases(app);
+    expect((await factsOf(app, bought.id)).status).toBe('expired');
+  });
+
+  test('goes on with a paid purchase whose job was lost, later and later', async () => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    await watchPurchases(app);
+    expect(await factsOf(app, bought.id)).toMatchObject({ retry_count: 0, granted_at: null });
+    t.clock.advance(5 * MINUTE_MS);
+    await watchPurchases(app);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', granted_at: app.clock.now() });
+    await panelAnswers(app, bought.id);
+    expect((await factsOf(app, bought.id)).status).toBe('delivered');
+  });
+
+  test('H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+
+    await app.db.sql(
+      `CREATE FUNCTION refuse_grants() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+         IF NEW.granted_at IS NOT NULL AND OLD.granted_at IS NULL THEN RAISE EXCEPTION 'no grants today'; END IF; RETURN NEW; END $f$`,
+    );
+    await app.db.sql('CREATE TRIGGER no_grants BEFORE UPDATE ON guest_purchases FOR EACH ROW EXECUTE FUNCTION refuse_grants()');
+    try {
+      for (let attempt = 1; attempt <= 20; attempt++) {
+        expect((await factsOf(app, bought.id)).status).toBe('paid');
+        t.clock.advance(HOUR_MS);
+        await watchPurchases(app);
+      }
+    } finally {
+      await app.db.sql('DROP TRIGGER no_grants ON guest_purchases');
+      await app.db.sql('DROP FUNCTION refuse_grants()');
+    }
+    expect(await factsOf(app, bought.id)).toMatchObject({
+      status: 'failed',
+      last_error: 'retries_exhausted',
+      next_attempt_at: null,
+    });
+    expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
+  });
+
+  test('a granted purchase is never failed by a panel that stays silent: it is delivered when the panel answers', async () => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    for (let attempt = 1; attempt <= 21; attempt++) {
+      t.clock.advance(HOUR_MS);
+      await watchPurchases(app);
+    }
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', last_error: 'links_missing', next_attempt_at: null });
+    await panelAnswers(app, bought.id);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', last_error: null });
+  });
+
+  test('delivers what the panel answered while nobody listened', async () => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    await app.db.sql(
+      `UPDATE subscriptions SET provision_state = 'synced', subscription_url = 'https://sub.example.com/1' WHERE user_id =
+         (SELECT user_id FROM guest_purchases WHERE id = $1::int) RETURNING id`,
+      [bought.id],
+    );
+    t.clock.advance(6 * MINUTE_MS);
+    await watchPurchases(app);
+    expect((await factsOf(app, bought.id)).status).toBe('delivered');
+  });
+
+  test('H6: never activates by itself what nobody asked for', async () => {
+    const { bought, userId } = await aWaitingPurchase();
+    // Even if something has put it on the list of tries.
+    await app.db.sql(
+      'UPDATE guest_purchases SET next_attempt_at = $2::timestamptz, is_activation_signed = true WHERE id = $1::int RETURNING id',
+      [bought.id, app.clock.now()],
+    );
+    const before = await subscriptionOf(app, userId);
+    for (let hours = 0; hours < 30; hours += 5) {
+      t.clock.advance(5 * HOUR_MS);
+      await watchPurchases(app);
+    }
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', retry_count: 0 });
+    expect(await subscriptionOf(app, userId)).toEqual(before);
+  });
+
+  test('H6: goes on with an activation that was asked for and failed', async () => {
+    const { bought, userId } = await aWaitingPurchase();
+    await app.db.sql(
+      `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, is_activation_signed = true, next_attempt_at = $2::timestamptz
+       WHERE id = $1::int RETURNING id`,
+      [bought.id, app.clock.now()],
+    );
+    await watchPurchases(app);
+    expect(await subscriptionOf(app, userId)).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+  });
+
+  test('H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
+    const { bought, userId } = await aWaitingPurchase();
+    await app.db.sql(
+      `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, next_attempt_at = $2::timestamptz WHERE id = $1::int RETURNING id`,
+      [bought.id, app.clock.now()],
+    );
+    const before = await subscriptionOf(app, userId);
+    await watchPurchases(app);
+    expect(await subscriptionOf(app, userId)).toEqual(before);
+    expect(await factsOf(app, bought.id)).toMatchObject({
+      status: 'pending_activation',
+      activation_requested_at: null,
+      next_attempt_at: null,
+    });
+  });
+
+  test('clears credentials that nobody fetched', async () => {
+    const bought = await aDeliveredPurchase(app, provider, await aShop(app));
+    expect((await factsOf(app, bought.id)).auto_login_token).toEqual(expect.any(String));
+    t.clock.advance(DAY_MS + MINUTE_MS);
+    await watchPurchases(app);
+    expect((await factsOf(app, bought.id)).auto_login_token).toBeNull();
+  });
+});

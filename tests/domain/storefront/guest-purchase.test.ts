@@ -1,0 +1,210 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays } from '../../../src/core/clock.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { deliverWaiting, fulfilPurchase, guestPurchases } from '../../../src/domain/storefront/jobs.ts';
+import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { callback, callbackResults, paymentFacts, runCallbackJobs } from '../payments/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
+import {
+  aDeliveredPurchase,
+  anEmail,
+  aPaidPurchase,
+  aPurchase,
+  aShop,
+  contact,
+  factsOf,
+  mailsTo,
+  mailText,
+  panelAnswers,
+  revenueOf,
+  subscriptionOf,
+  tellPaid,
+} from './purchase-samples.ts';
+
+let t: TestApp;
+let app: App;
+let provider: ScriptedProvider;
+beforeEach(async () => {
+  t = await testApp();
+  provider = new ScriptedProvider();
+  app = await withProvider(t.app, provider);
+});
+
+const _nobody = { ip: '203.0.113.7', idempotencyKey: null };
+
+describe('a paid purchase', () => {
+  test('becomes an account, one revenue row and a running subscription, however often the callback comes', async () => {
+    const shop = await aShop(app, {}, { name: 'Family' });
+    const email = anEmail();
+    const bought = await aPurchase(app, shop, { buyer: contact(email.toUpperCase()) });
+    provider.set(bought.externalId, 'paid');
+    for (const eventId of ['a', 'a', 'b', 'c']) await callback(app, bought.externalId, { eventId: eventId + bought.externalId });
+    await runCallbackJobs(app, bought.externalId, [guestPurchases]);
+    await runCallbackJobs(app, bought.externalId, [guestPurchases]);
+    expect(await callbackResults(app, bought.externalId)).toEqual(['credited', 'already_credited', 'already_credited']);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', account_created: true, granted_at: null });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'paid', is_paid: true });
+    expect(await revenueOf(app, bought.id)).toEqual({
+      rows: 1,
+      kopeks: -30_000,
+      methods: 'subscription_payment:sandbox',
+      balance: 0,
+    });
+    const jobs = await app.db.sql("SELECT data FROM jobs.job WHERE name = 'gifts.fulfil' AND data ->> 'purchaseId' = $1", [
+      String(bought.id),
+    ]);
+    expect(jobs).toHaveLength(1);
+
+    for (let run = 0; run < 3; run++) await fulfilPurchase(app, { purchaseId: bought.id });
+    const { user_id: userId } = await factsOf(app, bought.id);
+    expect(await subscriptionOf(app, userId!)).toMatchObject({
+      status: 'active',
+      is_trial: false,
+      tariff_id: shop.tariffId,
+      traffic_limit_gb: 50,
+      device_limit: 3,
+      start_date: app.clock.now(),
+      end_date: addDays(app.clock.now(), 30),
+    });
+    await panelAnswers(app, bought.id);
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    expect(await deliverWaiting(app, { userId: userId! })).toBe(0);
+    const facts = await factsOf(app, bought.id);
+    expect(facts).toMatchObject({ status: 'delivered', delivered_at: app.clock.now(), next_attempt_at: null });
+    expect(facts.subscription_url).toMatch(/^https?:/);
+    expect(await mailsTo(app, email)).toEqual([
+      'email_verification',
+      'guest_subscription_delivered',
+      'guest_cabinet_credentials',
+    ]);
+    expect(await mailText(app, email, 'guest_subscription_delivered')).toContain(facts.subscription_url!);
+    expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
+    expect(await checkLedger(app)).toEqual([]);
+    const [event] = await app.db.sql<{ payload: object }>(
+      "SELECT payload FROM domain_events WHERE type = 'transaction.created' AND user_id = $1::int",
+      [userId],
+    );
+    expect(event!.payload).toMatchObject({ type: 'subscription_payment', amount_kopeks: 30_000, payment_method: 'sandbox' });
+  });
+
+  test('H7: is not delivered before the panel has given the links', async () => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', delivered_at: null, granted_at: app.clock.now() });
+    expect((await viewPurchase(app, bought.token)).subscriptionUrl).toBeNull();
+    await panelAnswers(app, bought.id);
+    expect((await factsOf(app, bought.id)).status).toBe('delivered');
+  });
+
+  test('H15: an expired purchase is delivered all the same when its money comes late', async () => {
+    const bought = await aPurchase(app, await aShop(app));
+    await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);
+    await app.db.sql("UPDATE payments SET outcome = 'expired' WHERE id = $1::int RETURNING id", [bought.paymentId]);
+    await tellPaid(app, provider, bought);
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    await panelAnswers(app, bought.id);
+    expect((await factsOf(app, bought.id)).status).toBe('delivered');
+  });
+
+  test('is delivered after its page was deleted', async () => {
+    const shop = await aShop(app);
+    const bought = await aPurchase(app, shop);
+    await app.db.sql('DELETE FROM landing_pages WHERE id = $1::int RETURNING id', [shop.landing.id]);
+    await tellPaid(app, provider, bought);
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    await panelAnswers(app, bought.id);
+    expect((await factsOf(app, bought.id)).status).toBe('delivered');
+  });
+
+  test.each([
+    ['another amount', { amountKopeks: 29_999 }],
+    ['another currency', { currency: 'USD' }],
+  ])('H10: %s ends failed with the reason, an account is not made, nothing is given', async (_what, change) => {
+    const email = anEmail();
+    const bought = await aPurchase(app, await aShop(app), { buyer: contact(email) });
+    provider.set(bought.externalId, 'paid', change);
+    await callback(app, bought.externalId);
+    await runCallbackJobs(app, bought.externalId, [guestPurchases]);
+    expect(await factsOf(app, bought.id)).toMatchObject({
+      status: 'failed',
+      last_error: 'amount_mismatch',
+      user_id: null,
+      paid_at: null,
+    });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'amount_mismatch', transaction_id: null });
+    expect(await app.db.sql('SELECT id FROM users WHERE email = $1', [email])).toEqual([]);
+    // The provider puts it right: the money is never lost.
+    provider.set(bought.externalId, 'paid', { amountKopeks: 30_000, currency: 'RUB' });
+    await tellPaid(app, provider, bought);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', last_error: null });
+  });
+
+  test('a payment that failed at the provider changes nothing', async () => {
+    const bought = await aPurchase(app, await aShop(app));
+    provider.set(bought.externalId, 'failed');
+    await callback(app, bought.externalId);
+    await runCallbackJobs(app, bought.externalId, [guestPurchases]);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending', user_id: null });
+  });
+
+  test('money for a purchase that is gone stays with its invoice, for a person', async () => {
+    const bought = await aPurchase(app, await aShop(app));
+    await app.db.sql('DELETE FROM guest_purchases WHERE id = $1::int RETURNING id', [bought.id]);
+    await tellPaid(app, provider, bought);
+    expect(await callbackResults(app, bought.externalId)).toEqual(['no_user']);
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ transaction_id: null });
+  });
+
+  test.each([
+    [
+      'tariff_unavailable',
+      (shop: { tariffId: number }) => ["UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int", shop.tariffId],
+    ],
+    ['recipient_blocked', (_shop: unknown, userId: number) => ["UPDATE users SET status = 'blocked' WHERE id = $1::int", userId]],
+  ] as const)('H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
+    const alerted = await withAdminChat();
+    const shop = await aShop(alerted);
+    const bought = await aPaidPurchase(alerted, provider, shop);
+    const { user_id: userId } = await factsOf(app, bought.id);
+    const [sql, id] = spoil(shop, userId!);
+    await app.db.sql(`${sql} RETURNING id`, [id]);
+    await fulfilPurchase(alerted, { purchaseId: bought.id });
+    await fulfilPurchase(alerted, { purchaseId: bought.id });
+    expect(await factsOf(app, bought.id)).toMatchObject({
+      status: 'failed',
+      last_error: reason,
+      granted_at: null,
+      cabinet_password: null,
+      auto_login_token: null,
+    });
+    expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
+    expect(await subscriptionOf(app, userId!)).toBeNull();
+    expect(await adminNotices(bought.id)).toHaveLength(1);
+  });
+
+  test('administrators hear of a delivery', async () => {
+    const told = await withAdminChat();
+    const bought = await aDeliveredPurchase(told, provider, await aShop(told));
+    const [notice] = await adminNotices(bought.id);
+    expect(notice!.html).toContain('300 ₽');
+  });
+
+  /** The app with a chat for administrators. */
+  async function withAdminChat(): Promise<App> {
+    const told = await testApp({
+      environment: { ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: '-100123', DEFAULT_LANGUAGE: 'en' },
+      clock: t.clock,
+    });
+    return withProvider(told.app, provider);
+  }
+
+  function adminNotices(id: number) {
+    return app.db.sql<{ html: string }>(
+      `SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = '-100123'
+         AND data ->> 'html' LIKE $1`,
+      [`%#${id} %`],
+    );
+  }
+});

@@ -1,0 +1,197 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { signInWithAutoLogin } from '../../../src/domain/identity/auto-login/auto-login.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/jobs.ts';
+import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { aUser } from '../../support/builders.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
+import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
+import {
+  aDeliveredPurchase,
+  anEmail,
+  aPaidPurchase,
+  aPurchase,
+  aShop,
+  contact,
+  factsOf,
+  giftTo,
+  mailsTo,
+  mailText,
+  subscriptionOf,
+} from './purchase-samples.ts';
+
+let t: TestApp;
+let app: App;
+let provider: ScriptedProvider;
+beforeEach(async () => {
+  t = await testApp();
+  provider = new ScriptedProvider();
+  app = await withProvider(t.app, provider);
+});
+
+const _nobody = { ip: '203.0.113.7', idempotencyKey: null };
+
+describe('H3, spec 01 H2: credentials', () => {
+  test('of an account the purchase made are shown once, for a day, and mailed with the password', async () => {
+    const email = anEmail();
+    const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
+    const [user] = await app.db.sql<{ email_verified: boolean; auth_type: string }>(
+      'SELECT email_verified, auth_type FROM users WHERE email = $1',
+      [email],
+    );
+    expect(user).toEqual({ email_verified: false, auth_type: 'email' });
+    const first = await viewPurchase(app, bought.token);
+    expect(first).toMatchObject({ status: 'delivered', cabinetEmail: email, cabinetPassword: null });
+    expect(first.subscriptionUrl).toMatch(/^https?:/);
+    expect((await signInWithAutoLogin(app, first.autoLoginToken!)).user.email).toBe(email);
+    expect(await viewPurchase(app, bought.token)).toMatchObject({
+      cabinetEmail: email,
+      cabinetPassword: null,
+      autoLoginToken: null,
+    });
+    expect(await mailText(app, email, 'guest_cabinet_credentials')).toContain(email);
+  });
+
+  test('show the password where no mail can be sent', async () => {
+    const mute: App = { ...app, ports: { ...app.ports, mail: { ...app.ports.mail, isConfigured: () => false } } };
+    const email = anEmail();
+    const bought = await aDeliveredPurchase(mute, provider, await aShop(mute), { buyer: contact(email) });
+    const first = await viewPurchase(mute, bought.token);
+    expect(first.cabinetPassword).toMatch(/^[\w-]{16}$/);
+    expect(await viewPurchase(mute, bought.token)).toMatchObject({ cabinetPassword: null, autoLoginToken: null });
+    expect(await mailsTo(app, email)).toEqual([]);
+  });
+
+  test('are gone after a day', async () => {
+    const bought = await aDeliveredPurchase(app, provider, await aShop(app));
+    t.clock.advance(DAY_MS);
+    expect(await viewPurchase(app, bought.token)).toMatchObject({ autoLoginToken: null, subscriptionUrl: null });
+  });
+
+  test.each([
+    ['without a password', null],
+    ['with one', 'scrypt-hash'],
+  ])('of an account that existed, %s, are never made, changed or shown', async (_what, hash) => {
+    const email = anEmail();
+    const { id } = await aUser(app, { email });
+    await app.db.sql(
+      'UPDATE users SET email_verified = false, email_verified_at = NULL, password_hash = $2 WHERE id = $1::int RETURNING id',
+      [id, hash],
+    );
+    const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
+    expect(await factsOf(app, bought.id)).toMatchObject({
+      user_id: id,
+      account_created: false,
+      cabinet_password: null,
+      auto_login_token: null,
+    });
+    expect(await app.db.sql('SELECT email_verified, password_hash FROM users WHERE id = $1::int', [id])).toEqual([
+      { email_verified: false, password_hash: hash },
+    ]);
+    expect(await viewPurchase(app, bought.token)).toMatchObject({ cabinetPassword: null, autoLoginToken: null });
+    expect(await mailsTo(app, email)).toEqual(['guest_subscription_delivered']);
+  });
+
+  test('of a gift go to the recipient by mail, never to the payer', async () => {
+    const email = anEmail();
+    const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(email, 'Hi <b>there</b>'));
+    expect((await factsOf(app, bought.id)).auto_login_token).toBeNull();
+    expect(await viewPurchase(app, bought.token)).toMatchObject({
+      status: 'delivered',
+      isGift: true,
+      cabinetEmail: null,
+      cabinetPassword: null,
+      autoLoginToken: null,
+      subscriptionUrl: null,
+      contactType: 'email',
+    });
+    expect(await mailsTo(app, email)).toEqual(['email_verification', 'guest_gift_received', 'guest_cabinet_credentials']);
+  });
+});
+
+describe('who gets it', () => {
+  test('H23: what a giver wrote reaches the messenger escaped', async () => {
+    const friend = await aUser(app, { language: 'en' });
+    const name = `@user${(await app.db.sql<{ username: string }>('SELECT username FROM users WHERE id = $1::int', [friend.id]))[0]!.username.slice(4)}`;
+    const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(name.toUpperCase(), '<a href="x">click</a>'));
+    expect(await factsOf(app, bought.id)).toMatchObject({ user_id: friend.id, account_created: false });
+    const [message] = await app.db.sql<{ html: string }>(
+      "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1",
+      [String(friend.messengerId)],
+    );
+    expect(message!.html).toContain('&lt;a href=&quot;x&quot;&gt;');
+    expect(message!.html).not.toContain('<a ');
+  });
+
+  test.each([
+    ['a running subscription', { status: 'active' }, {}, 'pending_activation'],
+    ['a running trial', { status: 'active', is_trial: true }, {}, 'pending_activation'],
+    ['one that only ran out of traffic', { status: 'limited' }, {}, 'pending_activation'],
+    ['an ended one', { status: 'expired', end_date: new Date('2026-01-01') }, {}, 'paid'],
+    ['an ended one, for a gift', { status: 'expired', end_date: new Date('2026-01-01') }, { isGift: true }, 'pending_activation'],
+  ])('%s: then the purchase is %s', async (_what, columns, order, status) => {
+    const email = anEmail();
+    const { id } = await aUser(app, { email });
+    const subscriptionId = await aStoredSubscription(app, id, columns);
+    const before = await subscriptionOf(app, id);
+    const gift = 'isGift' in order ? giftTo(email) : { buyer: contact(email) };
+    const bought = await aPaidPurchase(app, provider, await aShop(app), gift);
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status, next_attempt_at: status === 'paid' ? expect.any(Date) : null });
+    const after = await subscriptionOf(app, id);
+    if (status === 'paid')
+      expect(after).toMatchObject({ id: subscriptionId, status: 'active', end_date: addDays(app.clock.now(), 30) });
+    else {
+      expect(after).toEqual(before);
+      expect(await mailsTo(app, email)).toEqual(['guest_activation_required']);
+    }
+  });
+
+  test('the page masks contacts', async () => {
+    const shop = await aShop(app);
+    const own = await aPurchase(app, shop, { buyer: contact('somebody@example.com') });
+    expect(await viewPurchase(app, own.token)).toMatchObject({
+      status: 'pending',
+      contactValue: 'so***@example.com',
+      recipientContactValue: null,
+      cabinetEmail: null,
+      isRecipientInBot: null,
+      botLink: null,
+    });
+    const gift = await aPurchase(app, shop, { buyer: contact('somebody@example.com'), ...giftTo('@friend_of_mine') });
+    expect(await viewPurchase(app, gift.token)).toMatchObject({
+      recipientContactValue: '@fr***',
+      contactType: 'messenger',
+      isRecipientInBot: false,
+      botLink: 'https://t.me/test_bot',
+    });
+  });
+
+  test('H2: only the whole token finds a purchase', async () => {
+    const { token } = await aPurchase(app, await aShop(app));
+    const guesses = [
+      token.slice(0, 63),
+      token.slice(0, 12),
+      `${token.slice(0, 63)}%`,
+      '_'.repeat(64),
+      '%'.repeat(64),
+      `${token} `,
+      '',
+    ];
+    for (const guess of guesses)
+      await expect(viewPurchase(app, guess)).rejects.toMatchObject({ status: 404, detail: 'Purchase not found' });
+  });
+
+  test('credentials wait three days with a purchase that waits to be activated', async () => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const { user_id: userId } = await factsOf(app, bought.id);
+    await aStoredSubscription(app, userId!);
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    t.clock.advance(3 * DAY_MS - MINUTE_MS);
+    expect((await viewPurchase(app, bought.token)).autoLoginToken).toEqual(expect.any(String));
+    t.clock.advance(HOUR_MS);
+    expect((await viewPurchase(app, bought.token)).autoLoginToken).toBeNull();
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { addDays, HOUR_MS } from '../../../src/core/clock.ts';
+import { readUsersStats } from '../../../src/domain/users/stats/read-users-stats.ts';
+import { aUser } from '../../support/builders.ts';
+import { TestClock, testApp } from '../../support/test-app.ts';
+import { freshDatabase } from '../../support/test-database.ts';
+import { aStoredSubscription, topUp } from '../subscriptions/sale-samples.ts';
+import { setUser } from './admin-setup.ts';
+
+test('numbers over all users', async () => {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const clock = new TestClock();
+  clock.set(new Date('2026-05-20T12:00:00Z'));
+  const { app } = await testApp({ database, clock });
+  const now = clock.now();
+  const born = async (createdAt: Date, columns: Record<string, unknown> = {}) => {
+    const user = await aUser(app);
+    await setUser(app, user, { created_at: createdAt, last_activity: createdAt, ...columns });
+    return user;
+  };
+  const today = await born(new Date(now.getTime() - HOUR_MS));
+  const week = await born(addDays(now, -3));
+  const month = await born(addDays(now, -20), { last_activity: now });
+  const old = await born(addDays(now, -90), { last_activity: null });
+  await born(now, { status: 'blocked' });
+  await born(now, { status: 'deleted' });
+  await topUp(app, today.id, 1_001);
+  await topUp(app, week.id, 1_000);
+  await aStoredSubscription(app, today.id);
+  await aStoredSubscription(app, week.id, { is_trial: true, end_date: addDays(now, -1) });
+  await aStoredSubscription(app, month.id, { status: 'expired' });
+  await aStoredSubscription(app, old.id, { status: 'disabled' });
+  expect(await readUsersStats(app)).toEqual({
+    ...{ totalUsers: 6, activeUsers: 4, deletedUsers: 1, newToday: 1, newWeek: 2, newMonth: 3 },
+    ...{ withSubscription: 4, withActiveSubscription: 1, withTrial: 1, withExpiredSubscription: 2 },
+    ...{ totalBalanceKopeks: 2_001, activeToday: 4, activeWeek: 5, activeMonth: 5 },
+  });
+});
