@@ -12,6 +12,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   system_settings: 'settings',
 
+  subscription_events: 'activity',
+
   email_templates: 'messaging',
   outgoing_mails: 'messaging',
 
@@ -55,7 +57,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   sent_notifications: 'subscriptions',
   subscription_conversions: 'subscriptions',
-  subscription_events: 'subscriptions',
+
   subscriptions: 'subscriptions',
   traffic_purchases: 'subscriptions',
 

@@ -56,7 +56,7 @@ function readTokens(source: string, from: number, isInTemplate: boolean): { toke
   };
   while (at < source.length) {
     const char = source[at]!;
-    if (/\s/.test(char)) at++;
+    if (char === ' ' || char === '\n' || char === '\t' || char === '\r') at++;
     else if (source.startsWith('//', at) || (at === 0 && source.startsWith('#!'))) push('comment', lineEnd(source, at));
     else if (source.startsWith('/*', at)) {
       const close = source.indexOf('*/', at + 2);
@@ -68,9 +68,13 @@ function readTokens(source: string, from: number, isInTemplate: boolean): { toke
       const end = stringEnd(source, at)!;
       push('string', end, withoutEscapes(source.slice(at + 1, end - 1)));
     } else if (char === '/' && isRegexPosition(last) && match(REGEX)) push('regex', at + match(REGEX)!.length);
-    else if (match(WORD)) push('word', at + match(WORD)!.length);
-    else if (match(NUMBER)) push('number', at + match(NUMBER)!.length);
+    else if (isDigit(char)) push('number', at + match(NUMBER)!.length);
     else {
+      const word = match(WORD);
+      if (word) {
+        push('word', at + word.length);
+        continue;
+      }
       if (isInTemplate && char === '}' && depth === 0) return { tokens, end: at + 1 };
       if (char === '{') depth++;
       if (char === '}') depth--;
@@ -125,6 +129,8 @@ function isRegexPosition(last: Token | undefined): boolean {
   if (last.kind === 'word') return BEFORE_REGEX.has(last.text);
   return last.kind === 'punct' && !')]}'.includes(last.text) && last.text !== '++' && last.text !== '--';
 }
+
+const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 
 function lineEnd(source: string, at: number): number {
   const end = source.indexOf('\n', at);
