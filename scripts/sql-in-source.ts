@@ -20,7 +20,7 @@ export interface SqlText {
 }
 
 const COMMAND = /\b(?:SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO)\s+[\w"§(*'$-]/;
-const STATEMENT = /^[\s(]*(?:WITH|SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO|LOCK\s+TABLE)\s/;
+const STATEMENT = /^\s*(?:WITH|SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO|LOCK\s+TABLE)\s/;
 
 /** @param folder path from the root, for example `src/domain/tickets` */
 export function sqlTexts(root: string, folder = 'src'): SqlText[] {
@@ -37,6 +37,25 @@ export function sqlTextsOf(values: TextValues, path: string): SqlText[] {
     const text = pieces.map((piece) => piece.text).join('');
     if (!COMMAND.test(text)) return [];
     return [{ file: path, line: lineOf(facts.source, token.start), text, pieces, isStatement: STATEMENT.test(text) }];
+  });
+}
+
+/** Looks like a condition, a list of columns or an order. */
+const PART =
+  /\$\d|\$§|\b[a-z]\w*\.[a-z]+_[a-z_]+\b|\b(?:AND|OR|IS NULL|IS NOT NULL|DESC|ASC|JOIN)\b|^[a-z]+(?:_[a-z]+)*:[a-z0-9]+$/;
+
+/** Parts of statements in a file with SQL, which no found text is composed of: what is added to a list of conditions, for example. */
+export function sqlPartsOf(values: TextValues, path: string, texts: readonly SqlText[]): SqlText[] {
+  const facts = values.facts(path)!;
+  const used = new Set(texts.flatMap(({ pieces }) => pieces.flatMap(({ file, offset }) => (file === path ? offset! : []))));
+  return facts.tokens.flatMap((token): SqlText[] => {
+    if (token.kind !== 'template' && token.kind !== 'string') return [];
+    const pieces = values.valueOf(facts, [token]).items[0] ?? [];
+    const text = pieces.map((piece) => piece.text).join('');
+    const isUsed = pieces.some(({ file, offset }) => file === path && used.has(offset!));
+    if (isUsed || !PART.test(text) || !/[a-z]+_[a-z]/.test(text) || COMMAND.test(text) || /[^\x20-\x7e\n§¦]/.test(text))
+      return [];
+    return [{ file: path, line: lineOf(facts.source, token.start), text, pieces, isStatement: false }];
   });
 }
 
