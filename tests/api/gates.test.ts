@@ -131,7 +131,7 @@ describe('row 7: blacklist', () => {
     const session = await userClient(t.app, t.server);
     expect((await session.get(ME)).status).toBe(200);
     expect(await t.app.db.sql('SELECT messenger_id::text FROM blacklist_entries')).toEqual([
-      { messenger_id: String(user.user.messengerId) },
+      { messengerId: String(user.user.messengerId) },
     ]);
     t.clock.advance(MINUTE_MS);
     listed = async () => '# nobody';

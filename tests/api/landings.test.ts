@@ -37,7 +37,7 @@ const anOrder = (tariffId: number, fields: Record<string, unknown> = {}) => ({
 });
 
 async function purchaseRow(token: string) {
-  const [row] = await t.app.db.sql<{ id: number; user_id: number | null; externalId: string; paymentId: number }>(
+  const [row] = await t.app.db.sql<{ id: number; userId: number | null; externalId: string; paymentId: number }>(
     `SELECT p.id, p.user_id, y.external_id AS "externalId", y.id AS "paymentId" FROM guest_purchases p JOIN payments y ON y.id = p.payment_id
      WHERE p.token = $1`,
     [token],

@@ -314,5 +314,5 @@ test('an offer is claimed once; a foreign one is unknown, an ended one gone', as
   const foreign = await offer((await aUser(t.app)).id, inDays(1));
   expect(await claim(foreign)).toMatchObject({ status: 404, body: { detail: { code: 'offer_not_found' } } });
   const [row] = await t.app.db.sql('SELECT claimed_at FROM discount_offers WHERE id = $1::int', [foreign]);
-  expect(row).toEqual({ claimed_at: null });
+  expect(row).toEqual({ claimedAt: null });
 });

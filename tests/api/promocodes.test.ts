@@ -206,7 +206,7 @@ describe.each(doors)('%s', (base, client) => {
       'SELECT generated_promocode_id, prize_type, prize_display_name, is_applied FROM wheel_spins WHERE user_id = $1::int',
       [user.user.id],
     );
-    expect(spins).toEqual([{ generated_promocode_id: null, prize_type: 'promocode', prize_display_name: 'x', is_applied: true }]);
+    expect(spins).toEqual([{ generatedPromocodeId: null, prizeType: 'promocode', prizeDisplayName: 'x', isApplied: true }]);
     const history = await user.get('/cabinet/wheel/history');
     expect(history.body).toMatchObject({ total: 1, items: [{ prize_type: 'promocode', prize_display_name: 'x' }] });
     expect(JSON.stringify(history.body)).not.toContain(prize.code);

@@ -113,7 +113,7 @@ describe('POST /subscriptions', () => {
       connected_squads: [squad.uuid],
     });
     const row = await rowOf<object>(t.app, 'SELECT tariff_id, is_daily_paused FROM subscriptions WHERE id = $1::int', [id]);
-    expect(row).toEqual({ tariff_id: null, is_daily_paused: false });
+    expect(row).toEqual({ tariffId: null, isDailyPaused: false });
   });
 
   test.each([
@@ -230,10 +230,10 @@ describe('one subscription', () => {
       [id],
     );
     expect(row).toEqual({
-      purchased_traffic_gb: 5,
-      traffic_reset_at: new Date(inDays(30)),
-      traffic_gb: 5,
-      expires_at: new Date(inDays(30)),
+      purchasedTrafficGb: 5,
+      trafficResetAt: new Date(inDays(30)),
+      trafficGb: 5,
+      expiresAt: new Date(inDays(30)),
     });
     expect(await wishOf(id)).toEqual({ version: 1, pushes: 1 });
     const unlimited = await stored({ traffic_limit_gb: 0 });
@@ -261,7 +261,7 @@ describe('one subscription', () => {
       ]);
     }
     const linked = () => t.app.db.sql('SELECT server_squad_id FROM subscription_servers WHERE subscription_id = $1::int', [id]);
-    expect(await linked()).toEqual([{ server_squad_id: squad.id }]);
+    expect(await linked()).toEqual([{ serverSquadId: squad.id }]);
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).body.connected_squads).toEqual([]);
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).status).toBe(200);
     expect(await linked()).toEqual([]);

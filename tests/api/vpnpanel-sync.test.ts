@@ -196,7 +196,7 @@ describe('who may', () => {
       "SELECT action, details->>'api_token_id' AS token FROM admin_audit_log WHERE request_path = '/vpnpanel/sync/subscriptions/cleanup' ORDER BY id DESC LIMIT 1",
     );
     expect(row).toEqual({ action: 'vpnpanel:sync', token: String(api.tokenId) });
-    expect(await t.app.db.sql('SELECT started_by FROM panel_sync_runs')).toEqual([{ started_by: `token:${api.tokenId}` }]);
+    expect(await t.app.db.sql('SELECT started_by FROM panel_sync_runs')).toEqual([{ startedBy: `token:${api.tokenId}` }]);
   });
 
   it('says 503 with the reason while the panel is not configured, but shows the preview in the cabinet', async () => {

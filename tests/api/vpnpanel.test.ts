@@ -234,16 +234,16 @@ describe('the panel over the Web API: changing', () => {
     const row = async (path: string) => lastAudit(app, path);
     await token.post('/vpnpanel/nodes/restart');
     expect(await row('/vpnpanel/nodes/restart')).toMatchObject({
-      user_id: null,
-      actor_name: 'API: panel keeper',
+      userId: null,
+      actorName: 'API: panel keeper',
       action: 'vpnpanel:manage',
-      resource_id: 'all',
+      resourceId: 'all',
       status: 'success',
       details: { api_token_id: token.tokenId, after: { restarted: true } },
     });
     await token.post(`/vpnpanel/nodes/${DUTCH_NODE}/actions`, { action: 'disable' });
     expect(await row(`/vpnpanel/nodes/${DUTCH_NODE}/actions`)).toMatchObject({
-      resource_id: DUTCH_NODE,
+      resourceId: DUTCH_NODE,
       details: {
         api_token_id: token.tokenId,
         request_body: { action: 'disable' },

@@ -83,7 +83,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       ),
     );
     expect(refusals(results)).toEqual([]);
-    const [row] = await app.db.sql<{ end_date: Date; traffic_limit_gb: number; purchased_traffic_gb: number; purchases: number }>(
+    const [row] = await app.db.sql<{ endDate: Date; trafficLimitGb: number; purchasedTrafficGb: number; purchases: number }>(
       `SELECT end_date, traffic_limit_gb, purchased_traffic_gb,
          (SELECT count(*)::int FROM traffic_purchases p WHERE p.subscription_id = s.id) AS purchases
        FROM subscriptions s WHERE user_id = $1::int`,

@@ -192,7 +192,7 @@ describe('campaigns kept at once', () => {
       const giving = () => rejected(changeCampaign(t.app, admin, campaign.id, { partnerUserId: partner.id }));
       await Promise.all(round % 2 === 0 ? [giving(), revoke()] : [revoke(), giving()]);
       const row = await rowOf(t.app, 'SELECT partner_user_id FROM advertising_campaigns WHERE id = $1::int', [campaign.id]);
-      expect(row).toEqual({ partner_user_id: null });
+      expect(row).toEqual({ partnerUserId: null });
     }
   });
 });

@@ -58,7 +58,7 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     const pair = await aReferralPair(app);
     const actor = { kind: 'user', userId: pair.referral.id } as const;
     const { paymentId } = await topupBalance(app, actor, { amountKopeks: 50_000, method: 'sandbox', option: null }, null);
-    const externalId = (await paymentFacts(app, paymentId)).external_id!;
+    const externalId = (await paymentFacts(app, paymentId)).externalId!;
     provider.set(externalId, 'paid');
     await times(20, () => callback(app, externalId));
     await Promise.all((await callbackJobs(app, externalId)).map((callbackId) => processCallback(app, { callbackId })));
@@ -69,7 +69,7 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     );
     expect(jobs).toHaveLength(1);
     await times(10, () => accrueReward(app, jobs[0]!.data));
-    expect(await earningsOf(app, pair)).toMatchObject([{ reason: 'referral_first_topup', amount_kopeks: 22_500 }]);
+    expect(await earningsOf(app, pair)).toMatchObject([{ reason: 'referral_first_topup', amountKopeks: 22_500 }]);
     expect(await rewardsOf(app, pair.referral.id)).toEqual([10_000]);
     expect(await rewardsOf(app, pair.referrer.id)).toEqual([22_500]);
     expect(await checkLedger(app)).toEqual([]);

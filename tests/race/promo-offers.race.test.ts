@@ -143,7 +143,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     expect(await rowOf(t.app, 'SELECT state, created_offers, sent FROM promo_offer_broadcasts WHERE id = $1::int', [id])).toEqual(
       {
         state: 'done',
-        created_offers: 120,
+        createdOffers: 120,
         sent: 120,
       },
     );

@@ -43,7 +43,7 @@ test('20 instances charge a day once, and take bought traffic off the limit once
   await together(() => runDailyService(t.app));
   expect(await paymentsOf(buyer.userId)).toEqual({ balance: 49_000, payments: 1 });
   expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({
-    traffic_limit_gb: 100,
+    trafficLimitGb: 100,
   });
   expect(await checkLedger(t.app)).toEqual([]);
 });

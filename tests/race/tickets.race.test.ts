@@ -78,7 +78,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     const after = await readTicket(app, ticket.id);
     expect(after.messages).toHaveLength(1 + PARALLEL / 2);
     expect(after.replyBlockPermanent).toBe(true);
-    expect((await rowsOf(app, ticket.id)).filter((row) => row.notification_type === 'admin_reply')).toHaveLength(PARALLEL / 2);
+    expect((await rowsOf(app, ticket.id)).filter((row) => row.notificationType === 'admin_reply')).toHaveLength(PARALLEL / 2);
   });
 
   it('remind once, however many processes look', async () => {

@@ -4,9 +4,9 @@ import { partnerName } from './rules.ts';
 import type { CampaignCard, CampaignFigures } from './types.ts';
 
 interface CardRow extends CampaignRow, CampaignFigures {
-  tariff_name: string | null;
-  partner_first_name: string | null;
-  partner_username: string | null;
+  tariffName: string | null;
+  partnerFirstName: string | null;
+  partnerUsername: string | null;
 }
 
 /** Sums over the tallies of a campaign, which are kept by triggers (migration 0070). */
@@ -29,12 +29,12 @@ function cardsSql(page: string): string {
 }
 
 function toCard(row: CardRow): CampaignCard {
-  const partner = row.partner_user_id;
+  const partner = row.partnerUserId;
   return {
     campaign: toCampaign(row),
-    tariffName: row.tariff_name,
+    tariffName: row.tariffName,
     partnerName:
-      partner === null ? null : partnerName({ id: partner, firstName: row.partner_first_name, username: row.partner_username }),
+      partner === null ? null : partnerName({ id: partner, firstName: row.partnerFirstName, username: row.partnerUsername }),
     figures: {
       registrations: row.registrations,
       balanceIssuedKopeks: row.balanceIssuedKopeks,

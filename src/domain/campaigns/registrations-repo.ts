@@ -42,12 +42,12 @@ export function listRegistrationPage(
 }
 
 export async function findLastRegistration(db: Db, campaignId: number): Promise<Date | null> {
-  const [row] = await db.sql<{ created_at: Date }>(
+  const [row] = await db.sql<{ createdAt: Date }>(
     `SELECT created_at FROM advertising_campaign_registrations WHERE campaign_id = $1::int
      ORDER BY created_at DESC, id DESC LIMIT 1`,
     [campaignId],
   );
-  return row?.created_at ?? null;
+  return row?.createdAt ?? null;
 }
 
 /** One calendar day in UTC. */

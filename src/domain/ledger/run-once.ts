@@ -15,7 +15,7 @@ export interface OnceKey {
 
 interface KeyRow {
   operation: string;
-  body_hash: string;
+  bodyHash: string;
   response: unknown;
 }
 
@@ -125,7 +125,7 @@ async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Prom
     [who, once.key],
   );
   if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
-  if (row.operation !== once.operation || row.body_hash !== hash) {
+  if (row.operation !== once.operation || row.bodyHash !== hash) {
     throw keyProblem(once.key, 'Idempotency-Key was already used with another request');
   }
   if (row.response === null)

@@ -259,11 +259,11 @@ export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promis
 
 /** The panel user that a merge still has to remove; null when there is none, or it is done. */
 export async function findAbandonedPanelUser(db: Db, mergeId: number): Promise<string | null> {
-  const [row] = await db.sql<{ panel_uuid: string | null }>(
+  const [row] = await db.sql<{ panelUuid: string | null }>(
     `SELECT abandoned_panel_uuid AS panel_uuid FROM account_merges WHERE id = $1::int AND panel_state IN ('pending', 'failed')`,
     [mergeId],
   );
-  return row?.panel_uuid ?? null;
+  return row?.panelUuid ?? null;
 }
 
 export async function savePanelState(db: Db, mergeId: number, state: 'done' | 'failed', error: string | null): Promise<void> {

@@ -4,11 +4,11 @@ import { PROMO_GROUP_COLUMNS, type PromoGroupRow, toPromoGroup } from './promo-g
 
 /** Groups that spending earns, lowest threshold first. */
 export async function listTiers(db: Db): Promise<LoyaltyTier[]> {
-  const rows = await db.sql<PromoGroupRow & { threshold_kopeks: number }>(
+  const rows = await db.sql<PromoGroupRow & { thresholdKopeks: number }>(
     `SELECT ${PROMO_GROUP_COLUMNS}, auto_assign_total_spent_kopeks AS threshold_kopeks FROM promo_groups
      WHERE auto_assign_total_spent_kopeks > 0 ORDER BY auto_assign_total_spent_kopeks, id`,
   );
-  return rows.map((row) => ({ group: toPromoGroup(row), thresholdKopeks: row.threshold_kopeks }));
+  return rows.map((row) => ({ group: toPromoGroup(row), thresholdKopeks: row.thresholdKopeks }));
 }
 
 /** Kopeks of completed purchases. */

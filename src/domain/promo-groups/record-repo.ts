@@ -3,10 +3,10 @@ import { PROMO_GROUP_COLUMNS, type PromoGroupRow, toPromoGroup } from './promo-g
 import type { PromoGroupRecord, PromoGroupValues } from './types.ts';
 
 interface RecordRow extends PromoGroupRow {
-  auto_assign_total_spent_kopeks: number | null;
-  members_count: number;
-  created_at: Date;
-  updated_at: Date;
+  autoAssignTotalSpentKopeks: number | null;
+  membersCount: number;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 // The tallies are kept by triggers and exact for their reader, so that counting members does not read the users.
@@ -17,10 +17,10 @@ const SELECT_RECORD = `SELECT ${PROMO_GROUP_COLUMNS}, auto_assign_total_spent_ko
 function toRecord(row: RecordRow): PromoGroupRecord {
   return {
     ...toPromoGroup(row),
-    autoAssignTotalSpentKopeks: row.auto_assign_total_spent_kopeks,
-    membersCount: row.members_count,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    autoAssignTotalSpentKopeks: row.autoAssignTotalSpentKopeks,
+    membersCount: row.membersCount,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

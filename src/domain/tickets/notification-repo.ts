@@ -7,12 +7,12 @@ export type Inbox = { kind: 'user'; userId: number } | { kind: 'admin' };
 
 interface NotificationRow {
   id: number;
-  ticket_id: number;
-  notification_type: TicketNotificationType;
+  ticketId: number;
+  notificationType: TicketNotificationType;
   message: string | null;
-  is_read: boolean;
-  created_at: Date;
-  read_at: Date | null;
+  isRead: boolean;
+  createdAt: Date;
+  readAt: Date | null;
 }
 
 /** A condition over `$1` (the user, null for administrators). */
@@ -53,12 +53,12 @@ export async function listNotifications(
   );
   return rows.map((row) => ({
     id: row.id,
-    ticketId: row.ticket_id,
-    type: row.notification_type,
+    ticketId: row.ticketId,
+    type: row.notificationType,
     message: row.message,
-    isRead: row.is_read,
-    createdAt: row.created_at,
-    readAt: row.read_at,
+    isRead: row.isRead,
+    createdAt: row.createdAt,
+    readAt: row.readAt,
   }));
 }
 
@@ -71,11 +71,11 @@ export async function countUnread(db: Db, inbox: Inbox): Promise<number> {
 }
 
 export async function findRecipient(db: Db, id: number): Promise<{ userId: number; isForAdmin: boolean } | null> {
-  const [row] = await db.sql<{ user_id: number; is_for_admin: boolean }>(
+  const [row] = await db.sql<{ userId: number; isForAdmin: boolean }>(
     'SELECT user_id, is_for_admin FROM ticket_notifications WHERE id = $1::bigint',
     [id],
   );
-  return row ? { userId: row.user_id, isForAdmin: row.is_for_admin } : null;
+  return row ? { userId: row.userId, isForAdmin: row.isForAdmin } : null;
 }
 
 /** Marks unread rows read; those read before keep their moment. @returns rows marked now */

@@ -239,7 +239,7 @@ describe('Web API', () => {
       await t.app.db.sql('SELECT id FROM advertising_campaign_registrations WHERE campaign_id = $1::int', [made.id]),
     ).toEqual([]);
     expect(await t.app.db.sql<object>('SELECT campaign_id FROM referral_earnings WHERE user_id = $1::int', [partner])).toEqual([
-      { campaign_id: null },
+      { campaignId: null },
     ]);
   });
 });

@@ -136,10 +136,10 @@ describe('seedRoles', () => {
     );
   const superadmins = async () =>
     (
-      await app.db.sql<{ user_id: number }>(
+      await app.db.sql<{ userId: number }>(
         'SELECT ur.user_id FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id WHERE r.level = 999 AND ur.is_active ORDER BY 1',
       )
-    ).map((row) => row.user_id);
+    ).map((row) => row.userId);
 
   it('makes the system roles once and gives back what was taken from them', async () => {
     await seedRoles(app);

@@ -36,7 +36,7 @@ describe('bonuses', () => {
     const movements = await t.app.db.sql('SELECT type, amount_kopeks, payment_method FROM transactions WHERE user_id = $1::int', [
       user.id,
     ]);
-    expect(movements).toEqual([{ type: 'deposit', amount_kopeks: 15_000, payment_method: null }]);
+    expect(movements).toEqual([{ type: 'deposit', amountKopeks: 15_000, paymentMethod: null }]);
     expect(await userRow(t.app, user.id)).toMatchObject({ balance_kopeks: 15_000, has_made_first_topup: false });
     expect(await registrationOf(user.id)).toMatchObject({ campaign_id: campaign.id, balance_bonus_kopeks: 15_000 });
     expect(await checkLedger(t.app)).toEqual([]);
@@ -214,7 +214,7 @@ describe('partners', () => {
     await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
     expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: partner.id });
     expect(await earningsOf(user.id)).toEqual([
-      { user_id: partner.id, reason: 'referral_registration_pending', amount_kopeks: 0, campaign_id: campaign.id },
+      { userId: partner.id, reason: 'referral_registration_pending', amountKopeks: 0, campaignId: campaign.id },
     ]);
   });
 

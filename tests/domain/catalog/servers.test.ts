@@ -89,7 +89,7 @@ describe('server sync', () => {
        FROM subscriptions s, tariffs t WHERE s.id = $1::int AND t.id = $2::int`,
       [subscription, tariff],
     );
-    expect(row).toEqual({ connected_squads: ['a'], allowed_squads: ['a'], is_active: true, links: 1 });
+    expect(row).toEqual({ connectedSquads: ['a'], allowedSquads: ['a'], isActive: true, links: 1 });
   });
 
   it('switches off a tariff that loses its last squad instead of selling every server (H17)', async () => {
@@ -99,8 +99,8 @@ describe('server sync', () => {
     await applyPanelSquads(app, squads('a'));
     const rows = await app.db.sql('SELECT id, allowed_squads, is_active, is_trial_available FROM tariffs ORDER BY id');
     expect(rows).toEqual([
-      { id: loser, allowed_squads: [], is_active: false, is_trial_available: false },
-      { id: open, allowed_squads: [], is_active: true, is_trial_available: false },
+      { id: loser, allowedSquads: [], isActive: false, isTrialAvailable: false },
+      { id: open, allowedSquads: [], isActive: true, isTrialAvailable: false },
     ]);
   });
 

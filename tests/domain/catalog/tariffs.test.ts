@@ -177,7 +177,7 @@ describe('order, sale and deletion', () => {
     const ended = [await subscribe(id, 'expired', -5), await subscribe(id, 'active', -1)];
     expect(await deleteTariff(app, actor, id)).toEqual({ name: 'Basic', affectedSubscriptions: 2 });
     const rows = await app.db.sql('SELECT tariff_id FROM subscriptions WHERE id = ANY($1::int[])', [ended]);
-    expect(rows).toEqual([{ tariff_id: null }, { tariff_id: null }]);
+    expect(rows).toEqual([{ tariffId: null }, { tariffId: null }]);
     await expect(deleteTariff(app, actor, id)).rejects.toMatchObject({ status: 404 });
   });
 });

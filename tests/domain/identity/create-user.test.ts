@@ -52,7 +52,7 @@ describe('createUser', () => {
       'SELECT m.assigned_by, g.is_default FROM user_promo_groups m JOIN promo_groups g ON g.id = m.promo_group_id WHERE m.user_id = $1',
       [user.id],
     );
-    expect(memberships).toEqual([{ assigned_by: 'system', is_default: true }]);
+    expect(memberships).toEqual([{ assignedBy: 'system', isDefault: true }]);
     expect(await events(user.id)).toEqual([
       {
         user_id: user.id,

@@ -79,11 +79,11 @@ describe('sign-in confirmed in the bot', () => {
     await press(id, `webauth_confirm:${token}`, prompt!.messageId);
     expect((await poll(token)).user.id).toBe(user.id);
     await expect(poll(token)).rejects.toMatchObject(refused(410, 'Token expired or not found'));
-    const [session] = await app.db.sql<{ device_info: string }>(
+    const [session] = await app.db.sql<{ deviceInfo: string }>(
       'SELECT device_info FROM cabinet_refresh_tokens WHERE user_id = $1::int',
       [user.id],
     );
-    expect(session).toEqual({ device_info: 'deep_link' });
+    expect(session).toEqual({ deviceInfo: 'deep_link' });
     await press(id, `webauth_confirm:${token}`);
     await expect(poll(token)).rejects.toMatchObject({ status: 410 });
   });

@@ -332,7 +332,7 @@ describe('the mail job', () => {
     const [row] = await app.db.sql('SELECT html, text, sent_at IS NOT NULL AS is_sent FROM outgoing_mails WHERE id = $1', [
       mail!.id,
     ]);
-    expect(row).toEqual({ html: null, text: null, is_sent: true });
+    expect(row).toEqual({ html: null, text: null, isSent: true });
   });
 
   it('goes through the configured mail system', async () => {

@@ -53,11 +53,11 @@ describe('sign-in over a provider', () => {
     });
     const again = await signInOver(app, issuer, provider, { ...account, email: anAddress() });
     expect(again.user).toMatchObject({ id: first.user.id, email: account.email });
-    const rows = await app.db.sql<{ device_info: string }>(
+    const rows = await app.db.sql<{ deviceInfo: string }>(
       'SELECT DISTINCT device_info FROM cabinet_refresh_tokens WHERE user_id = $1::int',
       [first.user.id],
     );
-    expect(rows).toEqual([{ device_info: `oauth:${provider}` }]);
+    expect(rows).toEqual([{ deviceInfo: `oauth:${provider}` }]);
     const [event] = await app.db.sql<{ payload: Record<string, unknown> }>(
       "SELECT payload FROM domain_events WHERE type = 'user.created' AND user_id = $1::int",
       [first.user.id],

@@ -64,10 +64,10 @@ describe('sign-in', () => {
     // Two sign-ins in one second are two sessions (H8); only hashes are stored (H11).
     const other = await openSession(app, user.id);
     expect(other.refreshToken).not.toBe(signIn.refreshToken);
-    const rows = await app.db.sql<{ token_hash: string }>('SELECT token_hash FROM cabinet_refresh_tokens WHERE user_id = $1', [
+    const rows = await app.db.sql<{ tokenHash: string }>('SELECT token_hash FROM cabinet_refresh_tokens WHERE user_id = $1', [
       user.id,
     ]);
-    expect(rows.map((row) => row.token_hash).sort()).toEqual([signIn, other].map((pair) => secretHash(pair.refreshToken)).sort());
+    expect(rows.map((row) => row.tokenHash).sort()).toEqual([signIn, other].map((pair) => secretHash(pair.refreshToken)).sort());
   });
 
   it('is refused to users who are not active (H27)', async () => {
@@ -139,7 +139,7 @@ describe('the cabinet gate', () => {
     await visit(one);
     expect(await movesOfOne()).toEqual([1]);
     const [row] = await app.db.sql('SELECT last_activity FROM users WHERE id = $1', [user.id]);
-    expect(row).toEqual({ last_activity: later.now() });
+    expect(row).toEqual({ lastActivity: later.now() });
     // What the second instance remembers is older than that.
     later.advance(1_000);
     await visit(two);

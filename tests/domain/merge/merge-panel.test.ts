@@ -70,7 +70,7 @@ describe('subscriptions and the panel', () => {
       'SELECT panel_state, kept_subscription_of FROM account_merges WHERE secondary_user_id = $1::int',
       [pair.secondaryId],
     );
-    expect(record).toEqual({ panel_state: 'done', kept_subscription_of: pair.secondaryId });
+    expect(record).toEqual({ panelState: 'done', keptSubscriptionOf: pair.secondaryId });
   });
 
   test('the primary wins: the secondary loses its row, its panel user is given to the job', async () => {
@@ -86,7 +86,7 @@ describe('subscriptions and the panel', () => {
       'SELECT panel_state, abandoned_panel_uuid FROM account_merges WHERE secondary_user_id = $1::int',
       [pair.secondaryId],
     );
-    expect(record).toEqual({ panel_state: 'pending', abandoned_panel_uuid: pair.uuids[1] });
+    expect(record).toEqual({ panelState: 'pending', abandonedPanelUuid: pair.uuids[1] });
   });
 
   test('one subscription stays whatever was asked for, and a push of it is wanted', async () => {
@@ -95,7 +95,7 @@ describe('subscriptions and the panel', () => {
     const id = await aStoredSubscription(t.app, pair.secondaryId, { provision_state: 'synced' });
     await merge(t.app, pair, pair.primaryId);
     const row = await rowOf(t.app, 'SELECT user_id, provision_state FROM subscriptions WHERE id = $1::int', [id]);
-    expect(row).toEqual({ user_id: pair.primaryId, provision_state: 'pending' });
+    expect(row).toEqual({ userId: pair.primaryId, provisionState: 'pending' });
   });
 
   test('a push that was under way during the merge serves the new owner, with the panel user that it made', async () => {

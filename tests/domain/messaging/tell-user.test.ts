@@ -77,7 +77,7 @@ describe('a notice', () => {
     await runDailyService(t.app);
     expect(await sentTo(userId)).toMatchObject({ messages });
     expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({
-      traffic_limit_gb: 100,
+      trafficLimitGb: 100,
     });
   });
 });

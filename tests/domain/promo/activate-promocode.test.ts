@@ -17,7 +17,7 @@ beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
 const activate = (actor: Parameters<typeof activatePromocode>[1], code: string, key: string | null = null) =>
   activatePromocode(t.app, actor, code, key);
 const subscriptionOf = (userId: number) =>
-  rowOf<{ id: number; end_date: Date }>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
+  rowOf<{ id: number; endDate: Date }>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
 
 describe('effects (spec 04 section 7.1)', () => {
   test('balance: a deposit without payment method through the ledger', async () => {
@@ -53,7 +53,7 @@ describe('effects (spec 04 section 7.1)', () => {
     await activate(user, code.code);
     const held = await subscriptionOf(user.userId);
     expect(held).toMatchObject({ status: 'active', is_trial: false });
-    expect(new Date(held!.end_date).getTime()).toBe(now.getTime() + expected * DAY_MS);
+    expect(new Date(held!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
     expect(await rowOf(t.app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [user.userId])).toEqual({
       paid: true,
     });
@@ -70,7 +70,7 @@ describe('effects (spec 04 section 7.1)', () => {
     await activate(user, code.code);
     const held = await subscriptionOf(user.userId);
     expect(held).toMatchObject({ status: 'active', is_trial: true });
-    expect(new Date(held!.end_date).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
+    expect(new Date(held!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
   });
 
   test('trial: with a subscription nothing happens, yet the code is spent', async () => {
@@ -88,11 +88,11 @@ describe('effects (spec 04 section 7.1)', () => {
     expect(await discountOf(t.app, user.userId)).toEqual({
       percent: 20,
       source: `promocode:${code.code}`,
-      expires_at: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
+      expiresAt: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
     });
     const [other, open] = [await aRedeemer(t.app), await aDiscountCode(t.app, { subscriptionDays: 0 })];
     await activate(other, open.code);
-    expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expires_at: null });
+    expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expiresAt: null });
   });
 
   test('any type: the group of the code becomes the primary one when it ranks highest', async () => {

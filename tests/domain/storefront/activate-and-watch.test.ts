@@ -57,7 +57,7 @@ describe('an activation', () => {
     const { bought, shop, userId } = await aWaitingPurchase();
     await activateByToken(app, bought.token, actorOf(userId));
     expect((await viewPurchase(app, bought.token)).status).toBe('paid');
-    expect(await subscriptionOf(app, userId)).toMatchObject({ tariff_id: shop.tariffId, end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId, endDate: addDays(app.clock.now(), 30) });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
     t.clock.advance(DAY_MS);
@@ -74,13 +74,13 @@ describe('an activation', () => {
     await expect(activateByToken(app, bought.token, null)).rejects.toMatchObject({ status: 401 });
     await expect(activateByToken(app, bought.token, actorOf(stranger.id))).rejects.toMatchObject({ status: 403 });
     expect(await subscriptionOf(app, userId)).toEqual(before);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', activation_requested_at: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', activationRequestedAt: null });
   });
 
   test('of a gift over an ended subscription needs the token alone', async () => {
     const { bought, userId } = await aWaitingPurchase(ENDED, true);
     await activateByToken(app, bought.token, null);
-    expect(await subscriptionOf(app, userId)).toMatchObject({ status: 'active', end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ status: 'active', endDate: addDays(app.clock.now(), 30) });
   });
 
   test.each([
@@ -109,7 +109,7 @@ describe('an activation', () => {
       status: 500,
       detail: 'Tariff not found',
     });
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', last_error: 'tariff_unavailable' });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'tariff_unavailable' });
     expect(await subscriptionOf(app, userId)).toEqual(before);
   });
 
@@ -135,9 +135,9 @@ describe('an activation', () => {
     );
     expect(jobs).toEqual([{ data: { queryId: 'q', messengerId, purchaseId: bought.id } }]);
     await handleGiftPress(app, { queryId: 'q', messengerId: stranger.messengerId, purchaseId: bought.id });
-    expect((await factsOf(app, bought.id)).granted_at).toBeNull();
+    expect((await factsOf(app, bought.id)).grantedAt).toBeNull();
     await handleGiftPress(app, { queryId: 'q', messengerId, purchaseId: bought.id });
-    expect(await subscriptionOf(app, userId)).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 });
 
@@ -151,7 +151,7 @@ describe('the watch', () => {
     t.clock.advance(2 * MINUTE_MS);
     await watchPurchases(app);
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid' });
-    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ is_paid: true });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ isPaid: true });
     // A callback that comes after all changes nothing.
     await tellPaid(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['already_credited']);
@@ -163,7 +163,7 @@ describe('the watch', () => {
     provider.set(bought.externalId, 'paid', { amountKopeks: 1 });
     t.clock.advance(11 * MINUTE_MS);
     await watchPurchases(app);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', last_error: 'amount_mismatch' });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'amount_mismatch' });
   });
 
   test('H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
@@ -197,10 +197,10 @@ describe('the watch', () => {
   test('goes on with a paid purchase whose job was lost, later and later', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await watchPurchases(app);
-    expect(await factsOf(app, bought.id)).toMatchObject({ retry_count: 0, granted_at: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ retryCount: 0, grantedAt: null });
     t.clock.advance(5 * MINUTE_MS);
     await watchPurchases(app);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', granted_at: app.clock.now() });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', grantedAt: app.clock.now() });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
@@ -225,8 +225,8 @@ describe('the watch', () => {
     }
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'failed',
-      last_error: 'retries_exhausted',
-      next_attempt_at: null,
+      lastError: 'retries_exhausted',
+      nextAttemptAt: null,
     });
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
@@ -238,9 +238,9 @@ describe('the watch', () => {
       t.clock.advance(HOUR_MS);
       await watchPurchases(app);
     }
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', last_error: 'links_missing', next_attempt_at: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', lastError: 'links_missing', nextAttemptAt: null });
     await panelAnswers(app, bought.id);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', last_error: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', lastError: null });
   });
 
   test('delivers what the panel answered while nobody listened', async () => {
@@ -268,7 +268,7 @@ describe('the watch', () => {
       t.clock.advance(5 * HOUR_MS);
       await watchPurchases(app);
     }
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', retry_count: 0 });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', retryCount: 0 });
     expect(await subscriptionOf(app, userId)).toEqual(before);
   });
 
@@ -280,7 +280,7 @@ describe('the watch', () => {
       [bought.id, app.clock.now()],
     );
     await watchPurchases(app);
-    expect(await subscriptionOf(app, userId)).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 
   test('H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
@@ -294,16 +294,16 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toEqual(before);
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'pending_activation',
-      activation_requested_at: null,
-      next_attempt_at: null,
+      activationRequestedAt: null,
+      nextAttemptAt: null,
     });
   });
 
   test('clears credentials that nobody fetched', async () => {
     const bought = await aDeliveredPurchase(app, provider, await aShop(app));
-    expect((await factsOf(app, bought.id)).auto_login_token).toEqual(expect.any(String));
+    expect((await factsOf(app, bought.id)).autoLoginToken).toEqual(expect.any(String));
     t.clock.advance(DAY_MS + MINUTE_MS);
     await watchPurchases(app);
-    expect((await factsOf(app, bought.id)).auto_login_token).toBeNull();
+    expect((await factsOf(app, bought.id)).autoLoginToken).toBeNull();
   });
 });

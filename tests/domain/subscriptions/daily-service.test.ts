@@ -265,6 +265,6 @@ describe('bought traffic', () => {
        FROM subscriptions s WHERE id = $1::int`,
       [id],
     );
-    expect(state).toEqual({ limit: 130, bought: 30, reset_at: inTenDays, pushes: 1, rows: 30, events: 1 });
+    expect(state).toEqual({ limit: 130, bought: 30, resetAt: inTenDays, pushes: 1, rows: 30, events: 1 });
   });
 });

@@ -36,7 +36,7 @@ test('what is over becomes expired, its owner is told and the panel asked to fol
      FROM subscriptions s WHERE id = $1::int`,
     [id],
   );
-  expect(facts).toEqual({ provision_version: 1, provision_state: 'pending', events: 1, pushes: 1, messages: 1 });
+  expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', events: 1, pushes: 1, messages: 1 });
 });
 
 test('an owner without a messenger is told by mail', async () => {
@@ -104,7 +104,7 @@ test('a daily that ended while its owner was blocked is not charged for when the
   await runDailyService(t.app);
   const told = `SELECT u.balance_kopeks, (SELECT count(*)::int FROM jobs.job j
     WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages FROM users u WHERE id = $1::int`;
-  expect(await rowOf(t.app, told, [userId])).toEqual({ balance_kopeks: 50_000, messages: 0 });
+  expect(await rowOf(t.app, told, [userId])).toEqual({ balanceKopeks: 50_000, messages: 0 });
 });
 
 test('a row that the panel reported on within 60 s is left alone', async () => {

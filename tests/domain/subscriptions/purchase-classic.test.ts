@@ -69,8 +69,8 @@ test('the documented vector: 180 days with servers, traffic and devices, group a
     [buyer.userId],
   );
   expect(rows).toEqual([
-    { squad_uuid: servers[0]!.uuid, paid_price_kopeks: 5_100 },
-    { squad_uuid: servers[1]!.uuid, paid_price_kopeks: 12_750 },
+    { squadUuid: servers[0]!.uuid, paidPriceKopeks: 5_100 },
+    { squadUuid: servers[1]!.uuid, paidPriceKopeks: 12_750 },
   ]);
   expect(await checkLedger(app)).toEqual([]);
 });
@@ -123,7 +123,7 @@ describe('what a purchase makes of a subscription', () => {
     expect(await buy(buyer)).toMatchObject({ was_trial_conversion: true, subscription: { is_trial: false, days_left: 30 } });
     const conversions =
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int';
-    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trial_duration_days: 3, first_paid_period_days: 30 });
+    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 3, firstPaidPeriodDays: 30 });
     const environment = { SALES_MODE: 'classic', TRIAL_ADD_REMAINING_DAYS_TO_PAID: 'true' };
     const adding = (await testApp({ environment, clock: t.clock })).app;
     const other = await aBuyer(app, RICH);

@@ -27,9 +27,9 @@ describe('a renewal', () => {
     });
     const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
     expect(feed).toMatchObject({
-      event_type: 'renewal',
-      subscription_id: id,
-      amount_kopeks: 30_000,
+      eventType: 'renewal',
+      subscriptionId: id,
+      amountKopeks: 30_000,
       extra: {
         extended_days: 30,
         previous_end_date: before.toISOString(),
@@ -49,7 +49,7 @@ describe('a renewal', () => {
       'SELECT provision_version, provision_reset_traffic FROM subscriptions WHERE id = $1::int',
       [id],
     );
-    expect(push).toEqual({ provision_version: 1, provision_reset_traffic: false });
+    expect(push).toEqual({ provisionVersion: 1, provisionResetTraffic: false });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -68,7 +68,7 @@ describe('a renewal', () => {
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(rows).toEqual([{ trial_duration_days: 3, first_paid_period_days: 30 }]);
+    expect(rows).toEqual([{ trialDurationDays: 3, firstPaidPeriodDays: 30 }]);
   });
 
   test('of an expired one starts now and turns it active', async () => {
@@ -92,7 +92,7 @@ describe('a renewal', () => {
       'SELECT server_squad_id, paid_price_kopeks FROM subscription_servers WHERE subscription_id = $1::int',
       [id],
     );
-    expect(rows).toEqual([{ server_squad_id: server.id, paid_price_kopeks: 4_000 }]);
+    expect(rows).toEqual([{ serverSquadId: server.id, paidPriceKopeks: 4_000 }]);
   });
 
   test('uses the personal offer up and says so', async () => {

@@ -90,10 +90,10 @@ describe('a switch', () => {
       [id],
     );
     expect(row).toEqual({
-      provision_reset_traffic: true,
-      provision_reset_devices: true,
-      purchased_traffic_gb: 0,
-      has_had_paid_subscription: true,
+      provisionResetTraffic: true,
+      provisionResetDevices: true,
+      purchasedTrafficGb: 0,
+      hasHadPaidSubscription: true,
       purchases: 0,
       pushes: 1,
       description: 'Switch from the plan “Old” to “New”',
@@ -119,7 +119,7 @@ describe('a switch', () => {
        FROM users u JOIN transactions x ON x.user_id = u.id WHERE u.id = $1::int`,
       [buyer.userId],
     );
-    expect(row).toEqual({ has_had_paid_subscription: false, promo_offer_discount_percent: 20, amount_kopeks: 0 });
+    expect(row).toEqual({ hasHadPaidSubscription: false, promoOfferDiscountPercent: 20, amountKopeks: 0 });
   });
 
   test('takes group and offer off, and uses the offer up', async () => {
@@ -135,7 +135,7 @@ describe('a switch', () => {
     });
     expect(await change(buyer, nextId)).toMatchObject({ charged_kopeks: 8_550, base_charged_kopeks: 10_000, ...discount });
     const user = await rowOf<object>(t.app, 'SELECT promo_offer_discount_percent FROM users WHERE id = $1::int', [buyer.userId]);
-    expect(user).toEqual({ promo_offer_discount_percent: 0 });
+    expect(user).toEqual({ promoOfferDiscountPercent: 0 });
   });
 
   test('one key charges once and answers alike', async () => {
@@ -211,7 +211,7 @@ describe('trials (H8)', () => {
       'SELECT trial_duration_days, first_payment_amount_kopeks FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(conversions).toEqual([{ trial_duration_days: 3, first_payment_amount_kopeks: 1_000 }]);
+    expect(conversions).toEqual([{ trialDurationDays: 3, firstPaymentAmountKopeks: 1_000 }]);
   });
 
   test('a free one leaves it a trial', async () => {

@@ -52,7 +52,7 @@ describe('a trial', () => {
     const event = await rowOf<object>(t.app, 'SELECT event_type, extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,
     ]);
-    expect(event).toMatchObject({ event_type: 'activation', extra: { charged_amount_kopeks: 0, trial_duration_days: 3 } });
+    expect(event).toMatchObject({ eventType: 'activation', extra: { charged_amount_kopeks: 0, trial_duration_days: 3 } });
     await expect(trial(t.app, buyer)).rejects.toMatchObject({
       status: 400,
       code: 'subscription_exists',

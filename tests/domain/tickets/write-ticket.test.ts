@@ -43,10 +43,10 @@ describe('a new ticket', () => {
     ]);
     expect(await rowsOf(app, ticket.id)).toEqual([
       {
-        notification_type: 'new_ticket',
-        is_for_admin: true,
+        notificationType: 'new_ticket',
+        isForAdmin: true,
         message: expect.stringContaining(`${ticket.id}`),
-        user_id: user.userId,
+        userId: user.userId,
       },
     ]);
   });
@@ -173,13 +173,13 @@ describe('answers', () => {
         ['ticket.admin_reply', 'user'],
         ['ticket.status_changed', 'feed'],
       ]);
-      expect((await rowsOf(app, ticket.id)).filter((row) => !row.is_for_admin)).toEqual([
-        { notification_type: 'admin_reply', is_for_admin: false, message: expect.stringMatching(/Fixed$/), user_id: user.userId },
+      expect((await rowsOf(app, ticket.id)).filter((row) => !row.isForAdmin)).toEqual([
+        { notificationType: 'admin_reply', isForAdmin: false, message: expect.stringMatching(/Fixed$/), userId: user.userId },
       ]);
       const [row] = await app.db.sql('SELECT admin_user_id FROM ticket_messages WHERE ticket_id = $1::int AND is_from_admin', [
         ticket.id,
       ]);
-      expect(row).toEqual({ admin_user_id: door === 'cabinet' ? admin.userId : null });
+      expect(row).toEqual({ adminUserId: door === 'cabinet' ? admin.userId : null });
     }
   });
 

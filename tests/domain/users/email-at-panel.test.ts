@@ -16,14 +16,14 @@ async function bought(t: ProvisioningTest, userId: number) {
   const { id } = await aSubscription(t.app, { user: { id: userId, messengerId: 0 } });
   await inTransaction(t.app, (inner) => requestProvisioning(inner, id));
   await pushSubscription(t.app, id);
-  return { id, uuid: (await readRow(t.app, id)).vpnpanel_uuid! };
+  return { id, uuid: (await readRow(t.app, id)).vpnpanelUuid! };
 }
 
 /** What the queues do after the commit. */
 async function followUp(t: ProvisioningTest, userId: number, id: number) {
   expect(await jobsOf(t.app, 'userId', userId)).toContain(TOLD);
   await usersJobs[TOLD](t.app, { userId });
-  expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'pending' });
+  expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'pending' });
   await pushSubscription(t.app, id);
 }
 

@@ -122,8 +122,8 @@ describe('H16: balance by hand', () => {
       [user.id],
     );
     expect(rows).toEqual([
-      { type: 'deposit', amount_kopeks: 1_500, payment_method: 'manual' },
-      { type: 'withdrawal', amount_kopeks: -1_500, payment_method: 'manual' },
+      { type: 'deposit', amountKopeks: 1_500, paymentMethod: 'manual' },
+      { type: 'withdrawal', amountKopeks: -1_500, paymentMethod: 'manual' },
     ]);
   });
 
@@ -166,7 +166,7 @@ describe('H16: balance by hand', () => {
     const first = await changeUserBalance(app, admin, balance(user.id, 100), key);
     expect(await changeUserBalance(app, admin, balance(user.id, 100), key)).toEqual(first);
     await expect(changeUserBalance(app, admin, balance(user.id, 101), key)).rejects.toMatchObject({ status: 422 });
-    expect(await rowOf(app, 'SELECT balance_kopeks FROM users WHERE id = $1::int', [user.id])).toEqual({ balance_kopeks: 100 });
+    expect(await rowOf(app, 'SELECT balance_kopeks FROM users WHERE id = $1::int', [user.id])).toEqual({ balanceKopeks: 100 });
   });
 });
 
@@ -293,7 +293,7 @@ describe('H22 and H8: status', () => {
          FROM users u WHERE id = $1::int`,
         [user.id],
       ),
-    ).toEqual({ status: 'deleted', balance_kopeks: 500, ended: true });
+    ).toEqual({ status: 'deleted', balanceKopeks: 500, ended: true });
     expect(await changeUserStatus(app, admin, user.id, 'deleted', null)).toEqual({ oldStatus: 'deleted', newStatus: 'deleted' });
     expect(await changeUserStatus(app, admin, user.id, 'active', null)).toMatchObject({ newStatus: 'active' });
   });

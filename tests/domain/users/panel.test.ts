@@ -69,7 +69,7 @@ describe('reading', () => {
     const { user } = await provisioned(t);
     await setUser(t.app, user, { vpnpanel_uuid: null });
     expect(await readPanelInfo(t.app, user.id)).not.toBeNull();
-    expect(await rowOf(t.app, 'SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [user.id])).toEqual({ vpnpanel_uuid: null });
+    expect(await rowOf(t.app, 'SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [user.id])).toEqual({ vpnpanelUuid: null });
     const draft = {
       username: 'mail_only',
       status: 'ACTIVE' as const,

@@ -48,8 +48,8 @@ describe('an event', () => {
     );
     const expected = { status: 'pending', payload, attempt_number: 1 };
     expect(rows).toEqual([
-      { webhook_id: first.id, ...expected },
-      { webhook_id: second.id, ...expected },
+      { webhookId: first.id, ...expected },
+      { webhookId: second.id, ...expected },
     ]);
     expect((await waitingJobs()).every((job) => job.inMs < 1_000)).toBe(true);
     expect(await waitingJobs()).toHaveLength(2);

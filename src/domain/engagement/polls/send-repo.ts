@@ -18,12 +18,12 @@ export interface PollSend extends PollSendResult {
 
 interface SendRow extends PollSendResult {
   id: number;
-  poll_id: number;
+  pollId: number;
   target: string;
-  made_up_to: number;
-  audience_end: number;
-  created_at: Date;
-  finished_at: Date | null;
+  madeUpTo: number;
+  audienceEnd: number;
+  createdAt: Date;
+  finishedAt: Date | null;
 }
 
 const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, made_up_to, audience_end, created_at, finished_at
@@ -31,17 +31,17 @@ const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, m
 
 const toSend = (row: SendRow): PollSend => ({
   id: row.id,
-  pollId: row.poll_id,
+  pollId: row.pollId,
   target: row.target,
   total: row.total,
   sent: row.sent,
   failed: row.failed,
   skipped: row.skipped,
-  madeUpTo: row.made_up_to,
-  audienceEnd: row.audience_end,
-  createdAt: row.created_at,
-  isMade: row.made_up_to >= row.audience_end,
-  isFinished: row.finished_at !== null,
+  madeUpTo: row.madeUpTo,
+  audienceEnd: row.audienceEnd,
+  createdAt: row.createdAt,
+  isMade: row.madeUpTo >= row.audienceEnd,
+  isFinished: row.finishedAt !== null,
 });
 
 /** How many the audience has now, and the id of its last member, 0 when it is empty. One statement, no list. */

@@ -27,20 +27,20 @@ export interface Broadcast extends OfferTerms, Audience {
 interface BroadcastRow {
   id: number;
   state: Broadcast['state'];
-  notification_type: string;
-  effect_type: string;
-  discount_percent: number;
-  bonus_amount_kopeks: number;
-  valid_hours: number;
-  extra_data: Record<string, unknown>;
+  notificationType: string;
+  effectType: string;
+  discountPercent: number;
+  bonusAmountKopeks: number;
+  validHours: number;
+  extraData: Record<string, unknown>;
   target: string | null;
-  named_user_id: number | null;
-  wants_messages: boolean;
-  message_text: string | null;
-  button_text: string | null;
-  made_up_to: number;
-  audience_end: number;
-  created_offers: number;
+  namedUserId: number | null;
+  wantsMessages: boolean;
+  messageText: string | null;
+  buttonText: string | null;
+  madeUpTo: number;
+  audienceEnd: number;
+  createdOffers: number;
   sent: number;
   failed: number;
 }
@@ -49,19 +49,19 @@ function toBroadcast(row: BroadcastRow): Broadcast {
   return {
     id: row.id,
     state: row.state,
-    notificationType: row.notification_type,
-    effectType: row.effect_type,
-    discountPercent: row.discount_percent,
-    bonusAmountKopeks: row.bonus_amount_kopeks,
-    validHours: row.valid_hours,
-    extraData: row.extra_data,
+    notificationType: row.notificationType,
+    effectType: row.effectType,
+    discountPercent: row.discountPercent,
+    bonusAmountKopeks: row.bonusAmountKopeks,
+    validHours: row.validHours,
+    extraData: row.extraData,
     target: row.target,
-    namedUserId: row.named_user_id,
-    wantsMessages: row.wants_messages,
-    message: { text: row.message_text, buttonText: row.button_text },
-    madeUpTo: row.made_up_to,
-    audienceEnd: row.audience_end,
-    createdOffers: row.created_offers,
+    namedUserId: row.namedUserId,
+    wantsMessages: row.wantsMessages,
+    message: { text: row.messageText, buttonText: row.buttonText },
+    madeUpTo: row.madeUpTo,
+    audienceEnd: row.audienceEnd,
+    createdOffers: row.createdOffers,
     sent: row.sent,
     failed: row.failed,
   };
@@ -145,7 +145,7 @@ export async function makeOffers(
   broadcast: Pick<Broadcast, 'id' | 'target' | 'namedUserId' | 'madeUpTo' | 'audienceEnd'>,
   step: { limit: number; hasMessenger: boolean; now: Date },
 ): Promise<number[]> {
-  const rows = await db.sql<{ user_id: number }>(
+  const rows = await db.sql<{ userId: number }>(
     `WITH b AS (SELECT * FROM promo_offer_broadcasts WHERE id = $1::int),
        members AS MATERIALIZED (SELECT u.id, u.messenger_id IS NOT NULL AND $4::boolean AS is_reachable,
            coalesce((u.notification_settings->>'promo_offers_enabled') <> 'false', true) AS is_wanted
@@ -171,7 +171,7 @@ export async function makeOffers(
      SELECT user_id FROM made ORDER BY user_id`,
     [broadcast.id, step.now, step.limit, step.hasMessenger, broadcast.madeUpTo, broadcast.audienceEnd, broadcast.namedUserId],
   );
-  return rows.map((row) => row.user_id);
+  return rows.map((row) => row.userId);
 }
 
 export async function setBroadcastState(db: Db, id: number, state: 'sending' | 'done', now: Date): Promise<void> {

@@ -7,7 +7,7 @@ import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } 
 import { aServer, everything, inStep, push, run, startEmpty, usersOf } from './setup.ts';
 
 async function uuidOf(t: ProvisioningTest, id: number): Promise<string> {
-  return (await readRow(t.app, id)).vpnpanel_uuid!;
+  return (await readRow(t.app, id)).vpnpanelUuid!;
 }
 
 describe('accounts whose panel user is gone', () => {
@@ -24,7 +24,7 @@ describe('accounts whose panel user is gone', () => {
       ]);
       await t.adapter.deleteUser(await uuidOf(t, id));
     }
-    const end = (await readRow(t.app, paid.id)).end_date;
+    const end = (await readRow(t.app, paid.id)).endDate;
     const [users] = await usersOf(t.app, NETHERLANDS);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ deleted: 2, errors: 0 });
     const blank = {
@@ -36,10 +36,10 @@ describe('accounts whose panel user is gone', () => {
       subscription_url: null,
       vpnpanel_uuid: null,
     };
-    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, end_date: end, traffic_limit_gb: 100, device_limit: 2 });
+    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, endDate: end, traffic_limit_gb: 100, device_limit: 2 });
     expect(await readRow(t.app, trial!.id)).toMatchObject({
       ...blank,
-      end_date: t.clock.now(),
+      endDate: t.clock.now(),
       traffic_limit_gb: 0,
       device_limit: 1,
       is_trial: true,
@@ -67,8 +67,8 @@ describe('accounts whose panel user is gone', () => {
           : t.adapter.findByEmail(email),
     });
     expect(await run(picky, 'from_panel', 'all')).toMatchObject({ status: 'completed', counts: { deleted: 1, errors: 1 } });
-    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanel_uuid: null });
-    expect(await readRow(t.app, odd!.id)).toMatchObject({ status: 'active', vpnpanel_uuid: expect.any(String) });
+    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanelUuid: null });
+    expect(await readRow(t.app, odd!.id)).toMatchObject({ status: 'active', vpnpanelUuid: expect.any(String) });
   });
 
   it('a clean-up takes only those whose status is not disabled or limited, and counts the others it looked at', async () => {
@@ -80,8 +80,8 @@ describe('accounts whose panel user is gone', () => {
     await t.app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [off!.id]);
     const result = await run(t.app, 'cleanup');
     expect(result).toMatchObject({ status: 'completed', refusal: null, counts: { deleted: 1, checked: 21, errors: 0 } });
-    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanel_uuid: null });
-    expect((await readRow(t.app, off!.id)).vpnpanel_uuid).not.toBeNull();
+    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanelUuid: null });
+    expect((await readRow(t.app, off!.id)).vpnpanelUuid).not.toBeNull();
   });
 
   it('statuses only switches them off', async () => {
@@ -89,7 +89,7 @@ describe('accounts whose panel user is gone', () => {
     const held = await inStep(t, 10);
     await t.adapter.deleteUser(await uuidOf(t, held[0]!.id));
     expect((await run(t.app, 'statuses')).counts).toMatchObject({ deleted: 1, checked: 9 });
-    expect(await readRow(t.app, held[0]!.id)).toMatchObject({ status: 'disabled', connected_squads: [NETHERLANDS] });
+    expect(await readRow(t.app, held[0]!.id)).toMatchObject({ status: 'disabled', connectedSquads: [NETHERLANDS] });
   });
 });
 
