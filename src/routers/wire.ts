@@ -59,13 +59,12 @@ const asIs: Convert = (value) => value;
 const compiled = { domain: new WeakMap<Schema, Convert>(), wire: new WeakMap<Schema, Convert>() };
 
 function compile(schema: Schema, to: 'domain' | 'wire'): Convert {
-  const inner = innerSchema(schema);
-  const known = compiled[to].get(inner);
+  const known = compiled[to].get(schema);
   if (known) return known;
   let convert: Convert = asIs;
-  compiled[to].set(inner, (value) => convert(value));
-  convert = converterOf(inner, to);
-  compiled[to].set(inner, convert);
+  compiled[to].set(schema, (value) => convert(value));
+  convert = converterOf(innerSchema(schema), to);
+  compiled[to].set(schema, convert);
   return convert;
 }
 

@@ -49,7 +49,7 @@ describe('admin servers', () => {
     expect((await reader.post(`${path}/sync`)).status).toBe(403);
   });
 
-  it('lists every server, not a first page of them (H16)', async () => {
+  it('lists every server, not a first page of them (spec 02 H16)', async () => {
     await t.app.db.sql(
       "INSERT INTO server_squads (squad_uuid, display_name, sort_order, is_available) SELECT 's' || n, 'S', n, n > 10 FROM generate_series(1, 70) n",
     );

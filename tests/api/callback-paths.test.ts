@@ -11,7 +11,7 @@ import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf } from '../support/api.ts';
 import { testApp } from '../support/test-app.ts';
 
-/** Paths that settings give to callbacks (spec 06 section 17.13). */
+/** Paths that settings give to callbacks (spec 06 section 17, hazard 13). */
 const ADMIN = '/cabinet/admin/settings';
 /** Any operation of ours, and its own answer to a call without a credential. */
 const DOOR = '/users';

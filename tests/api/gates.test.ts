@@ -108,7 +108,7 @@ describe('row 7: blacklist', () => {
     expect((await user.get(ME)).status).toBe(200);
   });
 
-  it('H25: keeps the old list when fetching fails, waits longer each time, and takes no page for a list', async () => {
+  it('spec 01 H25: keeps the old list when fetching fails, waits longer each time, and takes no page for a list', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     listed = async () => String(user.user.messengerId);

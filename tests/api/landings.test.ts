@@ -161,7 +161,7 @@ describe('GET /cabinet/landing/{slug}', () => {
     expect((await get()).tariffs).toEqual([]);
   });
 
-  it('H23: style and background reach strangers cleaned', async () => {
+  it('spec 03 H23: style and background reach strangers cleaned', async () => {
     const css = 'a{color:red}</style><script>alert(1)</script>@import url(http://evil.example.com/x);';
     const { landing } = await aSalesPage({
       custom_css: css,
@@ -269,7 +269,7 @@ describe('limits by address', () => {
 });
 
 describe('POST /cabinet/landing/activate/{token}', () => {
-  it('H22: needs the signed-in recipient where a subscription runs', async () => {
+  it('spec 03 H22: needs the signed-in recipient where a subscription runs', async () => {
     const recipient = await userClient(t.app, server, { email: `own${unique()}@example.com` });
     const stranger = await userClient(t.app, server);
     await aStoredSubscription(t.app, recipient.user.id);

@@ -114,14 +114,14 @@ describe.each(doors)('%s', (base, client) => {
     expect([renamed.status, renamed.body]).toEqual([400, detail]);
   });
 
-  it('hazard 7.5.6: a code of 50 characters is stored, one of 51 is 422', async () => {
+  it('spec 04 section 7.5, hazard 6: a code of 50 characters is stored, one of 51 is 422', async () => {
     expect((await client().post(base, aBody({ code: 'x'.repeat(50) }))).status).toBe(200);
     const long = await client().post(base, aBody({ code: 'y'.repeat(51) }));
     expect(long.status).toBe(422);
     expect(long.body.detail[0]).toMatchObject({ loc: ['body', 'code'], type: 'string_too_long', ctx: { max_length: 50 } });
   });
 
-  it('hazard 7.5.6: times with and without zone mix', async () => {
+  it('spec 04 section 7.5, hazard 6: times with and without zone mix', async () => {
     const made = await create({ valid_from: '2026-01-01T00:00:00', valid_until: '2026-01-01T03:00:01+03:00' });
     expect([made.valid_from, made.valid_until]).toEqual(['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z']);
     const changed = await client().patch(`${base}/${made.id}`, { valid_until: '2099-01-01T00:00:00' });

@@ -229,7 +229,7 @@ describe('the panel over the Web API: changing', () => {
     expect(await act({ action: 'delete' })).toMatchObject({ status: 200, body: { success: false, detail: 'Squad not found' } });
   });
 
-  it('hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {
+  it('spec 06 section 17, hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {
     const { token, app } = await panelDoors();
     const row = async (path: string) => lastAudit(app, path);
     await token.post('/vpnpanel/nodes/restart');
@@ -274,7 +274,7 @@ describe('the panel over the Web API: changing', () => {
 });
 
 describe('the panel over the Web API: refusals', () => {
-  it('hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
+  it('spec 06 section 17, hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
     const { token, panel } = await panelDoors();
     const before = panel.calls().length;
     const bad = [

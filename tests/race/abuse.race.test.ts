@@ -63,7 +63,7 @@ const liveSessions = (userId: number) =>
     [userId],
   );
 
-describe('H13: one e-mail', () => {
+describe('spec 01 H13: one e-mail', () => {
   test('100 registrations in many spellings, from 100 addresses: one account, one event, one mail', {
     timeout: 120_000,
   }, async () => {
@@ -97,7 +97,7 @@ describe('H13: one e-mail', () => {
   });
 });
 
-describe('H8: one refresh token', () => {
+describe('spec 01 H8: one refresh token', () => {
   test('50 exchanges within the grace: successors of one session, each its own, and the first exchange alone counts', async () => {
     const user = await aMessengerAccount(app);
     const first = await openSession(app, user.id);

@@ -46,7 +46,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     return row!.differing;
   };
 
-  test('H16: withdrawals at once never overdraw', async () => {
+  test('spec 01 H16: withdrawals at once never overdraw', async () => {
     const { id } = await aUser(app);
     await balance(id, 1_000);
     const results = await atOnce(30, () => balance(id, -100));
@@ -95,7 +95,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     });
   });
 
-  test('H18: full deletion against money, status and subscription changes loses nothing', async () => {
+  test('spec 01 H18: full deletion against money, status and subscription changes loses nothing', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await aUser(app);
       await balance(id, 1_000);

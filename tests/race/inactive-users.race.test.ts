@@ -30,7 +30,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     return { ...t, silent };
   }
 
-  it('H22: money that arrives meanwhile keeps its user, and the job waits for nobody', async () => {
+  it('spec 01 H22: money that arrives meanwhile keeps its user, and the job waits for nobody', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];
@@ -60,7 +60,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     ]);
   });
 
-  it('H22: money that arrives between the look and the lock keeps its user', async () => {
+  it('spec 01 H22: money that arrives between the look and the lock keeps its user', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];

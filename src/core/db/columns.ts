@@ -1,3 +1,4 @@
+import { Prisma } from '../../generated/prisma/client.ts';
 import { type Rows, TABLES } from '../../generated/rows.ts';
 import { fieldOf } from './row-objects.ts';
 
@@ -55,4 +56,16 @@ export function nestedRow<M extends Model>(model: M, json: object | null): Rows[
     row[field] = typeof value === 'string' && times.includes(field) ? new Date(value) : value;
   }
   return row as Rows[M];
+}
+
+/** A row of Prisma Client in the form of `Rows`: int8 as number, numeric as text, words and JSON under their narrower types. */
+export function plainRow<M extends Model, R extends object>(
+  _model: M,
+  row: R,
+): { [F in keyof R]: F extends keyof Rows[M] ? Rows[M][F] : R[F] } {
+  const plain: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(row)) {
+    plain[field] = typeof value === 'bigint' ? Number(value) : Prisma.Decimal.isDecimal(value) ? value.toString() : value;
+  }
+  return plain as { [F in keyof R]: F extends keyof Rows[M] ? Rows[M][F] : R[F] };
 }

@@ -1,3 +1,4 @@
+import { nestedRow } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type {
   Attachment,
@@ -128,9 +129,7 @@ export async function listPlainTickets(db: Db, { userId, status, priority }: Tic
 
 /** Last changed first; count and newest message are taken for the tickets of the page only. */
 export async function listTickets(db: Db, { userId, status, priority }: TicketFilter, slice: Slice): Promise<TicketListItem[]> {
-  const rows = await db.sql<
-    TicketRow & OwnerRow & { messagesCount: number; lastMessage: (MessageRow & { created_at: string }) | null }
-  >(
+  const rows = await db.sql<TicketRow & OwnerRow & { messagesCount: number; lastMessage: object | null }>(
     `WITH page AS (
        SELECT k.* FROM tickets k WHERE ${FILTERS} ORDER BY k.updated_at DESC, k.id DESC LIMIT $4::bigint OFFSET $5::bigint
      )
@@ -144,7 +143,7 @@ export async function listTickets(db: Db, { userId, status, priority }: TicketFi
     ...toTicket(row),
     owner: toOwner(row),
     messagesCount: row.messagesCount,
-    lastMessage: last && toMessage({ ...last, createdAt: new Date(last.createdAt) }),
+    lastMessage: last && toMessage(nestedRow('TicketMessage', last)),
   }));
 }
 

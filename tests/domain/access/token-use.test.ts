@@ -5,7 +5,7 @@ import { touchToken } from '../../../src/domain/access/repo.ts';
 import { testApp } from '../../support/test-app.ts';
 
 // Each instance remembers the minute for itself; what holds for all of them is the condition of the statement.
-it('H24: instances that do not know of each other write the use of a token once a minute', async () => {
+it('spec 01 H24: instances that do not know of each other write the use of a token once a minute', async () => {
   const { app, clock } = await testApp();
   const by = { kind: 'system', name: 'test' } as const;
   const { id } = await createApiToken(app, by, { name: 'shared', description: null, expiresAt: null });

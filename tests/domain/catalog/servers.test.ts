@@ -92,7 +92,7 @@ describe('server sync', () => {
     expect(row).toEqual({ connectedSquads: ['a'], allowedSquads: ['a'], isActive: true, links: 1 });
   });
 
-  it('switches off a tariff that loses its last squad instead of selling every server (H17)', async () => {
+  it('switches off a tariff that loses its last squad instead of selling every server (spec 02 H17)', async () => {
     await applyPanelSquads(app, squads('a', 'b'));
     const loser = await aTariff(['b'], { isTrial: true });
     const open = await aTariff([]);
@@ -112,7 +112,7 @@ describe('server sync', () => {
     expect(await listSquads(app)).toHaveLength(2);
   });
 
-  it('changes nothing when the panel is down or lists nothing (H17)', async () => {
+  it('changes nothing when the panel is down or lists nothing (spec 02 H17)', async () => {
     await applyPanelSquads(app, squads('a'));
     for (const list of [() => Promise.resolve([]), () => Promise.reject(new Error('down'))]) {
       const broken = withSquads(list);
@@ -143,7 +143,7 @@ describe('server sync', () => {
 });
 
 describe('counters', () => {
-  it('H20: are what the active and trial subscriptions hold, whatever changes', async () => {
+  it('spec 02 H20: are what the active and trial subscriptions hold, whatever changes', async () => {
     await applyPanelSquads(app, squads('a', 'b', 'c'));
     await app.db.sql('DELETE FROM subscriptions');
     await aHolder(['a', 'b']);

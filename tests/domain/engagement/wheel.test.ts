@@ -158,7 +158,7 @@ describe('prizes (13.4)', () => {
     expect((await wheelFacts(t.app, unlimited.userId)).balance).toBe(900);
   });
 
-  test('a promo code for one use; deleting it leaves the spin (hazard 13.7)', async () => {
+  test('a promo code for one use; deleting it leaves the spin (spec 04 section 13.7)', async () => {
     const { userId } = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300 });
     const { promocode } = await won(userId);
     expect(promocode).toMatch(/^WHEEL[0-9A-F]{8}$/);

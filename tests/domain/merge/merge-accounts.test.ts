@@ -218,7 +218,7 @@ describe('everything else that is owned', () => {
   });
 });
 
-describe('the token and failures (H17)', () => {
+describe('the token and failures (spec 01 H17)', () => {
   test('works once; sessions of both end, the primary gets a new one', async () => {
     const pair = await aPair(t.app);
     const [mine, theirs] = [await openSession(t.app, pair.primaryId), await openSession(t.app, pair.secondaryId)];

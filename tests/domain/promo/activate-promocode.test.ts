@@ -153,7 +153,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
   });
 
-  test('hazard 7.5.3: the daily limit counts activations, those given back and deleted ones too', async () => {
+  test('spec 04 section 7.5, hazard 3: the daily limit counts activations, those given back and deleted ones too', async () => {
     const user = await aRedeemer(t.app);
     for (let round = 1; round <= 4; round++) {
       const code = await aDiscountCode(t.app);
@@ -168,7 +168,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     expect(await detailOf(activate(user, sixth.code))).toBe('given');
   });
 
-  test('hazard 7.5.4: five unknown codes block the user for the window, a right one too', async () => {
+  test('spec 04 section 7.5, hazard 4: five unknown codes block the user for the window, a right one too', async () => {
     const [user, other, code] = [await aRedeemer(t.app), await aRedeemer(t.app), await aPromocode(t.app, { maxUses: 5 })];
     // At the start of a window, so that the five fall into one.
     t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 300_000) * 300_000));
@@ -230,7 +230,7 @@ describe('a repeat with the same Idempotency-Key (spec 00, Consistency)', () => 
   });
 });
 
-test('hazard 7.5.2: an effect that fails takes use row, counter and log with it', async () => {
+test('spec 04 section 7.5, hazard 2: an effect that fails takes use row, counter and log with it', async () => {
   const [user, code] = [
     await aRedeemer(t.app),
     await aPromocode(t.app, { type: 'promo_group', promoGroupId: await aGroup(t.app) }),

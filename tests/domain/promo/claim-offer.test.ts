@@ -229,7 +229,7 @@ describe('lent servers (spec 04 section 9.5)', () => {
   });
 });
 
-test('hazard 9.6: test access is one row an offer and squad', async () => {
+test('spec 04 section 9.6: test access is one row an offer and squad', async () => {
   const user = await aClaimer();
   const id = await aStoredSubscription(t.app, user, { connected_squads: [] });
   const offer = await anOfferTo(t.app, user);

@@ -59,7 +59,7 @@ describe('squad sync of a tariff', () => {
     for (const { id } of [dead, other]) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
   });
 
-  it('takes the external squad away and treats no squads as all available servers (H9)', async () => {
+  it('takes the external squad away and treats no squads as all available servers (spec 02 H9)', async () => {
     const tariffId = await aTariff([], PARTNERS);
     const { id, uuid } = await provisioned(tariffId);
     await t.app.db.sql('DELETE FROM server_squads');

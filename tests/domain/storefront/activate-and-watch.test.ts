@@ -67,7 +67,7 @@ describe('an activation', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
   });
 
-  test('H22: the token alone does not replace a running subscription, nor does anybody else', async () => {
+  test('spec 03 H22: the token alone does not replace a running subscription, nor does anybody else', async () => {
     const { bought, userId } = await aWaitingPurchase();
     const stranger = await aUser(app);
     const before = await subscriptionOf(app, userId);
@@ -166,7 +166,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'amount_mismatch' });
   });
 
-  test('H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
+  test('spec 03 H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
     const shop = await aShop(app);
     const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
     provider.set(paid.externalId, 'paid');
@@ -205,7 +205,7 @@ describe('the watch', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
+  test('spec 03 H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
 
     await app.db.sql(
@@ -256,7 +256,7 @@ describe('the watch', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('H6: never activates by itself what nobody asked for', async () => {
+  test('spec 03 H6: never activates by itself what nobody asked for', async () => {
     const { bought, userId } = await aWaitingPurchase();
     // Even if something has put it on the list of tries.
     await app.db.sql(
@@ -272,7 +272,7 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toEqual(before);
   });
 
-  test('H6: goes on with an activation that was asked for and failed', async () => {
+  test('spec 03 H6: goes on with an activation that was asked for and failed', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, is_activation_signed = true, next_attempt_at = $2::timestamptz
@@ -283,7 +283,7 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 
-  test('H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
+  test('spec 03 H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, next_attempt_at = $2::timestamptz WHERE id = $1::int RETURNING id`,

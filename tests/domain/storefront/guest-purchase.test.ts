@@ -89,7 +89,7 @@ describe('a paid purchase', () => {
     expect(event!.payload).toMatchObject({ type: 'subscription_payment', amountKopeks: 30_000, paymentMethod: 'sandbox' });
   });
 
-  test('H7: is not delivered before the panel has given the links', async () => {
+  test('spec 03 H7: is not delivered before the panel has given the links', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', deliveredAt: null, grantedAt: app.clock.now() });
@@ -98,7 +98,7 @@ describe('a paid purchase', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('H15: an expired purchase is delivered all the same when its money comes late', async () => {
+  test('spec 03 H15: an expired purchase is delivered all the same when its money comes late', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);
     await app.db.sql("UPDATE payments SET outcome = 'expired' WHERE id = $1::int RETURNING id", [bought.paymentId]);
@@ -121,7 +121,7 @@ describe('a paid purchase', () => {
   test.each([
     ['another amount', { amountKopeks: 29_999 }],
     ['another currency', { currency: 'USD' }],
-  ])('H10: %s ends failed with the reason, an account is not made, nothing is given', async (_what, change) => {
+  ])('spec 03 H10: %s ends failed with the reason, an account is not made, nothing is given', async (_what, change) => {
     const email = anEmail();
     const bought = await aPurchase(app, await aShop(app), { buyer: contact(email) });
     provider.set(bought.externalId, 'paid', change);
@@ -163,7 +163,7 @@ describe('a paid purchase', () => {
       (shop: { tariffId: number }) => ["UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int", shop.tariffId],
     ],
     ['recipient_blocked', (_shop: unknown, userId: number) => ["UPDATE users SET status = 'blocked' WHERE id = $1::int", userId]],
-  ] as const)('H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
+  ] as const)('spec 03 H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
     const alerted = await withAdminChat();
     const shop = await aShop(alerted);
     const bought = await aPaidPurchase(alerted, provider, shop);

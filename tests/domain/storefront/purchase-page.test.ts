@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 const _nobody = { ip: '203.0.113.7', idempotencyKey: null };
 
-describe('H3, spec 01 H2: credentials', () => {
+describe('spec 03 H3, spec 01 H2: credentials', () => {
   test('of an account the purchase made are shown once, for a day, and mailed with the password', async () => {
     const email = anEmail();
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
@@ -112,7 +112,7 @@ describe('H3, spec 01 H2: credentials', () => {
 });
 
 describe('who gets it', () => {
-  test('H23: what a giver wrote reaches the messenger escaped', async () => {
+  test('spec 03 H23: what a giver wrote reaches the messenger escaped', async () => {
     const friend = await aUser(app, { language: 'en' });
     const name = `@user${(await app.db.sql<{ username: string }>('SELECT username FROM users WHERE id = $1::int', [friend.id]))[0]!.username.slice(4)}`;
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(name.toUpperCase(), '<a href="x">click</a>'));
@@ -169,7 +169,7 @@ describe('who gets it', () => {
     });
   });
 
-  test('H2: only the whole token finds a purchase', async () => {
+  test('spec 03 H2: only the whole token finds a purchase', async () => {
     const { token } = await aPurchase(app, await aShop(app));
     const guesses = [
       token.slice(0, 63),

@@ -120,7 +120,7 @@ test('more than a batch is worked off in one run', async () => {
   expect(await expireSubscriptions(t.app)).toBe(60);
 });
 
-test('reading shows the end without writing it (H29)', async () => {
+test('reading shows the end without writing it (spec 02 H29)', async () => {
   const buyer = await aBuyer(t.app);
   const id = await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - 1) });
   const before = await rowOf<object>(t.app, 'SELECT xmin::text, status FROM subscriptions WHERE id = $1::int', [id]);

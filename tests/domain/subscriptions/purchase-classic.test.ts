@@ -75,7 +75,7 @@ test('the documented vector: 180 days with servers, traffic and devices, group a
   expect(await checkLedger(app)).toEqual([]);
 });
 
-test('the preview is the charge, for any selection, group and offer (H3, H5)', async () => {
+test('the preview is the charge, for any selection, group and offer (spec 02 H3, H5)', async () => {
   const percent = fc.integer({ min: 0, max: 100 });
   const server = await aServer(app);
   await fc.assert(
@@ -115,7 +115,7 @@ describe('what a purchase makes of a subscription', () => {
     });
   });
 
-  test('a trial becomes paid, once, and its remainder counts only by the setting (H8)', async () => {
+  test('a trial becomes paid, once, and its remainder counts only by the setting (spec 02 H8)', async () => {
     await aServer(app);
     const trial = { is_trial: true, start_date: inDays(-1), end_date: inDays(2) };
     const buyer = await aBuyer(app, RICH);

@@ -131,7 +131,7 @@ describe('a later purchase', () => {
     ]);
   });
 
-  test('turns a trial into a paid subscription with one conversion row (H8)', async () => {
+  test('turns a trial into a paid subscription with one conversion row (spec 02 H8)', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const now = t.clock.now().getTime();
@@ -234,7 +234,7 @@ describe('a refused purchase', () => {
       total_price: 27_000,
       missing_amount: 7_000,
     });
-    // The key is free again after a refusal, and the bought order takes the cart with it (H12).
+    // The key is free again after a refusal, and the bought order takes the cart with it (spec 02 H12).
     await topUp(t.app, buyer.userId, 7_000);
     expect(await buyTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'poor' })).toMatchObject({ balance_kopeks: 0 });
     expect(await readCart(t.app, buyer.userId)).toBeNull();
@@ -267,7 +267,7 @@ describe('a refused purchase', () => {
       400,
       'traffic_unavailable',
     ],
-  ])('for %s is 400 (H1, H2)', async (_name, fields, columns, status, code) => {
+  ])('for %s is 400 (spec 02 H1, H2)', async (_name, fields, columns, status, code) => {
     const buyer = await aBuyer(t.app, 500_000);
     const tariffId = await aTariff(t.app, columns);
     await expect(buyTariff(t.app, buyer, { ...order(tariffId), ...fields })).rejects.toMatchObject({

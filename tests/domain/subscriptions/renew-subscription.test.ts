@@ -53,7 +53,7 @@ describe('a renewal', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('of a trial clears the flag and writes one conversion row (H8)', async () => {
+  test('of a trial clears the flag and writes one conversion row (spec 02 H8)', async () => {
     const buyer = await aBuyer(t.app, 50_000);
     const now = t.clock.now().getTime();
     await aStoredSubscription(t.app, buyer.userId, {
@@ -79,7 +79,7 @@ describe('a renewal', () => {
     expect(await readSubscription(t.app, buyer)).toMatchObject({ status: 'active', daysLeft: 30 });
   });
 
-  test('of a classic one is priced by parts and sums up what each server has cost (H20)', async () => {
+  test('of a classic one is priced by parts and sums up what each server has cost (spec 02 H20)', async () => {
     const server = await aServer(t.app, { price_kopeks: 2_000 });
     const buyer = await aBuyer(t.app, 500_000);
     const id = await aStoredSubscription(t.app, buyer.userId, { connected_squads: [server.uuid] });
@@ -154,7 +154,7 @@ describe('a refused renewal', () => {
     });
   });
 
-  test('of a period that has no price is refused, not given away (H1)', async () => {
+  test('of a period that has no price is refused, not given away (spec 02 H1)', async () => {
     const environment = { AVAILABLE_RENEWAL_PERIODS: '7,30', PRICE_TRAFFIC_UNLIMITED: '0' };
     const other = await testApp({ environment });
     const buyer = await aBuyer(t.app, 50_000);

@@ -146,7 +146,7 @@ describe('a switch', () => {
     await expect(change(buyer, await dear(), 'switch once')).rejects.toMatchObject({ status: 422 });
   });
 
-  test('gives all available servers for a tariff that names none, never none (H9)', async () => {
+  test('gives all available servers for a tariff that names none, never none (spec 02 H9)', async () => {
     const server = await aServer(t.app);
     const { buyer } = await aHolder(100_000, {}, { connected_squads: ['old'] });
     const answer = await change(buyer, await dear());
@@ -154,7 +154,7 @@ describe('a switch', () => {
   });
 });
 
-describe('daily tariffs (H10)', () => {
+describe('daily tariffs (spec 02 H10)', () => {
   test('periodic to daily pays the first day and keeps the time left', async () => {
     const { buyer } = await aHolder(2_000);
     expect(await change(buyer, await daily())).toMatchObject({
@@ -179,7 +179,7 @@ describe('daily tariffs (H10)', () => {
     });
   });
 
-  test('daily to periodic pays the shortest period; one without a listed period is refused, not given away (H1)', async () => {
+  test('daily to periodic pays the shortest period; one without a listed period is refused, not given away (spec 02 H1)', async () => {
     const held = { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} };
     const { buyer } = await aHolder(60_000, held, { end_date: inDays(0.5), last_daily_charge_at: inDays(-0.5) });
     const unpriced = await dear({ period_prices: {} });
@@ -199,7 +199,7 @@ describe('daily tariffs (H10)', () => {
   });
 });
 
-describe('trials (H8)', () => {
+describe('trials (spec 02 H8)', () => {
   test('a paid switch makes a trial paid and writes one conversion', async () => {
     const { buyer } = await aHolder(
       100_000,
@@ -223,7 +223,7 @@ describe('trials (H8)', () => {
 });
 
 describe('refusals', () => {
-  test('the last hours of a cheap tariff do not buy a dear one (H30)', async () => {
+  test('the last hours of a cheap tariff do not buy a dear one (spec 02 H30)', async () => {
     const { buyer } = await aHolder(100_000, {}, { end_date: inDays(0.1) });
     expect(await change(buyer, await dear())).toMatchObject({ charged_kopeks: 1_000 });
   });

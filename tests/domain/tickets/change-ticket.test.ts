@@ -17,7 +17,7 @@ const changes = async (ticketId: number) =>
   (await eventsOf(app, ticketId)).filter(({ type }) => type === 'ticket.status_changed');
 
 describe('the status', () => {
-  it('tells the real old one, through both doors, and nothing when it stays (06 §2.1)', async () => {
+  it('tells the real old one, through both doors, and nothing when it stays (spec 06 section 2.1)', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     const closed = await changeTicketStatus(app, token, ticket.id, 'closed');
     clock.advance(SECOND_MS);
@@ -57,7 +57,7 @@ describe('the reply block', () => {
   });
 });
 
-it('every change by an administrator is in the support log; a token has no actor (05 §1.1)', async () => {
+it('every change by an administrator is in the support log; a token has no actor (spec 05 section 1.1)', async () => {
   const admin = await anAdmin(app);
   const ticket = await aTicket(app, await aPerson(app));
   await changeTicketStatus(app, admin, ticket.id, 'closed');

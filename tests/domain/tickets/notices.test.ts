@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('notices in the messenger', () => {
-  it('tell the chat of administrators in its topic, everything of the user escaped (05 §16.10)', async () => {
+  it('tell the chat of administrators in its topic, everything of the user escaped (spec 05 section 16, invariant 10)', async () => {
     await takeMessages(app, CHAT);
     const ticket = await aTicket(app, await aPerson(app), { title: 'a <b> & "c"', text: `<script>${'y'.repeat(300)}` });
     const [notice, ...more] = await takeMessages(app, CHAT);
@@ -126,7 +126,7 @@ describe('rows in the cabinet', () => {
     await answerTicket(app, admin, ticket.id, { text: 'two', ...noFile });
     const page = { unreadOnly: false, limit: 1, offset: 0 };
     const own = await listTicketNotifications(app, user, page);
-    expect(own).toMatchObject({ items: [{ type: 'admin_reply', isRead: false }], unreadCount: 2 });
+    expect(own).toMatchObject({ items: [{ notificationType: 'admin_reply', isRead: false }], unreadCount: 2 });
     const [ownId, adminId] = [
       own.items[0]!.id,
       (await listTicketNotifications(app, admin, { ...page, limit: 100 })).items.find((row) => row.ticketId === ticket.id)!.id,
@@ -158,7 +158,7 @@ describe('rows in the cabinet', () => {
 });
 
 describe('settings', () => {
-  it('change together or not at all, and count at once (05 §1.4, §16.9)', async () => {
+  it('change together or not at all, and count at once (spec 05 section 1.4, section 16, invariant 9)', async () => {
     const admin = await anAdmin(app);
     const before = await readTicketSettings(app);
     const bad = { slaMinutes: 9, supportSystemMode: 'phone' };
@@ -179,7 +179,7 @@ describe('settings', () => {
 });
 
 describe('reminders', () => {
-  it('count from the last message of the user, include pending, and leave updated_at alone (05 §1.6)', async () => {
+  it('count from the last message of the user, include pending, and leave updated_at alone (spec 05 section 1.6)', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
     await app.db.sql("UPDATE tickets SET last_user_message_at = NULL WHERE status <> 'closed' RETURNING id");
     const open = await aTicket(app, user);

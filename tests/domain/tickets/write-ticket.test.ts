@@ -17,7 +17,7 @@ const message = (text = 'Still broken') => ({ text, ...noFile });
 const later = () => clock.advance(3 * SECOND_MS);
 
 describe('a new ticket', () => {
-  it('is one ticket, one message, one feed event, one row and one socket message for administrators (05 §16.2)', async () => {
+  it('is one ticket, one message, one feed event, one row and one socket message for administrators (spec 05 section 16, invariant 2)', async () => {
     const user = await aPerson(app);
     const ticket = await aTicket(app, user);
     expect(ticket).toMatchObject({ status: 'open', priority: 'normal', closedAt: null, isReplyBlocked: false });
@@ -51,7 +51,7 @@ describe('a new ticket', () => {
     ]);
   });
 
-  it('marks the file that comes with it, and refuses files the service never had (05 §1.1, attachments)', async () => {
+  it('marks the file that comes with it, and refuses files the service never had (spec 05 section 1.1, attachments)', async () => {
     const user = await aPerson(app);
     const fileId = await aFile(app);
     const ticket = await aTicket(app, user, { mediaType: 'photo', mediaFileId: fileId, mediaCaption: 'see' });
@@ -125,7 +125,7 @@ describe('messages of the user', () => {
     expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
   });
 
-  it('stay refused while a block holds, and its end needs no write (05 §16.1)', async () => {
+  it('stay refused while a block holds, and its end needs no write (spec 05 section 16, invariant 1)', async () => {
     const user = await aPerson(app);
     const blocked = await aTicket(app, user);
     const other = await aTicket(app, user);
@@ -141,7 +141,7 @@ describe('messages of the user', () => {
     await aTicket(app, user);
   });
 
-  it('are blocked by any ticket, however old (05 §1.1)', async () => {
+  it('are blocked by any ticket, however old (spec 05 section 1.1)', async () => {
     const user = await aPerson(app);
     const first = await aTicket(app, user);
     await changeReplyBlock(app, token, first.id, { permanent: true, until: null });

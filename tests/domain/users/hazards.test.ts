@@ -60,7 +60,7 @@ const snapshot = (user: BuiltUser) =>
     [user.id],
   );
 
-describe('H5: whom an administrator may act on', () => {
+describe('spec 01 H5: whom an administrator may act on', () => {
   test.each(every)('not to %s an administrator of the same level or above', async (_name, act) => {
     for (const level of [100, 999]) {
       const target = await aUser(app);
@@ -108,7 +108,7 @@ describe('H5: whom an administrator may act on', () => {
   });
 });
 
-describe('H16: balance by hand', () => {
+describe('spec 01 H16: balance by hand', () => {
   test('never falls below zero, and says what is there', async () => {
     const user = await aUser(app);
     expect(await changeUserBalance(app, admin, balance(user.id, 1_500), null)).toEqual({ oldKopeks: 0, newKopeks: 1_500 });
@@ -170,7 +170,7 @@ describe('H16: balance by hand', () => {
   });
 });
 
-describe('H18: full deletion', () => {
+describe('spec 01 H18: full deletion', () => {
   test('takes the person away and keeps the money', async () => {
     const user = await aUser(app, { email: `gone${unique()}@example.com` });
     const friend = await aUser(app);
@@ -276,7 +276,7 @@ describe('H18: full deletion', () => {
   });
 });
 
-describe('H22 and H8: status', () => {
+describe('spec 01 H22 and H8: status', () => {
   test('whoever is not active any more loses every session; the balance stays', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 500), null);

@@ -31,7 +31,7 @@ async function push(t: ProvisioningTest, id: number) {
 const setEnd = (t: ProvisioningTest, id: number, end: Date) =>
   t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int RETURNING id', [id, end]);
 
-describe('hazard 7: one user from the panel', () => {
+describe('spec 06 section 17, hazard 7: one user from the panel', () => {
   const everything = { updatesSubscription: true, updatesTraffic: true, createsMissing: false };
   const untouched = { success: true, message: 'No changes', changes: {}, errors: [expect.stringContaining('more recently')] };
 

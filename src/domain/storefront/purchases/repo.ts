@@ -126,7 +126,7 @@ export async function findPurchase(db: Db, id: number): Promise<GuestPurchase | 
   return first(await db.sql<PurchaseRow>(`SELECT ${COLUMNS} FROM guest_purchases WHERE id = $1::int`, [id]));
 }
 
-/** By the whole token (H2). */
+/** By the whole token (spec 03 H2). */
 export async function findByToken(db: Db, token: string): Promise<GuestPurchase | null> {
   return first(await db.sql<PurchaseRow>(`SELECT ${COLUMNS} FROM guest_purchases WHERE token = $1`, [token]));
 }
@@ -151,7 +151,7 @@ export interface PaidMark {
   now: Date;
 }
 
-/** The money is here. Only a purchase that was never paid; an expired or mismatched one still counts (H15). @returns whether it was */
+/** The money is here. Only a purchase that was never paid; an expired or mismatched one still counts (spec 03 H15). @returns whether it was */
 export async function markPaid(db: Db, mark: PaidMark): Promise<boolean> {
   const rows = await db.sql(
     `UPDATE guest_purchases SET status = 'paid', user_id = $2::int, transaction_id = $3::int, paid_at = $8::timestamptz,
@@ -198,7 +198,7 @@ export async function markPendingActivation(db: Db, id: number, now: Date): Prom
   );
 }
 
-/** Somebody asked to activate; from now on a job may go on with it (H6). @returns false when there was nothing to ask for */
+/** Somebody asked to activate; from now on a job may go on with it (spec 03 H6). @returns false when there was nothing to ask for */
 export async function markActivationRequested(
   db: Db,
   id: number,
@@ -227,7 +227,7 @@ export async function markGranted(db: Db, id: number, now: Date): Promise<boolea
 }
 
 /**
- * Delivers granted purchases of a user whose panel has given the links (H7).
+ * Delivers granted purchases of a user whose panel has given the links (spec 03 H7).
  * @returns those that this call delivered
  */
 export async function deliverGranted(

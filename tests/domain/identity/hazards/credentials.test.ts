@@ -61,7 +61,7 @@ function meanwhile(words: string, act: () => Promise<unknown>): App {
 const rowOfUser = (id: number) => rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [id]);
 const taken = { status: 400, detail: 'This email is already registered' };
 
-describe('H1: an address is proved by what was sent there, nothing else', () => {
+describe('spec 01 H1: an address is proved by what was sent there, nothing else', () => {
   const isProved = async (id: number) => (await findUserById(app, id))!.emailVerified;
 
   test.each(['true', 'false'])(
@@ -129,7 +129,7 @@ describe('H1: an address is proved by what was sent there, nothing else', () => 
   });
 });
 
-describe('H2: nobody gets credentials to an account that exists', () => {
+describe('spec 01 H2: nobody gets credentials to an account that exists', () => {
   // Guest purchases are not served yet; this is the part of the way that they will take.
   test('registering its address neither changes a password-less account nor lets anybody in', async () => {
     const { id, email } = await aVerifiedAccount(app);
@@ -147,7 +147,7 @@ describe('H2: nobody gets credentials to an account that exists', () => {
   });
 });
 
-describe('H8: sessions end with what they rested on', () => {
+describe('spec 01 H8: sessions end with what they rested on', () => {
   const admin: AdminActor = { kind: 'admin', userId: 2_000_000_000, level: 1_000, isConfigAdmin: true };
   const NO_CHANGE = {
     ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null },
@@ -209,7 +209,7 @@ describe('H8: sessions end with what they rested on', () => {
   });
 });
 
-describe('H11: no secret lies in the database', () => {
+describe('spec 01 H11: no secret lies in the database', () => {
   test('links, codes, sessions and passwords are hashes there, and each is spent once', async () => {
     const fresh = await anUnverifiedAccount(app);
     const verification = await mailedSecret(app, fresh.email);
@@ -239,7 +239,7 @@ describe('H11: no secret lies in the database', () => {
   });
 });
 
-describe('H13: one address is one account, however it is written', () => {
+describe('spec 01 H13: one address is one account, however it is written', () => {
   test('every way that stores an address takes its variants for the same one', async () => {
     const { email } = await aVerifiedAccount(app);
     const variant = email.toUpperCase();
@@ -259,7 +259,7 @@ describe('H13: one address is one account, however it is written', () => {
   });
 });
 
-describe('H26: sessions have a key of their own', () => {
+describe('spec 01 H26: sessions have a key of their own', () => {
   const production = {
     ...{ NODE_ENV: 'production', DATABASE_URL: 'postgresql://db.internal/subscriptions', BOT_TOKEN: TEST_BOT_TOKEN },
   };

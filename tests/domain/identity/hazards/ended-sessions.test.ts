@@ -77,7 +77,7 @@ function slowProvider(happens: () => Promise<void>): App {
   return { ...app, ports: { ...app.ports, oauth: Object.assign(Object.create(oauth), { fetchIdentity }) } };
 }
 
-describe('H8: after a new password', () => {
+describe('spec 01 H8: after a new password', () => {
   test('access tokens from before are refused, those of the next sign-in are not', async () => {
     const account = await aVerifiedAccount(app);
     const other = await openSession(app, account.id);
@@ -122,7 +122,7 @@ describe('H8: after a new password', () => {
   });
 });
 
-describe('H8: the very moment of the end', () => {
+describe('spec 01 H8: the very moment of the end', () => {
   test('a token of the same second from before is refused, the next one counts', async () => {
     const account = await aVerifiedAccount(app);
     clock.advance(1_000 - (clock.now().getTime() % 1_000) + 100);
@@ -207,7 +207,7 @@ describe('H8: the very moment of the end', () => {
   });
 });
 
-describe('H8: an offer to merge made with an identity that a thief had linked to the other account', () => {
+describe('spec 01 H8: an offer to merge made with an identity that a thief had linked to the other account', () => {
   async function offerOf(thief: Account, victim: Account): Promise<string> {
     const google = someone();
     for (const [account, wanted] of [
@@ -238,7 +238,7 @@ describe('H8: an offer to merge made with an identity that a thief had linked to
   });
 });
 
-test('H8: a blocked user who is let in again signs in anew', async () => {
+test('spec 01 H8: a blocked user who is let in again signs in anew', async () => {
   const admin: AdminActor = { kind: 'admin', userId: 2_000_000_000, level: 1_000, isConfigAdmin: true };
   const { id, signIn } = await aVerifiedAccount(app);
   clock.advance(2_000);

@@ -208,7 +208,7 @@ describe('from the panel', () => {
   });
 });
 
-describe('hazard 7: stale overwrite', () => {
+describe('spec 06 section 17, hazard 7: stale overwrite', () => {
   it('a renewal that the panel has not taken yet is not undone by its older end', async () => {
     const t = await startEmpty();
     const [held] = await inStep(t, 1);

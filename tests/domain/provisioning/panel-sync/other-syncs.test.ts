@@ -145,7 +145,7 @@ describe('recommendations', () => {
   });
 });
 
-describe('hazard 5: servers on an empty or partial list', () => {
+describe('spec 06 section 17, hazard 5: servers on an empty or partial list', () => {
   it('an empty list changes nothing, a partial one takes off sale before anything is deleted', async () => {
     const t = await startEmpty();
     await startServerSync(t.app, actor);

@@ -39,7 +39,7 @@ function unwilling(t: ProvisioningTest) {
 const endQueue = (t: ProvisioningTest, state: 'completed' | 'failed') =>
   t.app.db.sql(`UPDATE jobs.job SET state = '${state}' WHERE name = 'provisioning.remove-user' RETURNING id`);
 
-describe('hazard 7: what was taken away here is not made anew from an older list', () => {
+describe('spec 06 section 17, hazard 7: what was taken away here is not made anew from an older list', () => {
   it('an account erased after the list was read', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);

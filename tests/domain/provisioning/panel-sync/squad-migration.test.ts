@@ -178,7 +178,7 @@ describe('squad migration', () => {
   });
 });
 
-describe('hazard 6: panel call and commit are two steps', () => {
+describe('spec 06 section 17, hazard 6: panel call and commit are two steps', () => {
   it('a commit that fails after the panel was told is repeated from the stored intent', async () => {
     const t = await start();
     const [held] = await inStep(t, 1);
