@@ -16,7 +16,8 @@ interface FileParts {
 }
 
 /** What every operation uses, so that nobody touches it for one more. */
-const GENERIC = /^src\/(?:core|generated)\/|^src\/routers\/(?:trpc|context|root|wire|operation-meta|shared\.schemas|audit-trail)\.ts$/;
+const GENERIC =
+  /^src\/(?:core|generated)\/|^src\/routers\/(?:trpc|context|root|wire|operation-meta|shared\.schemas|audit-trail)\.ts$/;
 
 /**
  * Follows the names from a `.query(` procedure through the functions and types that it uses. Counted: the router's file, files of
