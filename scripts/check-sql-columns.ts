@@ -29,8 +29,8 @@ for (const path of listFiles(projectRoot, 'src').filter((file) => !file.startsWi
   const texts = sqlTextsOf(values, path);
   const parts = texts.length > 0 ? sqlPartsOf(values, path, texts) : [];
   for (const sql of [...texts, ...parts]) {
-    // Values that are put in (`$§`) leave nothing open.
-    if (/§/.test(sql.text.replaceAll('$§', '')) || !sql.isStatement) partly++;
+    // Values that are put in (`$¤`) leave nothing open.
+    if (/¤/.test(sql.text.replaceAll('$¤', '')) || !sql.isStatement) partly++;
     else whole++;
     for (const { at, name, problem } of unknownNames(sql.text, known, sql.isStatement)) {
       const place = placeIn(values, sql, at);

@@ -19,7 +19,7 @@ export interface SqlText {
   isStatement: boolean;
 }
 
-const COMMAND = /\b(?:SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO)\s+[\w"§(*'$-]/;
+const COMMAND = /\b(?:SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO)\s+[\w"¤(*'$-]/;
 const STATEMENT = /^\s*(?:WITH|SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|MERGE\s+INTO|LOCK\s+TABLE)\s/;
 
 /** @param folder path from the root, for example `src/domain/tickets` */
@@ -42,7 +42,7 @@ export function sqlTextsOf(values: TextValues, path: string): SqlText[] {
 
 /** Looks like a condition, a list of columns or an order. */
 const PART =
-  /\$\d|\$§|\b[a-z]\w*\.[a-z]+_[a-z_]+\b|\b(?:AND|OR|IS NULL|IS NOT NULL|DESC|ASC|JOIN)\b|^[a-z]+(?:_[a-z]+)*:[a-z0-9]+$/;
+  /\$\d|\$¤|\b[a-z]\w*\.[a-z]+_[a-z_]+\b|\b(?:AND|OR|IS NULL|IS NOT NULL|DESC|ASC|JOIN)\b|^[a-z]+(?:_[a-z]+)*:[a-z0-9]+$/;
 
 /** Parts of statements in a file with SQL, which no found text is composed of: what is added to a list of conditions, for example. */
 export function sqlPartsOf(values: TextValues, path: string, texts: readonly SqlText[]): SqlText[] {
@@ -53,7 +53,7 @@ export function sqlPartsOf(values: TextValues, path: string, texts: readonly Sql
     const pieces = values.valueOf(facts, [token]).items[0] ?? [];
     const text = pieces.map((piece) => piece.text).join('');
     const isUsed = pieces.some(({ file, offset }) => file === path && used.has(offset!));
-    if (isUsed || !PART.test(text) || !/[a-z]+_[a-z]/.test(text) || COMMAND.test(text) || /[^\x20-\x7e\n§¦]/.test(text))
+    if (isUsed || !PART.test(text) || !/[a-z]+_[a-z]/.test(text) || COMMAND.test(text) || /[^\x20-\x7e\n¤¦]/.test(text))
       return [];
     return [{ file: path, line: lineOf(facts.source, token.start), text, pieces, isStatement: false }];
   });

@@ -1,5 +1,5 @@
 /** Stands for what only the running program knows. */
-export const PLACEHOLDER = '§';
+export const PLACEHOLDER = '¤';
 
 /** A part of a composed text and where it is written; without a file it is written nowhere. */
 export interface Piece {

@@ -31,9 +31,9 @@ describe('unknownNames', () => {
     'SELECT \'no_such_column\' AS "camelCase" FROM users -- and no_comment',
     'SELECT to_regclass($1) FROM pg_class c WHERE c.relname = relname',
     'SELECT state FROM jobs.job j WHERE j.start_after < now()',
-    'SELECT p.§, p.price_kopeks FROM § p WHERE §_x = 1',
+    'SELECT p.¤, p.price_kopeks FROM ¤ p WHERE ¤_x = 1',
     'SELECT id FROM users ¦ tariffs o WHERE o.price_kopeks = 1',
-    'SELECT id FROM users LIMIT $§::int OFFSET $NOW',
+    'SELECT id FROM users LIMIT $¤::int OFFSET $NOW',
   ])('accepts %s', (text) => {
     expect(unknown(text)).toEqual([]);
   });

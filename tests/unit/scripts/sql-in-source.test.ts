@@ -34,7 +34,7 @@ describe('sqlTexts', () => {
   it('puts constants in, and a placeholder for what only the running program knows', () => {
     expect(
       texts("const COLUMNS = 'id, ' + 'name';\nfunction f(x: string) { return `SELECT %{COLUMNS} FROM t WHERE %{x}`; }"),
-    ).toEqual(['SELECT id, name FROM t WHERE §']);
+    ).toEqual(['SELECT id, name FROM t WHERE ¤']);
   });
 
   it('takes the innermost constant of a name', () => {
@@ -52,7 +52,7 @@ describe('sqlTexts', () => {
   it('gives both sides of a condition, and the elements of a list', () => {
     const source =
       "const parts = ['a = 1'];\nif (x) parts.push('b = 2');\nq(`SELECT 1 FROM t %{y ? 'JOIN k' : ''} WHERE %{parts.join(' AND ')}`);";
-    expect(texts(source)).toEqual(['SELECT 1 FROM t JOIN k ¦  WHERE a = 1 AND b = 2 AND §']);
+    expect(texts(source)).toEqual(['SELECT 1 FROM t JOIN k ¦  WHERE a = 1 AND b = 2 AND ¤']);
   });
 
   it('gives the properties of a constant object', () => {

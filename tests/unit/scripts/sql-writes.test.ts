@@ -41,7 +41,7 @@ describe('writtenTables', () => {
   });
 
   it('says when the table is a parameter, and knows a choice of two', () => {
-    expect(tables('UPDATE § SET a = 1')).toEqual([null]);
+    expect(tables('UPDATE ¤ SET a = 1')).toEqual([null]);
     expect(tables('DELETE FROM a ¦ b WHERE id = 1')).toEqual(['a', 'b']);
   });
 });
