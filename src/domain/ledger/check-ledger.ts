@@ -8,8 +8,8 @@ export interface LedgerProblem {
 
 /** Proves the whole ledger by SQL (spec 00, Ledger). An empty list means clean. Reads only. */
 export async function checkLedger(app: App): Promise<LedgerProblem[]> {
-  const rows = await app.db.sql<{ problem: string; subject_id: number; detail: string }>(
-    'SELECT problem, subject_id, detail FROM ledger_check() LIMIT 1000',
+  const rows = await app.db.sql<{ problem: string; row_id: number; detail: string }>(
+    'SELECT problem, row_id, detail FROM ledger_check() LIMIT 1000',
   );
-  return rows.map((row) => ({ problem: row.problem, subjectId: row.subject_id, detail: row.detail }));
+  return rows.map((row) => ({ problem: row.problem, subjectId: row.row_id, detail: row.detail }));
 }

@@ -9,7 +9,7 @@ import { recordGroupChange } from '../../subscriptions/record-group-change.ts';
 
 declare module '../../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    /** Sent by the database with every movement of a user while a group has a threshold (migration 0060). */
+    /** Sent by the database with every movement of a user while a group has a threshold (prisma/sql/promo-groups.sql). */
     'promo.assign-group': { userId: number };
   }
 }
