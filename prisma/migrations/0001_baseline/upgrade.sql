@@ -37,10 +37,18 @@ BEGIN
     LOOP
       EXECUTE format('ALTER %s %I RENAME TO %I', v_part.kind, v_part.name, replace(v_part.name, v_table.old_name, v_table.new_name));
     END LOOP;
-    FOR v_part IN SELECT conname AS name FROM pg_constraint WHERE conrelid = v_table.new_name::regclass AND contype = 'f'
+    FOR v_part IN SELECT conname AS name FROM pg_constraint WHERE conrelid = v_table.new_name::regclass AND contype IN ('f', 'n')
     LOOP
       EXECUTE format('ALTER TABLE %I RENAME CONSTRAINT %I TO %I', v_table.new_name, v_part.name,
         replace(v_part.name, v_table.old_name, v_table.new_name));
     END LOOP;
+  END LOOP;
+  -- From version 18 on, PostgreSQL gives NOT NULL constraints names, and those of renamed columns stay.
+  FOR v_part IN SELECT conrelid::regclass AS table_name, conname AS name FROM pg_constraint
+    WHERE contype = 'n' AND conname IN
+      ('poll_sends_made_up_to_not_null', 'promo_offer_broadcasts_made_up_to_not_null', 'promo_offer_broadcasts_wants_messages_not_null')
+  LOOP
+    EXECUTE format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', v_part.table_name, v_part.name,
+      replace(replace(v_part.name, 'made_up_to', 'processed_up_to'), 'wants_messages', 'sends_messages'));
   END LOOP;
 END $$;
