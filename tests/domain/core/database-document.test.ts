@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
-import { type TestApp, testApp } from '../../support/test-app.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { COUNTERS } from './counter-table.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -19,14 +19,18 @@ function tableUnder(heading: string): string[][] {
   );
 }
 
-let t: TestApp;
+// Not the worker's database, to which other files may have added objects.
+let database: TestDatabase;
 beforeAll(async () => {
-  t = await testApp();
+  database = await freshDatabase();
+});
+afterAll(async () => {
+  await database.drop();
 });
 
 test('every table is listed with one owner that exists', async () => {
   const rows = tableUnder('Tables by owner');
-  const tables = await t.app.db.sql<{ name: string }>(
+  const tables = await database.db.sql<{ name: string }>(
     'SELECT tablename::text AS name FROM pg_tables WHERE schemaname = \'public\' ORDER BY tablename COLLATE "C"',
   );
   expect(rows.map(([, table]) => table).sort()).toEqual(tables.map(({ name }) => name));
@@ -36,7 +40,7 @@ test('every table is listed with one owner that exists', async () => {
 
 test('every trigger is listed with its table, its event and its function', async () => {
   const rows = tableUnder('Triggers').map(([table, name, when, action]) => [table, name, when, action]);
-  const triggers = await t.app.db.sql<{ line: string[] }>(
+  const triggers = await database.db.sql<{ line: string[] }>(
     `SELECT ARRAY[c.relname::text, t.tgname::text,
        CASE WHEN t.tgtype::int & 2 > 0 THEN 'before ' ELSE 'after ' END || concat_ws(' or ',
          CASE WHEN t.tgtype::int & 4 > 0 THEN 'insert' END, CASE WHEN t.tgtype::int & 16 > 0 THEN 'update' END,
@@ -50,7 +54,7 @@ test('every trigger is listed with its table, its event and its function', async
 
 test('every function is listed with the file that defines it', async () => {
   const rows = tableUnder('Functions');
-  const functions = await t.app.db.sql<{ name: string }>(
+  const functions = await database.db.sql<{ name: string }>(
     `SELECT proname::text AS name FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e') ORDER BY proname COLLATE "C"`,
   );
