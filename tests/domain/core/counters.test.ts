@@ -26,6 +26,10 @@ function changes(random: (bound: number) => number): Record<string, () => string
   const moment = () => `timestamptz '2026-03-01 22:30+00' + interval '${random(96)} hours'`;
   const row = (table: string, where = 'true') =>
     `(SELECT id FROM ${table} WHERE ${where} ORDER BY md5(id::text || '${random(1e9)}') LIMIT 1)`;
+  /** One of a few users, so that their registrations, subscriptions and payments meet. */
+  const member = () => row('users', 'id <= (SELECT min(id) + 7 FROM users)');
+  const registrant = () =>
+    `(SELECT user_id FROM advertising_campaign_registrations ORDER BY md5(id::text || '${random(1e9)}') LIMIT 1)`;
   const status = () => one("'active'", "'blocked'", "'deleted'");
   const state = () => one("'trial'", "'active'", "'expired'", "'limited'");
   const squads = () => one('\'["a"]\'', '\'["a", "b"]\'', '\'["b", "c", "b"]\'', "'[]'");
@@ -35,7 +39,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
   let serial = 0;
   const code = () => `'c${serial++}'`;
   const post = (type: string, kopeks: number, contra: string, method: string, external: string, internal = 'false') =>
-    `SELECT outcome FROM post_transaction(${row('users')}, '${type}', ${kopeks}, ${contra}, ${method}, ${external}, 'test', now(),
+    `SELECT outcome FROM post_transaction(${member()}, '${type}', ${kopeks}, ${contra}, ${method}, ${external}, 'test', now(),
        ${moment()}, ${internal})`;
   return {
     addUsers: () =>
@@ -46,7 +50,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
     changeGroup: () => set('users', `promo_group_id = ${group()}`),
     changeDay: () => set('users', `created_at = ${moment()}, last_activity = ${one('NULL', moment())}`),
     changeReferrer: () => set('users', `referred_by_id = ${one('NULL', row('users'))}, has_made_first_topup = ${flag()}`),
-    changeFlag: () => set('users', `has_had_paid_subscription = ${flag()}`),
+    changeFlag: () => `UPDATE users SET has_had_paid_subscription = ${flag()} WHERE id = ${registrant()}`,
     removeUser: () =>
       'DELETE FROM users WHERE id = (SELECT min(id) FROM users WHERE id NOT IN (SELECT user_id FROM transactions))',
     addGroup: () => `INSERT INTO promo_groups (name) VALUES (${code()})`,
@@ -57,17 +61,18 @@ function changes(random: (bound: number) => number): Record<string, () => string
     merge: () => `SELECT move_transactions(${row('users', 'balance_kopeks = 0')}, ${row('users')})`,
     subscribe: () =>
       `INSERT INTO subscriptions (user_id, status, is_trial, connected_squads, traffic_used_gb, end_date)
-       VALUES (${row('users')}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, now())`,
+       VALUES (${member()}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, now())`,
     changeSubscription: () =>
       set(
         'subscriptions',
         one(`status = ${state()}`, `connected_squads = ${squads()}`, `is_trial = ${flag()}`, `traffic_used_gb = ${random(4)}`),
       ),
+    changeTrial: () => `UPDATE subscriptions SET is_trial = ${flag()}, status = ${state()} WHERE user_id = ${registrant()}`,
     giveSubscription: () => set('subscriptions', `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM subscriptions)')}`),
     unsubscribe: () => `DELETE FROM subscriptions WHERE id = ${row('subscriptions')}`,
     convert: () =>
       `INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks)
-       VALUES (${row('users')}, ${moment()}, ${one('NULL', String(random(5000)))})`,
+       VALUES (${member()}, ${moment()}, ${one('NULL', String(random(5000)))})`,
     changeConversion: () => set('subscription_conversions', `user_id = ${row('users')}, converted_at = ${moment()}`),
     removeConversion: () => `DELETE FROM subscription_conversions WHERE id = ${row('subscription_conversions')}`,
     addCampaign: () => `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', ${code()}, 'none')`,
@@ -75,7 +80,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
       `DELETE FROM advertising_campaigns WHERE id = ${row('advertising_campaigns')} AND (SELECT count(*) FROM advertising_campaigns) > 3`,
     register: () =>
       `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type, balance_bonus_kopeks, created_at)
-       VALUES (${row('advertising_campaigns')}, ${row('users')}, ${one("'none'", "'balance'", "'tariff'", "'subscription'")}, ${random(100)}, ${moment()})`,
+       VALUES (${row('advertising_campaigns')}, ${member()}, ${one("'none'", "'balance'", "'tariff'", "'subscription'")}, ${random(100)}, ${moment()})`,
     changeRegistration: () =>
       set(
         'advertising_campaign_registrations',
