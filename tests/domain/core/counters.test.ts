@@ -103,10 +103,14 @@ function changes(random: (bound: number) => number): Record<string, () => string
 /** SQLSTATE classes of rules that a random change may meet: constraints, and what a trigger refuses. */
 const REFUSED = /constraint|cycle|referrers|cannot move|null value/;
 
+/** The most rows that were compared, by counter. */
+const mostRows = new Map<string, number>();
+
 async function differences(): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { name, maintained, counted } of COUNTERS) {
     const [is, shall] = [await t.app.db.sql(maintained), await t.app.db.sql(counted)];
+    mostRows.set(name, Math.max(mostRows.get(name) ?? 0, is.length));
     if (JSON.stringify(is) !== JSON.stringify(shall)) found[name] = { is, shall };
   }
   return found;
@@ -135,7 +139,7 @@ test('every maintained counter equals a recount, after each of many random chang
   }
   // Nothing was compared with nothing.
   expect([...done.keys()].sort()).toEqual(kinds.map(([kind]) => kind).sort());
-  for (const { name, maintained } of COUNTERS) expect((await t.app.db.sql(maintained)).length, name).toBeGreaterThan(1);
+  expect([...mostRows].filter(([, rows]) => rows < 2)).toEqual([]);
 
   for (const recount of new Set(COUNTERS.map((counter) => counter.recount))) {
     if (recount) await t.app.db.sql(`SELECT ${recount}()::text AS done`);
