@@ -54,7 +54,7 @@ const VIEW_COLUMNS = `u.id, u.messenger_id, u.username, u.first_name, u.last_nam
 /** What hangs on the users of a page comes with them in one statement (spec 01 H24). */
 const VIEW_JOINS = 'LEFT JOIN promo_groups g ON g.id = u.promo_group_id LEFT JOIN subscriptions s ON s.user_id = u.id';
 
-/** The indexed text of a user, see migration 0010. */
+/** The indexed text of a user, see prisma/sql/user-search.sql. */
 const SEARCH_TEXT = 'user_search_text(u.username::text, u.first_name::text, u.last_name::text, u.referral_code::text)';
 
 const NEWEST_FIRST = 'ORDER BY u.created_at DESC, u.id DESC';
@@ -159,13 +159,13 @@ export async function findViewByMessengerId(db: Db, messengerId: number, now: Da
   return row ? toView(row, now) : null;
 }
 
-/** All users, and those that the filter leaves; exact, from the tallies of migration 0010. */
+/** All users, and those that the filter leaves; exact, from the counters of prisma/sql/user-counters.sql. */
 export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone: number; listed: number }> {
   const { values, add } = statementValues();
   const chosen = conditions(filter, add).join(' AND ') || 'true';
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(u.users), 0)::int AS everyone, coalesce(sum(u.users) FILTER (WHERE ${chosen}), 0)::int AS listed
-     FROM user_tallies u`,
+     FROM user_counters u`,
     values,
   );
   return row!;

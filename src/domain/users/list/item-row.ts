@@ -31,7 +31,7 @@ export const ITEM_COLUMNS = `u.id, u.messenger_id, u.username, u.first_name, u.l
   g.id AS group_id, g.name AS group_name, f.total_spent_kopeks, f.purchase_count`;
 
 /** Everything of a page in one statement (spec 01 H24). */
-export const ITEM_JOINS = `JOIN user_figures f ON f.user_id = u.id LEFT JOIN subscriptions s ON s.user_id = u.id
+export const ITEM_JOINS = `JOIN user_stats f ON f.user_id = u.id LEFT JOIN subscriptions s ON s.user_id = u.id
   LEFT JOIN promo_groups g ON g.id = u.promo_group_id`;
 
 export function toItem(row: ItemRow, now: Date): AdminUserItem {
