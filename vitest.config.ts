@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// Databases are costly to start, so the files of one worker share a context and a database (GUIDE section 5).
+// Databases are costly to start, so the files of one worker share a context and a database.
 const shared = {
   pool: 'forks' as const,
   isolate: false,

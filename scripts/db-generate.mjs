@@ -17,4 +17,5 @@ const result = spawnSync(process.execPath, [join(dirname(packageFile), 'build', 
   },
 });
 if (result.status !== 0) process.stderr.write(`${result.stdout}\n${result.stderr}\n`);
-process.exit(result.status ?? 1);
+if (result.status === 0) await import('./generate-rows.mjs');
+process.exitCode = result.status ?? 1;

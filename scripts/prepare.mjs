@@ -87,6 +87,7 @@ export async function ensureGenerated() {
     join(root, 'prisma', 'schema.prisma'),
     join(root, 'prisma', 'models'),
     join(root, 'package-lock.json'),
+    join(root, 'scripts', 'generate-rows.mjs'),
   ]);
   if (isCurrent(stampPath, wanted)) return;
   console.log('Generating the database client …');

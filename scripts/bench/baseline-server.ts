@@ -1,5 +1,5 @@
 /**
- * The bare baseline of guide section 7: `node:http` and `pg` (or the embedded database) and nothing else. It runs the service's own SQL
+ * The bare baseline that the service is measured against (docs/performance.md): `node:http` and `pg` (or the embedded database) and nothing else. It runs the service's own SQL
  * and answers with the same bytes, checks no credential, validates nothing and writes no log; writes are one statement by hand.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto';

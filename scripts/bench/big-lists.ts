@@ -1,4 +1,4 @@
-/** Lists and searches over a large installation (guide section 7: p95 of at most 50 ms each). */
+/** Lists and searches over a large installation (aim: p95 of at most 50 ms each). */
 import type { Lab } from './lab.ts';
 import type { PlannedRequest } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';

@@ -1,4 +1,4 @@
-/** npm run bench: measures the paths of guide section 7 against the bare baseline in the same run, and keeps the figures. */
+/** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and keeps the figures. */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { measureBigLists } from './big-lists.ts';

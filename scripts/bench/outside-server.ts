@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { answerQuestions } from './child-process.ts';
 
-/** How long a stalled system takes for each answer (guide section 7). */
+/** How long a stalled system takes for each answer; the aim is that other requests are not slowed down by it. */
 const STALL_MS = 15_000;
 
 export type OutsideOrder = { start: { panelKey: string } } | { stall: boolean };

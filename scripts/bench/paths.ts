@@ -1,4 +1,4 @@
-/** The paths that are measured against the baseline, with their aims (guide section 7). */
+/** The paths that are measured against the baseline, with their aims (docs/performance.md). */
 import type { Lab } from './lab.ts';
 import type { RequestPlan } from './load-generator.ts';
 import { BENCH_PASSWORD } from './seed-data.ts';

@@ -56,7 +56,7 @@ export function summarise(values: readonly number[]): Summary {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** An aim of guide section 7: the value must be at least, or at most, this. */
+/** An aim of the benchmark (docs/performance.md): the value must be at least, or at most, this. */
 export interface Aim {
   atLeast?: number;
   atMost?: number;

@@ -34,7 +34,7 @@ type Headers = Record<string, string | undefined>;
 /**
  * Finds the internal URL of a callback by the path that a provider or the messenger calls. Paths are settings and are read on each
  * call, so that a route is there as soon as its provider is, without a new start (spec 00, Outside effects). An operation of our own
- * at the same path wins: a setting must not take a door away, whoever set it and wherever (spec 06 section 17.13).
+ * at the same path wins: a setting must not take a door away, whoever set it and wherever (spec 06 section 17, hazard 13).
  */
 export function callbackRoute(app: App): (path: string) => string | null {
   return (path) => {

@@ -35,7 +35,7 @@ export function applyPercent(amount: number, percent: number): number {
 }
 
 /**
- * Price label, e.g. `150 ₽` (spec 02 §2.5).
+ * Price label, e.g. `150 ₽` (spec 02 section 2.5).
  * @param isRoundingEnabled setting PRICE_ROUNDING_ENABLED: more than 50 kopeks round up, 50 and less down. Otherwise up to two
  * decimals, zeros at the end cut
  */

@@ -29,11 +29,11 @@ export async function putIfAbsent(app: App, key: string, value: object, ttlSecon
 
 /** Reads and deletes in one step: of two callers at once, one gets the value. Null = absent or expired. */
 export async function take<T extends object>(app: App, key: string): Promise<T | null> {
-  const [row] = await app.db.sql<{ value: T; expires_at: Date }>(
+  const [row] = await app.db.sql<{ value: T; expiresAt: Date }>(
     'DELETE FROM short_lived_entries WHERE key = $1 RETURNING value, expires_at',
     [key],
   );
-  return row && row.expires_at > app.clock.now() ? row.value : null;
+  return row && row.expiresAt > app.clock.now() ? row.value : null;
 }
 
 /** Deletes an entry that still holds this value. @returns false when it is gone or was replaced meanwhile, which is then left alone */

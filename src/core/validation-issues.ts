@@ -1,4 +1,4 @@
-/** Turns zod's issues into the 422 vocabulary of spec 00, so that all doors (REST, tRPC, sockets) report wrong input alike. */
+/** Turns zod's issues into the 422 vocabulary of the service (spec 00, Validation failure), so that REST, tRPC and sockets report wrong input alike. */
 import { z } from 'zod';
 import type { ValidationIssue } from './errors.ts';
 import { expectedValues, type ValidationType, validationIssue } from './validation-messages.ts';

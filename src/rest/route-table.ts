@@ -2,6 +2,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Schema } from '../core/zod-structure.ts';
 import type { OperationMeta } from '../routers/operation-meta.ts';
+import { schemaOf, type WireParser } from '../routers/wire.ts';
 import { compileDecoder, type WireDecoder } from './wire-decoder.ts';
 import { pathParameters, planWire, type WirePlan } from './wire-plan.ts';
 
@@ -18,8 +19,8 @@ export interface CallableProcedure {
   _def: {
     type: 'query' | 'mutation' | 'subscription';
     meta?: OperationMeta;
-    inputs: Schema[];
-    output?: Schema;
+    inputs: (Schema | WireParser<unknown, unknown>)[];
+    output?: Schema | WireParser<unknown, unknown>;
   };
 }
 
@@ -75,7 +76,7 @@ function buildRoute(procedurePath: string, procedure: CallableProcedure, meta: R
   const path = meta.openapi.path.replace(/(.)\/$/, '$1');
   const parameters = pathParameters(path);
   if (new Set(parameters).size !== parameters.length) throw new Error(`${procedurePath}: ${path} names a parameter twice`);
-  const plan = planWire(procedurePath, meta, procedure._def.inputs);
+  const plan = planWire(procedurePath, meta, procedure._def.inputs.map(schemaOf));
   return {
     method: meta.openapi.method,
     path,
@@ -86,6 +87,6 @@ function buildRoute(procedurePath: string, procedure: CallableProcedure, meta: R
     meta,
     plan,
     decoder: compileDecoder(plan),
-    output: procedure._def.output,
+    output: procedure._def.output && schemaOf(procedure._def.output),
   };
 }

@@ -1,7 +1,8 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { initTRPC, TRPCError, type TRPCProcedureBuilder, type TRPCUnsetMarker } from '@trpc/server';
 import { ZodError } from 'zod';
-import type { AdminActor, TokenActor, UserActor } from '../core/actor.ts';
+import type { Actor, AdminActor, TokenActor, UserActor } from '../core/actor.ts';
 import { actorKey } from '../core/actor.ts';
+import type { App } from '../core/app.ts';
 import { AppError, type HttpError, isAppError, refuse, toHttp, ValidationError } from '../core/errors.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
@@ -185,3 +186,23 @@ export const adminProcedure = (permission: string, area: OperationArea = 'admin'
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
   });
+
+/** A base procedure of which only the caller matters: what groups are made from that several areas share. */
+export type ProcedureFor<A extends Actor> = TRPCProcedureBuilder<
+  Context,
+  OperationMeta,
+  { actor: A; app: App },
+  TRPCUnsetMarker,
+  TRPCUnsetMarker,
+  TRPCUnsetMarker,
+  TRPCUnsetMarker,
+  false
+>;
+
+/**
+ * Lets one function make the routers of two areas: `procedureFor(webProcedure)` and `procedureFor(adminProcedure('x:read'))` are alike to
+ * a group whose use cases take either actor. tRPC's builder is invariant in its context, hence the cast.
+ */
+export function procedureFor<A extends Actor>(procedure: { readonly _def: object }): ProcedureFor<A> {
+  return procedure as unknown as ProcedureFor<A>;
+}

@@ -133,11 +133,11 @@ describe('the menu of the cabinet mode', () => {
     expect((await reader.post(`${PATH}/reset`)).status).toBe(403);
     await put(home);
     await t.app.ports.audit.flush();
-    const [row] = await t.app.db.sql<{ resource_id: string; details: { before: { rows: object[] }; after: { rows: object[] } } }>(
+    const [row] = await t.app.db.sql<{ resourceId: string; details: { before: { rows: object[] }; after: { rows: object[] } } }>(
       'SELECT resource_id, details FROM admin_audit_log WHERE user_id = $1::int ORDER BY id DESC LIMIT 1',
       [admin.user.id],
     );
-    expect(row!.resource_id).toBe('menu-layout');
+    expect(row!.resourceId).toBe('menu-layout');
     expect([row!.details.before.rows.length, row!.details.after.rows.length]).toEqual([5, 1]);
   });
 });

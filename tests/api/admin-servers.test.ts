@@ -22,14 +22,14 @@ afterAll(() => server.close());
 
 beforeEach(async () => {
   for (const table of ['subscriptions', 'server_squads', 'tariffs']) await t.app.db.sql(`DELETE FROM ${table}`);
-  const [row] = await t.app.db.sql<{ id: number; group_id: number }>(
+  const [row] = await t.app.db.sql<{ id: number; groupId: number }>(
     `WITH made AS (INSERT INTO server_squads (squad_uuid, display_name, original_name, country_code, price_kopeks, max_users)
        VALUES ('nl', 'Netherlands', 'NL-1', 'NL', 1550, 3) RETURNING id)
      INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id)
      SELECT made.id, g.id FROM made, promo_groups g WHERE g.is_default RETURNING server_squad_id AS id, promo_group_id AS group_id`,
   );
   id = row!.id;
-  groupId = row!.group_id;
+  groupId = row!.groupId;
 });
 
 async function subscribe(status: string, isTrial = false) {
@@ -49,7 +49,7 @@ describe('admin servers', () => {
     expect((await reader.post(`${path}/sync`)).status).toBe(403);
   });
 
-  it('lists every server, not a first page of them (H16)', async () => {
+  it('lists every server, not a first page of them (spec 02 H16)', async () => {
     await t.app.db.sql(
       "INSERT INTO server_squads (squad_uuid, display_name, sort_order, is_available) SELECT 's' || n, 'S', n, n > 10 FROM generate_series(1, 70) n",
     );

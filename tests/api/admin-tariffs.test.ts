@@ -217,7 +217,7 @@ describe('admin tariffs', () => {
     expect(row).toMatchObject({ status: 'success', details: { before: { name: 'Audited' }, after: { name: 'Renamed' } } });
   });
 
-  it('deletes an unused tariff and refuses a used one (H18)', async () => {
+  it('deletes an unused tariff and refuses a used one (spec 02 H18)', async () => {
     const [used, free] = [await create(), await create({ name: 'Free' })];
     await subscribe(used.id);
     await subscribe(free.id, 'expired', -3);

@@ -96,9 +96,9 @@ describe('the panel in the administration: changing', () => {
     const act = (uuid: string, action: string) => admin.post(`${base}/nodes/${uuid}/action`, { action });
     expect((await act(DUTCH_NODE, 'disable')).body).toEqual({ success: true, message: 'Node disabled', is_disabled: true });
     expect(await lastAudit(app, `${base}/nodes/${DUTCH_NODE}/action`)).toMatchObject({
-      user_id: admin.user.id,
+      userId: admin.user.id,
       action: 'vpnpanel:manage',
-      resource_id: DUTCH_NODE,
+      resourceId: DUTCH_NODE,
       status: 'success',
       details: { before: { is_disabled: false }, after: { is_disabled: true } },
     });
@@ -106,7 +106,7 @@ describe('the panel in the administration: changing', () => {
     const restarted = { success: true, message: 'Node restart initiated', is_disabled: null };
     expect((await act(DUTCH_NODE, 'restart')).body).toEqual(restarted);
     expect((await admin.post(`${base}/nodes/restart-all`)).body).toMatchObject({ success: true });
-    expect(await lastAudit(app, `${base}/nodes/restart-all`)).toMatchObject({ resource_id: 'all', status: 'success' });
+    expect(await lastAudit(app, `${base}/nodes/restart-all`)).toMatchObject({ resourceId: 'all', status: 'success' });
 
     for (const action of ['enable', 'disable']) {
       expect(await act(UNKNOWN_UUID, action)).toMatchObject({ status: 404, body: { detail: 'Node not found' } });
@@ -133,7 +133,7 @@ describe('the panel in the administration: changing', () => {
     const patch = (body: unknown, at = uuid) => admin.patch(`${base}/squads/${at}`, body);
     expect((await patch({ name: 'Norway', inbound_uuids: [] })).body).toMatchObject({ success: true });
     expect(await lastAudit(app, `${base}/squads/${uuid}`)).toMatchObject({
-      resource_id: uuid,
+      resourceId: uuid,
       details: {
         before: { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] },
         after: { name: 'Norway', inbound_uuids: [] },

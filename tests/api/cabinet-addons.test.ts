@@ -127,7 +127,7 @@ describe('lowering the device limit', () => {
        WHERE u.id = $1::int`,
       [client.user.id],
     );
-    expect(row).toEqual({ device_limit: 2, provision_version: 1, balance_kopeks: 100_000 });
+    expect(row).toEqual({ deviceLimit: 2, provisionVersion: 1, balanceKopeks: 100_000 });
     expect((await client.get(`${ROOT}/devices/reduction-info`)).body).toMatchObject({
       available: false,
       reason: 'Already at minimum device limit for your tariff',

@@ -51,8 +51,8 @@ async function callbacksArrive(): Promise<void> {
 }
 
 const externalIdOf = async (paymentId: string) =>
-  (await t.app.db.sql<{ external_id: string }>('SELECT external_id FROM payments WHERE id = $1::int', [Number(paymentId)]))[0]!
-    .external_id;
+  (await t.app.db.sql<{ externalId: string }>('SELECT external_id FROM payments WHERE id = $1::int', [Number(paymentId)]))[0]!
+    .externalId;
 
 const give = (userId: number, change: Partial<Movement>) =>
   postMovement(t.app, {
@@ -279,7 +279,7 @@ describe('callback routes', () => {
       expect([reply.statusCode, reply.json()]).toEqual([200, { status: 'ok' }]);
     }
     expect(await t.app.db.sql("SELECT event_key, body FROM provider_callbacks WHERE event_key = 'e-1'")).toEqual([
-      { event_key: 'e-1', body },
+      { eventKey: 'e-1', body },
     ]);
     expect((await post('/sandbox-payment-webhook', `${body} `, { 'x-sandbox-signature': signed(body) })).statusCode).toBe(401);
     expect((await post('/sandbox-payment-webhook', body)).json()).toEqual({ status: 'error', reason: 'missing_signature' });

@@ -12,7 +12,7 @@ import { clientOf } from '../support/api.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';
 
-/** Paths that settings give to callbacks (spec 06 section 17.13). */
+/** Paths that settings give to callbacks (spec 06 section 17, hazard 13). */
 const ADMIN = '/cabinet/admin/settings';
 /** Any operation of ours, and its own answer to a call without a credential. */
 const DOOR = '/users';

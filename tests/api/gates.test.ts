@@ -108,7 +108,7 @@ describe('row 7: blacklist', () => {
     expect((await user.get(ME)).status).toBe(200);
   });
 
-  it('H25: keeps the old list when fetching fails, waits longer each time, and takes no page for a list', async () => {
+  it('spec 01 H25: keeps the old list when fetching fails, waits longer each time, and takes no page for a list', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     listed = async () => String(user.user.messengerId);
@@ -131,7 +131,7 @@ describe('row 7: blacklist', () => {
     const session = await userClient(t.app, t.server);
     expect((await session.get(ME)).status).toBe(200);
     expect(await t.app.db.sql('SELECT messenger_id::text FROM blacklist_entries')).toEqual([
-      { messenger_id: String(user.user.messengerId) },
+      { messengerId: String(user.user.messengerId) },
     ]);
     t.clock.advance(MINUTE_MS);
     listed = async () => '# nobody';

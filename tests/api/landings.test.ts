@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, DAY_MS } from '../../src/core/clock.ts';
-import { fulfilPurchase } from '../../src/domain/storefront/jobs.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
 import { panelAnswers, tellPaid } from '../domain/storefront/purchase-samples.ts';
 import { aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
@@ -37,7 +37,7 @@ const anOrder = (tariffId: number, fields: Record<string, unknown> = {}) => ({
 });
 
 async function purchaseRow(token: string) {
-  const [row] = await t.app.db.sql<{ id: number; user_id: number | null; externalId: string; paymentId: number }>(
+  const [row] = await t.app.db.sql<{ id: number; userId: number | null; externalId: string; paymentId: number }>(
     `SELECT p.id, p.user_id, y.external_id AS "externalId", y.id AS "paymentId" FROM guest_purchases p JOIN payments y ON y.id = p.payment_id
      WHERE p.token = $1`,
     [token],
@@ -161,7 +161,7 @@ describe('GET /cabinet/landing/{slug}', () => {
     expect((await get()).tariffs).toEqual([]);
   });
 
-  it('H23: style and background reach strangers cleaned', async () => {
+  it('spec 03 H23: style and background reach strangers cleaned', async () => {
     const css = 'a{color:red}</style><script>alert(1)</script>@import url(http://evil.example.com/x);';
     const { landing } = await aSalesPage({
       custom_css: css,
@@ -269,7 +269,7 @@ describe('limits by address', () => {
 });
 
 describe('POST /cabinet/landing/activate/{token}', () => {
-  it('H22: needs the signed-in recipient where a subscription runs', async () => {
+  it('spec 03 H22: needs the signed-in recipient where a subscription runs', async () => {
     const recipient = await userClient(t.app, server, { email: `own${unique()}@example.com` });
     const stranger = await userClient(t.app, server);
     await aStoredSubscription(t.app, recipient.user.id);

@@ -191,7 +191,7 @@ describe('renewal', () => {
     expect(await balanceOf(user)).toBe(20_000);
   });
 
-  test('trials and ended subscriptions may be renewed, restricted users may not (H6)', async () => {
+  test('trials and ended subscriptions may be renewed, restricted users may not (spec 02 H6)', async () => {
     const ended = await caller(30_000, { end_date: new Date(0), is_trial: true });
     expect((await api.post(`${ROOT}/renewal`, { initData: ended.initData, periodDays: 30 })).status).toBe(200);
     const { initData, user } = await caller(30_000, {});
@@ -314,5 +314,5 @@ test('an offer is claimed once; a foreign one is unknown, an ended one gone', as
   const foreign = await offer((await aUser(t.app)).id, inDays(1));
   expect(await claim(foreign)).toMatchObject({ status: 404, body: { detail: { code: 'offer_not_found' } } });
   const [row] = await t.app.db.sql('SELECT claimed_at FROM discount_offers WHERE id = $1::int', [foreign]);
-  expect(row).toEqual({ claimed_at: null });
+  expect(row).toEqual({ claimedAt: null });
 });

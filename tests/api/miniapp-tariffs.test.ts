@@ -55,7 +55,7 @@ describe('identity by signed initData in the body', () => {
     await api.post(TARIFFS, { initData }),
   ];
 
-  test('H24: each fault of the data has its word and is 401, as a text and as a code', async () => {
+  test('spec 02 H24: each fault of the data has its word and is 401, as a text and as a code', async () => {
     const { user, initData } = await aPayer(0);
     const name = JSON.stringify({ id: user.messengerId });
     const cases: [string, string][] = [
@@ -151,7 +151,7 @@ describe('identity by signed initData in the body', () => {
     expect(trpc.text).not.toContain('hash');
   });
 
-  test('H6: maintenance stops all but the question after it; a restricted user buys nothing', async () => {
+  test('spec 02 H6: maintenance stops all but the question after it; a restricted user buys nothing', async () => {
     const { user, initData } = await aPayer(0);
     expect((await api.post(MAINTENANCE, { initData })).body).toEqual({ isActive: false, message: null, reason: null });
     await writeState(t.app.db, 'maintenance', { isActive: true, isAuto: false, reason: 'works' });
@@ -218,7 +218,7 @@ describe('tariff purchase', () => {
     expect((await api.post(PURCHASE, { init_data: initData, tariff_id, period_days: 30 })).status).toBe(200);
   });
 
-  test('H1: a period that is not for sale, negative or huge, is refused and grants nothing', async () => {
+  test('spec 02 H1: a period that is not for sale, negative or huge, is refused and grants nothing', async () => {
     const { user, initData } = await aPayer(50_000);
     const tariffId = await aTariff(t.app);
     for (const periodDays of [31, 0, -30, 3_650_000, Number.MAX_SAFE_INTEGER]) {
@@ -263,7 +263,7 @@ describe('tariff purchase', () => {
 });
 
 describe('tariffs', () => {
-  test('H5: what is listed is what purchase and switch charge', async () => {
+  test('spec 02 H5: what is listed is what purchase and switch charge', async () => {
     const { user, initData } = await aPayer(1_000_000);
     await aMembership(t.app, user.id, {
       period_discounts: { 30: 10 },

@@ -138,11 +138,11 @@ describe(ADMIN, () => {
     const { id: campaignId } = await aCampaign(t.app, { partner_user_id: partner.user.id });
     expect((await admin.post(`${ADMIN}/${partner.user.id}/revoke`)).body).toEqual({ success: true });
     expect((await admin.post(`${ADMIN}/${partner.user.id}/revoke`)).status).toBe(400);
-    const [row] = await t.app.db.sql<{ action: string; details: unknown; resource_id: string }>(
+    const [row] = await t.app.db.sql<{ action: string; details: unknown; resourceId: string }>(
       "SELECT action, details, resource_id FROM admin_audit_log WHERE action = 'partners:revoke' AND status = 'success' ORDER BY id DESC LIMIT 1",
     );
     expect(row).toMatchObject({
-      resource_id: String(partner.user.id),
+      resourceId: String(partner.user.id),
       details: {
         before: { partnerStatus: 'approved', commissionPercent: 30, campaignIds: [campaignId] },
         after: { partnerStatus: 'none', commissionPercent: null, campaignIds: [] },

@@ -206,7 +206,7 @@ describe('members', () => {
     for (const user of [primary, member, cached]) {
       expect(await primaryOf(user.id)).toBe(fallback);
       const rows = await t.app.db.sql('SELECT promo_group_id FROM user_promo_groups WHERE user_id = $1::int', [user.id]);
-      expect(rows).toEqual([{ promo_group_id: fallback }]);
+      expect(rows).toEqual([{ promoGroupId: fallback }]);
     }
   });
 
@@ -218,7 +218,7 @@ describe('members', () => {
     const rows = await t.app.db.sql('SELECT promo_group_id FROM server_squad_promo_groups WHERE server_squad_id = $1::int', [
       made.body.id,
     ]);
-    expect(rows).toEqual([{ promo_group_id: await defaultId() }]);
+    expect(rows).toEqual([{ promoGroupId: await defaultId() }]);
   });
 });
 

@@ -131,7 +131,7 @@ describe('promo-offers (Web API)', () => {
     ['extra_data', { extra_data: [] }],
     ['effect_type', { effect_type: '' }],
     ['user_id', { user_id: 0 }],
-  ])('hazard 9.6: %s out of bounds is 422', async (field, fields) => {
+  ])('spec 04 section 9.6: %s out of bounds is 422', async (field, fields) => {
     const reply = await web.post('/promo-offers', aBody({ user_id: user.user.id, ...fields }));
     expect(reply.status).toBe(422);
     expect(reply.body.detail[0].loc).toEqual(['body', field]);

@@ -114,14 +114,14 @@ describe.each(doors)('%s', (base, client) => {
     expect([renamed.status, renamed.body]).toEqual([400, detail]);
   });
 
-  it('hazard 7.5.6: a code of 50 characters is stored, one of 51 is 422', async () => {
+  it('spec 04 section 7.5, hazard 6: a code of 50 characters is stored, one of 51 is 422', async () => {
     expect((await client().post(base, aBody({ code: 'x'.repeat(50) }))).status).toBe(200);
     const long = await client().post(base, aBody({ code: 'y'.repeat(51) }));
     expect(long.status).toBe(422);
     expect(long.body.detail[0]).toMatchObject({ loc: ['body', 'code'], type: 'string_too_long', ctx: { max_length: 50 } });
   });
 
-  it('hazard 7.5.6: times with and without zone mix', async () => {
+  it('spec 04 section 7.5, hazard 6: times with and without zone mix', async () => {
     const made = await create({ valid_from: '2026-01-01T00:00:00', valid_until: '2026-01-01T03:00:01+03:00' });
     expect([made.valid_from, made.valid_until]).toEqual(['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z']);
     const changed = await client().patch(`${base}/${made.id}`, { valid_until: '2099-01-01T00:00:00' });
@@ -206,7 +206,7 @@ describe.each(doors)('%s', (base, client) => {
       'SELECT generated_promocode_id, prize_type, prize_display_name, is_applied FROM wheel_spins WHERE user_id = $1::int',
       [user.user.id],
     );
-    expect(spins).toEqual([{ generated_promocode_id: null, prize_type: 'promocode', prize_display_name: 'x', is_applied: true }]);
+    expect(spins).toEqual([{ generatedPromocodeId: null, prizeType: 'promocode', prizeDisplayName: 'x', isApplied: true }]);
     const history = await user.get('/cabinet/wheel/history');
     expect(history.body).toMatchObject({ total: 1, items: [{ prize_type: 'promocode', prize_display_name: 'x' }] });
     expect(JSON.stringify(history.body)).not.toContain(prize.code);

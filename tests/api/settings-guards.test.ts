@@ -15,7 +15,7 @@ import { aUser } from '../support/builders.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';
 
-/** What an administrator who may edit settings, and no more, must not reach through them (spec 06 section 17.1). */
+/** What an administrator who may edit settings, and no more, must not reach through them (spec 06 section 17, hazard 1). */
 const ADMIN = '/cabinet/admin/settings';
 const PANEL_KEY = 'the-panels-own-key';
 let app: App;

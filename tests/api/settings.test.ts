@@ -152,7 +152,7 @@ describe('changing', () => {
     expect(body).toMatchObject({ type: 'optional[str]', is_optional: true, current: null, has_override: true });
   });
 
-  it('keeps the keys to the house with the superadmin (spec 06 section 17.1)', async () => {
+  it('keeps the keys to the house with the superadmin (spec 06 section 17, hazard 1)', async () => {
     for (const key of ['CABINET_JWT_SECRET', 'ADMIN_EMAILS', 'DATABASE_URL', 'REDIS_URL', 'TEST_EMAIL', 'TEST_EMAIL_PASSWORD']) {
       for (const client of [api.put(`/settings/${key}`, { value: 'x' }), admin.put(`${ADMIN}/${key}`, { value: 'x' })]) {
         expect((await client).status, key).toBe(403);

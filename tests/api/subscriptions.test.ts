@@ -18,7 +18,7 @@ afterAll(() => server.close());
 const DAY = 86_400_000;
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * DAY).toISOString();
 
-/** Version of the wish and number of pushes: what the panel will be told (H15). */
+/** Version of the wish and number of pushes: what the panel will be told (spec 02 H15). */
 async function wishOf(id: number): Promise<{ version: number; pushes: number }> {
   return rowOf(
     t.app,
@@ -89,7 +89,7 @@ describe('POST /subscriptions', () => {
     });
   });
 
-  test('replaces only when asked to, and then starts anew (H20)', async () => {
+  test('replaces only when asked to, and then starts anew (spec 02 H20)', async () => {
     const squad = await aServer(t.app);
     const { id, userId } = await stored({
       tariff_id: await aTariff(t.app, { is_daily: true }),
@@ -113,7 +113,7 @@ describe('POST /subscriptions', () => {
       connected_squads: [squad.uuid],
     });
     const row = await rowOf<object>(t.app, 'SELECT tariff_id, is_daily_paused FROM subscriptions WHERE id = $1::int', [id]);
-    expect(row).toEqual({ tariff_id: null, is_daily_paused: false });
+    expect(row).toEqual({ tariffId: null, isDailyPaused: false });
   });
 
   test.each([
@@ -134,7 +134,7 @@ describe('POST /subscriptions', () => {
     ['duration_days', 40_000, 'less_than_equal', { le: 36_500 }],
     ['traffic_limit_gb', -1, 'greater_than_equal', { ge: 0 }],
     ['device_limit', -1, 'greater_than_equal', { ge: 0 }],
-  ])('%s = %d is 422 (H14)', async (field, value, type, ctx) => {
+  ])('%s = %d is 422 (spec 02 H14)', async (field, value, type, ctx) => {
     const user = await aUser(t.app);
     const reply = await api.post('/subscriptions', { user_id: user.id, duration_days: 1, [field]: value });
     expect(reply).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field], type, ctx, input: value }] } });
@@ -208,7 +208,7 @@ describe('one subscription', () => {
     }
   });
 
-  test('is extended, revived, and the panel follows (H15)', async () => {
+  test('is extended, revived, and the panel follows (spec 02 H15)', async () => {
     const { id } = await stored({ status: 'expired', end_date: new Date(t.clock.now().getTime() - DAY) });
     const reply = await api.post(`/subscriptions/${id}/extend`, { days: 5 });
     expect(reply).toMatchObject({ status: 200, body: { status: 'active', end_date: inDays(5) } });
@@ -217,7 +217,7 @@ describe('one subscription', () => {
     expect((await api.post(`/subscriptions/${id}/extend`, { days: 36_500 })).status).toBe(422);
   });
 
-  test('gets traffic for 30 days; an unlimited one is refused (H25)', async () => {
+  test('gets traffic for 30 days; an unlimited one is refused (spec 02 H25)', async () => {
     const { id } = await stored({ status: 'limited', traffic_limit_gb: 10 });
     expect((await api.post(`/subscriptions/${id}/traffic`, { gb: 5 })).body).toMatchObject({
       status: 'active',
@@ -230,10 +230,10 @@ describe('one subscription', () => {
       [id],
     );
     expect(row).toEqual({
-      purchased_traffic_gb: 5,
-      traffic_reset_at: new Date(inDays(30)),
-      traffic_gb: 5,
-      expires_at: new Date(inDays(30)),
+      purchasedTrafficGb: 5,
+      trafficResetAt: new Date(inDays(30)),
+      trafficGb: 5,
+      expiresAt: new Date(inDays(30)),
     });
     expect(await wishOf(id)).toEqual({ version: 1, pushes: 1 });
     const unlimited = await stored({ traffic_limit_gb: 0 });
@@ -247,7 +247,7 @@ describe('one subscription', () => {
     expect(await wishOf(id)).toMatchObject({ version: 2 });
   });
 
-  test('gets and loses servers; the panel follows each time (H15)', async () => {
+  test('gets and loses servers; the panel follows each time (spec 02 H15)', async () => {
     const squad = await aServer(t.app);
     const { id } = await stored();
     expect(await api.post(`/subscriptions/${id}/squads`, { squad_uuid: '' })).toMatchObject({
@@ -261,7 +261,7 @@ describe('one subscription', () => {
       ]);
     }
     const linked = () => t.app.db.sql('SELECT server_squad_id FROM subscription_servers WHERE subscription_id = $1::int', [id]);
-    expect(await linked()).toEqual([{ server_squad_id: squad.id }]);
+    expect(await linked()).toEqual([{ serverSquadId: squad.id }]);
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).body.connected_squads).toEqual([]);
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).status).toBe(200);
     expect(await linked()).toEqual([]);

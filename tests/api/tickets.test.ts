@@ -257,7 +257,7 @@ describe('GET /cabinet/admin/tickets (issue 4 row 7)', () => {
     }
   });
 
-  it('pages stably by the last change, and combines its filters (05 §1.3)', async () => {
+  it('pages stably by the last change, and combines its filters (spec 05 section 1.3)', async () => {
     const writer = await userClient(t.app, server);
     const ids: number[] = [];
     for (let n = 0; n < 5; n++) ids.push((await writer.post('/cabinet/tickets', good)).body.id);

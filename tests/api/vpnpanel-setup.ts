@@ -46,12 +46,12 @@ export async function doorsWithoutPanel(): Promise<{ token: ApiClient; admin: Ac
 }
 
 export interface AuditRow {
-  user_id: number | null;
-  actor_name: string | null;
+  userId: number | null;
+  actorName: string | null;
   action: string;
-  resource_id: string | null;
+  resourceId: string | null;
   status: string;
-  request_path: string;
+  requestPath: string;
   details: Record<string, unknown>;
 }
 

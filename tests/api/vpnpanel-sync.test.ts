@@ -168,7 +168,7 @@ describe('administration only', () => {
     expect((await admin.get(`${ADMIN}/sync/auto/status`)).body).toMatchObject({ is_running: true, last_run_success: null });
   });
 
-  it('switches the automatic synchronisation, so that every instance knows (hazard 12)', async () => {
+  it('switches the automatic synchronisation, so that every instance knows (spec 06 section 17, hazard 12)', async () => {
     const reply = await admin.post(`${ADMIN}/sync/auto/toggle`, { enabled: true });
     expect(reply.body).toEqual({ success: true, message: 'Automatic synchronisation is on', data: { enabled: true } });
     const status = (await admin.get(`${ADMIN}/sync/auto/status`)).body;
@@ -190,13 +190,13 @@ describe('who may', () => {
     expect((await user.post(`${ADMIN}/sync/subscriptions/cleanup`)).status).toBe(403);
   });
 
-  it('hazard 19: what a token started is on record with its id', async () => {
+  it('spec 06 section 17, hazard 19: what a token started is on record with its id', async () => {
     await api.post(`${WEB}/sync/subscriptions/cleanup`);
     const [row] = await t.app.db.sql(
       "SELECT action, details->>'api_token_id' AS token FROM admin_audit_log WHERE request_path = '/vpnpanel/sync/subscriptions/cleanup' ORDER BY id DESC LIMIT 1",
     );
     expect(row).toEqual({ action: 'vpnpanel:sync', token: String(api.tokenId) });
-    expect(await t.app.db.sql('SELECT started_by FROM panel_sync_runs')).toEqual([{ started_by: `token:${api.tokenId}` }]);
+    expect(await t.app.db.sql('SELECT started_by FROM panel_sync_runs')).toEqual([{ startedBy: `token:${api.tokenId}` }]);
   });
 
   it('says 503 with the reason while the panel is not configured, but shows the preview in the cabinet', async () => {

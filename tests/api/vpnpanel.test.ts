@@ -229,21 +229,21 @@ describe('the panel over the Web API: changing', () => {
     expect(await act({ action: 'delete' })).toMatchObject({ status: 200, body: { success: false, detail: 'Squad not found' } });
   });
 
-  it('hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {
+  it('spec 06 section 17, hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {
     const { token, app } = await panelDoors();
     const row = async (path: string) => lastAudit(app, path);
     await token.post('/vpnpanel/nodes/restart');
     expect(await row('/vpnpanel/nodes/restart')).toMatchObject({
-      user_id: null,
-      actor_name: 'API: panel keeper',
+      userId: null,
+      actorName: 'API: panel keeper',
       action: 'vpnpanel:manage',
-      resource_id: 'all',
+      resourceId: 'all',
       status: 'success',
       details: { api_token_id: token.tokenId, after: { restarted: true } },
     });
     await token.post(`/vpnpanel/nodes/${DUTCH_NODE}/actions`, { action: 'disable' });
     expect(await row(`/vpnpanel/nodes/${DUTCH_NODE}/actions`)).toMatchObject({
-      resource_id: DUTCH_NODE,
+      resourceId: DUTCH_NODE,
       details: {
         api_token_id: token.tokenId,
         request_body: { action: 'disable' },
@@ -274,7 +274,7 @@ describe('the panel over the Web API: changing', () => {
 });
 
 describe('the panel over the Web API: refusals', () => {
-  it('hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
+  it('spec 06 section 17, hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
     const { token, panel } = await panelDoors();
     const before = panel.calls().length;
     const bad = [

@@ -28,7 +28,7 @@ const stateOf = (userId: number) =>
     [userId],
   );
 
-test('20 device purchases at once never pass the maximum and never overdraw (H7)', async () => {
+test('20 device purchases at once never pass the maximum and never overdraw (spec 02 H7)', async () => {
   const buyer = await aBuyer(t.app, 1_000_000);
   const tariff_id = await aTariff(t.app, { device_price_kopeks: 3_000, max_device_limit: 5 });
   await aStoredSubscription(t.app, buyer.userId, { tariff_id });

@@ -36,7 +36,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     changeUserBalance(app, admin, { userId, amountKopeks, description: 'race', isShown: true }, key);
   const figuresDiffer = async () => {
     const [row] = await app.db.sql<{ differing: number }>(
-      `SELECT count(*)::int AS differing FROM users u JOIN user_figures f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
+      `SELECT count(*)::int AS differing FROM users u JOIN user_stats f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
          LEFT JOIN subscriptions s ON s.user_id = u.id
        WHERE f.balance_kopeks <> u.balance_kopeks OR f.status <> u.status OR t.status <> u.status
          OR t.traffic_used_gb <> coalesce(s.traffic_used_gb, 0)
@@ -46,7 +46,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     return row!.differing;
   };
 
-  test('H16: withdrawals at once never overdraw', async () => {
+  test('spec 01 H16: withdrawals at once never overdraw', async () => {
     const { id } = await aUser(app);
     await balance(id, 1_000);
     const results = await atOnce(30, () => balance(id, -100));
@@ -83,7 +83,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       ),
     );
     expect(refusals(results)).toEqual([]);
-    const [row] = await app.db.sql<{ end_date: Date; traffic_limit_gb: number; purchased_traffic_gb: number; purchases: number }>(
+    const [row] = await app.db.sql<{ endDate: Date; trafficLimitGb: number; purchasedTrafficGb: number; purchases: number }>(
       `SELECT end_date, traffic_limit_gb, purchased_traffic_gb,
          (SELECT count(*)::int FROM traffic_purchases p WHERE p.subscription_id = s.id) AS purchases
        FROM subscriptions s WHERE user_id = $1::int`,
@@ -95,7 +95,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     });
   });
 
-  test('H18: full deletion against money, status and subscription changes loses nothing', async () => {
+  test('spec 01 H18: full deletion against money, status and subscription changes loses nothing', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await aUser(app);
       await balance(id, 1_000);

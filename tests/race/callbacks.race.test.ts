@@ -27,7 +27,7 @@ async function anInvoice(userId: number) {
     { amountKopeks: 50_000, method: 'sandbox', option: null },
     null,
   );
-  return { paymentId, externalId: (await paymentFacts(app, paymentId)).external_id! };
+  return { paymentId, externalId: (await paymentFacts(app, paymentId)).externalId! };
 }
 
 /** Resolves for all callers at the same moment, once `count` of them wait. */
@@ -68,7 +68,7 @@ describe('one payment', () => {
     await Promise.all(jobs.map((callbackId) => processCallback(app, { callbackId })));
     provider.whileAsked = async () => undefined;
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', is_paid: true });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', isPaid: true });
     const results = await app.db.sql<{ result: string; n: number }>(
       'SELECT result, count(*)::int AS n FROM provider_callbacks WHERE external_id = $1 GROUP BY result ORDER BY n',
       [externalId],
@@ -105,7 +105,7 @@ describe('one payment', () => {
       const states = [old, paid, old, old, paid, old];
       const results = await Promise.all(states.map((state) => creditPayment(app, paymentId, state)));
       expect(results.filter((result) => result === 'credited')).toHaveLength(1);
-      expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+      expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', isPaid: true, status: 'succeeded' });
       expect((await moneyFacts(app, user.id)).balance).toBe(50_000 * round);
     }
   });

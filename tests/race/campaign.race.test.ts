@@ -20,7 +20,7 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-describe('campaign bonuses at once (H15)', () => {
+describe('campaign bonuses at once (spec 01 H15)', () => {
   test('fifty sign-ins of one user through two campaigns: one bonus', async () => {
     const [user, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaigns = [
@@ -47,7 +47,7 @@ describe('campaign bonuses at once (H15)', () => {
     ['subscription', { subscription_duration_days: 3 }, { balance: 0, subscriptions: 1 }],
     ['tariff', { tariff_duration_days: 3 }, { balance: 0, subscriptions: 1 }],
     ['none', {}, { balance: 0, subscriptions: 0 }],
-  ])('hazard 6.7: twenty sign-ins of one user at once: one bonus (%s)', async (type, columns, expected) => {
+  ])('spec 04 section 6.7: twenty sign-ins of one user at once: one bonus (%s)', async (type, columns, expected) => {
     const user = await aUser(t.app);
     const tariff = type === 'tariff' ? { tariff_id: await aTariff(t.app) } : {};
     const campaigns: { id: number; slug: string }[] = [];
@@ -192,7 +192,7 @@ describe('campaigns kept at once', () => {
       const giving = () => rejected(changeCampaign(t.app, admin, campaign.id, { partnerUserId: partner.id }));
       await Promise.all(round % 2 === 0 ? [giving(), revoke()] : [revoke(), giving()]);
       const row = await rowOf(t.app, 'SELECT partner_user_id FROM advertising_campaigns WHERE id = $1::int', [campaign.id]);
-      expect(row).toEqual({ partner_user_id: null });
+      expect(row).toEqual({ partnerUserId: null });
     }
   });
 });

@@ -124,7 +124,7 @@ describe('wheel spins at once (04 13.7)', () => {
     const now = t.app.clock.now();
     await aStoredSubscription(t.app, userId, { end_date: addDays(now, 5) });
     expect(won(await spins(userId, 40, 'subscription_days'))).toBe(2);
-    expect((await wheelFacts(t.app, userId)).end_date).toEqual(addDays(now, 3));
+    expect((await wheelFacts(t.app, userId)).endDate).toEqual(addDays(now, 3));
   });
 
   test('twenty charges for one invoice, each told twice: one spin, nineteen refunds', async () => {
@@ -132,15 +132,13 @@ describe('wheel spins at once (04 13.7)', () => {
     const user = await aUser(t.app);
     await aStoredSubscription(t.app, user.id, { end_date: addDays(t.app.clock.now(), 9) });
     await createSpinInvoice(t.app, { kind: 'user', userId: user.id });
-    const [invoice] = await t.app.db.sql<{ order_id: string }>('SELECT order_id FROM payments WHERE user_id = $1::int', [
-      user.id,
-    ]);
+    const [invoice] = await t.app.db.sql<{ orderId: string }>('SELECT order_id FROM payments WHERE user_id = $1::int', [user.id]);
     const charges = Array.from({ length: 40 }, (_, index) => ({
       updateId: index,
       kind: 'stars_paid' as const,
       chargeId: `race-${user.id}-${index % 20}`,
       payerMessengerId: user.messengerId,
-      payload: invoice!.order_id,
+      payload: invoice!.orderId,
       stars: 10,
     }));
     const results = await Promise.all(charges.map((paid) => creditStars(t.app, paid, [wheelStars])));

@@ -4,10 +4,13 @@ import { addDays, DAY_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
-import { deliverWaiting, fulfilPurchase, guestPurchases, watchPurchases } from '../../src/domain/storefront/jobs.ts';
 import { activateByToken } from '../../src/domain/storefront/purchases/activate-purchase.ts';
+import { deliverWaiting } from '../../src/domain/storefront/purchases/deliver-purchase.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts';
 import { startPurchase } from '../../src/domain/storefront/purchases/start-purchase.ts';
 import { viewPurchase } from '../../src/domain/storefront/purchases/view-purchase.ts';
+import { watchPurchases } from '../../src/domain/storefront/purchases/watch-purchases.ts';
 import { callback, callbackJobs, callbackResults } from '../domain/payments/payment-samples.ts';
 import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
 import {
@@ -84,8 +87,8 @@ describe('the money', () => {
       const bought = await Promise.all([1, 2, 3].map(() => aPurchase(app, shop, { buyer: contact(value) })));
       await Promise.all(bought.map((one) => tellPaid(app, provider, one)));
       const facts = await Promise.all(bought.map(({ id }) => factsOf(app, id)));
-      expect(new Set(facts.map((fact) => fact.user_id)).size).toBe(1);
-      expect(facts.filter((fact) => fact.account_created)).toHaveLength(1);
+      expect(new Set(facts.map((fact) => fact.userId)).size).toBe(1);
+      expect(facts.filter((fact) => fact.accountCreated)).toHaveLength(1);
       expect(facts.every((fact) => fact.status === 'paid')).toBe(true);
       expect(await revenueOf(app, bought[0]!.id)).toMatchObject({ rows: 3, kopeks: -90_000 });
     }
@@ -120,9 +123,9 @@ describe('the subscription', () => {
     const email = anEmail();
     const bought = await aPaidPurchase(app, provider, shop, { buyer: contact(email) });
     await times(10, () => fulfilPurchase(app, { purchaseId: bought.id }));
-    const { user_id: userId } = await factsOf(app, bought.id);
+    const { userId } = await factsOf(app, bought.id);
     const subscription = await subscriptionOf(app, userId!);
-    expect(subscription).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+    expect(subscription).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
     const events = await app.db.sql("SELECT id FROM subscription_events WHERE user_id = $1::int AND event_type = 'purchase'", [
       userId,
     ]);
@@ -139,7 +142,7 @@ describe('the subscription', () => {
     await Promise.all([one, two].map(({ id }) => fulfilPurchase(app, { purchaseId: id })));
     const states = (await Promise.all([one, two].map(({ id }) => factsOf(app, id)))).map((facts) => [
       facts.status,
-      facts.granted_at !== null,
+      facts.grantedAt !== null,
     ]);
     expect(states.sort()).toEqual([
       ['paid', true],
@@ -164,8 +167,8 @@ describe('the subscription', () => {
     ]);
     expect(events).toHaveLength(1);
     expect(await subscriptionOf(app, user.id)).toMatchObject({
-      end_date: addDays(app.clock.now(), 30),
-      tariff_id: shop.tariffId,
+      endDate: addDays(app.clock.now(), 30),
+      tariffId: shop.tariffId,
     });
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
@@ -182,7 +185,7 @@ describe('the subscription', () => {
       activateByToken(app, bought.token, { kind: 'user', userId: user.id }),
     ])) as { status: number }[];
     expect(refused.every(({ status }) => status === 401 || status === 403)).toBe(true);
-    expect((await factsOf(app, bought.id)).granted_at).toEqual(expect.any(Date));
+    expect((await factsOf(app, bought.id)).grantedAt).toEqual(expect.any(Date));
   });
 });
 

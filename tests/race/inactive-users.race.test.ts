@@ -30,7 +30,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     return { ...t, silent };
   }
 
-  it('H22: money that arrives meanwhile keeps its user, and the job waits for nobody', async () => {
+  it('spec 01 H22: money that arrives meanwhile keeps its user, and the job waits for nobody', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];
@@ -60,7 +60,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     ]);
   });
 
-  it('H22: money that arrives between the look and the lock keeps its user', async () => {
+  it('spec 01 H22: money that arrives between the look and the lock keeps its user', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];
@@ -71,7 +71,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
       ...app.db,
       async sql<T extends object>(text: string, values?: readonly unknown[]) {
         const rows = await sql<T>(text, values);
-        if (text.includes('FROM user_figures') && !isPaid) {
+        if (text.includes('FROM user_stats') && !isPaid) {
           isPaid = true;
           await changeUserBalance(app, admin, deposit, null);
         }

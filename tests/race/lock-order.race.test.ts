@@ -44,7 +44,7 @@ test('a sale that waits for the subscription lets its holder write it twice', as
   expect(runs).toBe(2);
 });
 
-describe('H17: a merge locks its two users by id', () => {
+describe('spec 01 H17: a merge locks its two users by id', () => {
   test.each(['into the older account', 'into the newer account'])('%s', async (direction) => {
     const { primaryId: older, secondaryId: newer } = await aPair(t.app);
     const pair =

@@ -86,7 +86,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(winners.has((await pollDeepLink(app, token)).user.id)).toBe(true);
   });
 
-  it('an auto-login token signs in once (H20)', async () => {
+  it('an auto-login token signs in once (spec 01 H20)', async () => {
     const { id } = await aVerifiedAccount(app);
     const before = await sessionsOf(id);
     const token = await issueAutoLoginToken(app, id);
@@ -128,7 +128,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     for (const reason of lost(results)) expect(reason).toMatchObject({ status: 400, detail: 'Invalid or expired OAuth state' });
   });
 
-  it('many first sign-ins of one person make one account (H14)', async () => {
+  it('many first sign-ins of one person make one account (spec 01 H14)', async () => {
     const account = someone({ email: anAddress() });
     const ways = await Promise.all(
       Array.from({ length: 15 }, async () => {

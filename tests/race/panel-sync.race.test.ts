@@ -46,7 +46,7 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     );
     expect(statusesOf(results)).toEqual([200, ...Array(9).fill(409)]);
     expect(await t.app.db.sql('SELECT total, updated, target_added FROM squad_migration_runs')).toEqual([
-      { total: 5, updated: 5, target_added: 5 },
+      { total: 5, updated: 5, targetAdded: 5 },
     ]);
     expect(await usersOf(t.app, NETHERLANDS, GERMANY)).toEqual([0, 5]);
   });
@@ -84,20 +84,20 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       await pushSubscription(t.app, id);
     });
     const ends = new Map<number, number>();
-    for (const { id } of held) ends.set(id, (await readRow(t.app, id)).end_date.getTime() + 90 * 86_400_000);
+    for (const { id } of held) ends.set(id, (await readRow(t.app, id)).endDate.getTime() + 90 * 86_400_000);
     await Promise.all([...renew, run(app, 'from_panel', 'all'), run(app, 'to_panel'), run(app, 'statuses')]);
     for (const { id } of held) {
       await pushSubscription(t.app, id);
       const row = await readRow(t.app, id);
-      expect(row.end_date.getTime()).toBe(ends.get(id));
-      expect((await t.adapter.findByUuid(row.vpnpanel_uuid!))?.expireAt.getTime()).toBe(ends.get(id));
+      expect(row.endDate.getTime()).toBe(ends.get(id));
+      expect((await t.adapter.findByUuid(row.vpnpanelUuid!))?.expireAt.getTime()).toBe(ends.get(id));
     }
   });
 
   it('a subscription that is being taken back while a batch waits for its row is not made anew', async () => {
     const t = await start();
     const [held] = await inStep(t, 1);
-    const { vpnpanel_uuid: uuid } = await readRow(t.app, held!.id);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, held!.id);
     // A difference, so that the run wants the row.
     await t.adapter.updateUser({ uuid: uuid!, trafficLimitBytes: 7 * GB });
     const locked = Promise.withResolvers<void>();
@@ -126,9 +126,9 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     for (const { id } of held) {
       await pushSubscription(t.app, id);
       const row = await readRow(t.app, id);
-      expect(row.connected_squads).toHaveLength(1);
-      const user = await t.adapter.findByUuid(row.vpnpanel_uuid!);
-      expect(user?.squads.map((squad) => squad.uuid)).toEqual(row.connected_squads);
+      expect(row.connectedSquads).toHaveLength(1);
+      const user = await t.adapter.findByUuid(row.vpnpanelUuid!);
+      expect(user?.squads.map((squad) => squad.uuid)).toEqual(row.connectedSquads);
     }
     const users = await usersOf(t.app, NETHERLANDS, GERMANY, FINLAND);
     expect(users.reduce((sum, count) => sum! + count!, 0)).toBe(6);

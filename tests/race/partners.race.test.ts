@@ -52,13 +52,13 @@ const nothing = {
 };
 
 describe('rewards at once (spec 04 section 1.4)', () => {
-  test('hazard 1.4.1: twenty callbacks about one first top-up, then the job ten times: one bonus, one reward', async () => {
+  test('spec 04 section 1.4, hazard 1: twenty callbacks about one first top-up, then the job ten times: one bonus, one reward', async () => {
     const provider = new ScriptedProvider();
     const app = await withProvider(t.app, provider);
     const pair = await aReferralPair(app);
     const actor = { kind: 'user', userId: pair.referral.id } as const;
     const { paymentId } = await topupBalance(app, actor, { amountKopeks: 50_000, method: 'sandbox', option: null }, null);
-    const externalId = (await paymentFacts(app, paymentId)).external_id!;
+    const externalId = (await paymentFacts(app, paymentId)).externalId!;
     provider.set(externalId, 'paid');
     await times(20, () => callback(app, externalId));
     await Promise.all((await callbackJobs(app, externalId)).map((callbackId) => processCallback(app, { callbackId })));
@@ -69,13 +69,13 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     );
     expect(jobs).toHaveLength(1);
     await times(10, () => accrueReward(app, jobs[0]!.data));
-    expect(await earningsOf(app, pair)).toMatchObject([{ reason: 'referral_first_topup', amount_kopeks: 22_500 }]);
+    expect(await earningsOf(app, pair)).toMatchObject([{ reason: 'referral_first_topup', amountKopeks: 22_500 }]);
     expect(await rewardsOf(app, pair.referral.id)).toEqual([10_000]);
     expect(await rewardsOf(app, pair.referrer.id)).toEqual([22_500]);
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('hazard 1.4.1: ten different payments at once: one of them is the first', async () => {
+  test('spec 04 section 1.4, hazard 1: ten different payments at once: one of them is the first', async () => {
     const pair = await aReferralPair(t.app);
     const payments = await times(10, () => aDeposit(t.app, pair.referral.id, 20_000));
     await Promise.all(payments.map((transactionId) => accrueReward(t.app, { transactionId })));
@@ -85,7 +85,7 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('hazard 1.4.3: a limit of three commissions, ten payments at once: three', async () => {
+  test('spec 04 section 1.4, hazard 3: a limit of three commissions, ten payments at once: three', async () => {
     const { app } = await testApp({ environment: { REFERRAL_MAX_COMMISSION_PAYMENTS: '3' } });
     const pair = await aReferralPair(app, { referral: { has_made_first_topup: true } });
     const payments = await times(10, () => aDeposit(app, pair.referral.id, 20_000));
@@ -107,7 +107,7 @@ describe('rewards at once (spec 04 section 1.4)', () => {
 });
 
 describe('partnership at once (spec 04 section 3.4)', () => {
-  test('hazard 3.4.1: twenty applications of one user: one pending row', async () => {
+  test('spec 04 section 3.4, hazard 1: twenty applications of one user: one pending row', async () => {
     const user = await aUser(t.app, { language: 'en' });
     const outcomes = await times(20, () => detailOf(applyForPartnership(t.app, { kind: 'user', userId: user.id }, nothing)));
     expect(count(outcomes, 'done')).toBe(1);
@@ -135,7 +135,7 @@ describe('partnership at once (spec 04 section 3.4)', () => {
     expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: row!.status });
   });
 
-  test('hazard 3.4.2: a revocation against assignments and commissions leaves nothing attached', async () => {
+  test('spec 04 section 3.4, hazard 2: a revocation against assignments and commissions leaves nothing attached', async () => {
     for (let round = 0; round < 5; round++) {
       const partner = await aUser(t.app);
       await setUser(t.app, partner.id, { partner_status: 'approved', referral_commission_percent: 30 });
@@ -171,7 +171,7 @@ describe('partnership at once (spec 04 section 3.4)', () => {
   });
 });
 
-describe('hazard 16.4: referral cycles are impossible', () => {
+describe('spec 04 section 16.4: referral cycles are impossible', () => {
   const attribute = (referralId: number, referrerId: number) =>
     detailOf(inTransaction(t.app, (x) => attributeReferral(x, { referrerId, referralId })));
   const cycles = () =>

@@ -34,7 +34,7 @@ const CLAIMED = 'This offer has already been claimed';
 const EXPIRED = 'This offer has expired';
 
 describe('claims at once (spec 04 section 9.6)', () => {
-  test('hazard 9.6: twenty claims of one discount: one effect, nineteen are told so', async () => {
+  test('spec 04 section 9.6: twenty claims of one discount: one effect, nineteen are told so', async () => {
     const user = await aUser(t.app);
     const offer = await anOfferTo(t.app, user.id);
     const outcomes = await times(20, () => claim(user.id, offer.id));
@@ -43,7 +43,7 @@ describe('claims at once (spec 04 section 9.6)', () => {
     expect((await discountOf(t.app, user.id)).percent).toBe(20);
   });
 
-  test('hazard 9.6: twenty claims of lent servers: one access, one change of the subscription', async () => {
+  test('spec 04 section 9.6: twenty claims of lent servers: one access, one change of the subscription', async () => {
     const user = await aUser(t.app);
     const id = await aStoredSubscription(t.app, user.id, { connected_squads: ['own'] });
     const offer = await anOfferTo(t.app, user.id, { effectType: 'test_access', extraData: { squads: ['x', 'y'] } });
@@ -107,7 +107,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     expect(await offersOf(t.app, user.id)).toHaveLength(1);
   });
 
-  test('hazard 9.6: a broadcast twice at once, with claims in between: one open offer each', async () => {
+  test('spec 04 section 9.6: a broadcast twice at once, with claims in between: one open offer each', async () => {
     const { target, users } = await aSegment(t.app, 40);
     const admin = await anAdmin(t.app);
     const request = { ...someTerms({ notificationType: 'twice' }), email: null, target, message: null };
@@ -123,7 +123,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     for (const user of users.slice(10)) expect(await offersOf(t.app, user.id)).toHaveLength(1);
   });
 
-  test('hazard 9.6: the background beside itself: every offer once, every message once', async () => {
+  test('spec 04 section 9.6: the background beside itself: every offer once, every message once', async () => {
     const { target, users } = await aSegment(t.app, 120);
     const { app, sent } = withMessenger(t.app);
     const request: AdminBroadcast = { ...someTerms(), email: null, target, message: { text: null, buttonText: null } };
@@ -132,7 +132,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     // Back to before the first batch, with three runs at once.
     await t.app.db.sql('DELETE FROM promo_offer_deliveries WHERE broadcast_id = $1::int', [id]);
     await t.app.db.sql(
-      `UPDATE promo_offer_broadcasts SET state = 'making', made_up_to = 0, created_offers = 0 WHERE id = $1::int RETURNING id`,
+      `UPDATE promo_offer_broadcasts SET state = 'making', processed_up_to = 0, created_offers = 0 WHERE id = $1::int RETURNING id`,
       [id],
     );
     const run = () => continueBroadcast(app, { data: { broadcastId: id }, signal: new AbortController().signal });
@@ -143,7 +143,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     expect(await rowOf(t.app, 'SELECT state, created_offers, sent FROM promo_offer_broadcasts WHERE id = $1::int', [id])).toEqual(
       {
         state: 'done',
-        created_offers: 120,
+        createdOffers: 120,
         sent: 120,
       },
     );

@@ -28,7 +28,7 @@ const detailOf = (promise: Promise<unknown>): Promise<unknown> =>
 const count = (outcomes: unknown[], what: string) => outcomes.filter((outcome) => outcome === what).length;
 
 describe('promo codes at once (spec 04 section 7.5)', () => {
-  test('hazard 7.5.1: twenty users and one use: one gets it, nineteen are told that it is used up', async () => {
+  test('spec 04 section 7.5, hazard 1: twenty users and one use: one gets it, nineteen are told that it is used up', async () => {
     const code = await aPromocode(t.app);
     const users = await times(20, () => aRedeemer(t.app));
     const outcomes = await Promise.all(users.map((user) => detailOf(activatePromocode(t.app, user, code.code, null))));
@@ -54,7 +54,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     expect((await standing(t.app, code.id, user.userId)).balance).toBe(10_000);
   });
 
-  test('hazard 7.5.3: ten codes at once: five a day', async () => {
+  test('spec 04 section 7.5, hazard 3: ten codes at once: five a day', async () => {
     const user = await aRedeemer(t.app);
     const codes = await times(10, () => aPromocode(t.app));
     const outcomes = await Promise.all(codes.map((code) => detailOf(activatePromocode(t.app, user, code.code, null))));
@@ -68,7 +68,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     expect(count(outcomes, 'given')).toBe(1);
   });
 
-  test('hazard 7.5.4: fifty guesses at once: five looked up, the others blocked', async () => {
+  test('spec 04 section 7.5, hazard 4: fifty guesses at once: five looked up, the others blocked', async () => {
     const user = await aRedeemer(t.app);
     const outcomes = await times(50, (index) => detailOf(activatePromocode(t.app, user, `GUESS-${index}`, null)));
     expect(count(outcomes, 'Promo code not found')).toBe(5);
@@ -127,7 +127,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
   });
 });
 
-test('hazard 8.5.1: whoever becomes the default group at once, there is one', async () => {
+test('spec 04 section 8.5, hazard 1: whoever becomes the default group at once, there is one', async () => {
   const values = {
     serverDiscountPercent: 0,
     trafficDiscountPercent: 0,

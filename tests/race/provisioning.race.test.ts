@@ -31,7 +31,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     expect(results.every((result) => result === 'synced' || result === 'busy')).toBe(true);
     expect(t.panel.listUsers()).toHaveLength(1);
     expect(t.panel.calls().filter((call) => call.method === 'POST' && call.path === '/api/users')).toHaveLength(1);
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced', provision_lease_until: null });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', provisionLeaseUntil: null });
   });
 
   it('the panel ends with the newest wish, whatever the order in which wishes and slow pushes come', async () => {
@@ -57,12 +57,12 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     // A push that ran into its limit of rounds has left a job; running it is what the queue would do.
     await pushSubscription(slow, id);
     const row = await readRow(t.app, id);
-    expect(row).toMatchObject({ provision_state: 'synced', provision_version: 30, provision_synced_version: 30 });
-    const [{ device_limit: limit } = { device_limit: 0 }] = await t.app.db.sql<{ device_limit: number }>(
+    expect(row).toMatchObject({ provisionState: 'synced', provisionVersion: 30, provisionSyncedVersion: 30 });
+    const [{ deviceLimit: limit } = { deviceLimit: 0 }] = await t.app.db.sql<{ deviceLimit: number }>(
       'SELECT device_limit FROM subscriptions WHERE id = $1::int',
       [id],
     );
-    expect(await t.adapter.findByUuid(row.vpnpanel_uuid!)).toMatchObject({ deviceLimit: limit });
+    expect(await t.adapter.findByUuid(row.vpnpanelUuid!)).toMatchObject({ deviceLimit: limit });
     expect(t.panel.listUsers()).toHaveLength(1);
   });
 
@@ -75,7 +75,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     t.panel.faults.set({});
     await Promise.allSettled(Array.from({ length: 6 }, () => pushSubscription(t.app, id)));
     expect(t.panel.listUsers()).toHaveLength(1);
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced' });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced' });
   });
 
   it('a creation in flight twice, as after a lease that ran out, is adopted by its username', async () => {
@@ -98,11 +98,11 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
       },
     });
     const first = pushSubscription(app, id);
-    while (arrived === 0 || (await readRow(t.app, id)).provision_lease_until !== null) await new Promise(setImmediate);
+    while (arrived === 0 || (await readRow(t.app, id)).provisionLeaseUntil !== null) await new Promise(setImmediate);
     const results = await Promise.all([first, pushSubscription(app, id)]);
     expect(results.sort()).toEqual(['busy', 'synced']);
     expect(t.panel.listUsers()).toHaveLength(1);
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced', vpnpanel_uuid: t.panel.listUsers()[0]?.uuid });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', vpnpanelUuid: t.panel.listUsers()[0]?.uuid });
   });
 
   it('administrators who make different tariffs the trial tariff at once end with one', async () => {

@@ -43,7 +43,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     ({ app, clock } = await testApp());
   });
 
-  it('makes one account of many first sign-ins (H14)', async () => {
+  it('makes one account of many first sign-ins (spec 01 H14)', async () => {
     const id = 6_000_000_000 + unique();
     const initData = signInitData(TEST_BOT_TOKEN, { id, first_name: 'Ann' }, app.clock.now());
     const results = won(await atOnce(() => signInWithInitData(app, { initData, referralCode: null })));
@@ -58,7 +58,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(row).toEqual({ users: 1, events: 1, memberships: 1 });
   });
 
-  it('gives one e-mail to one of many registrations; the others hear why (H13)', async () => {
+  it('gives one e-mail to one of many registrations; the others hear why (spec 01 H13)', async () => {
     const email = anAddress();
     const draft = { authType: 'email', messengerId: null, username: null, firstName: null, lastName: null } as const;
     const rest = { emailVerified: false, passwordHash: 'x', language: 'ru', referredById: null };
@@ -80,7 +80,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(row).toEqual({ families: 1, rotated: 1 });
   });
 
-  it('leaves no live session behind when everything is revoked in the middle (H8)', async () => {
+  it('leaves no live session behind when everything is revoked in the middle (spec 01 H8)', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await aMessengerAccount(app);
       const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(app, user.id)));
@@ -113,7 +113,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(row!.live).toBe(0);
   });
 
-  it('does not sign in a user who is blocked at the same moment (H27)', async () => {
+  it('does not sign in a user who is blocked at the same moment (spec 01 H27)', async () => {
     const user = await aMessengerAccount(app);
     const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const blocked = inTransaction(app, async (t) => {
@@ -146,7 +146,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     for (const reason of lost(results)) expect(reason).toMatchObject({ status: 400, detail: 'Invalid verification token' });
   });
 
-  it('counts at most five wrong codes, however many come at once (H9)', async () => {
+  it('counts at most five wrong codes, however many come at once (spec 01 H9)', async () => {
     const account = await aVerifiedAccount(app);
     const newEmail = anAddress();
     await requestEmailChange(app, account.actor, { newEmail });

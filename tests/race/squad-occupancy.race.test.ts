@@ -17,7 +17,7 @@ describe.runIf(serverUrl)('users of a squad', () => {
   });
   afterAll(() => database.drop());
 
-  it('H20: stay exact while subscriptions come, change and go everywhere and somebody counts anew; their rows stay few', async () => {
+  it('spec 02 H20: stay exact while subscriptions come, change and go everywhere and somebody counts anew; their rows stay few', async () => {
     const uuids = ['a', 'b', 'c'];
     for (const uuid of uuids) await aServer(t.app, uuid);
     const squadsOf = (seed: number) => uuids.filter((_uuid, index) => ((seed >> index) & 1) === 1);
@@ -43,7 +43,7 @@ describe.runIf(serverUrl)('users of a squad', () => {
     );
     expect(shown.sort((a, b) => a.squadUuid.localeCompare(b.squadUuid))).toEqual(real);
     expect(real.every((row) => row.currentUsers > 10)).toBe(true);
-    const [rows] = await t.app.db.sql<{ kept: number }>('SELECT count(*)::int AS kept FROM squad_tallies');
+    const [rows] = await t.app.db.sql<{ kept: number }>('SELECT count(*)::int AS kept FROM squad_counters');
     expect(rows!.kept).toBeLessThan(300);
   });
 });

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { MINUTE_MS } from '../../src/core/clock.ts';
 import { changeReplyBlock, changeTicketStatus } from '../../src/domain/tickets/change-ticket.ts';
-import { remindOverdueTickets } from '../../src/domain/tickets/jobs.ts';
 import { readNotification } from '../../src/domain/tickets/notifications.ts';
 import { readTicket } from '../../src/domain/tickets/read-tickets.ts';
+import { remindOverdueTickets } from '../../src/domain/tickets/remind-overdue.ts';
 import { changeTicketSettings, readTicketSettings, type TicketSettingsPatch } from '../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
 import { anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
@@ -78,7 +78,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     const after = await readTicket(app, ticket.id);
     expect(after.messages).toHaveLength(1 + PARALLEL / 2);
     expect(after.replyBlockPermanent).toBe(true);
-    expect((await rowsOf(app, ticket.id)).filter((row) => row.notification_type === 'admin_reply')).toHaveLength(PARALLEL / 2);
+    expect((await rowsOf(app, ticket.id)).filter((row) => row.notificationType === 'admin_reply')).toHaveLength(PARALLEL / 2);
   });
 
   it('remind once, however many processes look', async () => {

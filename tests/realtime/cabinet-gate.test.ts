@@ -37,7 +37,7 @@ async function cabinet(user: BuiltUser) {
   return { ...client, greeting: await client.next() };
 }
 
-it('H26: knows administrators of the configuration, roles that may read tickets, and everyone else', async () => {
+it('spec 01 H26: knows administrators of the configuration, roles that may read tickets, and everyone else', async () => {
   const [plain, helper] = [await aUser(t.app), await aTicketReader()];
   const [user, staff, admin] = [await cabinet(plain), await cabinet(helper), await cabinet(owner)];
   expect(user.greeting).toEqual({ type: 'connected', user_id: plain.id, is_admin: false });

@@ -75,11 +75,11 @@ export async function checkMoney(database: Database): Promise<Finding> {
 
 /** Endpoints of others that stopped answering. */
 export async function checkWebhooks(database: Database): Promise<Finding> {
-  const rows = await database.db.sql<{ id: number; name: string; is_active: boolean }>(
+  const rows = await database.db.sql<{ id: number; name: string; isActive: boolean }>(
     'SELECT id, name, is_active FROM webhooks WHERE failing_since IS NOT NULL ORDER BY id LIMIT 20',
   );
   if (rows.length === 0) return ok('webhooks', 'none is failing');
-  const list = (isActive: boolean) => rows.filter((row) => row.is_active === isActive).map((row) => `${row.id} "${row.name}"`);
+  const list = (isActive: boolean) => rows.filter((row) => row.isActive === isActive).map((row) => `${row.id} "${row.name}"`);
   const [disabled, failing] = [list(false), list(true)];
   const parts = [
     ...(disabled.length > 0 ? [`switched off after failures: ${disabled.join(', ')}`] : []),

@@ -5,7 +5,9 @@ export type PrismaDb = PrismaClient | Prisma.TransactionClient;
 
 /**
  * Plain SQL with `$1` placeholders, for hot paths, locks, statistics and SQL functions. Runs on the same connection as
- * `prisma` inside a transaction. Rows come back alike on both databases: int8 as `number`, timestamptz as `Date`, jsonb parsed.
+ * `prisma` inside a transaction. Rows come back alike on both databases and under the names of the Prisma fields: a column `user_id` is
+ * `userId`, int8 is `number`, numeric `string`, timestamptz `Date`, jsonb parsed (its keys stay as they are). Types of rows and lists of
+ * columns come from `columns.ts`.
  */
 export type SqlRunner = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 

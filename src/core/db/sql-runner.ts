@@ -3,6 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import pg from 'pg';
 import type { SqlRunner } from './db.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
+import { toObjects } from './row-objects.ts';
 
 const INT8 = 20;
 const NUMERIC = 1700;
@@ -28,8 +29,9 @@ export function serverSql(pool: Pool, nameOf: (text: string) => string): SqlOnBo
   const runnerOn =
     (target: Pool | ClientBase): SqlRunner =>
     async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-      const result = await target.query({ name: nameOf(text), text, values: values as unknown[], types: serverTypes });
-      return result.rows as Row[];
+      const statement = { name: nameOf(text), text, values: values as unknown[], types: serverTypes, rowMode: 'array' } as const;
+      const { fields, rows } = await target.query(statement);
+      return toObjects<Row>(fields, rows);
     };
   return { root: guardedRoot(runnerOn(pool)), on: runnerOn };
 }
@@ -40,8 +42,11 @@ const embeddedParsers = { [INT8]: Number, [NUMERIC]: textOf };
 export function embeddedSql(database: PGliteInterface): SqlOnBoth<Transaction> {
   const runnerOn =
     (target: PGliteInterface | Transaction): SqlRunner =>
-    async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      (await target.query<Row>(text, values as unknown[], { parsers: embeddedParsers })).rows;
+    async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+      const options = { parsers: embeddedParsers, rowMode: 'array' } as const;
+      const { fields, rows } = await target.query<unknown[]>(text, values as unknown[], options);
+      return toObjects<Row>(fields, rows);
+    };
   return { root: guardedRoot(runnerOn(database)), on: runnerOn };
 }
 

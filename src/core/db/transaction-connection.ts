@@ -12,8 +12,8 @@ interface Holder<Connection> {
 
 /**
  * Lets plain SQL run on the connection of a Prisma transaction directly. Through Prisma's raw queries each statement costs as much
- * again as the statement itself and cannot be a prepared one; money moves in transactions of several statements, so it counts
- * (guide section 7). Prisma still begins, commits, rolls back and times out.
+ * again as the statement itself and cannot be a prepared one; money moves in transactions of several statements, so the
+ * benchmark measures it (docs/performance.md). Prisma still begins, commits, rolls back and times out.
  * @returns runs `work`, in which one transaction is begun: `sql()` gives that transaction's SQL once it has begun, and `over()` says that
  *   nothing may be sent any more
  */

@@ -10,8 +10,8 @@ interface EventRow {
   type: string;
   payload: Record<string, unknown>;
   audience: DomainEvent['audience'];
-  user_id: number | null;
-  created_at: Date;
+  userId: number | null;
+  createdAt: Date;
 }
 
 /** After a lost connection, events of this span are read again; what was already told is left out. */
@@ -102,8 +102,8 @@ export class EventBus {
         type: row.type,
         payload: row.payload,
         audience: row.audience,
-        userId: row.user_id,
-        createdAt: row.created_at,
+        userId: row.userId,
+        createdAt: row.createdAt,
       };
       for (const listener of this.#listeners) {
         try {

@@ -42,7 +42,7 @@ function isTrusted(address: Address, ranges: readonly Range[]): boolean {
 }
 
 /**
- * Address of the client (spec 01 §4.3). Forwarding headers count only when the peer is a trusted proxy: then it is the right-most
+ * Address of the client (spec 01 section 4.3). Forwarding headers count only when the peer is a trusted proxy: then it is the right-most
  * element of `X-Forwarded-For` that is not a trusted proxy itself, since everything to its left may be invented by the client; else
  * `X-Real-IP`, else the peer.
  * @param trustedProxies addresses and CIDR ranges, `Env.trustedProxies`

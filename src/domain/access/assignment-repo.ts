@@ -17,17 +17,17 @@ export interface Assignment {
 
 interface AssignmentRow {
   id: number;
-  user_id: number;
-  role_id: number;
-  role_name: string;
-  messenger_id: number | null;
+  userId: number;
+  roleId: number;
+  roleName: string;
+  messengerId: number | null;
   username: string | null;
-  first_name: string | null;
+  firstName: string | null;
   email: string | null;
-  assigned_by: number | null;
-  assigned_at: Date;
-  expires_at: Date | null;
-  is_active: boolean;
+  assignedBy: number | null;
+  assignedAt: Date;
+  expiresAt: Date | null;
+  isActive: boolean;
 }
 
 const SELECT = `SELECT ur.id, ur.user_id, ur.role_id, r.name AS role_name, u.messenger_id, u.username, u.first_name, u.email,
@@ -37,17 +37,17 @@ const SELECT = `SELECT ur.id, ur.user_id, ur.role_id, r.name AS role_name, u.mes
 function toAssignment(row: AssignmentRow): Assignment {
   return {
     id: row.id,
-    userId: row.user_id,
-    roleId: row.role_id,
-    roleName: row.role_name,
-    messengerId: row.messenger_id,
+    userId: row.userId,
+    roleId: row.roleId,
+    roleName: row.roleName,
+    messengerId: row.messengerId,
     username: row.username,
-    firstName: row.first_name,
+    firstName: row.firstName,
     email: row.email,
-    assignedBy: row.assigned_by,
-    assignedAt: row.assigned_at,
-    expiresAt: row.expires_at,
-    isActive: row.is_active,
+    assignedBy: row.assignedBy,
+    assignedAt: row.assignedAt,
+    expiresAt: row.expiresAt,
+    isActive: row.isActive,
   };
 }
 
@@ -119,12 +119,12 @@ export interface AdminUser {
 export async function listAdminUsers(db: Db, now: Date): Promise<AdminUser[]> {
   const rows = await db.sql<{
     id: number;
-    messenger_id: number | null;
+    messengerId: number | null;
     username: string | null;
-    first_name: string | null;
-    last_name: string | null;
+    firstName: string | null;
+    lastName: string | null;
     email: string | null;
-    role_names: string[];
+    roleNames: string[];
   }>(
     `SELECT u.id, u.messenger_id, u.username, u.first_name, u.last_name, u.email,
        jsonb_agg(r.name ORDER BY r.level DESC, r.id) AS role_names
@@ -135,11 +135,11 @@ export async function listAdminUsers(db: Db, now: Date): Promise<AdminUser[]> {
   );
   return rows.map((row) => ({
     userId: row.id,
-    messengerId: row.messenger_id,
+    messengerId: row.messengerId,
     username: row.username,
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
     email: row.email,
-    roleNames: row.role_names,
+    roleNames: row.roleNames,
   }));
 }

@@ -71,19 +71,19 @@ export interface AuditRow {
 
 interface Row {
   id: number;
-  user_id: number | null;
-  actor_name: string | null;
+  userId: number | null;
+  actorName: string | null;
   action: string;
-  resource_type: string | null;
-  resource_id: string | null;
+  resourceType: string | null;
+  resourceId: string | null;
   details: Record<string, unknown> | null;
-  ip_address: string | null;
-  user_agent: string | null;
+  ipAddress: string | null;
+  userAgent: string | null;
   status: string;
-  request_method: string | null;
-  request_path: string | null;
-  created_at: Date;
-  first_name: string | null;
+  requestMethod: string | null;
+  requestPath: string | null;
+  createdAt: Date;
+  firstName: string | null;
   email: string | null;
 }
 
@@ -149,19 +149,19 @@ export async function listAuditRows(
   );
   return rows.map((row) => ({
     id: row.id,
-    userId: row.user_id,
-    actorName: row.actor_name,
+    userId: row.userId,
+    actorName: row.actorName,
     action: row.action,
-    resourceType: row.resource_type,
-    resourceId: row.resource_id,
+    resourceType: row.resourceType,
+    resourceId: row.resourceId,
     details: row.details,
-    ipAddress: row.ip_address,
-    userAgent: row.user_agent,
+    ipAddress: row.ipAddress,
+    userAgent: row.userAgent,
     status: row.status,
-    requestMethod: row.request_method,
-    requestPath: row.request_path,
-    createdAt: row.created_at,
-    firstName: row.first_name,
+    requestMethod: row.requestMethod,
+    requestPath: row.requestPath,
+    createdAt: row.createdAt,
+    firstName: row.firstName,
     email: row.email,
   }));
 }

@@ -102,7 +102,7 @@ export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
     await lockDefaultToken(t.db);
     const now = t.clock.now();
     const token = await upsertActiveToken(t.db, {
-      // A setting may be longer than a token's name; the start must not fail on it (spec 06 section 17.13).
+      // A setting may be longer than a token's name; the start must not fail on it (spec 06 section 17, hazard 13).
       name: firstCharacters(t.settings.get('WEB_API_DEFAULT_TOKEN_NAME'), MAX_NAME_LENGTH),
       description: null,
       hash,

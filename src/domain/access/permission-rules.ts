@@ -44,7 +44,7 @@ export function parseConfigAdmins(adminIds: string, adminEmails: string): Config
   };
 }
 
-/** Config admins pass every permission and no policy binds them. An e-mail counts only when its owner has proved it (H1). */
+/** Config admins pass every permission and no policy binds them. An e-mail counts only when its owner has proved it (spec 01 H1). */
 export function isConfigAdmin(
   admins: ConfigAdmins,
   user: { messengerId: number | null; email: string | null; emailVerified: boolean },

@@ -24,31 +24,31 @@ interface PolicyRow {
   id: number;
   name: string;
   description: string | null;
-  role_id: number | null;
-  role_name: string | null;
+  roleId: number | null;
+  roleName: string | null;
   priority: number;
   effect: 'allow' | 'deny';
   conditions: Record<string, unknown> | null;
   resource: string;
   actions: string[];
-  is_active: boolean;
-  created_by: number | null;
-  created_at: Date;
+  isActive: boolean;
+  createdBy: number | null;
+  createdAt: Date;
 }
 
 const SELECT = `SELECT p.id, p.name, p.description, p.role_id, r.name AS role_name, p.priority, p.effect, p.conditions, p.resource,
     p.actions, p.is_active, p.created_by, p.created_at
   FROM access_policies p LEFT JOIN admin_roles r ON r.id = p.role_id`;
 
-function toPolicy({ role_id, role_name, conditions, is_active, created_by, created_at, ...row }: PolicyRow): NamedPolicy {
+function toPolicy({ roleId, roleName, conditions, isActive, createdBy, createdAt, ...row }: PolicyRow): NamedPolicy {
   return {
     ...row,
-    roleId: role_id,
-    roleName: role_name,
+    roleId: roleId,
+    roleName: roleName,
     conditions: conditions ?? {},
-    isActive: is_active,
-    createdBy: created_by,
-    createdAt: created_at,
+    isActive: isActive,
+    createdBy: createdBy,
+    createdAt: createdAt,
   };
 }
 

@@ -4,15 +4,15 @@ import type { ApiToken } from './types.ts';
 interface TokenRow {
   id: number;
   name: string;
-  token_prefix: string;
+  tokenPrefix: string;
   description: string | null;
-  is_active: boolean;
-  created_at: Date;
-  updated_at: Date;
-  expires_at: Date | null;
-  last_used_at: Date | null;
-  last_used_ip: string | null;
-  created_by: string | null;
+  isActive: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+  lastUsedIp: string | null;
+  createdBy: string | null;
 }
 
 const COLUMNS =
@@ -22,15 +22,15 @@ function toToken(row: TokenRow): ApiToken {
   return {
     id: row.id,
     name: row.name,
-    prefix: row.token_prefix,
+    prefix: row.tokenPrefix,
     description: row.description,
-    isActive: row.is_active,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    lastUsedIp: row.last_used_ip,
-    createdBy: row.created_by,
+    isActive: row.isActive,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    expiresAt: row.expiresAt,
+    lastUsedAt: row.lastUsedAt,
+    lastUsedIp: row.lastUsedIp,
+    createdBy: row.createdBy,
   };
 }
 
@@ -83,21 +83,21 @@ export async function lockDefaultToken(db: Db): Promise<void> {
 
 /** Switches a token off if `createdBy` made it. @returns its hash, null when nothing changed */
 export async function retireToken(db: Db, id: number, createdBy: string, now: Date): Promise<string | null> {
-  const [row] = await db.sql<{ token_hash: string }>(
+  const [row] = await db.sql<{ tokenHash: string }>(
     `UPDATE web_api_tokens SET is_active = false, updated_at = $3::timestamptz
      WHERE id = $1::bigint AND created_by = $2 AND is_active RETURNING token_hash`,
     [id, createdBy, now],
   );
-  return row?.token_hash ?? null;
+  return row?.tokenHash ?? null;
 }
 
 /** The token as it is before a change; nobody else changes it until the transaction ends. Null = there is none. */
 export async function lockToken(db: Db, id: number): Promise<{ token: ApiToken; hash: string } | null> {
-  const [row] = await db.sql<TokenRow & { token_hash: string }>(
+  const [row] = await db.sql<TokenRow & { tokenHash: string }>(
     `SELECT ${COLUMNS}, token_hash FROM web_api_tokens WHERE id = $1::bigint FOR UPDATE`,
     [id],
   );
-  return row ? { token: toToken(row), hash: row.token_hash } : null;
+  return row ? { token: toToken(row), hash: row.tokenHash } : null;
 }
 
 export async function setTokenActive(db: Db, id: number, isActive: boolean, now: Date): Promise<ApiToken> {

@@ -23,26 +23,26 @@ interface RoleRow {
   permissions: string[];
   color: string | null;
   icon: string | null;
-  is_system: boolean;
-  is_active: boolean;
-  created_at: Date;
+  isSystem: boolean;
+  isActive: boolean;
+  createdAt: Date;
 }
 
 const COLUMNS = 'id, name, description, level, permissions, color, icon, is_system, is_active, created_at';
 
-function toRole({ is_system, is_active, created_at, ...row }: RoleRow): AdminRole {
-  return { ...row, isSystem: is_system, isActive: is_active, createdAt: created_at };
+function toRole({ isSystem, isActive, createdAt, ...row }: RoleRow): AdminRole {
+  return { ...row, isSystem: isSystem, isActive: isActive, createdAt: createdAt };
 }
 
 /** Highest level first, each with the number of its active assignments, in one statement. */
 export async function listRoles(db: Db, includeInactive: boolean): Promise<ListedRole[]> {
-  const rows = await db.sql<RoleRow & { user_count: number }>(
+  const rows = await db.sql<RoleRow & { userCount: number }>(
     `SELECT ${COLUMNS}, coalesce(held.users, 0)::int AS user_count FROM admin_roles
      LEFT JOIN (SELECT role_id, count(*) AS users FROM user_roles WHERE is_active GROUP BY role_id) held ON held.role_id = id
      WHERE is_active OR $1::boolean ORDER BY level DESC, id`,
     [includeInactive],
   );
-  return rows.map(({ user_count, ...row }) => ({ ...toRole(row), userCount: user_count }));
+  return rows.map(({ userCount, ...row }) => ({ ...toRole(row), userCount: userCount }));
 }
 
 export async function findRole(db: Db, id: number): Promise<AdminRole | null> {

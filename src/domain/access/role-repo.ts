@@ -23,7 +23,7 @@ export async function listHeldRoles(db: Db, userId: number, now: Date): Promise<
 export async function listActivePolicies(db: Db): Promise<AccessPolicy[]> {
   const rows = await db.sql<{
     name: string;
-    role_id: number | null;
+    roleId: number | null;
     effect: string;
     resource: string;
     actions: string[];
@@ -31,13 +31,13 @@ export async function listActivePolicies(db: Db): Promise<AccessPolicy[]> {
   }>(
     'SELECT name, role_id, effect, resource, actions, conditions FROM access_policies WHERE is_active ORDER BY priority DESC, id',
   );
-  return rows.map(({ role_id, conditions, ...policy }) => ({ ...policy, roleId: role_id, conditions: conditions ?? {} }));
+  return rows.map(({ roleId, conditions, ...policy }) => ({ ...policy, roleId: roleId, conditions: conditions ?? {} }));
 }
 
 /** Users whose effective set depends on this role. */
 export async function listRoleHolderIds(db: Db, roleId: number): Promise<number[]> {
-  const rows = await db.sql<{ user_id: number }>('SELECT user_id FROM user_roles WHERE role_id = $1::int', [roleId]);
-  return rows.map((row) => row.user_id);
+  const rows = await db.sql<{ userId: number }>('SELECT user_id FROM user_roles WHERE role_id = $1::int', [roleId]);
+  return rows.map((row) => row.userId);
 }
 
 /** Instances that start together seed one after the other; the lock ends with the transaction. */
@@ -80,7 +80,7 @@ export async function grantToConfigAdmins(
   emails: readonly string[],
   now: Date,
 ): Promise<number[]> {
-  const rows = await db.sql<{ user_id: number }>(
+  const rows = await db.sql<{ userId: number }>(
     `INSERT INTO user_roles (user_id, role_id, assigned_at, is_active)
      SELECT id, $1::int, $4::timestamptz, true FROM users
      WHERE messenger_id = ANY($2::bigint[]) OR (email_verified AND email = ANY($3::text[]))
@@ -89,7 +89,7 @@ export async function grantToConfigAdmins(
      RETURNING user_id`,
     [roleId, messengerIds, emails, now],
   );
-  return rows.map((row) => row.user_id);
+  return rows.map((row) => row.userId);
 }
 
 /** Takes the role from everyone who is not on the lists. @returns the users who lost it */
@@ -99,14 +99,14 @@ export async function revokeFromOthers(
   messengerIds: readonly number[],
   emails: readonly string[],
 ): Promise<number[]> {
-  const rows = await db.sql<{ user_id: number }>(
+  const rows = await db.sql<{ userId: number }>(
     `UPDATE user_roles ur SET is_active = false FROM users u
      WHERE ur.role_id = $1::int AND ur.is_active AND u.id = ur.user_id
        AND NOT (coalesce(u.messenger_id = ANY($2::bigint[]), false) OR (u.email_verified AND coalesce(u.email = ANY($3::text[]), false)))
      RETURNING ur.user_id`,
     [roleId, messengerIds, emails],
   );
-  return rows.map((row) => row.user_id);
+  return rows.map((row) => row.userId);
 }
 
 export async function countActiveHolders(db: Db, roleId: number): Promise<number> {

@@ -30,20 +30,20 @@ export interface EventFilter {
 
 interface EventRow {
   id: number;
-  event_type: string;
-  user_id: number;
-  first_name: string | null;
-  last_name: string | null;
+  eventType: string;
+  userId: number;
+  firstName: string | null;
+  lastName: string | null;
   email: string | null;
   username: string | null;
-  messenger_id: number | null;
-  subscription_id: number | null;
-  transaction_id: number | null;
-  amount_kopeks: number | null;
+  messengerId: number | null;
+  subscriptionId: number | null;
+  transactionId: number | null;
+  amountKopeks: number | null;
   currency: string | null;
   message: string | null;
-  occurred_at: Date;
-  created_at: Date;
+  occurredAt: Date;
+  createdAt: Date;
   extra: Record<string, unknown>;
 }
 
@@ -52,27 +52,27 @@ const COLUMNS = 'e.*, u.username, u.messenger_id, u.first_name, u.last_name, u.e
 function toEvent(row: EventRow): RecordedEvent {
   return {
     id: row.id,
-    eventType: row.event_type,
-    userId: row.user_id,
+    eventType: row.eventType,
+    userId: row.userId,
     userFullName: fullName({
-      id: row.user_id,
-      firstName: row.first_name,
-      lastName: row.last_name,
+      id: row.userId,
+      firstName: row.firstName,
+      lastName: row.lastName,
       username: row.username,
-      messengerId: row.messenger_id,
+      messengerId: row.messengerId,
       email: row.email,
     }),
     userUsername: row.username,
-    userMessengerId: row.messenger_id,
-    subscriptionId: row.subscription_id,
-    transactionId: row.transaction_id,
-    amountKopeks: row.amount_kopeks,
+    userMessengerId: row.messengerId,
+    subscriptionId: row.subscriptionId,
+    transactionId: row.transactionId,
+    amountKopeks: row.amountKopeks,
     currency: row.currency,
     message: row.message,
-    occurredAt: row.occurred_at,
-    createdAt: row.created_at,
+    occurredAt: row.occurredAt,
+    createdAt: row.createdAt,
     extra:
-      row.event_type === 'promocode_activation'
+      row.eventType === 'promocode_activation'
         ? { balance_before_kopeks: null, balance_after_kopeks: null, ...row.extra }
         : row.extra,
   };
@@ -85,13 +85,13 @@ export async function referencesOf(
   subscriptionId: number | null,
   transactionId: number | null,
 ): Promise<{ hasSubscription: boolean; hasTransaction: boolean } | null> {
-  const [row] = await db.sql<{ has_subscription: boolean; has_transaction: boolean }>(
+  const [row] = await db.sql<{ hasSubscription: boolean; hasTransaction: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM subscriptions s WHERE s.id = $2::int AND s.user_id = u.id) AS has_subscription,
        EXISTS (SELECT 1 FROM transactions x WHERE x.id = $3::int AND x.user_id = u.id AND NOT x.is_internal) AS has_transaction
      FROM users u WHERE u.id = $1::int`,
     [userId, subscriptionId, transactionId],
   );
-  return row ? { hasSubscription: row.has_subscription, hasTransaction: row.has_transaction } : null;
+  return row ? { hasSubscription: row.hasSubscription, hasTransaction: row.hasTransaction } : null;
 }
 
 /** @returns the id of the new row */

@@ -4,40 +4,40 @@ import type { Campaign, CampaignBonusType, CampaignValues } from './types.ts';
 export interface CampaignRow {
   id: number;
   name: string;
-  start_parameter: string;
-  bonus_type: CampaignBonusType;
-  balance_bonus_kopeks: number;
-  subscription_duration_days: number | null;
-  subscription_traffic_gb: number | null;
-  subscription_device_limit: number | null;
-  subscription_squads: string[];
-  tariff_id: number | null;
-  tariff_duration_days: number | null;
-  is_active: boolean;
-  partner_user_id: number | null;
-  created_by: number | null;
-  created_at: Date;
-  updated_at: Date;
+  startParameter: string;
+  bonusType: CampaignBonusType;
+  balanceBonusKopeks: number;
+  subscriptionDurationDays: number | null;
+  subscriptionTrafficGb: number | null;
+  subscriptionDeviceLimit: number | null;
+  subscriptionSquads: string[];
+  tariffId: number | null;
+  tariffDurationDays: number | null;
+  isActive: boolean;
+  partnerUserId: number | null;
+  createdBy: number | null;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 export function toCampaign(row: CampaignRow): Campaign {
   return {
     id: row.id,
     name: row.name,
-    startParameter: row.start_parameter,
-    bonusType: row.bonus_type,
-    balanceBonusKopeks: row.balance_bonus_kopeks,
-    subscriptionDurationDays: row.subscription_duration_days,
-    subscriptionTrafficGb: row.subscription_traffic_gb,
-    subscriptionDeviceLimit: row.subscription_device_limit,
-    subscriptionSquads: row.subscription_squads,
-    tariffId: row.tariff_id,
-    tariffDurationDays: row.tariff_duration_days,
-    isActive: row.is_active,
-    partnerUserId: row.partner_user_id,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    startParameter: row.startParameter,
+    bonusType: row.bonusType,
+    balanceBonusKopeks: row.balanceBonusKopeks,
+    subscriptionDurationDays: row.subscriptionDurationDays,
+    subscriptionTrafficGb: row.subscriptionTrafficGb,
+    subscriptionDeviceLimit: row.subscriptionDeviceLimit,
+    subscriptionSquads: row.subscriptionSquads,
+    tariffId: row.tariffId,
+    tariffDurationDays: row.tariffDurationDays,
+    isActive: row.isActive,
+    partnerUserId: row.partnerUserId,
+    createdBy: row.createdBy,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

@@ -4,12 +4,12 @@ import { partnerName } from './rules.ts';
 import type { CampaignCard, CampaignFigures } from './types.ts';
 
 interface CardRow extends CampaignRow, CampaignFigures {
-  tariff_name: string | null;
-  partner_first_name: string | null;
-  partner_username: string | null;
+  tariffName: string | null;
+  partnerFirstName: string | null;
+  partnerUsername: string | null;
 }
 
-/** Sums over the tallies of a campaign, which are kept by triggers (migration 0070). */
+/** Sums over the counters of a campaign, which are kept by triggers (prisma/sql/campaign-stats.sql). */
 const FIGURES = `coalesce(sum(y.registrations), 0)::int AS registrations,
   coalesce(sum(y.balance_issued_kopeks), 0)::bigint AS "balanceIssuedKopeks",
   coalesce(sum(y.subscription_registrations), 0)::int AS "subscriptionRegistrations",
@@ -24,17 +24,17 @@ const FIGURES = `coalesce(sum(y.registrations), 0)::int AS registrations,
 function cardsSql(page: string): string {
   return `SELECT c.*, t.name AS tariff_name, p.first_name AS partner_first_name, p.username AS partner_username, f.*
     FROM (${page}) c LEFT JOIN tariffs t ON t.id = c.tariff_id LEFT JOIN users p ON p.id = c.partner_user_id
-      CROSS JOIN LATERAL (SELECT ${FIGURES} FROM campaign_tallies y WHERE y.campaign_id = c.id) f
+      CROSS JOIN LATERAL (SELECT ${FIGURES} FROM campaign_counters y WHERE y.campaign_id = c.id) f
     ORDER BY c.created_at DESC, c.id DESC`;
 }
 
 function toCard(row: CardRow): CampaignCard {
-  const partner = row.partner_user_id;
+  const partner = row.partnerUserId;
   return {
     campaign: toCampaign(row),
-    tariffName: row.tariff_name,
+    tariffName: row.tariffName,
     partnerName:
-      partner === null ? null : partnerName({ id: partner, firstName: row.partner_first_name, username: row.partner_username }),
+      partner === null ? null : partnerName({ id: partner, firstName: row.partnerFirstName, username: row.partnerUsername }),
     figures: {
       registrations: row.registrations,
       balanceIssuedKopeks: row.balanceIssuedKopeks,
@@ -97,7 +97,7 @@ export async function readTotals(db: Db): Promise<CampaignTotals> {
      FROM advertising_campaigns c LEFT JOIN (
        SELECT campaign_id, sum(registrations) AS registrations, sum(balance_issued_kopeks) AS balance,
          sum(subscription_registrations) AS subscriptions, sum(tariff_registrations) AS tariffs
-       FROM campaign_tallies GROUP BY campaign_id) y ON y.campaign_id = c.id`,
+       FROM campaign_counters GROUP BY campaign_id) y ON y.campaign_id = c.id`,
   );
   return row!;
 }

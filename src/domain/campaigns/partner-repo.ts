@@ -8,7 +8,7 @@ const CAMPAIGN = `c.id, c.name, c.start_parameter AS "startParameter", c.is_acti
   c.balance_bonus_kopeks AS "balanceBonusKopeks", c.subscription_duration_days AS "subscriptionDurationDays",
   c.subscription_traffic_gb AS "subscriptionTrafficGb"`;
 
-/** Registrations that became the partner's referrals, and his rewards (spec 04 section 5.2) of campaign `c`. */
+/** Registrations that became the partner's referrals, and his rewards (spec 04 section 5, item 2) of campaign `c`. */
 const SUMS = `(SELECT count(*)::int FROM advertising_campaign_registrations g JOIN users r ON r.id = g.user_id
     WHERE g.campaign_id = c.id AND r.referred_by_id = c.partner_user_id) AS registrations,
   x.referrals, x.kopeks AS "earnedKopeks"`;

@@ -53,7 +53,7 @@ export async function readOwnPartnership(app: App, actor: UserActor): Promise<Ow
 }
 
 /**
- * What one of the partner's own campaigns brought him (spec 04 section 5.2).
+ * What one of the partner's own campaigns brought him (spec 04 section 5, item 2).
  * @throws AppError 403 'Partner status required' | 404 'Campaign not found or not assigned to you'
  */
 export async function readOwnCampaignStats(app: App, actor: UserActor, campaignId: number): Promise<PartnerCampaignStats> {

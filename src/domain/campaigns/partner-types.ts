@@ -1,7 +1,7 @@
 import type { DayFigures, PeriodChange, WindowSums } from '../referrals/stats/types.ts';
 import type { CampaignBonusType } from './types.ts';
 
-/** What a campaign brought its partner (spec 04 section 5.2); kopeks. */
+/** What a campaign brought its partner (spec 04 section 5, item 2); kopeks. */
 export interface PartnerCampaignSums {
   /** Users who came through it and are the partner's referrals. */
   registrations: number;

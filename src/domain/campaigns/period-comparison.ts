@@ -1,4 +1,4 @@
-/** How a number changed from one period to the next (spec 04 section 5.2). */
+/** How a number changed from one period to the next (spec 04 section 5, item 2). */
 export interface PeriodChange {
   absolute: number;
   /** With two decimals; 100 where something came of nothing. */

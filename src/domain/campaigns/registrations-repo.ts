@@ -42,12 +42,12 @@ export function listRegistrationPage(
 }
 
 export async function findLastRegistration(db: Db, campaignId: number): Promise<Date | null> {
-  const [row] = await db.sql<{ created_at: Date }>(
+  const [row] = await db.sql<{ createdAt: Date }>(
     `SELECT created_at FROM advertising_campaign_registrations WHERE campaign_id = $1::int
      ORDER BY created_at DESC, id DESC LIMIT 1`,
     [campaignId],
   );
-  return row?.created_at ?? null;
+  return row?.createdAt ?? null;
 }
 
 /** One calendar day in UTC. */
@@ -65,7 +65,7 @@ export function listDays(db: Db, campaignId: number, from: Date, to: Date): Prom
        coalesce(sum(y.deposits_kopeks), 0)::bigint AS "depositsKopeks"
      FROM generate_series(($2::timestamptz AT TIME ZONE 'UTC')::date::timestamp, ($3::timestamptz AT TIME ZONE 'UTC')::date::timestamp,
          interval '1 day') AS d (day)
-       LEFT JOIN campaign_day_tallies y ON y.campaign_id = $1::int AND y.day = d.day::date
+       LEFT JOIN campaign_day_counters y ON y.campaign_id = $1::int AND y.day = d.day::date
          AND y.day BETWEEN ($2::timestamptz AT TIME ZONE 'UTC')::date AND ($3::timestamptz AT TIME ZONE 'UTC')::date
      GROUP BY d.day ORDER BY d.day`,
     [campaignId, from, to],

@@ -19,12 +19,12 @@ export async function holdActive(db: Db, id: number): Promise<Campaign | null> {
  * lock in hand and sees what a sign-in at the same moment has just written. Null = no such user, or not active.
  */
 export async function lockVisitor(db: Db, userId: number): Promise<CampaignVisitor | null> {
-  const [user] = await db.sql<{ id: number; status: string; language: string; referred_by_id: number | null }>(
+  const [user] = await db.sql<{ id: number; status: string; language: string; referredById: number | null }>(
     'SELECT id, status, language, referred_by_id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
     [userId],
   );
   if (user?.status !== 'active') return null;
-  const [row] = await db.sql<{ is_registered: boolean; has_subscription: boolean }>(
+  const [row] = await db.sql<{ isRegistered: boolean; hasSubscription: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM advertising_campaign_registrations WHERE user_id = $1::int) AS is_registered,
        EXISTS (SELECT 1 FROM subscriptions WHERE user_id = $1::int) AS has_subscription`,
     [userId],
@@ -32,9 +32,9 @@ export async function lockVisitor(db: Db, userId: number): Promise<CampaignVisit
   return {
     id: user.id,
     language: user.language,
-    isRegistered: row!.is_registered,
-    hasSubscription: row!.has_subscription,
-    referredById: user.referred_by_id,
+    isRegistered: row!.isRegistered,
+    hasSubscription: row!.hasSubscription,
+    referredById: user.referredById,
   };
 }
 

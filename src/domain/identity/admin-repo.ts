@@ -15,10 +15,10 @@ export async function lockByEmail(db: Db, email: string): Promise<AdminCandidate
   const [row] = await db.sql<{
     id: number;
     status: string;
-    messenger_id: number | null;
-    email_verified: boolean;
-    has_password: boolean;
-    has_other_way_in: boolean;
+    messengerId: number | null;
+    emailVerified: boolean;
+    hasPassword: boolean;
+    hasOtherWayIn: boolean;
   }>(
     `SELECT id, status, messenger_id, email_verified, password_hash IS NOT NULL AS has_password,
        num_nonnulls(messenger_id, google_id, yandex_id, discord_id, vk_id) > 0 AS has_other_way_in
@@ -29,10 +29,10 @@ export async function lockByEmail(db: Db, email: string): Promise<AdminCandidate
   return {
     id: row.id,
     status: row.status,
-    messengerId: row.messenger_id,
-    emailVerified: row.email_verified,
-    hasPassword: row.has_password,
-    hasOtherWayIn: row.has_other_way_in,
+    messengerId: row.messengerId,
+    emailVerified: row.emailVerified,
+    hasPassword: row.hasPassword,
+    hasOtherWayIn: row.hasOtherWayIn,
   };
 }
 

@@ -3,36 +3,36 @@ import type { AuthType, SessionUser, UserRecord, UserStatus } from './types.ts';
 
 export interface UserRow {
   id: number;
-  messenger_id: number | null;
-  auth_type: AuthType;
+  messengerId: number | null;
+  authType: AuthType;
   username: string | null;
-  first_name: string | null;
-  last_name: string | null;
+  firstName: string | null;
+  lastName: string | null;
   status: UserStatus;
   language: string;
-  balance_kopeks: number;
-  referral_code: string;
-  referred_by_id: number | null;
+  balanceKopeks: number;
+  referralCode: string;
+  referredById: number | null;
   email: string | null;
-  email_verified: boolean;
-  has_password: boolean;
-  google_id: string | null;
-  yandex_id: string | null;
-  discord_id: string | null;
-  vk_id: number | null;
-  vpnpanel_uuid: string | null;
-  promo_group_id: number | null;
-  referral_commission_percent: number | null;
-  restriction_topup: boolean;
-  restriction_subscription: boolean;
-  restriction_reason: string | null;
-  partner_status: string;
-  has_had_paid_subscription: boolean;
-  has_made_first_topup: boolean;
-  cabinet_last_login: Date | null;
-  created_at: Date;
-  updated_at: Date;
-  last_activity: Date | null;
+  emailVerified: boolean;
+  hasPassword: boolean;
+  googleId: string | null;
+  yandexId: string | null;
+  discordId: string | null;
+  vkId: number | null;
+  vpnpanelUuid: string | null;
+  promoGroupId: number | null;
+  referralCommissionPercent: number | null;
+  restrictionTopup: boolean;
+  restrictionSubscription: boolean;
+  restrictionReason: string | null;
+  partnerStatus: string;
+  hasHadPaidSubscription: boolean;
+  hasMadeFirstTopup: boolean;
+  cabinetLastLogin: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+  lastActivity: Date | null;
 }
 
 /** Columns of a `UserRow`; no secret among them. */
@@ -44,36 +44,36 @@ export const USER_COLUMNS = `id, messenger_id, auth_type, username, first_name, 
 export function toUser(row: UserRow): UserRecord {
   return {
     id: row.id,
-    messengerId: row.messenger_id,
-    authType: row.auth_type,
+    messengerId: row.messengerId,
+    authType: row.authType,
     username: row.username,
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
     status: row.status,
     language: row.language,
-    balanceKopeks: row.balance_kopeks,
-    referralCode: row.referral_code,
-    referredById: row.referred_by_id,
+    balanceKopeks: row.balanceKopeks,
+    referralCode: row.referralCode,
+    referredById: row.referredById,
     email: row.email,
-    emailVerified: row.email_verified,
-    hasPassword: row.has_password,
-    googleId: row.google_id,
-    yandexId: row.yandex_id,
-    discordId: row.discord_id,
-    vkId: row.vk_id,
-    vpnpanelUuid: row.vpnpanel_uuid,
-    promoGroupId: row.promo_group_id,
-    referralCommissionPercent: row.referral_commission_percent,
-    restrictionTopup: row.restriction_topup,
-    restrictionSubscription: row.restriction_subscription,
-    restrictionReason: row.restriction_reason,
-    partnerStatus: row.partner_status,
-    hasHadPaidSubscription: row.has_had_paid_subscription,
-    hasMadeFirstTopup: row.has_made_first_topup,
-    cabinetLastLogin: row.cabinet_last_login,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    lastActivity: row.last_activity,
+    emailVerified: row.emailVerified,
+    hasPassword: row.hasPassword,
+    googleId: row.googleId,
+    yandexId: row.yandexId,
+    discordId: row.discordId,
+    vkId: row.vkId,
+    vpnpanelUuid: row.vpnpanelUuid,
+    promoGroupId: row.promoGroupId,
+    referralCommissionPercent: row.referralCommissionPercent,
+    restrictionTopup: row.restrictionTopup,
+    restrictionSubscription: row.restrictionSubscription,
+    restrictionReason: row.restrictionReason,
+    partnerStatus: row.partnerStatus,
+    hasHadPaidSubscription: row.hasHadPaidSubscription,
+    hasMadeFirstTopup: row.hasMadeFirstTopup,
+    cabinetLastLogin: row.cabinetLastLogin,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastActivity: row.lastActivity,
   };
 }
 
@@ -193,7 +193,7 @@ export const findSessionUserByMessengerId = (db: Db, messengerId: number) =>
   findSession(db, 'messenger_id = $1::bigint', messengerId);
 
 async function findSession(db: Db, condition: string, value: number): Promise<SessionUser | null> {
-  const [row] = await db.sql<UserRow & { sessions_ended_at: Date | null }>(
+  const [row] = await db.sql<UserRow & { sessionsEndedAt: Date | null }>(
     `SELECT id, status, messenger_id, username, language, email, email_verified, last_activity, sessions_ended_at
      FROM users WHERE ${condition}`,
     [value],
@@ -202,13 +202,13 @@ async function findSession(db: Db, condition: string, value: number): Promise<Se
   return {
     id: row.id,
     status: row.status,
-    messengerId: row.messenger_id,
+    messengerId: row.messengerId,
     username: row.username,
     language: row.language,
     email: row.email,
-    emailVerified: row.email_verified,
-    lastActivity: row.last_activity,
-    sessionsEndedAt: row.sessions_ended_at,
+    emailVerified: row.emailVerified,
+    lastActivity: row.lastActivity,
+    sessionsEndedAt: row.sessionsEndedAt,
   };
 }
 
@@ -243,9 +243,9 @@ export interface PasswordUser {
 }
 
 export async function findPasswordUser(db: Db, email: string): Promise<PasswordUser | null> {
-  const [row] = await db.sql<{ id: number; status: UserStatus; password_hash: string | null; email_verified: boolean }>(
+  const [row] = await db.sql<{ id: number; status: UserStatus; passwordHash: string | null; emailVerified: boolean }>(
     'SELECT id, status, password_hash, email_verified FROM users WHERE email = $1',
     [email],
   );
-  return row ? { id: row.id, status: row.status, passwordHash: row.password_hash, emailVerified: row.email_verified } : null;
+  return row ? { id: row.id, status: row.status, passwordHash: row.passwordHash, emailVerified: row.emailVerified } : null;
 }

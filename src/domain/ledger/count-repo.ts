@@ -67,12 +67,12 @@ export interface CountMark {
 /** Locks the one row that says how far is counted, making it first where there is none. */
 export async function lockCountMark(db: Db, settleSeconds: number): Promise<CountMark> {
   await db.sql('INSERT INTO transaction_count_mark (id) VALUES (1) ON CONFLICT (id) DO NOTHING RETURNING id');
-  const [row] = await db.sql<{ through_id: number; seen_id: number; is_settled: boolean }>(
+  const [row] = await db.sql<{ throughId: number; seenId: number; isSettled: boolean }>(
     `SELECT through_id, seen_id, seen_at <= clock_timestamp() - $1::int * interval '1 second' AS is_settled
      FROM transaction_count_mark WHERE id = 1 FOR UPDATE`,
     [settleSeconds],
   );
-  return { throughId: row!.through_id, seenId: row!.seen_id, isSettled: row!.is_settled };
+  return { throughId: row!.throughId, seenId: row!.seenId, isSettled: row!.isSettled };
 }
 
 /** Adds the rows with `after < id <= through` to the counts. */

@@ -3,8 +3,8 @@ import type { CounterAccount, Movement, Posting } from './types.ts';
 
 interface PostingRow {
   outcome: Posting['outcome'];
-  transaction_id: number | null;
-  balance_kopeks: number | null;
+  transactionId: number | null;
+  balanceKopeks: number | null;
 }
 
 const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transaction(
@@ -35,9 +35,9 @@ export async function postMovement(app: App, movement: Movement): Promise<Postin
   switch (row?.outcome) {
     case 'posted':
     case 'duplicate':
-      return { outcome: row.outcome, transactionId: row.transaction_id!, balanceKopeks: row.balance_kopeks! };
+      return { outcome: row.outcome, transactionId: row.transactionId!, balanceKopeks: row.balanceKopeks! };
     case 'insufficient':
-      return { outcome: 'insufficient', balanceKopeks: row.balance_kopeks! };
+      return { outcome: 'insufficient', balanceKopeks: row.balanceKopeks! };
     default:
       return { outcome: 'no_user' };
   }

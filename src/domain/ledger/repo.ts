@@ -13,29 +13,29 @@ export interface TransactionFilter {
 
 interface TransactionRow {
   id: number;
-  user_id: number;
+  userId: number;
   type: string;
-  amount_kopeks: number;
+  amountKopeks: number;
   description: string | null;
-  payment_method: string | null;
-  external_id: string | null;
-  is_completed: boolean;
-  created_at: Date;
-  completed_at: Date | null;
+  paymentMethod: string | null;
+  externalId: string | null;
+  isCompleted: boolean;
+  createdAt: Date;
+  completedAt: Date | null;
 }
 
 function toTransaction(row: TransactionRow): TransactionRecord {
   return {
     id: row.id,
-    userId: row.user_id,
+    userId: row.userId,
     type: row.type,
-    amountKopeks: row.amount_kopeks,
+    amountKopeks: row.amountKopeks,
     description: row.description,
-    paymentMethod: row.payment_method,
-    externalId: row.external_id,
-    isCompleted: row.is_completed,
-    createdAt: row.created_at,
-    completedAt: row.completed_at,
+    paymentMethod: row.paymentMethod,
+    externalId: row.externalId,
+    isCompleted: row.isCompleted,
+    createdAt: row.createdAt,
+    completedAt: row.completedAt,
   };
 }
 

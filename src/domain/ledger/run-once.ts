@@ -4,6 +4,7 @@ import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
+import { fromStoredJson, toStoredJson } from '../../core/stored-json.ts';
 
 /** How a repeat is recognised: the client's `Idempotency-Key`, the operation and everything the client asked for. */
 export interface OnceKey {
@@ -15,7 +16,7 @@ export interface OnceKey {
 
 interface KeyRow {
   operation: string;
-  body_hash: string;
+  bodyHash: string;
   response: unknown;
 }
 
@@ -26,7 +27,7 @@ const ABANDONED_MS = 2 * MINUTE_MS;
 /**
  * Runs a money operation once per (actor, key) for 24 h (spec 00, Consistency). The key row is written in the operation's own
  * transaction: a second caller waits on it, then gets the first answer; after a refusal the row is gone with the rollback and
- * the key may be used again. Answers must survive JSON unchanged (plain objects, texts, numbers).
+ * the key may be used again. A repeat gets the answer with its types: plain objects, arrays, texts, numbers and `Date`s.
  * @throws ValidationError 422 when the key was used with another body or for another operation, or is too long
  */
 export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: App) => Promise<T>): Promise<T> {
@@ -46,7 +47,7 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
     await t.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', [
       who,
       key,
-      JSON.stringify({ value: response }),
+      toStoredJson({ value: response }),
     ]);
     return response;
   });
@@ -99,7 +100,7 @@ export async function runOnceAround<P, T>(
     await app.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', [
       who,
       key,
-      JSON.stringify({ value: answer }),
+      toStoredJson({ value: answer }),
     ]);
     return answer;
   } catch (error) {
@@ -125,12 +126,12 @@ async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Prom
     [who, once.key],
   );
   if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
-  if (row.operation !== once.operation || row.body_hash !== hash) {
+  if (row.operation !== once.operation || row.bodyHash !== hash) {
     throw keyProblem(once.key, 'Idempotency-Key was already used with another request');
   }
   if (row.response === null)
     throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
-  return { response: (row.response as { value: T }).value };
+  return { response: fromStoredJson<{ value: T }>(row.response).value };
 }
 
 function checkKey(key: string): void {

@@ -75,7 +75,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   const primary = users.find((user) => user.id === primaryUserId);
   const secondary = users.find((user) => user.id === secondaryUserId);
   if (!primary || !secondary || primary === secondary) throw mergeImpossible();
-  // A blocked account must not merge its block away, nor a deleted one come back (H17).
+  // A blocked account must not merge its block away, nor a deleted one come back (spec 01 H17).
   if (primary.status !== 'active' || secondary.status !== 'active') throw mergeImpossible();
   if (await isOfferVoid(t, offer, secondary)) throw mergeTokenUsed();
 
@@ -131,7 +131,7 @@ async function planOf(t: App, primary: MergingUser, secondary: MergingUser, keep
 }
 
 /**
- * The balance by two new movements, hidden from lists because nothing was earned or spent; then the history (migration 0050). `balance`
+ * The balance by two new movements, hidden from lists because nothing was earned or spent; then the history (prisma/sql/ledger.sql). `balance`
  * as payment method: neither a payment from outside nor a bonus (spec 04 section 0.2).
  */
 async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): Promise<number> {
@@ -164,7 +164,7 @@ async function moveSubscriptions(t: App, primary: MergingUser, secondary: Mergin
   await repo.moveSavedCart(t.db, { from: cartKey(secondary.id), to: cartKey(primary.id) }, plan.keptSubscriptionId);
 }
 
-/** Every token of both is void at once, and what instances remember of them (H8). */
+/** Every token of both is void at once, and what instances remember of them (spec 01 H8). */
 async function endSessions(t: App, userIds: readonly [number, number]): Promise<void> {
   for (const userId of userIds) {
     await closeAllSessions(t, userId);
@@ -181,7 +181,7 @@ interface PanelNews {
   messengerId: number | null;
 }
 
-/** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (H17). */
+/** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (spec 01 H17). */
 async function tellPanel(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
   if (plan.abandonedPanelUuid !== null) {
     await noteRemoval(t, plan.abandonedPanelUuid);

@@ -52,9 +52,9 @@ export async function noteMailFailure(db: Db, id: number, reason: string, isFina
 
 /** The administrators' own wording, if there is an active one. */
 export async function findMailOverride(db: Db, type: MailType, language: string): Promise<MailOverride | null> {
-  const [row] = await db.sql<{ subject: string; body_html: string }>(
+  const [row] = await db.sql<{ subject: string; bodyHtml: string }>(
     'SELECT subject, body_html FROM email_templates WHERE notification_type = $1 AND language = $2 AND is_active',
     [type, language],
   );
-  return row ? { subject: row.subject, bodyHtml: row.body_html } : null;
+  return row ? { subject: row.subject, bodyHtml: row.bodyHtml } : null;
 }

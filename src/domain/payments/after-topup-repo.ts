@@ -23,17 +23,17 @@ export interface CreditedTopup {
 export async function findCreditedTopup(db: Db, paymentId: number): Promise<CreditedTopup | null> {
   const [row] = await db.sql<{
     id: number;
-    user_id: number;
+    userId: number;
     method: string;
     purpose: string;
-    amount_kopeks: number;
-    transaction_id: number;
-    balance_kopeks: number;
-    user_status: string;
-    messenger_id: number | null;
-    verified_email: string | null;
+    amountKopeks: number;
+    transactionId: number;
+    balanceKopeks: number;
+    userStatus: string;
+    messengerId: number | null;
+    verifiedEmail: string | null;
     language: string;
-    done_steps: string[] | null;
+    doneSteps: string[] | null;
   }>(
     `SELECT p.id, p.user_id, p.method, p.purpose, p.amount_kopeks, p.transaction_id, u.balance_kopeks, u.status AS user_status,
        u.messenger_id, CASE WHEN u.email_verified THEN u.email END AS verified_email, u.language, p.metadata->'done_steps' AS done_steps
@@ -43,17 +43,17 @@ export async function findCreditedTopup(db: Db, paymentId: number): Promise<Cred
   if (!row) return null;
   return {
     paymentId: row.id,
-    userId: row.user_id,
+    userId: row.userId,
     method: row.method,
     purpose: row.purpose,
-    amountKopeks: row.amount_kopeks,
-    transactionId: row.transaction_id,
-    balanceKopeks: row.balance_kopeks,
-    userStatus: row.user_status,
-    messengerId: row.messenger_id,
-    verifiedEmail: row.verified_email,
+    amountKopeks: row.amountKopeks,
+    transactionId: row.transactionId,
+    balanceKopeks: row.balanceKopeks,
+    userStatus: row.userStatus,
+    messengerId: row.messengerId,
+    verifiedEmail: row.verifiedEmail,
     language: row.language,
-    doneSteps: row.done_steps ?? [],
+    doneSteps: row.doneSteps ?? [],
   };
 }
 

@@ -31,12 +31,12 @@ export interface StoredCallback {
 
 /** Counts a try. @returns null when the callback is done or unknown */
 export async function startCallback(db: Db, id: number): Promise<StoredCallback | null> {
-  const [row] = await db.sql<{ id: number; provider: string; external_id: string; body: string; attempts: number }>(
+  const [row] = await db.sql<{ id: number; provider: string; externalId: string; body: string; attempts: number }>(
     `UPDATE provider_callbacks SET attempts = attempts + 1 WHERE id = $1::int AND processed_at IS NULL
      RETURNING id, provider, external_id, body, attempts`,
     [id],
   );
-  return row ? { id: row.id, provider: row.provider, externalId: row.external_id, body: row.body, attempts: row.attempts } : null;
+  return row ? { id: row.id, provider: row.provider, externalId: row.externalId, body: row.body, attempts: row.attempts } : null;
 }
 
 export async function finishCallback(db: Db, id: number, result: string, now: Date): Promise<void> {

@@ -13,11 +13,11 @@ export interface SavedCard {
 export async function listActiveCards(db: Db, userId: number): Promise<SavedCard[]> {
   const rows = await db.sql<{
     id: number;
-    method_type: string;
-    card_last4: string | null;
-    card_type: string | null;
+    methodType: string;
+    cardLast4: string | null;
+    cardType: string | null;
     title: string | null;
-    created_at: Date;
+    createdAt: Date;
   }>(
     `SELECT id, method_type, card_last4, card_type, title, created_at FROM saved_payment_methods
      WHERE user_id = $1::int AND is_active ORDER BY created_at DESC, id DESC LIMIT 100`,
@@ -25,11 +25,11 @@ export async function listActiveCards(db: Db, userId: number): Promise<SavedCard
   );
   return rows.map((row) => ({
     id: row.id,
-    methodType: row.method_type,
-    last4: row.card_last4,
-    cardType: row.card_type,
+    methodType: row.methodType,
+    last4: row.cardLast4,
+    cardType: row.cardType,
     title: row.title,
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
   }));
 }
 

@@ -15,11 +15,11 @@ export interface LockedPayer {
 export async function lockPayer(db: Db, userId: number): Promise<LockedPayer | null> {
   const [row] = await db.sql<{
     id: number;
-    balance_kopeks: number;
-    referred_by_id: number | null;
-    has_made_first_topup: boolean;
-    promo_group_id: number | null;
-    promo_group_name: string | null;
+    balanceKopeks: number;
+    referredById: number | null;
+    hasMadeFirstTopup: boolean;
+    promoGroupId: number | null;
+    promoGroupName: string | null;
   }>(
     `SELECT u.id, u.balance_kopeks, u.referred_by_id, u.has_made_first_topup, u.promo_group_id,
        (SELECT g.name FROM promo_groups g WHERE g.id = u.promo_group_id) AS promo_group_name
@@ -29,11 +29,11 @@ export async function lockPayer(db: Db, userId: number): Promise<LockedPayer | n
   if (!row) return null;
   return {
     id: row.id,
-    balanceKopeks: row.balance_kopeks,
-    referredById: row.referred_by_id,
-    hasMadeFirstTopup: row.has_made_first_topup,
-    promoGroupId: row.promo_group_id,
-    promoGroupName: row.promo_group_name,
+    balanceKopeks: row.balanceKopeks,
+    referredById: row.referredById,
+    hasMadeFirstTopup: row.hasMadeFirstTopup,
+    promoGroupId: row.promoGroupId,
+    promoGroupName: row.promoGroupName,
   };
 }
 

@@ -15,11 +15,11 @@ export interface UserMethod {
  */
 export async function listMethodsOfUser(db: Db, userId: number, useFirstTopupFilter: boolean): Promise<UserMethod[]> {
   const rows = await db.sql<{
-    method_id: string;
-    display_name: string | null;
-    sub_options: Record<string, boolean> | null;
-    min_amount_kopeks: number | null;
-    max_amount_kopeks: number | null;
+    methodId: string;
+    displayName: string | null;
+    subOptions: Record<string, boolean> | null;
+    minAmountKopeks: number | null;
+    maxAmountKopeks: number | null;
   }>(
     `SELECT c.method_id, c.display_name, c.sub_options, c.min_amount_kopeks, c.max_amount_kopeks
      FROM payment_method_configs c JOIN users u ON u.id = $1::int
@@ -36,11 +36,11 @@ export async function listMethodsOfUser(db: Db, userId: number, useFirstTopupFil
     [userId, useFirstTopupFilter],
   );
   return rows.map((row) => ({
-    methodId: row.method_id,
-    displayName: row.display_name,
-    subOptions: row.sub_options,
-    minAmountKopeks: row.min_amount_kopeks,
-    maxAmountKopeks: row.max_amount_kopeks,
+    methodId: row.methodId,
+    displayName: row.displayName,
+    subOptions: row.subOptions,
+    minAmountKopeks: row.minAmountKopeks,
+    maxAmountKopeks: row.maxAmountKopeks,
   }));
 }
 

@@ -21,7 +21,7 @@ export class ProviderError extends Error {
 export interface InvoiceRequest {
   /** Our local payment id. */
   paymentId: number;
-  /** Our order id, at least 96 random bits (H16). Also the idempotency key: creating twice with one order id makes one payment. */
+  /** Our order id, at least 96 random bits (spec 03 H16). Also the idempotency key: creating twice with one order id makes one payment. */
   orderId: string;
   /** Whole kopeks, above zero. */
   amountKopeks: number;
@@ -59,7 +59,7 @@ export interface ProviderPaymentState {
   /** The provider's own word, for example `waiting_for_capture`. */
   status: string;
   outcome: PaymentOutcome;
-  /** What the payer was asked for or paid. The domain compares it, and `currency`, with its record (H10). */
+  /** What the payer was asked for or paid. The domain compares it, and `currency`, with its record (spec 03 H10). */
   amountKopeks: number;
   /** ISO 4217, upper case. */
   currency: string;
@@ -75,7 +75,7 @@ export interface ProviderCallback {
   method: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** The bytes as received: signatures are verified over these, never over re-serialised JSON (H17). */
+  /** The bytes as received: signatures are verified over these, never over re-serialised JSON (spec 03 H17). */
   rawBody: Buffer;
   query: Readonly<Record<string, string | undefined>>;
   /** Address of the socket's peer, not one taken from a forwarding header: the adapter walks those itself (spec 03 section 2.5). */

@@ -4,21 +4,21 @@ import type { Payment, StoredOutcome } from './types.ts';
 interface PaymentRow {
   id: number;
   method: string;
-  user_id: number | null;
-  order_id: string;
-  external_id: string | null;
-  amount_kopeks: number;
+  userId: number | null;
+  orderId: string;
+  externalId: string | null;
+  amountKopeks: number;
   currency: string;
   status: string;
   outcome: StoredOutcome;
-  is_paid: boolean;
-  paid_at: Date | null;
-  expires_at: Date | null;
-  payment_url: string | null;
+  isPaid: boolean;
+  paidAt: Date | null;
+  expiresAt: Date | null;
+  paymentUrl: string | null;
   option: string | null;
   purpose: string;
-  transaction_id: number | null;
-  created_at: Date;
+  transactionId: number | null;
+  createdAt: Date;
 }
 
 const COLUMNS = `id, method, user_id, order_id, external_id, amount_kopeks, currency, status, outcome, is_paid, paid_at, expires_at,
@@ -28,21 +28,21 @@ function toPayment(row: PaymentRow): Payment {
   return {
     id: row.id,
     method: row.method,
-    userId: row.user_id,
-    orderId: row.order_id,
-    externalId: row.external_id,
-    amountKopeks: row.amount_kopeks,
+    userId: row.userId,
+    orderId: row.orderId,
+    externalId: row.externalId,
+    amountKopeks: row.amountKopeks,
     currency: row.currency,
     status: row.status,
     outcome: row.outcome,
-    isPaid: row.is_paid,
-    paidAt: row.paid_at,
-    expiresAt: row.expires_at,
-    paymentUrl: row.payment_url,
+    isPaid: row.isPaid,
+    paidAt: row.paidAt,
+    expiresAt: row.expiresAt,
+    paymentUrl: row.paymentUrl,
     option: row.option,
     purpose: row.purpose,
-    transactionId: row.transaction_id,
-    createdAt: row.created_at,
+    transactionId: row.transactionId,
+    createdAt: row.createdAt,
   };
 }
 

@@ -26,10 +26,10 @@ export async function insertStarsInvoice(db: Db, invoice: NewStarsInvoice): Prom
 
 interface InvoiceRow {
   id: number;
-  user_id: number | null;
+  userId: number | null;
   stars: number | null;
-  is_paid: boolean;
-  transaction_id: number | null;
+  isPaid: boolean;
+  transactionId: number | null;
 }
 
 export async function findStarsInvoice(db: Db, payload: string, { lock }: { lock: boolean }): Promise<StarsInvoiceRecord | null> {
@@ -39,7 +39,7 @@ export async function findStarsInvoice(db: Db, payload: string, { lock }: { lock
     [payload],
   );
   if (!row) return null;
-  return { id: row.id, userId: row.user_id, stars: row.stars, isPaid: row.is_paid || row.transaction_id !== null };
+  return { id: row.id, userId: row.userId, stars: row.stars, isPaid: row.isPaid || row.transactionId !== null };
 }
 
 /** The invoice is paid by this charge; in the transaction that posts the money. */

@@ -35,7 +35,7 @@ export function deviceTerms(
   return { unitKopeks: settings.pricePerDeviceKopeks, includedDevices, maxDevices: capOf(settings.maxDevicesLimit) };
 }
 
-/** How many of the devices between two limits lie above the included number, and are therefore paid for (hazard H28). */
+/** How many of the devices between two limits lie above the included number, and are therefore paid for (spec 02 H28). */
 export function chargeableDevices(currentLimit: number, newLimit: number, includedDevices: number): number {
   return Math.max(0, Math.max(0, newLimit - includedDevices) - Math.max(0, currentLimit - includedDevices));
 }

@@ -116,7 +116,7 @@ export function packagePrice(packages: readonly TrafficPackage[], gb: number): n
   return finite.find((entry) => entry.gb > gb)?.priceKopeks ?? largest.priceKopeks;
 }
 
-/** An unlimited subscription pays for the 0 GB package it is listed at (hazard H3). */
+/** An unlimited subscription pays for the 0 GB package it is listed at (spec 02 H3). */
 function trafficPerMonth(packages: readonly TrafficPackage[], limitGb: number, purchasedGb: number): number {
   if (limitGb <= 0) return packagePrice(packages, 0);
   const ownGb = limitGb - purchasedGb;

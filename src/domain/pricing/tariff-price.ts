@@ -15,7 +15,7 @@ export interface TariffQuote extends QuoteTotals {
   traffic: PricePart;
 }
 
-/** Nothing may be charged or granted (hazards H1 and H2); the caller answers 400. */
+/** Nothing may be charged or granted (spec 02 H1 and H2); the caller answers 400. */
 export interface TariffPriceRefusal {
   kind: 'refusal';
   reason: 'period_unavailable' | 'traffic_out_of_range';

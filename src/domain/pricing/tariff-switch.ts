@@ -68,7 +68,7 @@ export function quoteTariffSwitch(input: TariffSwitchInput): TariffSwitchQuote {
 
 /**
  * Whether a tariff has a price that a switch to it can be worked out from: by the day, by a listed period, or by the freely chosen
- * day. One that has none is not switched to, or its limits would be given away (hazard H1).
+ * day. One that has none is not switched to, or its limits would be given away (spec 02 H1).
  * @param fromDaily the switch then buys a whole listed period
  */
 export function isSwitchPriced(next: Tariff, fromDaily: boolean): boolean {

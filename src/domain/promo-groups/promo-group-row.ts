@@ -4,13 +4,13 @@ import type { PromoGroup } from '../catalog/types.ts';
 export interface PromoGroupRow {
   id: number;
   name: string;
-  is_default: boolean;
+  isDefault: boolean;
   priority: number;
-  server_discount_percent: number;
-  traffic_discount_percent: number;
-  device_discount_percent: number;
-  period_discounts: Record<string, number>;
-  apply_discounts_to_addons: boolean;
+  serverDiscountPercent: number;
+  trafficDiscountPercent: number;
+  deviceDiscountPercent: number;
+  periodDiscounts: Record<string, number>;
+  applyDiscountsToAddons: boolean;
 }
 
 export const PROMO_GROUP_COLUMNS = `id, name, is_default, priority, server_discount_percent, traffic_discount_percent,
@@ -20,12 +20,12 @@ export function toPromoGroup(row: PromoGroupRow): PromoGroup {
   return {
     id: row.id,
     name: row.name,
-    isDefault: row.is_default,
+    isDefault: row.isDefault,
     priority: row.priority,
-    serverDiscountPercent: row.server_discount_percent,
-    trafficDiscountPercent: row.traffic_discount_percent,
-    deviceDiscountPercent: row.device_discount_percent,
-    periodDiscounts: row.period_discounts as Record<number, number>,
-    applyDiscountsToAddons: row.apply_discounts_to_addons,
+    serverDiscountPercent: row.serverDiscountPercent,
+    trafficDiscountPercent: row.trafficDiscountPercent,
+    deviceDiscountPercent: row.deviceDiscountPercent,
+    periodDiscounts: row.periodDiscounts as Record<number, number>,
+    applyDiscountsToAddons: row.applyDiscountsToAddons,
   };
 }

@@ -3,24 +3,24 @@ import { PROMO_GROUP_COLUMNS, type PromoGroupRow, toPromoGroup } from './promo-g
 import type { PromoGroupRecord, PromoGroupValues } from './types.ts';
 
 interface RecordRow extends PromoGroupRow {
-  auto_assign_total_spent_kopeks: number | null;
-  members_count: number;
-  created_at: Date;
-  updated_at: Date;
+  autoAssignTotalSpentKopeks: number | null;
+  membersCount: number;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
-// The tallies are kept by triggers and exact for their reader, so that counting members does not read the users.
+// The counters are kept by triggers and exact for their reader, so that counting members does not read the users.
 const SELECT_RECORD = `SELECT ${PROMO_GROUP_COLUMNS}, auto_assign_total_spent_kopeks, created_at, updated_at,
-  (SELECT coalesce(sum(t.users), 0)::int FROM user_tallies t WHERE t.promo_group_id = promo_groups.id) AS members_count
+  (SELECT coalesce(sum(t.users), 0)::int FROM user_counters t WHERE t.promo_group_id = promo_groups.id) AS members_count
   FROM promo_groups`;
 
 function toRecord(row: RecordRow): PromoGroupRecord {
   return {
     ...toPromoGroup(row),
-    autoAssignTotalSpentKopeks: row.auto_assign_total_spent_kopeks,
-    membersCount: row.members_count,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    autoAssignTotalSpentKopeks: row.autoAssignTotalSpentKopeks,
+    membersCount: row.membersCount,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

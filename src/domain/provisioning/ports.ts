@@ -1,7 +1,7 @@
 /**
  * The VPN panel as the domain sees it, in neutral words (spec 06 section 9). The adapter in `integrations/vpnpanel` alone knows
  * the panel's wire names. Every method throws `PanelError` when the panel gave no usable answer; "no such object" is never an
- * error but `null`, `false` or an empty list, so that a caller unlinks a user on a definite absence only (spec 06 section 9, H21).
+ * error but `null`, `false` or an empty list, so that a caller unlinks a user on a definite absence only (spec 06 section 9, spec 02 H21).
  */
 
 declare module '../../core/app.ts' {

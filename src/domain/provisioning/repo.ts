@@ -122,11 +122,11 @@ export interface SubscriptionOwner {
  */
 export async function lockOwner(db: Db, subscriptionId: number, pushedUserId: number): Promise<SubscriptionOwner | null> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [pushedUserId]);
-  const [row] = await db.sql<{ id: number; panel_uuid: string | null }>(
+  const [row] = await db.sql<{ id: number; panelUuid: string | null }>(
     `SELECT u.id, u.vpnpanel_uuid AS panel_uuid FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE s.id = $1::int`,
     [subscriptionId],
   );
-  return row ? { userId: row.id, panelUuid: row.panel_uuid } : null;
+  return row ? { userId: row.id, panelUuid: row.panelUuid } : null;
 }
 
 /** Local holder of a panel user; null when nobody holds it. */
@@ -195,7 +195,7 @@ export async function savePushed(
   push: { subscriptionId: number; version: number; lease: Date; now: Date },
   link: Pick<PanelUser, 'shortUuid' | 'subscriptionUrl' | 'cryptoLink'> | null,
 ): Promise<PushOutcome> {
-  const [row] = await db.sql<{ is_current: boolean }>(
+  const [row] = await db.sql<{ isCurrent: boolean }>(
     `UPDATE subscriptions SET
        vpnpanel_short_uuid = COALESCE($5::text, vpnpanel_short_uuid),
        subscription_crypto_link = CASE WHEN $6::text IS NULL THEN subscription_crypto_link
@@ -220,7 +220,7 @@ export async function savePushed(
     ],
   );
   if (!row) return 'lease_lost';
-  return row.is_current ? 'current' : 'superseded';
+  return row.isCurrent ? 'current' : 'superseded';
 }
 
 /**
@@ -232,7 +232,7 @@ export async function saveFailure(
   push: { subscriptionId: number; version: number; lease: Date },
   failure: { text: string; isFinal: boolean; maxAttempts: number },
 ): Promise<{ isGivenUp: boolean } | null> {
-  const [row] = await db.sql<{ provision_state: string }>(
+  const [row] = await db.sql<{ provisionState: string }>(
     `UPDATE subscriptions SET
        provision_attempts = greatest(provision_attempts + 1, CASE WHEN $4::boolean THEN $5::int ELSE 0 END),
        provision_error = $6::text,
@@ -242,7 +242,7 @@ export async function saveFailure(
      WHERE id = $1::int AND provision_lease_until = $3::timestamptz RETURNING provision_state`,
     [push.subscriptionId, push.version, push.lease, failure.isFinal, failure.maxAttempts, failure.text.slice(0, 500)],
   );
-  return row ? { isGivenUp: row.provision_state === 'failed' } : null;
+  return row ? { isGivenUp: row.provisionState === 'failed' } : null;
 }
 
 /** The subscription that the holder of this panel user has; null without one, or when nobody holds it. */

@@ -4,16 +4,16 @@ import type { ReferralParty } from './types.ts';
 interface PartyRow {
   id: number;
   status: string;
-  messenger_id: number | null;
+  messengerId: number | null;
   username: string | null;
-  first_name: string | null;
-  last_name: string | null;
+  firstName: string | null;
+  lastName: string | null;
   email: string | null;
-  email_verified: boolean;
+  emailVerified: boolean;
   language: string;
-  referred_by_id: number | null;
-  has_made_first_topup: boolean;
-  referral_commission_percent: number | null;
+  referredById: number | null;
+  hasMadeFirstTopup: boolean;
+  referralCommissionPercent: number | null;
 }
 
 const COLUMNS = `id, status, messenger_id, username, first_name, last_name, email, email_verified, language, referred_by_id,
@@ -23,16 +23,16 @@ function toParty(row: PartyRow): ReferralParty {
   return {
     id: row.id,
     status: row.status,
-    messengerId: row.messenger_id,
+    messengerId: row.messengerId,
     username: row.username,
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
     email: row.email,
-    emailVerified: row.email_verified,
+    emailVerified: row.emailVerified,
     language: row.language,
-    referredById: row.referred_by_id,
-    hasMadeFirstTopup: row.has_made_first_topup,
-    commissionPercent: row.referral_commission_percent,
+    referredById: row.referredById,
+    hasMadeFirstTopup: row.hasMadeFirstTopup,
+    commissionPercent: row.referralCommissionPercent,
   };
 }
 

@@ -11,21 +11,21 @@ export interface RequiredChannel {
 /** Active channels in the order in which they are shown. */
 export async function listRequiredChannels(db: Db): Promise<RequiredChannel[]> {
   const rows = await db.sql<{
-    channel_id: string;
-    channel_link: string | null;
+    channelId: string;
+    channelLink: string | null;
     title: string | null;
-    disable_trial_on_leave: boolean;
-    disable_paid_on_leave: boolean;
+    disableTrialOnLeave: boolean;
+    disablePaidOnLeave: boolean;
   }>(
     `SELECT channel_id, channel_link, title, disable_trial_on_leave, disable_paid_on_leave FROM required_channels
      WHERE is_active ORDER BY sort_order, id`,
   );
   return rows.map((row) => ({
-    channelId: row.channel_id,
-    channelLink: row.channel_link,
+    channelId: row.channelId,
+    channelLink: row.channelLink,
     title: row.title,
-    disableTrialOnLeave: row.disable_trial_on_leave,
-    disablePaidOnLeave: row.disable_paid_on_leave,
+    disableTrialOnLeave: row.disableTrialOnLeave,
+    disablePaidOnLeave: row.disablePaidOnLeave,
   }));
 }
 
@@ -35,11 +35,11 @@ export async function findMembership(
   messengerId: number,
   channelId: string,
 ): Promise<{ isMember: boolean; checkedAt: Date } | null> {
-  const [row] = await db.sql<{ is_member: boolean; checked_at: Date }>(
+  const [row] = await db.sql<{ isMember: boolean; checkedAt: Date }>(
     'SELECT is_member, checked_at FROM user_channel_subscriptions WHERE messenger_id = $1::bigint AND channel_id = $2',
     [messengerId, channelId],
   );
-  return row ? { isMember: row.is_member, checkedAt: row.checked_at } : null;
+  return row ? { isMember: row.isMember, checkedAt: row.checkedAt } : null;
 }
 
 /** Keeps what was seen; a channel that is no longer required keeps nothing. */

@@ -10,7 +10,7 @@ export function barePath(path: string): string {
 }
 
 /**
- * Why callbacks must not be given this path (spec 06 section 17.13): an operation of our own answers there, or other callbacks do.
+ * Why callbacks must not be given this path (spec 06 section 17, hazard 13): an operation of our own answers there, or other callbacks do.
  * Whatever is set, the operation wins; a refusal says so to the one who sets it, instead of callbacks that never arrive.
  * @param value a value of this setting
  * @returns a sentence for the refusal, null when all is well or the setting is no such path

@@ -109,7 +109,7 @@ export function formatInWords(format: SettingFormat): string {
 
 /**
  * The first brace of a template that is not one of the allowed placeholders, or null. A stray brace counts as well: whoever
- * fills the template would fail on it, and with it every message (spec 06 section 17.13).
+ * fills the template would fail on it, and with it every message (spec 06 section 17, hazard 13).
  */
 export function placeholderProblem(template: string, allowed: readonly string[]): string | null {
   const rest = template.replace(/\{([a-z_]+)\}/g, (whole, name: string) => (allowed.includes(name) ? '' : whole));

@@ -17,7 +17,7 @@ export type Listen = (
 const RETRY_MS = 500;
 
 /**
- * Loads all overrides and keeps them up to date with what any instance commits (spec 06 section 17.12). Listening starts before
+ * Loads all overrides and keeps them up to date with what any instance commits (spec 06 section 17, hazard 12). Listening starts before
  * the first load, so that no change falls between the two. A read that fails is repeated in full until one succeeds.
  * @param app outside any transaction
  * @returns how to stop following

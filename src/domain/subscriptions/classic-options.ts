@@ -67,8 +67,8 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
 
 /**
  * Purchase options in classic mode. Base prices are the quote of the period alone, option prices are per 30 days; all carry the
- * group's percentage and the personal offer, as the charge does (hazard H5). Unlimited traffic is listed at what it is charged
- * (hazard H3). Kopeks throughout.
+ * group's percentage and the personal offer, as the charge does (spec 02 H5). Unlimited traffic is listed at what it is charged
+ * (spec 02 H3). Kopeks throughout.
  */
 export function classicOptions(input: PurchaseOptionsInput): WireObject {
   const { subscription, user, settings } = input;

@@ -110,7 +110,7 @@ export async function sellClassic(t: App, userId: number, selection: ClassicSele
   });
 }
 
-/** Classic goods are sold in classic mode only, in both areas (H6). */
+/** Classic goods are sold in classic mode only, in both areas (spec 02 H6). */
 function refuseTariffsMode(app: App): void {
   if (pricingSettingsOf(app).salesMode === 'classic') return;
   const message = 'This endpoint is not available in tariffs mode. Use /purchase-tariff instead.';

@@ -25,10 +25,10 @@ export interface PurchaseOptionsInput {
 }
 
 /**
- * Purchase options in tariffs mode. Every period price is the one the purchase charges (hazard H5): the same quote with the
+ * Purchase options in tariffs mode. Every period price is the one the purchase charges (spec 02 H5): the same quote with the
  * offer, the extra devices of the current tariff, and the same month factor. A daily tariff lists no periods: it is bought by
  * the day. Kopeks throughout.
- * @param input.tariffs all tariffs in display order; those not offered to the user are left out (hazard H19)
+ * @param input.tariffs all tariffs in display order; those not offered to the user are left out (spec 02 H19)
  */
 export function tariffOptions(input: PurchaseOptionsInput & { tariffs: readonly Tariff[] }): WireObject {
   const { subscription, user, settings, now } = input;
@@ -151,7 +151,7 @@ function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSe
     : price;
 }
 
-/** The price a day is sold at, devices bought for the current daily tariff included, as the purchase charges it (hazard H5). */
+/** The price a day is sold at, devices bought for the current daily tariff included, as the purchase charges it (spec 02 H5). */
 function dailyPriceFields(tariff: Tariff, input: PurchaseOptionsInput): WireObject {
   const { subscription, user, settings, now } = input;
   if (!tariff.isDaily) return { daily_price_kopeks: tariff.dailyPriceKopeks };

@@ -60,7 +60,7 @@ export function renewAndTellBalance(
 /**
  * The renewal itself in the caller's transaction: also for autopay and orders that run after a top-up (spec 02 sections 6, 13).
  * @param isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
- * resets it there only when the old time was over (section 3.2)
+ * resets it there only when the old time was over (spec 02 section 3.2)
  */
 export async function sellRenewal(t: App, userId: number, order: RenewalOrder, isAutopay = false): Promise<WireObject> {
   const pricing = pricingSettingsOf(t);

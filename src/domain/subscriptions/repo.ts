@@ -13,65 +13,65 @@ import type {
 /** A row as SQL gives it, or as JSON inside a wider row: then moments are text. */
 export interface SubscriptionRow {
   id: number;
-  user_id: number;
+  userId: number;
   status: SubscriptionStatus;
-  is_trial: boolean;
-  start_date: Date | string;
-  end_date: Date | string;
-  traffic_limit_gb: number;
-  traffic_used_gb: number;
-  purchased_traffic_gb: number;
-  traffic_reset_at: Date | string | null;
-  device_limit: number;
-  connected_squads: string[];
-  autopay_enabled: boolean;
-  autopay_days_before: number;
-  tariff_id: number | null;
-  is_daily_paused: boolean;
-  last_daily_charge_at: Date | string | null;
-  subscription_url: string | null;
-  subscription_crypto_link: string | null;
-  vpnpanel_short_uuid: string | null;
-  last_webhook_update_at: Date | string | null;
-  modem_enabled: boolean;
-  provision_state: ProvisionState;
-  provision_error: string | null;
-  provision_requested_at: Date | string | null;
-  provisioned_at: Date | string | null;
-  created_at: Date | string;
-  updated_at: Date | string;
+  isTrial: boolean;
+  startDate: Date | string;
+  endDate: Date | string;
+  trafficLimitGb: number;
+  trafficUsedGb: number;
+  purchasedTrafficGb: number;
+  trafficResetAt: Date | string | null;
+  deviceLimit: number;
+  connectedSquads: string[];
+  autopayEnabled: boolean;
+  autopayDaysBefore: number;
+  tariffId: number | null;
+  isDailyPaused: boolean;
+  lastDailyChargeAt: Date | string | null;
+  subscriptionUrl: string | null;
+  subscriptionCryptoLink: string | null;
+  vpnpanelShortUuid: string | null;
+  lastWebhookUpdateAt: Date | string | null;
+  modemEnabled: boolean;
+  provisionState: ProvisionState;
+  provisionError: string | null;
+  provisionRequestedAt: Date | string | null;
+  provisionedAt: Date | string | null;
+  createdAt: Date | string;
+  updatedAt: Date | string;
 }
 
 export function toSubscription(row: SubscriptionRow): Subscription {
   return {
     id: row.id,
-    userId: row.user_id,
+    userId: row.userId,
     status: row.status,
-    isTrial: row.is_trial,
-    startDate: new Date(row.start_date),
-    endDate: new Date(row.end_date),
-    trafficLimitGb: row.traffic_limit_gb,
-    trafficUsedGb: row.traffic_used_gb,
-    purchasedTrafficGb: row.purchased_traffic_gb,
-    trafficResetAt: moment(row.traffic_reset_at),
-    deviceLimit: row.device_limit,
-    connectedSquads: row.connected_squads,
-    autopayEnabled: row.autopay_enabled,
-    autopayDaysBefore: row.autopay_days_before,
-    tariffId: row.tariff_id,
-    isDailyPaused: row.is_daily_paused,
-    lastDailyChargeAt: moment(row.last_daily_charge_at),
-    subscriptionUrl: row.subscription_url,
-    subscriptionCryptoLink: row.subscription_crypto_link,
-    panelShortUuid: row.vpnpanel_short_uuid,
-    lastWebhookUpdateAt: moment(row.last_webhook_update_at),
-    modemEnabled: row.modem_enabled,
-    provisionState: row.provision_state,
-    provisionError: row.provision_error,
-    provisionRequestedAt: moment(row.provision_requested_at),
-    provisionedAt: moment(row.provisioned_at),
-    createdAt: new Date(row.created_at),
-    updatedAt: new Date(row.updated_at),
+    isTrial: row.isTrial,
+    startDate: new Date(row.startDate),
+    endDate: new Date(row.endDate),
+    trafficLimitGb: row.trafficLimitGb,
+    trafficUsedGb: row.trafficUsedGb,
+    purchasedTrafficGb: row.purchasedTrafficGb,
+    trafficResetAt: moment(row.trafficResetAt),
+    deviceLimit: row.deviceLimit,
+    connectedSquads: row.connectedSquads,
+    autopayEnabled: row.autopayEnabled,
+    autopayDaysBefore: row.autopayDaysBefore,
+    tariffId: row.tariffId,
+    isDailyPaused: row.isDailyPaused,
+    lastDailyChargeAt: moment(row.lastDailyChargeAt),
+    subscriptionUrl: row.subscriptionUrl,
+    subscriptionCryptoLink: row.subscriptionCryptoLink,
+    panelShortUuid: row.vpnpanelShortUuid,
+    lastWebhookUpdateAt: moment(row.lastWebhookUpdateAt),
+    modemEnabled: row.modemEnabled,
+    provisionState: row.provisionState,
+    provisionError: row.provisionError,
+    provisionRequestedAt: moment(row.provisionRequestedAt),
+    provisionedAt: moment(row.provisionedAt),
+    createdAt: new Date(row.createdAt),
+    updatedAt: new Date(row.updatedAt),
   };
 }
 
@@ -268,11 +268,11 @@ export async function markPaidBuyer(db: Db, userId: number, now: Date): Promise<
 
 /** Live and past traffic purchases, the one that ends first in front. */
 export async function listPurchases(db: Db, subscriptionId: number): Promise<Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'>[]> {
-  const rows = await db.sql<{ traffic_gb: number; expires_at: Date }>(
+  const rows = await db.sql<{ trafficGb: number; expiresAt: Date }>(
     'SELECT traffic_gb, expires_at FROM traffic_purchases WHERE subscription_id = $1::int ORDER BY expires_at, id',
     [subscriptionId],
   );
-  return rows.map((row) => ({ trafficGb: row.traffic_gb, expiresAt: row.expires_at }));
+  return rows.map((row) => ({ trafficGb: row.trafficGb, expiresAt: row.expiresAt }));
 }
 
 /** Subscriptions `s` of users `u` on tariffs `t` whose next day the daily service charges, or ends for lack of money; see its candidates. */
@@ -291,10 +291,10 @@ export async function expireBatch(
 ): Promise<ExpiredSubscription[]> {
   const rows = await db.sql<{
     id: number;
-    user_id: number;
-    user_status: string;
-    messenger_id: number | null;
-    verified_email: string | null;
+    userId: number;
+    userStatus: string;
+    messengerId: number | null;
+    verifiedEmail: string | null;
     language: string;
   }>(
     `UPDATE subscriptions e SET status = 'expired', updated_at = $1::timestamptz FROM users o WHERE o.id = e.user_id AND e.id IN (
@@ -308,10 +308,10 @@ export async function expireBatch(
   );
   return rows.map((row) => ({
     id: row.id,
-    userId: row.user_id,
-    status: row.user_status,
-    messengerId: row.messenger_id,
-    verifiedEmail: row.verified_email,
+    userId: row.userId,
+    status: row.userStatus,
+    messengerId: row.messengerId,
+    verifiedEmail: row.verifiedEmail,
     language: row.language,
   }));
 }

@@ -70,7 +70,7 @@ async function sellSwitch(t: App, userId: number, gb: number): Promise<WireObjec
   };
 }
 
-/** A limit that is no package of the list counts as the part of it that was paid for: the next package below, never as nothing (H4). */
+/** A limit that is no package of the list counts as the part of it that was paid for: the next package below, never as nothing (spec 02 H4). */
 function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, gb: number): AddOnQuote {
   if (subscription.isTrial) {
     throw refuse('paid_subscription_required', 403, 'Traffic management is only available for paid subscriptions');

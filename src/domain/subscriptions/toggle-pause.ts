@@ -54,7 +54,7 @@ async function toggle(t: App, userId: number): Promise<WireObject> {
   return answerOf(t, buyer, { isPaused: false, balanceKopeks: buyer.balanceKopeks });
 }
 
-/** @throws AppError 400 for a tariff without a price: a day is never given away (H1) */
+/** @throws AppError 400 for a tariff without a price: a day is never given away (spec 02 H1) */
 function dayPrice(t: App, buyer: Buyer, tariff: Tariff): number {
   if (tariff.dailyPriceKopeks <= 0) throw refuse('daily_price_invalid', 400, 'Daily tariff has invalid price');
   return recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));

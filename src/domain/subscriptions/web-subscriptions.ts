@@ -105,7 +105,7 @@ export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: st
   });
 }
 
-/** Disconnects a server if it is connected. The panel follows (H15). */
+/** Disconnects a server if it is connected. The panel follows (spec 02 H15). */
 export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
   return change(app, id, async (_t, subscription) => ({
     changes: { connectedSquads: subscription.connectedSquads.filter((uuid) => uuid !== squadUuid) },
@@ -130,7 +130,7 @@ interface Decision extends Omit<UpdateOptions, 'now'> {
 
 /**
  * Changes one subscription under the locks of its user and itself, and asks for the panel to follow: the answer never depends
- * on the panel (H14).
+ * on the panel (spec 02 H14).
  */
 async function change(
   app: App,

@@ -1,4 +1,4 @@
-/** What the world hears of a ticket; always inside the transaction of the change (spec 05 section 16.2). */
+/** What the world hears of a ticket; always inside the transaction of the change (spec 05 section 16, invariant 2). */
 
 import type { App } from '../../core/app.ts';
 import { firstCharacters } from '../../core/characters.ts';
@@ -26,7 +26,7 @@ export async function announceTicket(t: App, ticket: Ticket, message: TicketMess
       ticket_id: id,
       title: shorten(titleOf(ticket), TITLE_LENGTH),
     });
-    const row = { ticketId: id, userId, type: 'new_ticket', message: note, isForAdmin: true } as const;
+    const row = { ticketId: id, userId, notificationType: 'new_ticket', message: note, isForAdmin: true } as const;
     await insertNotification(t.db, row, t.clock.now());
     await t.events.emit('ticket.new', { ticket_id: id, title, user_id: userId }, { audience: 'staff', userId });
   }
@@ -38,7 +38,13 @@ export async function announceUserReply(t: App, ticket: Ticket, message: TicketM
   const { id, userId } = ticket;
   await announceMessage(t, ticket, message);
   if ((await readCabinetToggles(t.db)).admin) {
-    const row = { ticketId: id, userId, type: 'user_reply', message: rowText(t, id, message), isForAdmin: true } as const;
+    const row = {
+      ticketId: id,
+      userId,
+      notificationType: 'user_reply',
+      message: rowText(t, id, message),
+      isForAdmin: true,
+    } as const;
     await insertNotification(t.db, row, t.clock.now());
     const told = { ticket_id: id, message: firstCharacters(message.text, CABINET_LENGTH), user_id: userId };
     await t.events.emit('ticket.user_reply', told, { audience: 'staff', userId });
@@ -53,7 +59,7 @@ export async function announceAnswer(t: App, ticket: Ticket, message: TicketMess
   await announceMessage(t, ticket, message);
   if ((await readCabinetToggles(t.db)).user) {
     const note = rowText(t, id, message, owner.language);
-    const row = { ticketId: id, userId, type: 'admin_reply', message: note, isForAdmin: false } as const;
+    const row = { ticketId: id, userId, notificationType: 'admin_reply', message: note, isForAdmin: false } as const;
     await insertNotification(t.db, row, t.clock.now());
     const told = { ticket_id: id, message: firstCharacters(message.text, CABINET_LENGTH) };
     await t.events.emit('ticket.admin_reply', told, { audience: 'user', userId });

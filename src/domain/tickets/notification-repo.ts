@@ -1,42 +1,30 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { isRowId } from '../../core/row-id.ts';
 import type { Slice } from './repo.ts';
-import type { TicketNotification, TicketNotificationType } from './types.ts';
+
+/** A row of the bell; those for administrators are shared by all of them (spec 05 section 2). */
+export type TicketNotification = RowOf<typeof NOTIFICATION>;
 
 /** Whose rows: those of one user, or the ones that all administrators share. */
 export type Inbox = { kind: 'user'; userId: number } | { kind: 'admin' };
 
-interface NotificationRow {
-  id: number;
-  ticket_id: number;
-  notification_type: TicketNotificationType;
-  message: string | null;
-  is_read: boolean;
-  created_at: Date;
-  read_at: Date | null;
-}
+const NOTIFICATION = columns('TicketNotification', [
+  ...(['id', 'ticketId', 'notificationType', 'message', 'isRead', 'createdAt', 'readAt'] as const),
+]);
 
-/** A condition over `$1` (the user, null for administrators). */
-function inboxCondition(inbox: Inbox): string {
-  return inbox.kind === 'user' ? 'NOT is_for_admin AND user_id = $1::bigint' : 'is_for_admin AND $1::bigint IS NULL';
-}
+/** As a condition of Prisma Client. */
+const inInbox = (inbox: Inbox) => (inbox.kind === 'user' ? { isForAdmin: false, userId: inbox.userId } : { isForAdmin: true });
 
-const ownerOf = (inbox: Inbox): number | null => (inbox.kind === 'user' ? inbox.userId : null);
-
-export interface NewNotification {
-  ticketId: number;
+export interface NewNotification extends Pick<TicketNotification, 'ticketId' | 'notificationType'> {
   /** The ticket's owner, for both audiences. */
   userId: number;
-  type: TicketNotificationType;
   message: string;
   isForAdmin: boolean;
 }
 
 export async function insertNotification(db: Db, row: NewNotification, now: Date): Promise<void> {
-  await db.sql(
-    `INSERT INTO ticket_notifications (ticket_id, user_id, notification_type, message, is_for_admin, created_at)
-     VALUES ($1::bigint, $2::bigint, $3, $4, $5::boolean, $6::timestamptz) RETURNING id`,
-    [row.ticketId, row.userId, row.type, row.message, row.isForAdmin, now],
-  );
+  await db.prisma.ticketNotification.create({ data: { ...row, createdAt: now }, select: { id: true } });
 }
 
 /** Newest first. */
@@ -45,37 +33,22 @@ export async function listNotifications(
   inbox: Inbox,
   { unreadOnly, limit, offset }: Slice & { unreadOnly: boolean },
 ): Promise<TicketNotification[]> {
-  const rows = await db.sql<NotificationRow>(
-    `SELECT id, ticket_id, notification_type, message, is_read, created_at, read_at FROM ticket_notifications
-     WHERE ${inboxCondition(inbox)}${unreadOnly ? ' AND NOT is_read' : ''}
+  const [condition, owner] =
+    inbox.kind === 'user' ? ['NOT is_for_admin AND user_id = $1::int', inbox.userId] : ['is_for_admin AND $1::int IS NULL', null];
+  return db.sql<TicketNotification>(
+    `SELECT ${NOTIFICATION.of()} FROM ticket_notifications WHERE ${condition}${unreadOnly ? ' AND NOT is_read' : ''}
      ORDER BY created_at DESC, id DESC LIMIT $2::bigint OFFSET $3::bigint`,
-    [ownerOf(inbox), limit, offset],
+    [owner, limit, offset],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    ticketId: row.ticket_id,
-    type: row.notification_type,
-    message: row.message,
-    isRead: row.is_read,
-    createdAt: row.created_at,
-    readAt: row.read_at,
-  }));
 }
 
-export async function countUnread(db: Db, inbox: Inbox): Promise<number> {
-  const [row] = await db.sql<{ unread: number }>(
-    `SELECT count(*)::int AS unread FROM ticket_notifications WHERE ${inboxCondition(inbox)} AND NOT is_read`,
-    [ownerOf(inbox)],
-  );
-  return row!.unread;
+export function countUnread(db: Db, inbox: Inbox): Promise<number> {
+  return db.prisma.ticketNotification.count({ where: { ...inInbox(inbox), isRead: false } });
 }
 
 export async function findRecipient(db: Db, id: number): Promise<{ userId: number; isForAdmin: boolean } | null> {
-  const [row] = await db.sql<{ user_id: number; is_for_admin: boolean }>(
-    'SELECT user_id, is_for_admin FROM ticket_notifications WHERE id = $1::bigint',
-    [id],
-  );
-  return row ? { userId: row.user_id, isForAdmin: row.is_for_admin } : null;
+  if (!isRowId(id)) return null;
+  return db.prisma.ticketNotification.findUnique({ where: { id }, select: { userId: true, isForAdmin: true } });
 }
 
 /** Marks unread rows read; those read before keep their moment. @returns rows marked now */
@@ -85,16 +58,8 @@ export async function markRead(
   which: { id: number } | { ticketId: number } | 'all',
   now: Date,
 ): Promise<number> {
-  const [condition, value] =
-    which === 'all'
-      ? ['$3::bigint IS NULL', null]
-      : 'id' in which
-        ? ['id = $3::bigint', which.id]
-        : ['ticket_id = $3::bigint', which.ticketId];
-  const rows = await db.sql(
-    `UPDATE ticket_notifications SET is_read = true, read_at = $2::timestamptz
-     WHERE ${inboxCondition(inbox)} AND NOT is_read AND ${condition} RETURNING id`,
-    [ownerOf(inbox), now, value],
-  );
-  return rows.length;
+  if (which !== 'all' && !isRowId('id' in which ? which.id : which.ticketId)) return 0;
+  const where = { ...inInbox(inbox), isRead: false, ...(which === 'all' ? {} : which) };
+  const { count } = await db.prisma.ticketNotification.updateMany({ where, data: { isRead: true, readAt: now } });
+  return count;
 }

@@ -2,9 +2,15 @@ import type { AdminActor, UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { countUnread, findRecipient, type Inbox, listNotifications, markRead } from './notification-repo.ts';
+import {
+  countUnread,
+  findRecipient,
+  type Inbox,
+  listNotifications,
+  markRead,
+  type TicketNotification,
+} from './notification-repo.ts';
 import type { Slice } from './repo.ts';
-import type { TicketNotification } from './types.ts';
 
 /** A user's inbox is their own; administrators share one. */
 type Reader = UserActor | AdminActor;

@@ -1,3 +1,4 @@
+import { nestedRow } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type {
   Attachment,
@@ -19,77 +20,77 @@ const MESSAGE =
 
 interface TicketRow {
   id: number;
-  user_id: number;
+  userId: number;
   title: string;
   status: TicketStatus;
   priority: TicketPriority;
-  user_reply_block_permanent: boolean;
-  user_reply_block_until: Date | null;
-  created_at: Date;
-  updated_at: Date;
-  closed_at: Date | null;
+  userReplyBlockPermanent: boolean;
+  userReplyBlockUntil: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+  closedAt: Date | null;
 }
 
 interface OwnerRow {
-  user_id: number;
-  messenger_id: number | null;
+  userId: number;
+  messengerId: number | null;
   email: string | null;
   username: string | null;
-  first_name: string | null;
-  last_name: string | null;
+  firstName: string | null;
+  lastName: string | null;
 }
 
 interface MessageRow {
   id: number;
-  ticket_id: number;
-  user_id: number;
-  message_text: string;
-  is_from_admin: boolean;
-  has_media: boolean;
-  media_type: string | null;
-  media_file_id: string | null;
-  media_caption: string | null;
-  created_at: Date;
+  ticketId: number;
+  userId: number;
+  messageText: string;
+  isFromAdmin: boolean;
+  hasMedia: boolean;
+  mediaType: string | null;
+  mediaFileId: string | null;
+  mediaCaption: string | null;
+  createdAt: Date;
 }
 
 function toTicket(row: TicketRow): Ticket {
   return {
     id: row.id,
-    userId: row.user_id,
+    userId: row.userId,
     title: row.title,
     status: row.status,
     priority: row.priority,
-    replyBlockPermanent: row.user_reply_block_permanent,
-    replyBlockUntil: row.user_reply_block_until,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    closedAt: row.closed_at,
+    replyBlockPermanent: row.userReplyBlockPermanent,
+    replyBlockUntil: row.userReplyBlockUntil,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    closedAt: row.closedAt,
   };
 }
 
 function toOwner(row: OwnerRow): TicketOwner {
   return {
-    id: row.user_id,
-    messengerId: row.messenger_id,
+    id: row.userId,
+    messengerId: row.messengerId,
     email: row.email,
     username: row.username,
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
   };
 }
 
 function toMessage(row: MessageRow): TicketMessage {
   return {
     id: row.id,
-    ticketId: row.ticket_id,
-    userId: row.user_id,
-    text: row.message_text,
-    isFromAdmin: row.is_from_admin,
-    hasMedia: row.has_media,
-    mediaType: row.media_type,
-    mediaFileId: row.media_file_id,
-    mediaCaption: row.media_caption,
-    createdAt: row.created_at,
+    ticketId: row.ticketId,
+    userId: row.userId,
+    text: row.messageText,
+    isFromAdmin: row.isFromAdmin,
+    hasMedia: row.hasMedia,
+    mediaType: row.mediaType,
+    mediaFileId: row.mediaFileId,
+    mediaCaption: row.mediaCaption,
+    createdAt: row.createdAt,
   };
 }
 
@@ -128,9 +129,7 @@ export async function listPlainTickets(db: Db, { userId, status, priority }: Tic
 
 /** Last changed first; count and newest message are taken for the tickets of the page only. */
 export async function listTickets(db: Db, { userId, status, priority }: TicketFilter, slice: Slice): Promise<TicketListItem[]> {
-  const rows = await db.sql<
-    TicketRow & OwnerRow & { messages_count: number; last_message: (MessageRow & { created_at: string }) | null }
-  >(
+  const rows = await db.sql<TicketRow & OwnerRow & { messagesCount: number; lastMessage: object | null }>(
     `WITH page AS (
        SELECT k.* FROM tickets k WHERE ${FILTERS} ORDER BY k.updated_at DESC, k.id DESC LIMIT $4::bigint OFFSET $5::bigint
      )
@@ -140,11 +139,11 @@ export async function listTickets(db: Db, { userId, status, priority }: TicketFi
      FROM page k JOIN users u ON u.id = k.user_id ORDER BY k.updated_at DESC, k.id DESC`,
     [userId, status, priority, slice.limit, slice.offset],
   );
-  return rows.map(({ last_message: last, ...row }) => ({
+  return rows.map(({ lastMessage: last, ...row }) => ({
     ...toTicket(row),
     owner: toOwner(row),
-    messagesCount: row.messages_count,
-    lastMessage: last && toMessage({ ...last, created_at: new Date(last.created_at) }),
+    messagesCount: row.messagesCount,
+    lastMessage: last && toMessage(nestedRow('TicketMessage', last)),
   }));
 }
 
@@ -319,11 +318,11 @@ export interface OwnerContact extends TicketOwner {
 }
 
 export async function findOwner(db: Db, userId: number): Promise<OwnerContact> {
-  const [row] = await db.sql<OwnerRow & { language: string; status: string; email_verified: boolean }>(
+  const [row] = await db.sql<OwnerRow & { language: string; status: string; emailVerified: boolean }>(
     `SELECT u.id AS user_id, ${OWNER}, u.language, u.status, u.email_verified FROM users u WHERE u.id = $1::bigint`,
     [userId],
   );
-  const { language, status, email_verified: isVerified } = row!;
+  const { language, status, emailVerified: isVerified } = row!;
   return { ...toOwner(row!), language, status, verifiedEmail: isVerified ? row!.email : null };
 }
 
@@ -360,7 +359,7 @@ export async function claimOverdue(
   db: Db,
   { waitingBefore, remindedBefore, now, limit }: { waitingBefore: Date; remindedBefore: Date; now: Date; limit: number },
 ): Promise<OverdueTicket[]> {
-  const rows = await db.sql<OwnerRow & { id: number; title: string; last_user_message_at: Date }>(
+  const rows = await db.sql<OwnerRow & { id: number; title: string; lastUserMessageAt: Date }>(
     `UPDATE tickets k SET last_sla_reminder_at = $3::timestamptz
      FROM users u
      WHERE u.id = k.user_id AND k.id = ANY(ARRAY(
@@ -370,5 +369,5 @@ export async function claimOverdue(
      RETURNING k.id, k.title, k.last_user_message_at, k.user_id, ${OWNER}`,
     [waitingBefore, remindedBefore, now, limit],
   );
-  return rows.map((row) => ({ id: row.id, title: row.title, waitingSince: row.last_user_message_at, owner: toOwner(row) }));
+  return rows.map((row) => ({ id: row.id, title: row.title, waitingSince: row.lastUserMessageAt, owner: toOwner(row) }));
 }

@@ -47,7 +47,7 @@ export async function readTicketSettings(app: App): Promise<TicketSettings> {
 }
 
 /**
- * Changes what is given, all of it or nothing; in effect on every instance with the commit (spec 05 sections 1.4 and 16.9).
+ * Changes what is given, all of it or nothing; in effect on every instance with the commit (spec 05 section 1.4 and section 16, invariant 9).
  * @throws AppError 400 unknown support mode
  */
 export async function changeTicketSettings(app: App, actor: AdminActor, patch: TicketSettingsPatch): Promise<TicketSettings> {

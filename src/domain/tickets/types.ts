@@ -71,19 +71,6 @@ export interface AttachmentInput {
   mediaCaption: string | null;
 }
 
-export type TicketNotificationType = 'new_ticket' | 'admin_reply' | 'user_reply';
-
-/** Rows for administrators are shared by all of them. */
-export interface TicketNotification {
-  id: number;
-  ticketId: number;
-  type: TicketNotificationType;
-  message: string | null;
-  isRead: boolean;
-  createdAt: Date;
-  readAt: Date | null;
-}
-
 export interface TicketStats {
   total: number;
   open: number;

@@ -9,39 +9,39 @@ import type { SearchTerms, Slice, UserFilter, UserView } from './types.ts';
 
 interface ViewRow {
   id: number;
-  messenger_id: number | null;
+  messengerId: number | null;
   username: string | null;
-  first_name: string | null;
-  last_name: string | null;
+  firstName: string | null;
+  lastName: string | null;
   status: UserStatus;
   language: string;
-  balance_kopeks: number;
-  referral_code: string;
-  referred_by_id: number | null;
-  has_had_paid_subscription: boolean;
-  has_made_first_topup: boolean;
-  created_at: Date;
-  updated_at: Date;
-  last_activity: Date | null;
-  group_id: number | null;
-  group_name: string;
-  server_discount_percent: number;
-  traffic_discount_percent: number;
-  device_discount_percent: number;
-  apply_discounts_to_addons: boolean;
-  subscription_id: number | null;
-  subscription_status: SubscriptionStatus;
-  is_trial: boolean;
-  start_date: Date;
-  end_date: Date;
-  traffic_limit_gb: number;
-  traffic_used_gb: number;
-  device_limit: number;
-  autopay_enabled: boolean;
-  autopay_days_before: number | null;
-  subscription_url: string | null;
-  subscription_crypto_link: string | null;
-  connected_squads: string[];
+  balanceKopeks: number;
+  referralCode: string;
+  referredById: number | null;
+  hasHadPaidSubscription: boolean;
+  hasMadeFirstTopup: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+  lastActivity: Date | null;
+  groupId: number | null;
+  groupName: string;
+  serverDiscountPercent: number;
+  trafficDiscountPercent: number;
+  deviceDiscountPercent: number;
+  applyDiscountsToAddons: boolean;
+  subscriptionId: number | null;
+  subscriptionStatus: SubscriptionStatus;
+  isTrial: boolean;
+  startDate: Date;
+  endDate: Date;
+  trafficLimitGb: number;
+  trafficUsedGb: number;
+  deviceLimit: number;
+  autopayEnabled: boolean;
+  autopayDaysBefore: number | null;
+  subscriptionUrl: string | null;
+  subscriptionCryptoLink: string | null;
+  connectedSquads: string[];
 }
 
 const VIEW_COLUMNS = `u.id, u.messenger_id, u.username, u.first_name, u.last_name, u.status, u.language, u.balance_kopeks, u.referral_code,
@@ -54,7 +54,7 @@ const VIEW_COLUMNS = `u.id, u.messenger_id, u.username, u.first_name, u.last_nam
 /** What hangs on the users of a page comes with them in one statement (spec 01 H24). */
 const VIEW_JOINS = 'LEFT JOIN promo_groups g ON g.id = u.promo_group_id LEFT JOIN subscriptions s ON s.user_id = u.id';
 
-/** The indexed text of a user, see migration 0010. */
+/** The indexed text of a user, see prisma/sql/user-search.sql. */
 const SEARCH_TEXT = 'user_search_text(u.username::text, u.first_name::text, u.last_name::text, u.referral_code::text)';
 
 const NEWEST_FIRST = 'ORDER BY u.created_at DESC, u.id DESC';
@@ -63,49 +63,49 @@ const OLDEST_FIRST = 'ORDER BY u.created_at, u.id';
 function toView(row: ViewRow, now: Date): UserView {
   return {
     id: row.id,
-    messengerId: row.messenger_id,
+    messengerId: row.messengerId,
     username: row.username,
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
     status: row.status,
     language: row.language,
-    balanceKopeks: row.balance_kopeks,
-    referralCode: row.referral_code,
-    referredById: row.referred_by_id,
-    hasHadPaidSubscription: row.has_had_paid_subscription,
-    hasMadeFirstTopup: row.has_made_first_topup,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    lastActivity: row.last_activity,
+    balanceKopeks: row.balanceKopeks,
+    referralCode: row.referralCode,
+    referredById: row.referredById,
+    hasHadPaidSubscription: row.hasHadPaidSubscription,
+    hasMadeFirstTopup: row.hasMadeFirstTopup,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastActivity: row.lastActivity,
     promoGroup:
-      row.group_id === null
+      row.groupId === null
         ? null
         : {
-            id: row.group_id,
-            name: row.group_name,
-            serverDiscountPercent: row.server_discount_percent,
-            trafficDiscountPercent: row.traffic_discount_percent,
-            deviceDiscountPercent: row.device_discount_percent,
-            applyDiscountsToAddons: row.apply_discounts_to_addons,
+            id: row.groupId,
+            name: row.groupName,
+            serverDiscountPercent: row.serverDiscountPercent,
+            trafficDiscountPercent: row.trafficDiscountPercent,
+            deviceDiscountPercent: row.deviceDiscountPercent,
+            applyDiscountsToAddons: row.applyDiscountsToAddons,
           },
     subscription:
-      row.subscription_id === null
+      row.subscriptionId === null
         ? null
         : {
-            id: row.subscription_id,
-            status: row.subscription_status,
-            actualStatus: actualStatus({ status: row.subscription_status, endDate: row.end_date }, now),
-            isTrial: row.is_trial,
-            startDate: row.start_date,
-            endDate: row.end_date,
-            trafficLimitGb: row.traffic_limit_gb,
-            trafficUsedGb: row.traffic_used_gb,
-            deviceLimit: row.device_limit,
-            autopayEnabled: row.autopay_enabled,
-            autopayDaysBefore: row.autopay_days_before,
-            subscriptionUrl: row.subscription_url,
-            subscriptionCryptoLink: row.subscription_crypto_link,
-            connectedSquads: row.connected_squads,
+            id: row.subscriptionId,
+            status: row.subscriptionStatus,
+            actualStatus: actualStatus({ status: row.subscriptionStatus, endDate: row.endDate }, now),
+            isTrial: row.isTrial,
+            startDate: row.startDate,
+            endDate: row.endDate,
+            trafficLimitGb: row.trafficLimitGb,
+            trafficUsedGb: row.trafficUsedGb,
+            deviceLimit: row.deviceLimit,
+            autopayEnabled: row.autopayEnabled,
+            autopayDaysBefore: row.autopayDaysBefore,
+            subscriptionUrl: row.subscriptionUrl,
+            subscriptionCryptoLink: row.subscriptionCryptoLink,
+            connectedSquads: row.connectedSquads,
           },
   };
 }
@@ -159,13 +159,13 @@ export async function findViewByMessengerId(db: Db, messengerId: number, now: Da
   return row ? toView(row, now) : null;
 }
 
-/** All users, and those that the filter leaves; exact, from the tallies of migration 0010. */
+/** All users, and those that the filter leaves; exact, from the counters of prisma/sql/user-counters.sql. */
 export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone: number; listed: number }> {
   const { values, add } = statementValues();
   const chosen = conditions(filter, add).join(' AND ') || 'true';
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(u.users), 0)::int AS everyone, coalesce(sum(u.users) FILTER (WHERE ${chosen}), 0)::int AS listed
-     FROM user_tallies u`,
+     FROM user_counters u`,
     values,
   );
   return row!;

@@ -5,29 +5,29 @@ interface WebhookRow {
   id: number;
   name: string;
   url: string;
-  event_type: string;
-  is_active: boolean;
+  eventType: string;
+  isActive: boolean;
   description: string | null;
-  created_at: Date;
-  updated_at: Date;
-  last_triggered_at: Date | null;
-  failure_count: number;
-  success_count: number;
+  createdAt: Date;
+  updatedAt: Date;
+  lastTriggeredAt: Date | null;
+  failureCount: number;
+  successCount: number;
 }
 
 interface DeliveryRow {
   id: number;
-  webhook_id: number;
-  event_type: string;
+  webhookId: number;
+  eventType: string;
   payload: Record<string, unknown>;
-  response_status: number | null;
-  response_body: string | null;
+  responseStatus: number | null;
+  responseBody: string | null;
   status: DeliveryStatus;
-  error_message: string | null;
-  attempt_number: number;
-  created_at: Date;
-  delivered_at: Date | null;
-  next_retry_at: Date | null;
+  errorMessage: string | null;
+  attemptNumber: number;
+  createdAt: Date;
+  deliveredAt: Date | null;
+  nextRetryAt: Date | null;
 }
 
 const COLUMNS =
@@ -42,31 +42,31 @@ function toWebhook(row: WebhookRow): Webhook {
     id: row.id,
     name: row.name,
     url: row.url,
-    eventType: row.event_type,
-    isActive: row.is_active,
+    eventType: row.eventType,
+    isActive: row.isActive,
     description: row.description,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    lastTriggeredAt: row.last_triggered_at,
-    failureCount: row.failure_count,
-    successCount: row.success_count,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastTriggeredAt: row.lastTriggeredAt,
+    failureCount: row.failureCount,
+    successCount: row.successCount,
   };
 }
 
 function toDelivery(row: DeliveryRow): WebhookDelivery {
   return {
     id: row.id,
-    webhookId: row.webhook_id,
-    eventType: row.event_type,
+    webhookId: row.webhookId,
+    eventType: row.eventType,
     payload: row.payload,
-    responseStatus: row.response_status,
-    responseBody: row.response_body,
+    responseStatus: row.responseStatus,
+    responseBody: row.responseBody,
     status: row.status,
-    errorMessage: row.error_message,
-    attemptNumber: row.attempt_number,
-    createdAt: row.created_at,
-    deliveredAt: row.delivered_at,
-    nextRetryAt: row.next_retry_at,
+    errorMessage: row.errorMessage,
+    attemptNumber: row.attemptNumber,
+    createdAt: row.createdAt,
+    deliveredAt: row.deliveredAt,
+    nextRetryAt: row.nextRetryAt,
   };
 }
 

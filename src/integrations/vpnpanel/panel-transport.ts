@@ -22,7 +22,7 @@ export interface PanelTransport {
   baseUrl(): string;
 }
 
-/** Joins path segments, each encoded (hazard 14 of spec 06 section 17). */
+/** Joins path segments, each encoded (spec 06 section 17, hazard 14). */
 export function panelPath(...segments: (string | number)[]): string {
   return `/api/${segments.map((segment) => encodeSegment(String(segment))).join('/')}`;
 }

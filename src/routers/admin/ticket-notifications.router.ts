@@ -1,63 +1,12 @@
-import {
-  countUnreadNotifications,
-  listTicketNotifications,
-  readAllNotifications,
-  readNotification,
-  readTicketNotifications,
-} from '../../domain/tickets/notifications.ts';
-import {
-  NotificationPath,
-  NotificationsMarkedResponse,
-  TicketNotificationListResponse,
-  TicketNotificationQuery,
-  UnreadCountResponse,
-} from '../cabinet/ticket-notifications.schemas.ts';
-import { toNotification } from '../cabinet/ticket-response.ts';
-import { TicketPath } from '../cabinet/tickets.schemas.ts';
-import { SuccessResponse } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { ticketNotificationProcedures } from '../ticket-notification-procedures.ts';
+import { adminProcedure, procedureFor, router } from '../trpc.ts';
 
-const tags: [string] = ['Cabinet Admin Ticket Notifications'];
-const base = '/cabinet/admin/tickets/notifications' as const;
-
-export const adminTicketNotificationsRouter = router({
-  list: adminProcedure('tickets:read')
-    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'Notifications of all administrators, newest first' } })
-    .input(TicketNotificationQuery)
-    .output(TicketNotificationListResponse)
-    .query(async ({ ctx, input }) => {
-      const query = { unreadOnly: input.unread_only, limit: input.limit, offset: input.offset };
-      const { items, unreadCount } = await listTicketNotifications(ctx.app, ctx.actor, query);
-      return { items: items.map(toNotification), unread_count: unreadCount };
-    }),
-
-  unreadCount: adminProcedure('tickets:read')
-    .meta({
-      openapi: { method: 'GET', path: `${base}/unread-count`, tags, summary: 'Unread notifications of all administrators' },
-    })
-    .output(UnreadCountResponse)
-    .query(async ({ ctx }) => ({ unread_count: await countUnreadNotifications(ctx.app, ctx.actor) })),
-
-  read: adminProcedure('tickets:settings')
-    .meta({ openapi: { method: 'POST', path: `${base}/{notification_id}/read`, tags, summary: 'Mark one read' } })
-    .input(NotificationPath)
-    .output(SuccessResponse)
-    .mutation(async ({ ctx, input }) => {
-      await readNotification(ctx.app, ctx.actor, input.notification_id);
-      return { success: true as const };
-    }),
-
-  readAll: adminProcedure('tickets:settings')
-    .meta({ openapi: { method: 'POST', path: `${base}/read-all`, tags, summary: 'Mark all read' } })
-    .output(NotificationsMarkedResponse)
-    .mutation(async ({ ctx }) => ({ success: true, marked_count: await readAllNotifications(ctx.app, ctx.actor) })),
-
-  readOfTicket: adminProcedure('tickets:settings')
-    .meta({ openapi: { method: 'POST', path: `${base}/ticket/{ticket_id}/read`, tags, summary: 'Mark those of a ticket read' } })
-    .input(TicketPath)
-    .output(NotificationsMarkedResponse)
-    .mutation(async ({ ctx, input }) => ({
-      success: true,
-      marked_count: await readTicketNotifications(ctx.app, ctx.actor, input.ticket_id),
-    })),
-});
+export const adminTicketNotificationsRouter = router(
+  ticketNotificationProcedures({
+    reading: procedureFor(adminProcedure('tickets:read')),
+    marking: procedureFor(adminProcedure('tickets:settings')),
+    base: '/cabinet/admin/tickets/notifications',
+    tag: 'Cabinet Admin Ticket Notifications',
+    owner: 'notifications of all administrators',
+  }),
+);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApplicationFields } from '../admin/partners.schemas.ts';
 import { Moment } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Partner` (spec 04 sections 3.2 and 5.2). */
+/** Contract group `Cabinet Partner` (spec 04 section 3.2 and section 5, item 2). */
 
 export const PartnerApplicationRequest = z
   .object({

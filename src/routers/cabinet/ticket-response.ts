@@ -1,6 +1,6 @@
 /** Tickets as both cabinet areas show them. */
 import { titleOf } from '../../domain/tickets/rules.ts';
-import type { AttachmentInput, Ticket, TicketMessage, TicketNotification } from '../../domain/tickets/types.ts';
+import type { AttachmentInput, Ticket, TicketMessage } from '../../domain/tickets/types.ts';
 
 export function toTicketFields(ticket: Ticket) {
   return {
@@ -37,17 +37,5 @@ export function attachmentInput(body: {
     mediaType: body.media_type ?? null,
     mediaFileId: body.media_file_id ?? null,
     mediaCaption: body.media_caption ?? null,
-  };
-}
-
-export function toNotification(notification: TicketNotification) {
-  return {
-    id: notification.id,
-    ticket_id: notification.ticketId,
-    notification_type: notification.type,
-    message: notification.message,
-    is_read: notification.isRead,
-    created_at: notification.createdAt,
-    read_at: notification.readAt,
   };
 }

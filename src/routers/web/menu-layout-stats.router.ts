@@ -12,6 +12,7 @@ import {
 import { text } from '../../domain/messaging/texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import {
   ButtonClickStatsResponse,
   ButtonStatsQuery,
@@ -46,19 +47,19 @@ export const menuLayoutStatsRouter = router({
   all: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats', tags, summary: 'Clicks of every button' } })
     .input(DaysQuery)
-    .output(MenuClickStatsResponse)
+    .output(toWire(MenuClickStatsResponse))
     .query(async ({ ctx, input }) => {
       const { items, totalClicks, start, end } = await countClicks(ctx.app, input.days);
-      return { items, total_clicks: totalClicks, period_start: start, period_end: end };
+      return { items, totalClicks, periodStart: start, periodEnd: end };
     }),
 
   button: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/buttons/{button_id}', tags, summary: 'Clicks of one button' } })
     .input(ButtonStatsQuery)
-    .output(ButtonClickStatsResponse)
+    .output(toWire(ButtonClickStatsResponse))
     .query(async ({ ctx, input }) => {
       const { stats, byDay } = await countButtonClicks(ctx.app, input.button_id, input.days);
-      return { button_id: input.button_id, stats, clicks_by_day: byDay };
+      return { buttonId: input.button_id, stats, clicksByDay: byDay };
     }),
 
   logClick: webProcedure

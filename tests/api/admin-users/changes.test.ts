@@ -58,7 +58,7 @@ describe('doors', () => {
     expect(unknown).toMatchObject({ status: 404, body: { detail: 'User not found' } });
   });
 
-  test('H5: a colleague of the same level is out of reach, and so is oneself', async () => {
+  test('spec 01 H5: a colleague of the same level is out of reach, and so is oneself', async () => {
     const colleague = await adminClient(t.app, server, ['users:*']);
     for (const [method, path, body] of WRITES) {
       expect((await send(api, method, `/${colleague.user.id}${path}`, body)).status, path).toBe(403);
@@ -66,7 +66,7 @@ describe('doors', () => {
         expect((await send(api, method, `/${api.user.id}${path}`, body)).status, path).toBe(403);
     }
     const row = await rowOf(t.app, 'SELECT status, balance_kopeks FROM users WHERE id = $1::int', [colleague.user.id]);
-    expect(row).toEqual({ status: 'active', balance_kopeks: 0 });
+    expect(row).toEqual({ status: 'active', balanceKopeks: 0 });
   });
 
   test('every write leaves an audit row with before and after', async () => {
@@ -113,8 +113,8 @@ describe('balance', () => {
       id,
     ]);
     expect(rows).toEqual([
-      { amount_kopeks: 900, description: 'Admin balance adjustment' },
-      { amount_kopeks: -400, description: 'Admin balance adjustment' },
+      { amountKopeks: 900, description: 'Admin balance adjustment' },
+      { amountKopeks: -400, description: 'Admin balance adjustment' },
     ]);
   });
 
@@ -175,14 +175,14 @@ describe('account', () => {
          LEFT JOIN user_promo_groups m ON m.user_id = u.id WHERE u.id = $1::int`,
         [user.id],
       );
-    expect(await held()).toEqual([{ promo_group_id: groupId, member_of: groupId, assigned_by: 'admin' }]);
+    expect(await held()).toEqual([{ promoGroupId: groupId, memberOf: groupId, assignedBy: 'admin' }]);
     expect(await set(2_000_000_000)).toMatchObject({ status: 404, body: { detail: 'Promo group not found' } });
     expect((await set(null)).body).toMatchObject({
       old_promo_group_id: groupId,
       new_promo_group_id: null,
       promo_group_name: null,
     });
-    expect(await held()).toEqual([{ promo_group_id: null, member_of: null, assigned_by: null }]);
+    expect(await held()).toEqual([{ promoGroupId: null, memberOf: null, assignedBy: null }]);
     await set(null);
     const told = await t.app.db.sql<{ extra: Record<string, unknown> }>(
       `SELECT extra FROM subscription_events WHERE event_type = 'promo_group_change' AND user_id = $1::int ORDER BY id`,
@@ -286,7 +286,7 @@ describe('deletion', () => {
     expect((await api.get(`${ROOT}/${payer.id}`)).status).toBe(200);
   });
 
-  test('H18: full keeps the payments of a nameless user', async () => {
+  test('spec 01 H18: full keeps the payments of a nameless user', async () => {
     const { id } = await aUser(t.app);
     await api.post(`${ROOT}/${id}/balance`, { amount_kopeks: 500 });
     expect((await api.delete(`${ROOT}/${id}/full`)).body).toMatchObject({

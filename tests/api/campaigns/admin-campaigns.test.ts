@@ -255,7 +255,7 @@ describe('Cabinet Admin', () => {
 });
 
 describe('signing in through a campaign', () => {
-  it('hazard 6.7: a bonus that cannot be written rolls everything back, and the sign-in still succeeds', async () => {
+  it('spec 04 section 6.7: a bonus that cannot be written rolls everything back, and the sign-in still succeeds', async () => {
     const partner = await aPartner(stage);
     // No calendar holds the end of this subscription.
     const columns = { bonus_type: 'subscription', subscription_duration_days: 2_000_000_000, partner_user_id: partner };

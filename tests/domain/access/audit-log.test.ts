@@ -34,7 +34,7 @@ const entry = (userId: number, fields: Partial<AuditEntry> = {}): AuditEntry => 
 const record = (row: AuditEntry) => app.ports.audit.record(app.db, row);
 const rowsOf = async (userId: number) => (await listAuditLog(app, { ...ALL, userId }, { limit: 500, offset: 0 })).items;
 
-describe('H7: append-only', () => {
+describe('spec 01 H7: append-only', () => {
   it('refuses UPDATE and DELETE, whoever asks', async () => {
     const user = await aUser(app);
     await record(entry(user.id));
@@ -81,7 +81,7 @@ describe('retention', () => {
 });
 
 describe('the writer', () => {
-  it('H24: keeps no request waiting and writes what came meanwhile in one statement', async () => {
+  it('spec 01 H24: keeps no request waiting and writes what came meanwhile in one statement', async () => {
     const user = await aUser(app);
     const writer = new AuditWriter(app.log);
     let statements = 0;

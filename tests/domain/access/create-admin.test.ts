@@ -24,8 +24,8 @@ async function accountOf(email: string) {
   const [row] = await app.db.sql<{
     id: number;
     email: string;
-    email_verified: boolean;
-    password_hash: string | null;
+    emailVerified: boolean;
+    passwordHash: string | null;
     language: string;
   }>('SELECT id, email, email_verified, password_hash, language FROM users WHERE email = $1', [email.toLowerCase()]);
   return row!;
@@ -37,8 +37,8 @@ describe('making an administrator at the machine', () => {
     const made = await createAdmin(app, OPERATOR, { email, password: 'correct horse' });
     const account = await accountOf(email);
     expect(made).toEqual({ userId: account.id, email: email.toLowerCase(), isNew: true, isPasswordSet: true, isLasting: true });
-    expect(account.email_verified).toBe(true);
-    expect(await verifyPassword('correct horse', account.password_hash)).toBe(true);
+    expect(account.emailVerified).toBe(true);
+    expect(await verifyPassword('correct horse', account.passwordHash)).toBe(true);
     expect(await readEffectiveAccess(app, account.id)).toMatchObject({ roles: ['Superadmin'], permissions: ['*:*'], level: 999 });
     const events = await app.db.sql("SELECT id FROM domain_events WHERE type = 'user.created' AND user_id = $1::int", [
       account.id,
@@ -52,7 +52,7 @@ describe('making an administrator at the machine', () => {
     const session = await openSession(app, user.id);
     const made = await createAdmin(app, OPERATOR, { email: user.email, password: null });
     expect(made).toMatchObject({ userId: user.id, isNew: false, isPasswordSet: false });
-    expect((await accountOf(user.email)).password_hash).toBe(before.password_hash);
+    expect((await accountOf(user.email)).passwordHash).toBe(before.passwordHash);
     expect((await refreshSession(app, session.refreshToken)).accessToken).toBeTruthy();
     expect((await readEffectiveAccess(app, user.id)).level).toBe(999);
   });
@@ -64,9 +64,9 @@ describe('making an administrator at the machine', () => {
       detail: 'This account needs a password',
     });
     expect((await readEffectiveAccess(app, squatter.id)).level).toBe(0);
-    expect((await accountOf(squatter.email)).email_verified).toBe(false);
+    expect((await accountOf(squatter.email)).emailVerified).toBe(false);
     await createAdmin(app, OPERATOR, { email: squatter.email, password: 'the operator’s own' });
-    expect(await verifyPassword('the operator’s own', (await accountOf(squatter.email)).password_hash)).toBe(true);
+    expect(await verifyPassword('the operator’s own', (await accountOf(squatter.email)).passwordHash)).toBe(true);
     await expect(refreshSession(app, session.refreshToken)).rejects.toMatchObject({ status: 401 });
   });
 

@@ -126,7 +126,7 @@ describe('levels', () => {
   });
 });
 
-describe('H4: granted permissions are within the own', () => {
+describe('spec 01 H4: granted permissions are within the own', () => {
   it('on creation, change, activation and assignment', async () => {
     const { actor } = await anAdmin(['roles:*', 'users:*'], 50);
     const beyond = (what: string) => refused(403, `Cannot grant permissions you do not have: ${what}`);
@@ -223,7 +223,7 @@ describe('assignments', () => {
 });
 
 describe('policies', () => {
-  it('take a superadmin when global, and a level above the role otherwise (H6)', async () => {
+  it('take a superadmin when global, and a level above the role otherwise (spec 01 H6)', async () => {
     const { actor } = await anAdmin(['roles:*', 'users:*'], 50);
     const peer = await createRole(app, owner, draft(['users:read'], 50));
     const lower = await createRole(app, owner, draft(['users:read'], 10));
@@ -297,7 +297,7 @@ describe('effective at once on every instance', () => {
   });
 });
 
-describe('H24: no query a row, none for a permission known a moment ago', () => {
+describe('spec 01 H24: no query a row, none for a permission known a moment ago', () => {
   /** The app with its statements counted. */
   function counted(): { app: App; statements: () => number } {
     let statements = 0;

@@ -92,7 +92,7 @@ describe('the admin gate', () => {
     await expect(admit(bearer, 'users:read')).rejects.toMatchObject(denied('No active roles assigned'));
   });
 
-  it('lets config admins pass everything, by e-mail only a verified one (H1)', async () => {
+  it('lets config admins pass everything, by e-mail only a verified one (spec 01 H1)', async () => {
     const byId = await aMessengerAccount(app);
     const byEmail = await aVerifiedAccount(app);
     const unproved = await anUnverifiedAccount(app);
@@ -108,7 +108,7 @@ describe('the admin gate', () => {
     expect(await isAdmin(on, actorOf(unproved.id))).toBe(false);
   });
 
-  it('binds no config admin by a policy for everybody (H6)', async () => {
+  it('binds no config admin by a policy for everybody (spec 01 H6)', async () => {
     const configured = await aMessengerAccount(app);
     const { bearer } = await anAdmin(['*:*'], 900);
     const on = (await testApp({ environment: { ADMIN_IDS: `${configured.messengerId}` } })).app;
@@ -136,10 +136,10 @@ describe('seedRoles', () => {
     );
   const superadmins = async () =>
     (
-      await app.db.sql<{ user_id: number }>(
+      await app.db.sql<{ userId: number }>(
         'SELECT ur.user_id FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id WHERE r.level = 999 AND ur.is_active ORDER BY 1',
       )
-    ).map((row) => row.user_id);
+    ).map((row) => row.userId);
 
   it('makes the system roles once and gives back what was taken from them', async () => {
     await seedRoles(app);

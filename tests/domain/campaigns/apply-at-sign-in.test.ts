@@ -36,7 +36,7 @@ describe('bonuses', () => {
     const movements = await t.app.db.sql('SELECT type, amount_kopeks, payment_method FROM transactions WHERE user_id = $1::int', [
       user.id,
     ]);
-    expect(movements).toEqual([{ type: 'deposit', amount_kopeks: 15_000, payment_method: null }]);
+    expect(movements).toEqual([{ type: 'deposit', amountKopeks: 15_000, paymentMethod: null }]);
     expect(await userRow(t.app, user.id)).toMatchObject({ balance_kopeks: 15_000, has_made_first_topup: false });
     expect(await registrationOf(user.id)).toMatchObject({ campaign_id: campaign.id, balance_bonus_kopeks: 15_000 });
     expect(await checkLedger(t.app)).toEqual([]);
@@ -131,7 +131,7 @@ describe('once, and only when it can be given', () => {
     ['subscription', { subscription_duration_days: 3 }],
     ['tariff', { tariff_duration_days: 3 }],
     ['none', {}],
-  ])('hazard 6.7: a failure rolls everything back and never reaches the sign-in (%s)', async (type, columns) => {
+  ])('spec 04 section 6.7: a failure rolls everything back and never reaches the sign-in (%s)', async (type, columns) => {
     const [user, partner] = [await aUser(t.app), await aUser(t.app)];
     const tariff = type === 'tariff' ? { tariff_id: await aTariff(t.app) } : {};
     const campaign = await aCampaign(t.app, { bonus_type: type, partner_user_id: partner.id, ...columns, ...tariff });
@@ -153,7 +153,7 @@ describe('once, and only when it can be given', () => {
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({ bonusType: type });
   });
 
-  test('hazard 6.7: the panel hears of the subscription from a job after the commit, never in the sign-in', async () => {
+  test('spec 04 section 6.7: the panel hears of the subscription from a job after the commit, never in the sign-in', async () => {
     const user = await aUser(t.app);
     const tariffId = await aTariff(t.app);
     const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 3 });
@@ -208,13 +208,13 @@ describe('partners', () => {
     ),
   });
 
-  test('hazard 6.7: the registration comes before the pending earning, which so names the campaign', async () => {
+  test('spec 04 section 6.7: the registration comes before the pending earning, which so names the campaign', async () => {
     const [user, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
     await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
     expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: partner.id });
     expect(await earningsOf(user.id)).toEqual([
-      { user_id: partner.id, reason: 'referral_registration_pending', amount_kopeks: 0, campaign_id: campaign.id },
+      { userId: partner.id, reason: 'referral_registration_pending', amountKopeks: 0, campaignId: campaign.id },
     ]);
   });
 
@@ -267,7 +267,7 @@ describe('partners', () => {
     expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: null });
   });
 
-  test('the registration is unique in the database whatever code runs (H15)', async () => {
+  test('the registration is unique in the database whatever code runs (spec 01 H15)', async () => {
     const user = await aUser(t.app);
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     await applyCampaignAtSignIn(t.app, user.id, campaign.slug);

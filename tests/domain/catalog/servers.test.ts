@@ -89,18 +89,18 @@ describe('server sync', () => {
        FROM subscriptions s, tariffs t WHERE s.id = $1::int AND t.id = $2::int`,
       [subscription, tariff],
     );
-    expect(row).toEqual({ connected_squads: ['a'], allowed_squads: ['a'], is_active: true, links: 1 });
+    expect(row).toEqual({ connectedSquads: ['a'], allowedSquads: ['a'], isActive: true, links: 1 });
   });
 
-  it('switches off a tariff that loses its last squad instead of selling every server (H17)', async () => {
+  it('switches off a tariff that loses its last squad instead of selling every server (spec 02 H17)', async () => {
     await applyPanelSquads(app, squads('a', 'b'));
     const loser = await aTariff(['b'], { isTrial: true });
     const open = await aTariff([]);
     await applyPanelSquads(app, squads('a'));
     const rows = await app.db.sql('SELECT id, allowed_squads, is_active, is_trial_available FROM tariffs ORDER BY id');
     expect(rows).toEqual([
-      { id: loser, allowed_squads: [], is_active: false, is_trial_available: false },
-      { id: open, allowed_squads: [], is_active: true, is_trial_available: false },
+      { id: loser, allowedSquads: [], isActive: false, isTrialAvailable: false },
+      { id: open, allowedSquads: [], isActive: true, isTrialAvailable: false },
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('server sync', () => {
     expect(await listSquads(app)).toHaveLength(2);
   });
 
-  it('changes nothing when the panel is down or lists nothing (H17)', async () => {
+  it('changes nothing when the panel is down or lists nothing (spec 02 H17)', async () => {
     await applyPanelSquads(app, squads('a'));
     for (const list of [() => Promise.resolve([]), () => Promise.reject(new Error('down'))]) {
       const broken = withSquads(list);
@@ -143,7 +143,7 @@ describe('server sync', () => {
 });
 
 describe('counters', () => {
-  it('H20: are what the active and trial subscriptions hold, whatever changes', async () => {
+  it('spec 02 H20: are what the active and trial subscriptions hold, whatever changes', async () => {
     await applyPanelSquads(app, squads('a', 'b', 'c'));
     await app.db.sql('DELETE FROM subscriptions');
     await aHolder(['a', 'b']);
@@ -169,7 +169,7 @@ describe('counters', () => {
     expect((await counted()).map(([, users]) => users)).toEqual([1, 0, 0]);
     await set(`status = 'active', connected_squads = '["a", "b"]'`);
     expect(await counted()).toEqual(right);
-    await app.db.sql("INSERT INTO squad_tallies (squad_uuid, users) VALUES ('a', 99), ('gone', 5)");
+    await app.db.sql("INSERT INTO squad_counters (squad_uuid, users) VALUES ('a', 99), ('gone', 5)");
     expect(await recountServerUsers(app)).toBe(3);
     expect(await counted()).toEqual(right);
   });

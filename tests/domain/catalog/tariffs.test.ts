@@ -107,7 +107,7 @@ describe('a tariff', () => {
     expect(await syncJobs(other.id)).toHaveLength(1);
   });
 
-  it('names all available servers, beyond any page, when it lists none (H9)', async () => {
+  it('names all available servers, beyond any page, when it lists none (spec 02 H9)', async () => {
     await app.db.sql('DELETE FROM server_squads');
     await app.db.sql(
       `INSERT INTO server_squads (squad_uuid, display_name, is_available)
@@ -146,7 +146,7 @@ describe('order, sale and deletion', () => {
     ]);
   });
 
-  it('shows active tariffs to everyone or to members of their groups (H19)', async () => {
+  it('shows active tariffs to everyone or to members of their groups (spec 02 H19)', async () => {
     const group = await aGroup();
     const open = await make({ name: 'Open' });
     const restricted = await make({ name: 'Restricted', promoGroupIds: [group] });
@@ -165,7 +165,7 @@ describe('order, sale and deletion', () => {
     ['trial', 5],
     ['limited', 5],
     ['pending', -5],
-  ])('refuses to delete a tariff with a subscription that is %s (H18)', async (status, days) => {
+  ])('refuses to delete a tariff with a subscription that is %s (spec 02 H18)', async (status, days) => {
     const { id } = await make();
     await subscribe(id, status, days);
     await expect(deleteTariff(app, actor, id)).rejects.toMatchObject({ status: 409, code: 'tariff_in_use' });
@@ -177,7 +177,7 @@ describe('order, sale and deletion', () => {
     const ended = [await subscribe(id, 'expired', -5), await subscribe(id, 'active', -1)];
     expect(await deleteTariff(app, actor, id)).toEqual({ name: 'Basic', affectedSubscriptions: 2 });
     const rows = await app.db.sql('SELECT tariff_id FROM subscriptions WHERE id = ANY($1::int[])', [ended]);
-    expect(rows).toEqual([{ tariff_id: null }, { tariff_id: null }]);
+    expect(rows).toEqual([{ tariffId: null }, { tariffId: null }]);
     await expect(deleteTariff(app, actor, id)).rejects.toMatchObject({ status: 404 });
   });
 });

@@ -42,8 +42,8 @@ describe('inTransaction', () => {
         throw new Error('outer');
       }),
     ).rejects.toThrow('outer');
-    const [row] = await t.app.db.sql<{ first_name: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
-    expect(row!.first_name).not.toBe('changed');
+    const [row] = await t.app.db.sql<{ firstName: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
+    expect(row!.firstName).not.toBe('changed');
   });
 
   test('the root database refuses queries from inside a transaction instead of hanging', async () => {
@@ -72,8 +72,8 @@ describe('inTransaction', () => {
       await tx.db.sql("INSERT INTO jobs.job (name, data) VALUES ('no-such-queue', '{}') RETURNING id");
     });
     await expect(attempt).rejects.toThrow(/foreign ?key|violates/i);
-    const [row] = await t.app.db.sql<{ first_name: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
-    expect(row!.first_name).not.toBe('lost');
+    const [row] = await t.app.db.sql<{ firstName: string }>('SELECT first_name FROM users WHERE id = $1::int', [user.id]);
+    expect(row!.firstName).not.toBe('lost');
   });
 
   test.skipIf(!serverUrl)('a statement that runs out of time is 503 and is not begun again (needs a server)', async () => {

@@ -27,12 +27,12 @@ async function aPayer(): Promise<BuiltUser> {
 async function invoiced(user: BuiltUser): Promise<string> {
   t.clock.set(addMs(t.app.clock.now(), 1_000));
   await createSpinInvoice(t.app, { kind: 'user', userId: user.id });
-  const row = await rowOf<{ order_id: string }>(
+  const row = await rowOf<{ orderId: string }>(
     t.app,
     "SELECT order_id FROM payments WHERE user_id = $1::int AND purpose = 'wheel_spin' ORDER BY id DESC LIMIT 1",
     [user.id],
   );
-  return row.order_id;
+  return row.orderId;
 }
 
 async function pay(payer: BuiltUser, payload: string, stars = 10, chargeId = `spin-${unique()}`): Promise<string> {
@@ -77,11 +77,11 @@ describe('a spin paid in Stars (13.5, 13.7)', () => {
       [payer.id],
     );
     expect(row).toEqual({
-      payment_type: 'messenger_stars',
-      payment_amount: 10,
-      payment_value_kopeks: 1_300,
+      paymentType: 'messenger_stars',
+      paymentAmount: 10,
+      paymentValueKopeks: 1_300,
       same: true,
-      is_paid: true,
+      isPaid: true,
       outcome: 'paid',
     });
     expect(await checkLedger(t.app)).toEqual([]);
@@ -94,7 +94,7 @@ describe('a spin paid in Stars (13.5, 13.7)', () => {
     expect(await preCheckout(payer, payload)).toBe(false);
     await pay(payer, payload);
     expect(await wheelFacts(t.app, payer.id)).toMatchObject({ balance: 500 + 1_300, spins: 1 });
-    expect(await refunds(payer.id)).toEqual([{ amount_kopeks: 1_300, payment_method: 'messenger_stars' }]);
+    expect(await refunds(payer.id)).toEqual([{ amountKopeks: 1_300, paymentMethod: 'messenger_stars' }]);
   });
 
   test('another payer, another amount or an unknown payload buys no spin and loses no star', async () => {

@@ -44,7 +44,7 @@ const PRIZE: PrizeFields = {
 
 /** What the database holds of a user's spins, money and subscription. */
 export async function wheelFacts(app: App, userId: number) {
-  const [row] = await app.db.sql<{ balance: number; spins: number; debits: number; credits: number; end_date: Date | null }>(
+  const [row] = await app.db.sql<{ balance: number; spins: number; debits: number; credits: number; endDate: Date | null }>(
     `SELECT u.balance_kopeks AS balance, (SELECT count(*)::int FROM wheel_spins w WHERE w.user_id = u.id) AS spins,
        (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'withdrawal') AS debits,
        (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'deposit' AND x.payment_method IS NULL) AS credits,

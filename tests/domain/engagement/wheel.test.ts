@@ -42,7 +42,7 @@ async function aWorthlessCode(prizeValueKopeks: number) {
 }
 
 const subscriptionOf = (userId: number) =>
-  rowOf<{ status: string; end_date: Date; traffic_limit_gb: number; provision_state: string }>(
+  rowOf<{ status: string; endDate: Date; trafficLimitGb: number; provisionState: string }>(
     t.app,
     'SELECT status, end_date, traffic_limit_gb, provision_state FROM subscriptions WHERE user_id = $1::int',
     [userId],
@@ -113,10 +113,10 @@ describe('prizes (13.4)', () => {
       [userId],
     );
     expect(row).toEqual({
-      payment_type: 'messenger_stars',
-      payment_amount: 10,
-      payment_value_kopeks: PRICE,
-      is_applied: true,
+      paymentType: 'messenger_stars',
+      paymentAmount: 10,
+      paymentValueKopeks: PRICE,
+      isApplied: true,
       debited: true,
       credited: true,
     });
@@ -128,10 +128,10 @@ describe('prizes (13.4)', () => {
     const now = t.app.clock.now();
     const running = await winner(days, { end_date: addDays(now, 10), provision_state: 'synced' });
     await won(running.userId);
-    expect(await subscriptionOf(running.userId)).toMatchObject({ end_date: addDays(now, 14), provision_state: 'pending' });
+    expect(await subscriptionOf(running.userId)).toMatchObject({ endDate: addDays(now, 14), provisionState: 'pending' });
     const ended = await winner(days, { end_date: addDays(now, -10), status: 'expired' });
     await won(ended.userId);
-    expect(await subscriptionOf(ended.userId)).toMatchObject({ end_date: addDays(now, 4), status: 'active' });
+    expect(await subscriptionOf(ended.userId)).toMatchObject({ endDate: addDays(now, 4), status: 'active' });
   });
 
   test('days become money for a daily tariff and without a subscription', async () => {
@@ -151,14 +151,14 @@ describe('prizes (13.4)', () => {
     const traffic = { prizeType: 'traffic_gb', prizeValue: 15, prizeValueKopeks: 900 } as const;
     const limited = await winner(traffic, { traffic_limit_gb: 100 });
     await won(limited.userId);
-    expect(await subscriptionOf(limited.userId)).toMatchObject({ traffic_limit_gb: 115, provision_state: 'pending' });
+    expect(await subscriptionOf(limited.userId)).toMatchObject({ trafficLimitGb: 115, provisionState: 'pending' });
     const unlimited = await winner(traffic, { traffic_limit_gb: 0 });
     await won(unlimited.userId);
-    expect(await subscriptionOf(unlimited.userId)).toMatchObject({ traffic_limit_gb: 0 });
+    expect(await subscriptionOf(unlimited.userId)).toMatchObject({ trafficLimitGb: 0 });
     expect((await wheelFacts(t.app, unlimited.userId)).balance).toBe(900);
   });
 
-  test('a promo code for one use; deleting it leaves the spin (hazard 13.7)', async () => {
+  test('a promo code for one use; deleting it leaves the spin (spec 04 section 13.7)', async () => {
     const { userId } = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300 });
     const { promocode } = await won(userId);
     expect(promocode).toMatch(/^WHEEL[0-9A-F]{8}$/);
@@ -184,7 +184,7 @@ describe('prizes (13.4)', () => {
     const other = await won(days.userId);
     expect(await rowOf(t.app, 'SELECT type, subscription_days FROM promocodes WHERE code = $1', [other.promocode])).toEqual({
       type: 'subscription_days',
-      subscription_days: 3,
+      subscriptionDays: 3,
     });
   });
 
@@ -225,11 +225,11 @@ describe('payment (13.4, 13.7)', () => {
     const { userId } = await winner({}, { end_date: addDays(t.app.clock.now(), 6), tariff_id: tariffId });
     await won(userId, 'subscription_days');
     expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: PRICE, spins: 1, debits: 0 });
-    expect((await subscriptionOf(userId)).end_date).toEqual(addDays(t.app.clock.now(), 5));
+    expect((await subscriptionOf(userId)).endDate).toEqual(addDays(t.app.clock.now(), 5));
     const row = await rowOf(t.app, 'SELECT payment_amount, payment_value_kopeks FROM wheel_spins WHERE user_id = $1::int', [
       userId,
     ]);
-    expect(row).toEqual({ payment_amount: 1, payment_value_kopeks: 333 });
+    expect(row).toEqual({ paymentAmount: 1, paymentValueKopeks: 333 });
   });
 
   test('the other way of paying is refused by its own name', async () => {

@@ -27,7 +27,7 @@ function handMade(claims: Record<string, unknown>, algorithm = 'HS256', secret =
   return `${text}.${algorithm === 'none' ? '' : createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 
-describe('auto-login (H20)', () => {
+describe('auto-login (spec 01 H20)', () => {
   it('signs in once', async () => {
     const { id } = await aVerifiedAccount(app);
     const [token, other] = [await issueAutoLoginToken(app, id), await issueAutoLoginToken(app, id)];

@@ -52,7 +52,7 @@ describe('createUser', () => {
       'SELECT m.assigned_by, g.is_default FROM user_promo_groups m JOIN promo_groups g ON g.id = m.promo_group_id WHERE m.user_id = $1',
       [user.id],
     );
-    expect(memberships).toEqual([{ assigned_by: 'system', is_default: true }]);
+    expect(memberships).toEqual([{ assignedBy: 'system', isDefault: true }]);
     expect(await events(user.id)).toEqual([
       {
         user_id: user.id,
@@ -100,7 +100,7 @@ describe('createUser', () => {
     });
   });
 
-  it('tries another referral code when one is taken (H14)', async () => {
+  it('tries another referral code when one is taken (spec 01 H14)', async () => {
     let drawn = 0;
     // The first code of both users is the same; every later one differs.
     const random: Random = {
@@ -123,7 +123,7 @@ describe('createUser', () => {
     await app.db.sql("UPDATE promo_groups SET is_default = true WHERE name = 'Default' RETURNING id");
   });
 
-  it('finds nobody under an id that cannot be one (H23)', async () => {
+  it('finds nobody under an id that cannot be one (spec 01 H23)', async () => {
     expect(await findUserById(app, 9_999_999_999)).toBeNull();
     expect(await findUserById(app, -1)).toBeNull();
     expect(await findUserByMessengerId(app, 1e30)).toBeNull();

@@ -65,7 +65,7 @@ async function begun() {
 }
 
 describe('sign-in confirmed in the bot', () => {
-  it('H19: shows who asks, takes a yes and gives one session', async () => {
+  it('spec 01 H19: shows who asks, takes a yes and gives one session', async () => {
     const { user, id, token } = await begun();
     expect(token).toMatch(/^[\w-]{32}$/);
     await expect(poll(token)).rejects.toMatchObject(refused(202, 'Waiting for confirmation'));
@@ -79,16 +79,16 @@ describe('sign-in confirmed in the bot', () => {
     await press(id, `webauth_confirm:${token}`, prompt!.messageId);
     expect((await poll(token)).user.id).toBe(user.id);
     await expect(poll(token)).rejects.toMatchObject(refused(410, 'Token expired or not found'));
-    const [session] = await app.db.sql<{ device_info: string }>(
+    const [session] = await app.db.sql<{ deviceInfo: string }>(
       'SELECT device_info FROM cabinet_refresh_tokens WHERE user_id = $1::int',
       [user.id],
     );
-    expect(session).toEqual({ device_info: 'deep_link' });
+    expect(session).toEqual({ deviceInfo: 'deep_link' });
     await press(id, `webauth_confirm:${token}`);
     await expect(poll(token)).rejects.toMatchObject({ status: 410 });
   });
 
-  it('H19: belongs to the first who confirms, however often both press', async () => {
+  it('spec 01 H19: belongs to the first who confirms, however often both press', async () => {
     const { user, id, token } = await begun();
     const other = await aMessengerAccount(app);
     await press(id, `webauth_confirm:${token}`);
@@ -139,7 +139,7 @@ describe('sign-in confirmed in the bot', () => {
     await expect(poll(token)).rejects.toMatchObject({ status: 202 });
   });
 
-  it('H27: lets no blocked user in, before or after the yes', async () => {
+  it('spec 01 H27: lets no blocked user in, before or after the yes', async () => {
     const block = (userId: number) => app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [userId]);
     const before = await begun();
     await block(before.user.id);

@@ -90,7 +90,7 @@ describe('disposable e-mail domains', () => {
     expect(row!.rows).toBe(280);
   });
 
-  it('H25: keeps the old list when the fetch fails or brings something else, and waits longer each time', async () => {
+  it('spec 01 H25: keeps the old list when the fetch fails or brings something else, and waits longer each time', async () => {
     let answer: () => Promise<string> = async () => manyDomains(300);
     const t = await listening(() => answer());
     await refreshDisposableDomains(t.app);

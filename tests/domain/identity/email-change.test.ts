@@ -29,7 +29,7 @@ beforeAll(async () => {
 const otherThan = (code: string) => (code === '123456' ? '123457' : '123456');
 
 describe('changing a verified e-mail', () => {
-  it('takes the code from the new address and tells the old one (H9)', async () => {
+  it('takes the code from the new address and tells the old one (spec 01 H9)', async () => {
     const { actor, email, id } = await aVerifiedAccount(app);
     const newEmail = anAddress();
     expect(await readEmailChange(app, actor)).toBeNull();
@@ -51,7 +51,7 @@ describe('changing a verified e-mail', () => {
     });
   });
 
-  it('ends after five wrong codes, the right one included (H9)', async () => {
+  it('ends after five wrong codes, the right one included (spec 01 H9)', async () => {
     const { actor } = await aVerifiedAccount(app);
     const newEmail = anAddress();
     await requestEmailChange(app, actor, { newEmail });
@@ -64,7 +64,7 @@ describe('changing a verified e-mail', () => {
     await expect(confirmEmailChange(app, actor, code)).rejects.toMatchObject({ detail: 'No pending email change' });
   });
 
-  it('sends at most three codes in 10 minutes (H9)', async () => {
+  it('sends at most three codes in 10 minutes (spec 01 H9)', async () => {
     const { actor } = await aVerifiedAccount(app);
     const request = () => requestEmailChange(app, actor, { newEmail: anAddress() });
     for (let n = 0; n < 3; n++) await request();

@@ -5,13 +5,12 @@ import { isWithinLimit } from '../../../src/core/rate-limit.ts';
 import { isConfigAdmin } from '../../../src/domain/access/read-effective-access.ts';
 import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
 import { registerAccount } from '../../../src/domain/identity/email/register-account.ts';
-import { requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
 import { accountLimitKey, signInWithPassword } from '../../../src/domain/identity/email/sign-in-with-password.ts';
 import { resendVerification, verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
 import { findUserByEmail, findUserById } from '../../../src/domain/identity/find-user.ts';
-import { handlePasswordReset } from '../../../src/domain/identity/jobs.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
-import { handleMailSend } from '../../../src/domain/messaging/jobs.ts';
+import { deliverMail } from '../../../src/domain/messaging/deliver-mail.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import {
   actorOf,
@@ -81,7 +80,7 @@ describe('registration', () => {
     expect((await findUserByEmail(app, stranger))!.referredById).toBeNull();
   });
 
-  it('lets an account in without proof where verification is off, but proves nothing by that (H1)', async () => {
+  it('lets an account in without proof where verification is off, but proves nothing by that (spec 01 H1)', async () => {
     const email = anAddress();
     const off = (await testApp({ environment: { CABINET_EMAIL_VERIFICATION_ENABLED: 'false', ADMIN_EMAILS: email } })).app;
     expect(await registerAccount(off, registration(email))).toEqual({
@@ -124,14 +123,14 @@ describe('verification', () => {
     });
   });
 
-  it('issues nothing to a blocked user (H27)', async () => {
+  it('issues nothing to a blocked user (spec 01 H27)', async () => {
     const account = await anUnverifiedAccount(app);
     await app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1 RETURNING id", [account.id]);
     await expect(verifyEmail(app, await mailedSecret(app, account.email))).rejects.toMatchObject({ status: 403 });
     expect((await findUserById(app, account.id))!.emailVerified).toBe(false);
   });
 
-  it('sends at most three mails in 10 minutes (H9) and says why it cannot send', async () => {
+  it('sends at most three mails in 10 minutes (spec 01 H9) and says why it cannot send', async () => {
     const account = await anUnverifiedAccount(app);
     clock.set(new Date(Math.ceil(clock.now().getTime() / (10 * MINUTE_MS)) * 10 * MINUTE_MS));
     for (let send = 0; send < 3; send++) await resendVerification(app, account.actor);
@@ -155,7 +154,7 @@ describe('verification', () => {
 });
 
 describe('linking', () => {
-  it('sends at most three mails in 10 minutes, to whatever addresses (H9)', async () => {
+  it('sends at most three mails in 10 minutes, to whatever addresses (spec 01 H9)', async () => {
     const { id } = await aMessengerAccount(app);
     const link = () => linkEmail(app, actorOf(id), { email: anAddress(), password: PASSWORD });
     for (let n = 0; n < 3; n++) await link();
@@ -190,7 +189,7 @@ describe('linking', () => {
 });
 
 describe('password sign-in', () => {
-  it('answers alike for unknown, password-less and wrong (H10)', async () => {
+  it('answers alike for unknown, password-less and wrong (spec 01 H10)', async () => {
     const { email } = await aVerifiedAccount(app);
     const bare = await aVerifiedAccount(app);
     await app.db.sql('UPDATE users SET password_hash = NULL WHERE id = $1 RETURNING id', [bare.id]);
@@ -201,7 +200,7 @@ describe('password sign-in', () => {
     }
   });
 
-  it('stops after ten tries an account, whoever sends them; a success starts the count anew (H12)', async () => {
+  it('stops after ten tries an account, whoever sends them; a success starts the count anew (spec 01 H12)', async () => {
     const { email } = await aVerifiedAccount(app);
     // A window of its own: the limit counts in fixed windows.
     clock.set(new Date(Math.ceil(clock.now().getTime() / HOUR_MS) * HOUR_MS));
@@ -236,11 +235,11 @@ describe('password reset', () => {
     const [job] = await app.db.sql<{ data: { email: string } }>(
       "SELECT data FROM jobs.job WHERE name = 'identity.password-reset' ORDER BY created_on DESC, id DESC LIMIT 1",
     );
-    await handlePasswordReset(app, { email: email.toLowerCase() });
+    await mailPasswordReset(app, email.toLowerCase());
     expect(job!.data.email).toBe(email.toLowerCase());
   }
 
-  it('is one job for every address, known or not (H10)', async () => {
+  it('is one job for every address, known or not (spec 01 H10)', async () => {
     const unknown = anAddress();
     await forgotten(unknown);
     expect(await waitingMails(app, unknown)).toEqual([]);
@@ -260,7 +259,7 @@ describe('password reset', () => {
     await signInWithPassword(app, { email: account.email, password: 'another password' });
   });
 
-  it('does not verify an account that only asked (H1), but one that completed', async () => {
+  it('does not verify an account that only asked (spec 01 H1), but one that completed', async () => {
     const account = await anUnverifiedAccount(app);
     await forgotten(account.email);
     expect((await findUserById(app, account.id))!.emailVerified).toBe(false);
@@ -269,7 +268,7 @@ describe('password reset', () => {
     expect((await signInWithPassword(app, { email: account.email, password: PASSWORD })).user.emailVerified).toBe(true);
   });
 
-  it('sends nothing to an unverified linked address (H1) or a blocked user (H27)', async () => {
+  it('sends nothing to an unverified linked address (spec 01 H1) or a blocked user (H27)', async () => {
     const user = await aMessengerAccount(app);
     const email = anAddress();
     await linkEmail(app, actorOf(user.id), { email, password: PASSWORD });
@@ -281,7 +280,7 @@ describe('password reset', () => {
     expect(await waitingMails(app, blocked.email)).toEqual([]);
   });
 
-  it('sends at most three links to an account in 10 minutes, and says nothing about it (H9)', async () => {
+  it('sends at most three links to an account in 10 minutes, and says nothing about it (spec 01 H9)', async () => {
     const { email } = await aVerifiedAccount(app);
     for (let n = 0; n < 4; n++) await forgotten(email);
     expect(await waitingMails(app, email)).toHaveLength(3);
@@ -290,7 +289,7 @@ describe('password reset', () => {
     expect(await waitingMails(app, email)).toHaveLength(4);
   });
 
-  it('gives a user who is blocked meanwhile no password (H27)', async () => {
+  it('gives a user who is blocked meanwhile no password (spec 01 H27)', async () => {
     const account = await aVerifiedAccount(app);
     await forgotten(account.email);
     const token = await mailedSecret(app, account.email);
@@ -326,19 +325,19 @@ describe('the mail job', () => {
       ...app,
       ports: { ...app.ports, mail: { ...app.ports.mail, send: async (m: { to: string }) => void sent.push(m.to) } },
     } as App;
-    await handleMailSend(counting, { mailId: mail!.id });
-    await handleMailSend(counting, { mailId: mail!.id });
+    await deliverMail(counting, { mailId: mail!.id });
+    await deliverMail(counting, { mailId: mail!.id });
     expect(sent).toEqual([account.email]);
     const [row] = await app.db.sql('SELECT html, text, sent_at IS NOT NULL AS is_sent FROM outgoing_mails WHERE id = $1', [
       mail!.id,
     ]);
-    expect(row).toEqual({ html: null, text: null, is_sent: true });
+    expect(row).toEqual({ html: null, text: null, isSent: true });
   });
 
   it('goes through the configured mail system', async () => {
     const account = await anUnverifiedAccount(app);
     const [mail] = await waitingMails(app, account.email);
-    await handleMailSend(app, { mailId: mail!.id });
+    await deliverMail(app, { mailId: mail!.id });
     expect((await waitingMails(app, account.email))[0]!.text).toBeNull();
   });
 });

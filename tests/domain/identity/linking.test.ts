@@ -109,7 +109,7 @@ describe('linking a provider', () => {
     await expect(end(user.id, 'discord', again.state)).rejects.toMatchObject(invalid);
   });
 
-  it('H27: binds nothing to a user who is blocked meanwhile', async () => {
+  it('spec 01 H27: binds nothing to a user who is blocked meanwhile', async () => {
     const user = await aMessengerAccount(app);
     const callback = await begun(user.id, 'google', someone());
     const external = await begun(user.id, 'discord', someone());
@@ -120,7 +120,7 @@ describe('linking a provider', () => {
     expect(await findUserById(app, user.id)).toMatchObject({ googleId: null, discordId: null });
   });
 
-  it('H21: counts an e-mail as a way in only if it lets its owner in', async () => {
+  it('spec 01 H21: counts an e-mail as a way in only if it lets its owner in', async () => {
     const last = refused(400, 'Cannot unlink last authentication method');
     const { user } = await signInOver(app, issuer, 'google', someone());
     await linkEmail(app, actorOf(user.id), { email: anAddress(), password: 'correct horse battery' });

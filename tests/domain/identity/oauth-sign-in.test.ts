@@ -53,11 +53,11 @@ describe('sign-in over a provider', () => {
     });
     const again = await signInOver(app, issuer, provider, { ...account, email: anAddress() });
     expect(again.user).toMatchObject({ id: first.user.id, email: account.email });
-    const rows = await app.db.sql<{ device_info: string }>(
+    const rows = await app.db.sql<{ deviceInfo: string }>(
       'SELECT DISTINCT device_info FROM cabinet_refresh_tokens WHERE user_id = $1::int',
       [first.user.id],
     );
-    expect(rows).toEqual([{ device_info: `oauth:${provider}` }]);
+    expect(rows).toEqual([{ deviceInfo: `oauth:${provider}` }]);
     const [event] = await app.db.sql<{ payload: Record<string, unknown> }>(
       "SELECT payload FROM domain_events WHERE type = 'user.created' AND user_id = $1::int",
       [first.user.id],
@@ -92,7 +92,7 @@ describe('sign-in over a provider', () => {
     expect(second.user).toMatchObject({ id: owner.id, googleId: account.id });
   });
 
-  it('H3: gives an account whose e-mail was never verified to the owner of the e-mail, without password and sessions', async () => {
+  it('spec 01 H3: gives an account whose e-mail was never verified to the owner of the e-mail, without password and sessions', async () => {
     const bait = await anUnverifiedAccount(app);
     const stolen = await openSession(app, bait.id);
     const account = someone({ email: bait.email });
@@ -106,7 +106,7 @@ describe('sign-in over a provider', () => {
     });
   });
 
-  it('H3: takes only the address from an account that somebody uses by another way', async () => {
+  it('spec 01 H3: takes only the address from an account that somebody uses by another way', async () => {
     const stranger = await aMessengerAccount(app);
     const email = anAddress();
     await linkEmail(app, actorOf(stranger.id), { email, password: 'password of a stranger' });
@@ -121,7 +121,7 @@ describe('sign-in over a provider', () => {
     });
   });
 
-  it.each(['blocked', 'deleted'])('H27: gives a %s user no session and no link', async (status) => {
+  it.each(['blocked', 'deleted'])('spec 01 H27: gives a %s user no session and no link', async (status) => {
     const account = someone({ email: anAddress() });
     const { user } = await signInOver(app, issuer, 'google', account);
     const byEmail = await aVerifiedAccount(app);
@@ -152,7 +152,7 @@ describe('the state of a sign-in', () => {
     await expect(attempt('google', third.state)).rejects.toMatchObject(invalid);
   });
 
-  it('H19: ends in the browser it began in, where browsers can be told apart', async () => {
+  it('spec 01 H19: ends in the browser it began in, where browsers can be told apart', async () => {
     const { state, authorizeUrl } = await beginOAuth(app, 'google', { browserSecret: 'of the attacker' });
     const callback = await issuer.approve(authorizeUrl, someone());
     const victim = { ...callback, referralCode: null, browser: { secret: null, isSameOrigin: true } };

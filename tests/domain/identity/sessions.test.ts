@@ -61,16 +61,16 @@ describe('sign-in', () => {
     expect(refresh).toMatchObject({ sub: String(user.id), type: 'refresh' });
     expect(refresh.exp! - refresh.iat!).toBe(7 * 86_400);
     expect(signIn.user.cabinetLastLogin).toEqual(clock.now());
-    // Two sign-ins in one second are two sessions (H8); only hashes are stored (H11).
+    // Two sign-ins in one second are two sessions (spec 01 H8); only hashes are stored (H11).
     const other = await openSession(app, user.id);
     expect(other.refreshToken).not.toBe(signIn.refreshToken);
-    const rows = await app.db.sql<{ token_hash: string }>('SELECT token_hash FROM cabinet_refresh_tokens WHERE user_id = $1', [
+    const rows = await app.db.sql<{ tokenHash: string }>('SELECT token_hash FROM cabinet_refresh_tokens WHERE user_id = $1', [
       user.id,
     ]);
-    expect(rows.map((row) => row.token_hash).sort()).toEqual([signIn, other].map((pair) => secretHash(pair.refreshToken)).sort());
+    expect(rows.map((row) => row.tokenHash).sort()).toEqual([signIn, other].map((pair) => secretHash(pair.refreshToken)).sort());
   });
 
-  it('is refused to users who are not active (H27)', async () => {
+  it('is refused to users who are not active (spec 01 H27)', async () => {
     const user = await aMessengerAccount(app);
     await app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1 RETURNING id", [user.id]);
     await expect(openSession(app, user.id)).rejects.toMatchObject({ status: 403, detail: 'User account is not active' });
@@ -124,7 +124,7 @@ describe('the cabinet gate', () => {
     await expect(authenticateUser(made.app, { bearer: accessToken, initData: null })).rejects.toMatchObject({ status: 401 });
   });
 
-  it('moves last_activity at most every 5 minutes, whichever instance is asked (H22)', async () => {
+  it('moves last_activity at most every 5 minutes, whichever instance is asked (spec 01 H22)', async () => {
     const later = new TestClock();
     const { app: one, moves: movesOfOne } = watched((await testApp({ clock: later })).app);
     const { app: two, moves: movesOfTwo } = watched((await testApp({ clock: later })).app);
@@ -139,7 +139,7 @@ describe('the cabinet gate', () => {
     await visit(one);
     expect(await movesOfOne()).toEqual([1]);
     const [row] = await app.db.sql('SELECT last_activity FROM users WHERE id = $1', [user.id]);
-    expect(row).toEqual({ last_activity: later.now() });
+    expect(row).toEqual({ lastActivity: later.now() });
     // What the second instance remembers is older than that.
     later.advance(1_000);
     await visit(two);

@@ -143,7 +143,7 @@ describe('everything else that is owned', () => {
     expect(groups.map((group) => group.id)).toEqual([shared, better].sort((a, b) => a - b));
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promo_group_id: better });
     expect(await count('SELECT count(*)::int AS n FROM user_roles WHERE role_id = $1::int', [role!.id])).toBe(0);
-    expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role!.id])).toEqual({ created_by: null });
+    expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role!.id])).toEqual({ createdBy: null });
   });
 
   test('pending offers, applications and promo code uses: one of a kind', async () => {
@@ -174,7 +174,7 @@ describe('everything else that is owned', () => {
          (SELECT count(*)::int FROM tickets WHERE user_id = $1::int) AS tickets`,
       [pair.primaryId],
     );
-    expect(held).toEqual({ uses: 1, applications: 1, offers: 2, open_offers: 1, tickets: 2 });
+    expect(held).toEqual({ uses: 1, applications: 1, offers: 2, openOffers: 1, tickets: 2 });
   });
 
   test('referrals follow; what the two earned of each other goes; nobody becomes his own ancestor', async () => {
@@ -200,13 +200,13 @@ describe('everything else that is owned', () => {
     expect(await userRow(t.app, guest.id)).toMatchObject({ referred_by_id: pair.primaryId });
     expect(await userRow(t.app, between.id)).toMatchObject({ referred_by_id: pair.primaryId });
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: above.id });
-    const earnings = await t.app.db.sql<{ user_id: number; referral_id: number }>(
+    const earnings = await t.app.db.sql<{ userId: number; referralId: number }>(
       'SELECT user_id, referral_id FROM referral_earnings WHERE $1::int IN (user_id, referral_id) OR $2::int IN (user_id, referral_id) ORDER BY id',
       [pair.primaryId, pair.secondaryId],
     );
     expect(earnings).toEqual([
-      { user_id: pair.primaryId, referral_id: guest.id },
-      { user_id: above.id, referral_id: pair.primaryId },
+      { userId: pair.primaryId, referralId: guest.id },
+      { userId: above.id, referralId: pair.primaryId },
     ]);
   });
 
@@ -218,7 +218,7 @@ describe('everything else that is owned', () => {
   });
 });
 
-describe('the token and failures (H17)', () => {
+describe('the token and failures (spec 01 H17)', () => {
   test('works once; sessions of both end, the primary gets a new one', async () => {
     const pair = await aPair(t.app);
     const [mine, theirs] = [await openSession(t.app, pair.primaryId), await openSession(t.app, pair.secondaryId)];
@@ -230,11 +230,11 @@ describe('the token and failures (H17)', () => {
       await expect(refreshSession(t.app, old.refreshToken)).rejects.toMatchObject({ status: 401 });
     }
     await refreshSession(t.app, session.refreshToken);
-    const [row] = await t.app.db.sql<{ device_info: string }>(
+    const [row] = await t.app.db.sql<{ deviceInfo: string }>(
       'SELECT device_info FROM cabinet_refresh_tokens WHERE user_id = $1::int AND revoked_at IS NULL ORDER BY id LIMIT 1',
       [pair.primaryId],
     );
-    expect(row).toEqual({ device_info: 'merge' });
+    expect(row).toEqual({ deviceInfo: 'merge' });
     await expect(mergeAccounts(t.app, request)).rejects.toMatchObject({
       status: 404,
       detail: 'Merge token is invalid, expired, or already consumed',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { removeAbandonedPanelUser } from '../../../src/domain/merge/jobs.ts';
+import { removeAbandonedPanelUser } from '../../../src/domain/merge/remove-abandoned-panel-user.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { unique } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -67,10 +67,10 @@ describe('subscriptions and the panel', () => {
     expect(await t.ports.panel.findByUuid(pair.uuids[1])).toMatchObject({ messengerId: await messengerOf(pair.primaryId) });
     const record = await rowOf(
       t.app,
-      'SELECT panel_state, kept_subscription_of FROM account_merges WHERE secondary_user_id = $1::int',
+      'SELECT panel_state, retained_subscription_of FROM account_merges WHERE secondary_user_id = $1::int',
       [pair.secondaryId],
     );
-    expect(record).toEqual({ panel_state: 'done', kept_subscription_of: pair.secondaryId });
+    expect(record).toEqual({ panelState: 'done', retainedSubscriptionOf: pair.secondaryId });
   });
 
   test('the primary wins: the secondary loses its row, its panel user is given to the job', async () => {
@@ -86,7 +86,7 @@ describe('subscriptions and the panel', () => {
       'SELECT panel_state, abandoned_panel_uuid FROM account_merges WHERE secondary_user_id = $1::int',
       [pair.secondaryId],
     );
-    expect(record).toEqual({ panel_state: 'pending', abandoned_panel_uuid: pair.uuids[1] });
+    expect(record).toEqual({ panelState: 'pending', abandonedPanelUuid: pair.uuids[1] });
   });
 
   test('one subscription stays whatever was asked for, and a push of it is wanted', async () => {
@@ -95,7 +95,7 @@ describe('subscriptions and the panel', () => {
     const id = await aStoredSubscription(t.app, pair.secondaryId, { provision_state: 'synced' });
     await merge(t.app, pair, pair.primaryId);
     const row = await rowOf(t.app, 'SELECT user_id, provision_state FROM subscriptions WHERE id = $1::int', [id]);
-    expect(row).toEqual({ user_id: pair.primaryId, provision_state: 'pending' });
+    expect(row).toEqual({ userId: pair.primaryId, provisionState: 'pending' });
   });
 
   test('a push that was under way during the merge serves the new owner, with the panel user that it made', async () => {

@@ -36,7 +36,7 @@ describe('the list of what a merge moves', () => {
   });
 
   test('knows every unique key that a moved row could break', async () => {
-    const rows = await t.app.db.sql<{ table_name: string; columns: string[] }>(
+    const rows = await t.app.db.sql<{ tableName: string; columns: string[] }>(
       `SELECT i.indrelid::regclass::text AS table_name,
          (SELECT json_agg(a.attname ORDER BY a.attname) FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)) AS columns
        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -45,7 +45,7 @@ describe('the list of what a merge moves', () => {
     const plainlyMoved = OWNED_COLUMNS.filter((owned) => owned.on === 'move');
     expect(plainlyMoved.length).toBeGreaterThan(10);
     for (const { table, column } of plainlyMoved) {
-      const broken = rows.filter((row) => row.table_name === table && row.columns.includes(column));
+      const broken = rows.filter((row) => row.tableName === table && row.columns.includes(column));
       expect(broken, `${table}.${column} stands in a unique key: move_distinct`).toEqual([]);
     }
   });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -77,7 +77,7 @@ describe('a notice', () => {
     await runDailyService(t.app);
     expect(await sentTo(userId)).toMatchObject({ messages });
     expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({
-      traffic_limit_gb: 100,
+      trafficLimitGb: 100,
     });
   });
 });

@@ -26,7 +26,7 @@ async function aCreditedTopup(fields: { language?: string; email?: string } = {}
     { amountKopeks: 50_050, method: 'sandbox', option: null },
     null,
   );
-  const externalId = (await paymentFacts(app, paymentId)).external_id!;
+  const externalId = (await paymentFacts(app, paymentId)).externalId!;
   provider.set(externalId, 'paid');
   await callback(app, externalId);
   await runCallbackJobs(app, externalId);

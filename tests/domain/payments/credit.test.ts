@@ -37,7 +37,7 @@ async function anInvoice(amountKopeks = 50_000) {
     { amountKopeks, method: 'sandbox', option: null },
     null,
   );
-  const externalId = (await paymentFacts(app, paymentId)).external_id!;
+  const externalId = (await paymentFacts(app, paymentId)).externalId!;
   return { user, paymentId, externalId, actor: { kind: 'user', userId: user.id } as const };
 }
 
@@ -54,7 +54,7 @@ describe('a paid invoice', () => {
     await checkOwnPayment(app, actor, 'sandbox', paymentId);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
     expect(await callbackResults(app, externalId)).toEqual(['credited', 'already_credited', 'already_credited']);
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', isPaid: true, status: 'succeeded' });
     expect(await checkLedger(app)).toEqual([]);
   });
 
@@ -73,12 +73,12 @@ describe('a paid invoice', () => {
     );
     expect(row).toMatchObject({
       type: 'deposit',
-      amount_kopeks: 12_345,
-      payment_method: 'sandbox',
-      external_id: externalId,
+      amountKopeks: 12_345,
+      paymentMethod: 'sandbox',
+      externalId: externalId,
       description: 'Пополнение баланса (Sandbox)',
-      created_at: invoiceTime,
-      completed_at: t.clock.now(),
+      createdAt: invoiceTime,
+      completedAt: t.clock.now(),
       extra: { status: 'first', balance_before: 0, balance_after: 12_345, referrer_info: null, promo_group_name: 'Default' },
       payload: {
         amount_kopeks: 12_345,
@@ -113,7 +113,7 @@ describe('a paid invoice', () => {
     await callback(app, externalId);
     await runCallbackJobs(app, externalId);
     expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0, told: 0, jobs: 0 });
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'amount_mismatch', is_paid: false });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'amount_mismatch', isPaid: false });
     provider.set(externalId, 'failed');
     await callback(app, externalId);
     await runCallbackJobs(app, externalId);
@@ -149,7 +149,7 @@ describe('a paid invoice', () => {
     const paid = await provider.fetchStatus(externalId);
     expect(await creditPayment(app, paymentId, paid)).toBe('credited');
     expect(await creditPayment(app, paymentId, old)).toBe('already_credited');
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', isPaid: true, status: 'succeeded' });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
@@ -161,7 +161,7 @@ describe('a paid invoice', () => {
     provider.set(externalId, 'failed', { status: 'refunded' });
     await callback(app, externalId);
     await runCallbackJobs(app, externalId);
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'refunded', status: 'refunded', is_paid: true });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'refunded', status: 'refunded', isPaid: true });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
     provider.set(externalId, 'paid');
     await callback(app, externalId);
@@ -254,7 +254,7 @@ describe('callbacks', () => {
       jobs: 0,
       flag: false,
     });
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'pending', is_paid: false, transaction_id: null });
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'pending', isPaid: false, transactionId: null });
     await processCallback(app, { callbackId: callbackId! });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });

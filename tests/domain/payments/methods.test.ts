@@ -22,25 +22,25 @@ const idsFor = async (userId: number, options = {}) =>
 
 describe('seedPaymentMethods', () => {
   test('lists all methods in the documented order after the sandbox, enabled where configured', async () => {
-    const rows = await t.app.db.sql<{ method_id: string; is_enabled: boolean; sub_options: object | null }>(
+    const rows = await t.app.db.sql<{ methodId: string; isEnabled: boolean; subOptions: object | null }>(
       'SELECT method_id, is_enabled, sub_options FROM payment_method_configs ORDER BY sort_order',
     );
-    expect(rows.map((row) => row.method_id)).toEqual(['sandbox', ...METHODS.map((method) => method.id)]);
+    expect(rows.map((row) => row.methodId)).toEqual(['sandbox', ...METHODS.map((method) => method.id)]);
     expect(rows).toHaveLength(17);
-    expect(rows.filter((row) => row.is_enabled).map((row) => row.method_id)).toEqual(['sandbox', 'messenger_stars', 'yookassa']);
-    expect(rows.find((row) => row.method_id === 'yookassa')!.sub_options).toEqual({ card: true, sbp: true });
-    expect(rows.find((row) => row.method_id === 'sandbox')!.sub_options).toBeNull();
+    expect(rows.filter((row) => row.isEnabled).map((row) => row.methodId)).toEqual(['sandbox', 'messenger_stars', 'yookassa']);
+    expect(rows.find((row) => row.methodId === 'yookassa')!.subOptions).toEqual({ card: true, sbp: true });
+    expect(rows.find((row) => row.methodId === 'sandbox')!.subOptions).toBeNull();
   });
 
   test('run again it changes nothing, and a missing method comes back at the end', async () => {
     await configure('yookassa', "is_enabled = false, display_name = 'Card'");
     await t.app.db.sql("DELETE FROM payment_method_configs WHERE method_id = 'cryptobot' RETURNING method_id");
     await seedPaymentMethods(t.app);
-    const rows = await t.app.db.sql<{ method_id: string; is_enabled: boolean; display_name: string | null }>(
+    const rows = await t.app.db.sql<{ methodId: string; isEnabled: boolean; displayName: string | null }>(
       'SELECT method_id, is_enabled, display_name FROM payment_method_configs ORDER BY sort_order',
     );
-    expect(rows.at(-1)!.method_id).toBe('cryptobot');
-    expect(rows.find((row) => row.method_id === 'yookassa')).toMatchObject({ is_enabled: false, display_name: 'Card' });
+    expect(rows.at(-1)!.methodId).toBe('cryptobot');
+    expect(rows.find((row) => row.methodId === 'yookassa')).toMatchObject({ isEnabled: false, displayName: 'Card' });
   });
 });
 

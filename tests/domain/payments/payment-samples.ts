@@ -15,10 +15,10 @@ export interface PaymentFacts {
   id: number;
   outcome: string;
   status: string;
-  is_paid: boolean;
-  transaction_id: number | null;
-  external_id: string | null;
-  order_id: string;
+  isPaid: boolean;
+  transactionId: number | null;
+  externalId: string | null;
+  orderId: string;
 }
 
 export async function paymentFacts(app: App, id: number): Promise<PaymentFacts> {

@@ -48,7 +48,7 @@ describe('a Stars payment', () => {
       [user.id],
     );
     expect(rows).toEqual([
-      { method: 'messenger_stars', external_id: paid.chargeId, amount_kopeks: 10_010, is_paid: true, outcome: 'paid' },
+      { method: 'messenger_stars', externalId: paid.chargeId, amountKopeks: 10_010, isPaid: true, outcome: 'paid' },
     ]);
     await deliver(paidUpdate(user.messengerId, 1));
     expect((await moneyFacts(t.app, user.id)).balance).toBe(10_140);
@@ -61,7 +61,7 @@ describe('a Stars payment', () => {
     const rows = await t.app.db.sql('SELECT user_id, status, outcome, is_paid FROM payments WHERE external_id = $1', [
       paid.chargeId,
     ]);
-    expect(rows).toEqual([{ user_id: null, status: 'payer_unknown', outcome: 'failed', is_paid: false }]);
+    expect(rows).toEqual([{ userId: null, status: 'payer_unknown', outcome: 'failed', isPaid: false }]);
     expect(await callbackResults(t.app, paid.chargeId)).toEqual(['no_user']);
   });
 
@@ -71,7 +71,7 @@ describe('a Stars payment', () => {
     await deliver(paid);
     await deliver({ ...paid, kind: 'stars_refunded' });
     const [row] = await t.app.db.sql('SELECT outcome, is_paid FROM payments WHERE external_id = $1', [paid.chargeId]);
-    expect(row).toEqual({ outcome: 'refunded', is_paid: true });
+    expect(row).toEqual({ outcome: 'refunded', isPaid: true });
     expect((await moneyFacts(t.app, user.id)).balance).toBe(13_000);
     const unknown = { ...paid, kind: 'stars_refunded', chargeId: `charge-${unique()}` } as const;
     await deliver(unknown);

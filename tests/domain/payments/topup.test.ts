@@ -18,7 +18,7 @@ beforeEach(async () => {
 const request = { amountKopeks: 50_000, method: 'sandbox', option: null };
 const actorOf = (user: { id: number }) => ({ kind: 'user', userId: user.id }) as const;
 const paymentsOf = async (userId: number) =>
-  app.db.sql<{ id: number; outcome: string; is_paid: boolean }>(
+  app.db.sql<{ id: number; outcome: string; isPaid: boolean }>(
     'SELECT id, outcome, is_paid FROM payments WHERE user_id = $1::int ORDER BY id',
     [userId],
   );
@@ -49,7 +49,7 @@ describe('topupBalance', () => {
       amountKopeks: 50_000,
     });
     expect(await paymentFacts(app, topup.paymentId)).toMatchObject({
-      external_id: `ext-${invoice!.orderId}`,
+      externalId: `ext-${invoice!.orderId}`,
       status: 'pending',
       outcome: 'pending',
     });
@@ -104,7 +104,7 @@ describe('topupBalance', () => {
     const user = await aUser(app);
     provider.createFaults = [fault];
     await expect(topupBalance(app, actorOf(user), request, 'retry')).rejects.toMatchObject({ status, detail });
-    expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed', is_paid: false }]);
+    expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed', isPaid: false }]);
     expect((await topupBalance(app, actorOf(user), request, 'retry')).paymentUrl).toContain('https://');
     expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed' }, { outcome: 'pending' }]);
   });
@@ -141,7 +141,7 @@ describe('topupBalance', () => {
       return made;
     };
     const topup = await topupBalance(app, actorOf(user), request, null);
-    expect(await paymentFacts(app, topup.paymentId)).toMatchObject({ outcome: 'paid', is_paid: true, status: 'succeeded' });
+    expect(await paymentFacts(app, topup.paymentId)).toMatchObject({ outcome: 'paid', isPaid: true, status: 'succeeded' });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 

@@ -17,7 +17,7 @@ beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
 const activate = (actor: Parameters<typeof activatePromocode>[1], code: string, key: string | null = null) =>
   activatePromocode(t.app, actor, code, key);
 const subscriptionOf = (userId: number) =>
-  rowOf<{ id: number; end_date: Date }>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
+  rowOf<{ id: number; endDate: Date }>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
 
 describe('effects (spec 04 section 7.1)', () => {
   test('balance: a deposit without payment method through the ledger', async () => {
@@ -53,7 +53,7 @@ describe('effects (spec 04 section 7.1)', () => {
     await activate(user, code.code);
     const held = await subscriptionOf(user.userId);
     expect(held).toMatchObject({ status: 'active', is_trial: false });
-    expect(new Date(held!.end_date).getTime()).toBe(now.getTime() + expected * DAY_MS);
+    expect(new Date(held!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
     expect(await rowOf(t.app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [user.userId])).toEqual({
       paid: true,
     });
@@ -70,7 +70,7 @@ describe('effects (spec 04 section 7.1)', () => {
     await activate(user, code.code);
     const held = await subscriptionOf(user.userId);
     expect(held).toMatchObject({ status: 'active', is_trial: true });
-    expect(new Date(held!.end_date).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
+    expect(new Date(held!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
   });
 
   test('trial: with a subscription nothing happens, yet the code is spent', async () => {
@@ -88,11 +88,11 @@ describe('effects (spec 04 section 7.1)', () => {
     expect(await discountOf(t.app, user.userId)).toEqual({
       percent: 20,
       source: `promocode:${code.code}`,
-      expires_at: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
+      expiresAt: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
     });
     const [other, open] = [await aRedeemer(t.app), await aDiscountCode(t.app, { subscriptionDays: 0 })];
     await activate(other, open.code);
-    expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expires_at: null });
+    expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expiresAt: null });
   });
 
   test('any type: the group of the code becomes the primary one when it ranks highest', async () => {
@@ -153,7 +153,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
   });
 
-  test('hazard 7.5.3: the daily limit counts activations, those given back and deleted ones too', async () => {
+  test('spec 04 section 7.5, hazard 3: the daily limit counts activations, those given back and deleted ones too', async () => {
     const user = await aRedeemer(t.app);
     for (let round = 1; round <= 4; round++) {
       const code = await aDiscountCode(t.app);
@@ -168,7 +168,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     expect(await detailOf(activate(user, sixth.code))).toBe('given');
   });
 
-  test('hazard 7.5.4: five unknown codes block the user for the window, a right one too', async () => {
+  test('spec 04 section 7.5, hazard 4: five unknown codes block the user for the window, a right one too', async () => {
     const [user, other, code] = [await aRedeemer(t.app), await aRedeemer(t.app), await aPromocode(t.app, { maxUses: 5 })];
     // At the start of a window, so that the five fall into one.
     t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 300_000) * 300_000));
@@ -230,7 +230,7 @@ describe('a repeat with the same Idempotency-Key (spec 00, Consistency)', () => 
   });
 });
 
-test('hazard 7.5.2: an effect that fails takes use row, counter and log with it', async () => {
+test('spec 04 section 7.5, hazard 2: an effect that fails takes use row, counter and log with it', async () => {
   const [user, code] = [
     await aRedeemer(t.app),
     await aPromocode(t.app, { type: 'promo_group', promoGroupId: await aGroup(t.app) }),

@@ -153,14 +153,14 @@ describe('broadcast (spec 04 section 9.3)', () => {
     });
   });
 
-  test('hazard 9.6: a broadcast that was cut off is finished by the background, from where it stood', async () => {
+  test('spec 04 section 9.6: a broadcast that was cut off is finished by the background, from where it stood', async () => {
     const { target, users } = await aSegment(t.app, 3);
     await broadcastOffersAsAdmin(t.app, await anAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
     const { id } = await lastBroadcast();
     // As after the first batch of a process that died.
     await t.app.db.sql('DELETE FROM discount_offers WHERE notification_type = $1 AND user_id <> $2::int', ['cut', users[0]!.id]);
     await t.app.db.sql(
-      `UPDATE promo_offer_broadcasts SET state = 'making', made_up_to = $2::int, created_offers = 1 WHERE id = $1::int RETURNING id`,
+      `UPDATE promo_offer_broadcasts SET state = 'making', processed_up_to = $2::int, created_offers = 1 WHERE id = $1::int RETURNING id`,
       [id, users[0]!.id],
     );
     expect(await jobsOf(id)).toHaveLength(1);
@@ -260,7 +260,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(result).toMatchObject({ sent: 1, failed: 0 });
   });
 
-  test('hazard 9.6: sending stops when the messenger asks for patience and goes on later, nobody twice', async () => {
+  test('spec 04 section 9.6: sending stops when the messenger asks for patience and goes on later, nobody twice', async () => {
     const { target, users } = await aSegment(t.app, 3);
     let isLimited = true;
     const { app, sent } = withMessenger(t.app, (chatId) => {
@@ -279,7 +279,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map((user) => user.messengerId).sort());
   });
 
-  test('hazard 9.6: what may have arrived, or was taken by a run that died, is not sent again', async () => {
+  test('spec 04 section 9.6: what may have arrived, or was taken by a run that died, is not sent again', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === users[0]!.messengerId) throw new MessengerError({ kind: 'unavailable', mayHaveArrived: true }, 'no answer');

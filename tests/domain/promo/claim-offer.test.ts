@@ -41,7 +41,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     const offer = await anOfferTo(t.app, user, { extraData: { active_discount_hours: 5 } });
     const expiresAt = inHours(5);
     expect(await claim(user, offer.id)).toEqual({ message: 'Your 20% discount is on', discountPercent: 20, expiresAt });
-    expect(await discountOf(t.app, user)).toEqual({ percent: 20, source: offer.notificationType, expires_at: expiresAt });
+    expect(await discountOf(t.app, user)).toEqual({ percent: 20, source: offer.notificationType, expiresAt: expiresAt });
     expect(await offersOf(t.app, user)).toMatchObject([{ active: false, claimed: true }]);
     expect(await logOf(t.app, user)).toEqual([
       {
@@ -60,11 +60,11 @@ describe('a discount (spec 04 section 9.5)', () => {
       `SELECT id FROM promo_offer_templates WHERE offer_type = 'purchase_discount'`,
     );
     await claim(user, (await anOfferTo(t.app, user, { extraData: { template_id: templateId } })).id);
-    expect(await discountOf(t.app, user)).toMatchObject({ percent: 20, expires_at: inHours(48) });
+    expect(await discountOf(t.app, user)).toMatchObject({ percent: 20, expiresAt: inHours(48) });
     const legacy = await anOfferTo(t.app, user, { discountPercent: 5, effectType: 'balance_bonus', bonusAmountKopeks: 10_000 });
     await claim(user, legacy.id);
-    expect(await discountOf(t.app, user)).toEqual({ percent: 5, source: legacy.notificationType, expires_at: null });
-    expect(await rowOf(t.app, 'SELECT balance_kopeks FROM users WHERE id = $1::int', [user])).toEqual({ balance_kopeks: 0 });
+    expect(await discountOf(t.app, user)).toEqual({ percent: 5, source: legacy.notificationType, expiresAt: null });
+    expect(await rowOf(t.app, 'SELECT balance_kopeks FROM users WHERE id = $1::int', [user])).toEqual({ balanceKopeks: 0 });
   });
 
   test('refusals, in the documented order', async () => {
@@ -108,11 +108,11 @@ describe('a discount (spec 04 section 9.5)', () => {
       percent: 20,
       details: { reason: 'manual_charge', amount_kopeks: 24_000, description: expect.stringContaining('Tariff') },
     });
-    const [row] = await t.app.db.sql<{ offer_id: number }>(
+    const [row] = await t.app.db.sql<{ offerId: number }>(
       `SELECT offer_id FROM promo_offer_logs WHERE user_id = $1::int AND action = 'consumed'`,
       [user],
     );
-    expect(row?.offer_id).toBe(offer.id);
+    expect(row?.offerId).toBe(offer.id);
     await buyTariff(t.app, userActor(user), order);
     expect(await logOf(t.app, user)).toHaveLength(2);
   });
@@ -128,7 +128,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     expect(await readActiveDiscount(t.app, actor)).toMatchObject({ percent: 0, isActive: false });
     await clearActiveDiscount(t.app, actor);
     await clearActiveDiscount(t.app, actor);
-    expect(await discountOf(t.app, user)).toEqual({ percent: 0, source: null, expires_at: null });
+    expect(await discountOf(t.app, user)).toEqual({ percent: 0, source: null, expiresAt: null });
   });
 });
 
@@ -229,7 +229,7 @@ describe('lent servers (spec 04 section 9.5)', () => {
   });
 });
 
-test('hazard 9.6: test access is one row an offer and squad', async () => {
+test('spec 04 section 9.6: test access is one row an offer and squad', async () => {
   const user = await aClaimer();
   const id = await aStoredSubscription(t.app, user, { connected_squads: [] });
   const offer = await anOfferTo(t.app, user);
@@ -256,7 +256,7 @@ test('the clock ends offers and discounts, wherever they came from, once (spec 0
   await expirePromo(t.app);
   await expirePromo(t.app);
   expect((await offersOf(t.app, user))[0]).toMatchObject({ active: false, claimed: false });
-  expect(await discountOf(t.app, holder)).toEqual({ percent: 0, source: null, expires_at: null });
+  expect(await discountOf(t.app, holder)).toEqual({ percent: 0, source: null, expiresAt: null });
   expect(await logOf(t.app, user)).toMatchObject([{ action: 'disabled', percent: 20, details: { reason: 'offer_expired' } }]);
   expect((await logOf(t.app, holder)).slice(1)).toMatchObject([
     { action: 'disabled', source: claimed.notificationType, percent: 20, details: { reason: 'offer_expired' } },

@@ -84,7 +84,7 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect(left).toEqual([]);
   });
 
-  test('hazard 7.5.5: a group that an administrator assigned stays', async () => {
+  test('spec 04 section 7.5, hazard 5: a group that an administrator assigned stays', async () => {
     const group = await aGroup(t.app);
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { promoGroupId: group })];
     await t.app.db.sql(

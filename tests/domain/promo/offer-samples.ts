@@ -47,7 +47,7 @@ export function logOf(app: App, userId: number): Promise<LogLine[]> {
 }
 
 export async function offersOf(app: App, userId: number) {
-  return app.db.sql<{ id: number; percent: number; active: boolean; claimed: boolean; expires_at: Date; type: string }>(
+  return app.db.sql<{ id: number; percent: number; active: boolean; claimed: boolean; expiresAt: Date; type: string }>(
     `SELECT id, discount_percent AS percent, is_active AS active, claimed_at IS NOT NULL AS claimed, expires_at,
        notification_type AS type FROM discount_offers WHERE user_id = $1::int ORDER BY id`,
     [userId],

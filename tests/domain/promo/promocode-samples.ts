@@ -48,7 +48,7 @@ export async function standing(app: App, promocodeId: number, userId: number) {
 }
 
 export async function discountOf(app: App, userId: number) {
-  const [row] = await app.db.sql<{ percent: number; source: string | null; expires_at: Date | null }>(
+  const [row] = await app.db.sql<{ percent: number; source: string | null; expiresAt: Date | null }>(
     `SELECT promo_offer_discount_percent AS percent, promo_offer_discount_source AS source,
        promo_offer_discount_expires_at AS expires_at FROM users WHERE id = $1::int`,
     [userId],

@@ -60,7 +60,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     const [message] = await messagesTo(people[1]![1]);
     expect(message!.data.html).toContain('A 10% discount for you');
     const [offer] = await offersOf(t.app, people[1]![1].id);
-    expect(offer!.expires_at).toEqual(new Date(t.app.clock.now().getTime() + 24 * HOUR_MS));
+    expect(offer!.expiresAt).toEqual(new Date(t.app.clock.now().getTime() + 24 * HOUR_MS));
   });
 
   test('once a subscription and wave: the offer does not slide, and a claimed one is not made again', async () => {
@@ -113,7 +113,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     expect(await offerWinBacks(app)).toBe(1);
     expect(await offersOf(t.app, user.id)).toEqual([]);
     expect(await offersOf(t.app, late.id)).toMatchObject([
-      { percent: 33, expires_at: new Date(t.app.clock.now().getTime() + 2 * HOUR_MS) },
+      { percent: 33, expiresAt: new Date(t.app.clock.now().getTime() + 2 * HOUR_MS) },
     ]);
   });
 });

@@ -27,7 +27,7 @@ async function provisioned(t: ProvisioningTest) {
   const subscription = await aSubscription(t.app);
   await request(t.app, subscription.id);
   await pushSubscription(t.app, subscription.id);
-  return { ...subscription, uuid: (await readRow(t.app, subscription.id)).vpnpanel_uuid! };
+  return { ...subscription, uuid: (await readRow(t.app, subscription.id)).vpnpanelUuid! };
 }
 
 describe('a panel that is down', () => {
@@ -39,19 +39,19 @@ describe('a panel that is down', () => {
     await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ name: 'PanelError', kind: 'unavailable' });
     expect(await readRow(t.app, id)).toMatchObject({
       status: 'active',
-      vpnpanel_uuid: uuid,
-      provision_state: 'pending',
-      provision_attempts: 1,
-      provision_error: expect.stringContaining('VPN panel'),
-      provision_lease_until: null,
+      vpnpanelUuid: uuid,
+      provisionState: 'pending',
+      provisionAttempts: 1,
+      provisionError: expect.stringContaining('VPN panel'),
+      provisionLeaseUntil: null,
     });
     const { result, tries } = await pushLikeTheQueue(t.app, id);
     expect({ result, tries: tries + 1 }).toEqual({ result: 'failed', tries: MAX_PUSH_ATTEMPTS });
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'failed', vpnpanel_uuid: uuid });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'failed', vpnpanelUuid: uuid });
 
     t.panel.faults.set({});
     expect(await pushSubscription(t.app, id)).toBe('synced');
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced', provision_attempts: 0, provision_error: null });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', provisionAttempts: 0, provisionError: null });
   });
 
   it('gives up at once when nothing is configured or the panel refuses', async () => {
@@ -61,9 +61,9 @@ describe('a panel that is down', () => {
     t.panel.faults.set({ status: 403 });
     expect(await pushSubscription(t.app, id)).toBe('failed');
     expect(await readRow(t.app, id)).toMatchObject({
-      provision_state: 'failed',
-      provision_attempts: MAX_PUSH_ATTEMPTS,
-      provision_error: 'VPN panel refused the credentials',
+      provisionState: 'failed',
+      provisionAttempts: MAX_PUSH_ATTEMPTS,
+      provisionError: 'VPN panel refused the credentials',
     });
   });
 
@@ -74,7 +74,7 @@ describe('a panel that is down', () => {
     t.panel.faults.set({ status: 403 });
     await pushSubscription(t.app, id);
     await request(t.app, id);
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'pending', provision_attempts: 0, provision_error: null });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'pending', provisionAttempts: 0, provisionError: null });
   });
 });
 
@@ -92,7 +92,7 @@ describe('a panel that misbehaves ends with exactly one user', () => {
     t.panel.faults.set({});
     expect(await pushSubscription(t.app, id)).toBe('synced');
     expect(t.panel.listUsers()).toMatchObject([
-      { username: `user_${user.messengerId}`, uuid: (await readRow(t.app, id)).vpnpanel_uuid },
+      { username: `user_${user.messengerId}`, uuid: (await readRow(t.app, id)).vpnpanelUuid },
     ]);
   });
 
@@ -109,7 +109,7 @@ describe('a panel that misbehaves ends with exactly one user', () => {
     await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ kind: 'unavailable' });
     t.panel.faults.set({});
     expect(await pushSubscription(t.app, id)).toBe('synced');
-    expect(t.panel.listUsers()).toMatchObject([{ uuid: (await readRow(t.app, id)).vpnpanel_uuid }]);
+    expect(t.panel.listUsers()).toMatchObject([{ uuid: (await readRow(t.app, id)).vpnpanelUuid }]);
   });
 
   it.each([
@@ -127,7 +127,7 @@ describe('a panel that misbehaves ends with exactly one user', () => {
       await request(t.app, id);
       expect(await pushLikeTheQueue(t.app, id)).toMatchObject({ result: 'synced' });
       expect(t.panel.listUsers()).toHaveLength(count + 1);
-      expect(t.panel.listUsers()[0]).toMatchObject({ status: 'ACTIVE', uuid: (await readRow(t.app, id)).vpnpanel_uuid });
+      expect(t.panel.listUsers()[0]).toMatchObject({ status: 'ACTIVE', uuid: (await readRow(t.app, id)).vpnpanelUuid });
     }
   });
 });
@@ -144,7 +144,7 @@ describe('an address that the panel would refuse', () => {
     const id = await boughtByEmailAlone(t, `${unique()}${address}`);
     await request(t.app, id);
     expect(await pushSubscription(t.app, id)).toBe('synced');
-    const { vpnpanel_uuid: uuid } = await readRow(t.app, id);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, id);
     expect(await t.adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE', email: null });
     await request(t.app, id);
     expect(await pushSubscription(t.app, id)).toBe('synced');
@@ -177,9 +177,9 @@ describe('whose panel user it is', () => {
     await request(t.app, id);
     expect(await pushSubscription(t.app, id)).toBe('synced');
     const after = await readRow(t.app, id);
-    expect(after.vpnpanel_uuid).not.toBe(uuid);
-    expect(after.subscription_url).not.toBe(before.subscription_url);
-    expect(t.panel.listUsers()).toMatchObject([{ uuid: after.vpnpanel_uuid }]);
+    expect(after.vpnpanelUuid).not.toBe(uuid);
+    expect(after.subscriptionUrl).not.toBe(before.subscriptionUrl);
+    expect(t.panel.listUsers()).toMatchObject([{ uuid: after.vpnpanelUuid }]);
   });
 
   it('lets go of a linked user that names another person, keeping the squads', async () => {
@@ -191,8 +191,8 @@ describe('whose panel user it is', () => {
     // The plain username still belongs to the stranger's user, so the new one carries the local id.
     expect(await pushSubscription(t.app, id)).toBe('synced');
     const row = await readRow(t.app, id);
-    expect(row.vpnpanel_uuid).not.toBe(uuid);
-    expect(row.connected_squads).toHaveLength(1);
+    expect(row.vpnpanelUuid).not.toBe(uuid);
+    expect(row.connectedSquads).toHaveLength(1);
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ messengerId: stranger });
   });
 
@@ -210,7 +210,7 @@ describe('whose panel user it is', () => {
     await request(t.app, id);
     await pushSubscription(t.app, id);
     expect(t.panel.listUsers()).toMatchObject([{ uuid: old.uuid, username: 'from_before', hwids: [] }]);
-    expect((await readRow(t.app, id)).vpnpanel_uuid).toBe(old.uuid);
+    expect((await readRow(t.app, id)).vpnpanelUuid).toBe(old.uuid);
   });
 
   it.each([
@@ -244,8 +244,8 @@ describe('whose panel user it is', () => {
     await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int', [holder.user.id, uuid]);
     await request(t.app, id);
     expect(await pushSubscription(t.app, id)).toBe('synced');
-    expect((await readRow(t.app, id)).vpnpanel_uuid).toBe(uuid);
-    expect(await readRow(t.app, holder.id)).toMatchObject({ vpnpanel_uuid: null, provision_state: 'pending' });
+    expect((await readRow(t.app, id)).vpnpanelUuid).toBe(uuid);
+    expect(await readRow(t.app, holder.id)).toMatchObject({ vpnpanelUuid: null, provisionState: 'pending' });
     expect(await pushSubscription(t.app, holder.id)).toBe('synced');
     expect(t.panel.listUsers()).toHaveLength(2);
   });
@@ -308,10 +308,10 @@ describe('removing the panel user of an account that is gone', () => {
   it('without an answer, while its user buys again, is followed by a push of the purchase', async () => {
     const t = await withPanel();
     const { bought } = await removedDuringPurchase(t);
-    expect(await readRow(t.app, bought)).toMatchObject({ provision_state: 'pending' });
+    expect(await readRow(t.app, bought)).toMatchObject({ provisionState: 'pending' });
     expect(await jobsOf(t.app, 'provisioning.push')).toEqual([{ data: { subscriptionId: bought } }]);
     expect(await pushSubscription(t.app, bought)).toBe('synced');
-    expect(t.panel.listUsers()).toMatchObject([{ status: 'ACTIVE', uuid: (await readRow(t.app, bought)).vpnpanel_uuid }]);
+    expect(t.panel.listUsers()).toMatchObject([{ status: 'ACTIVE', uuid: (await readRow(t.app, bought)).vpnpanelUuid }]);
   });
 
   it('tried again asks for a push, too, for what came after the first look', async () => {

@@ -101,20 +101,20 @@ export async function aSubscription(
 
 export interface ProvisionRow {
   status: string;
-  end_date: Date;
-  subscription_url: string | null;
-  vpnpanel_short_uuid: string | null;
-  subscription_crypto_link: string | null;
-  connected_squads: string[];
-  provision_state: string;
-  provision_version: number;
-  provision_synced_version: number;
-  provision_error: string | null;
-  provision_attempts: number;
-  provision_reset_traffic: boolean;
-  provision_reset_devices: boolean;
-  provision_lease_until: Date | null;
-  vpnpanel_uuid: string | null;
+  endDate: Date;
+  subscriptionUrl: string | null;
+  vpnpanelShortUuid: string | null;
+  subscriptionCryptoLink: string | null;
+  connectedSquads: string[];
+  provisionState: string;
+  provisionVersion: number;
+  provisionSyncedVersion: number;
+  provisionError: string | null;
+  provisionAttempts: number;
+  provisionResetTraffic: boolean;
+  provisionResetDevices: boolean;
+  provisionLeaseUntil: Date | null;
+  vpnpanelUuid: string | null;
 }
 
 export async function readRow(app: App, subscriptionId: number): Promise<ProvisionRow> {

@@ -19,16 +19,16 @@ describe('a wish', () => {
       throw new Error('the sale failed');
     });
     await expect(failing).rejects.toThrow('the sale failed');
-    expect(await readRow(app, id)).toMatchObject({ provision_version: 0, provision_reset_traffic: false });
+    expect(await readRow(app, id)).toMatchObject({ provisionVersion: 0, provisionResetTraffic: false });
     expect(await jobsOf(app, 'provisioning.push')).not.toContainEqual({ data: { subscriptionId: id } });
 
     await request(app, id, { resetTraffic: true });
     await request(app, id, { resetDevices: true });
     expect(await readRow(app, id)).toMatchObject({
-      provision_state: 'pending',
-      provision_version: 2,
-      provision_reset_traffic: true,
-      provision_reset_devices: true,
+      provisionState: 'pending',
+      provisionVersion: 2,
+      provisionResetTraffic: true,
+      provisionResetDevices: true,
     });
     const jobs = await jobsOf(app, 'provisioning.push');
     expect(jobs.filter((job) => (job.data as { subscriptionId: number }).subscriptionId === id)).toHaveLength(1);
@@ -43,11 +43,11 @@ describe('a push', () => {
     await request(app, id);
     expect(await pushSubscription(app, id)).toBe('synced');
     const row = await readRow(app, id);
-    const made = (await adapter.findByUuid(row.vpnpanel_uuid!))!;
+    const made = (await adapter.findByUuid(row.vpnpanelUuid!))!;
     expect(made).toMatchObject({
       username: `user_${user.messengerId}`,
       status: 'ACTIVE',
-      expireAt: row.end_date,
+      expireAt: row.endDate,
       trafficLimitBytes: 100 * GB,
       trafficResetStrategy: 'MONTH',
       messengerId: user.messengerId,
@@ -57,12 +57,12 @@ describe('a push', () => {
     });
     expect(made.squads.map((squad) => squad.uuid).sort()).toEqual([NETHERLANDS, GERMANY]);
     expect(row).toMatchObject({
-      provision_state: 'synced',
-      provision_synced_version: 1,
-      provision_lease_until: null,
-      subscription_url: made.subscriptionUrl,
-      vpnpanel_short_uuid: made.shortUuid,
-      subscription_crypto_link: made.cryptoLink,
+      provisionState: 'synced',
+      provisionSyncedVersion: 1,
+      provisionLeaseUntil: null,
+      subscriptionUrl: made.subscriptionUrl,
+      vpnpanelShortUuid: made.shortUuid,
+      subscriptionCryptoLink: made.cryptoLink,
     });
     expect(panel.listUsers()).toHaveLength(1);
   });
@@ -72,7 +72,7 @@ describe('a push', () => {
     const { id } = await aSubscription(app);
     await request(app, id);
     await pushSubscription(app, id);
-    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const { vpnpanelUuid: uuid } = await readRow(app, id);
     panel.addDevice(uuid!, 'device-0001');
     panel.addTraffic(uuid!, GB);
     const end = addDays(app.clock.now(), 60);
@@ -88,7 +88,7 @@ describe('a push', () => {
     const { id } = await aSubscription(app);
     await request(app, id);
     await pushSubscription(app, id);
-    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const { vpnpanelUuid: uuid } = await readRow(app, id);
     const use = () => {
       panel.addDevice(uuid!, 'device-0001');
       panel.addTraffic(uuid!, GB);
@@ -98,7 +98,7 @@ describe('a push', () => {
     await pushSubscription(app, id);
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ usedTrafficBytes: 0 });
     expect(await adapter.listDevices(uuid!)).toEqual([]);
-    expect(await readRow(app, id)).toMatchObject({ provision_reset_traffic: false, provision_reset_devices: false });
+    expect(await readRow(app, id)).toMatchObject({ provisionResetTraffic: false, provisionResetDevices: false });
     use();
     await request(app, id);
     await pushSubscription(app, id);
@@ -110,7 +110,7 @@ describe('a push', () => {
     const { id } = await aSubscription(app, { trafficLimitGb: 1 });
     await request(app, id);
     await pushSubscription(app, id);
-    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const { vpnpanelUuid: uuid } = await readRow(app, id);
     panel.addTraffic(uuid!, GB);
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'LIMITED' });
     await request(app, id);
@@ -130,12 +130,12 @@ describe('a push', () => {
     await app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [id]);
     await request(app, id);
     await pushSubscription(app, id);
-    expect(await adapter.findByUuid((await readRow(app, id)).vpnpanel_uuid!)).toMatchObject({ status: 'DISABLED' });
+    expect(await adapter.findByUuid((await readRow(app, id)).vpnpanelUuid!)).toMatchObject({ status: 'DISABLED' });
 
     const dead = await aSubscription(app, { status: 'expired', days: -1 });
     await request(app, dead.id);
     expect(await pushSubscription(app, dead.id)).toBe('synced');
-    expect(await readRow(app, dead.id)).toMatchObject({ provision_state: 'synced', vpnpanel_uuid: null });
+    expect(await readRow(app, dead.id)).toMatchObject({ provisionState: 'synced', vpnpanelUuid: null });
     expect(panel.listUsers()).toHaveLength(1);
   });
 
@@ -148,7 +148,7 @@ describe('a push', () => {
     const { id } = await aSubscription(app, { tariffId: tariff!.id });
     await request(app, id);
     await pushSubscription(app, id);
-    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const { vpnpanelUuid: uuid } = await readRow(app, id);
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ externalSquadUuid: PARTNERS, trafficResetStrategy: 'WEEK' });
     await app.db.sql('UPDATE subscriptions SET connected_squads = $2::jsonb, tariff_id = NULL WHERE id = $1::int', [
       id,
@@ -168,7 +168,7 @@ describe('a push', () => {
     const { id } = await aSubscription(app, { squads: [NETHERLANDS, '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'] });
     await request(app, id);
     expect(await pushSubscription(app, id)).toBe('synced');
-    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const { vpnpanelUuid: uuid } = await readRow(app, id);
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ squads: [{ uuid: NETHERLANDS }], status: 'ACTIVE' });
   });
 
@@ -190,8 +190,8 @@ describe('a push', () => {
     expect(await pushSubscription(interrupted, id)).toBe('synced');
     expect(interruptions).toBe(1);
     const row = await readRow(app, id);
-    expect(row).toMatchObject({ provision_state: 'synced', provision_version: 2, provision_synced_version: 2 });
-    expect(await adapter.findByUuid(row.vpnpanel_uuid!)).toMatchObject({ deviceLimit: 7 });
+    expect(row).toMatchObject({ provisionState: 'synced', provisionVersion: 2, provisionSyncedVersion: 2 });
+    expect(await adapter.findByUuid(row.vpnpanelUuid!)).toMatchObject({ deviceLimit: 7 });
   });
 
   it('leaves a subscription alone that another push is at', async () => {
@@ -234,7 +234,7 @@ describe('a push', () => {
     const { id } = await aSubscription(app);
     await request(app, id);
     await pushSubscription(app, id);
-    const { vpnpanel_uuid: uuid } = await readRow(app, id);
+    const { vpnpanelUuid: uuid } = await readRow(app, id);
     await request(app, id);
     const slow = withPort(app, {
       ...adapter,
@@ -252,7 +252,7 @@ describe('a push', () => {
     });
     expect(await pushSubscription(slow, id).catch((error: Error) => error.message)).toBe(outcome);
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE' });
-    expect(await readRow(app, id)).toMatchObject({ provision_state: 'pending' });
+    expect(await readRow(app, id)).toMatchObject({ provisionState: 'pending' });
     expect(await jobsOf(app, 'provisioning.push')).toEqual([{ data: { subscriptionId: id } }]);
     expect(await pushSubscription(app, id)).toBe('synced');
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });

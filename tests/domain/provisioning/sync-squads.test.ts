@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { provisioningJobs } from '../../../src/domain/provisioning/jobs.ts';
+import { syncSquads } from '../../../src/domain/provisioning/jobs.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { syncSquadsNow, syncSquadsOfTariff } from '../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
@@ -34,7 +34,7 @@ async function provisioned(tariffId: number) {
   const { id } = await aSubscription(t.app, { tariffId });
   await requestProvisioning(t.app, id);
   await pushSubscription(t.app, id);
-  return { id, uuid: (await readRow(t.app, id)).vpnpanel_uuid! };
+  return { id, uuid: (await readRow(t.app, id)).vpnpanelUuid! };
 }
 
 describe('squad sync of a tariff', () => {
@@ -54,12 +54,12 @@ describe('squad sync of a tariff', () => {
     });
     for (const { id, uuid } of made) {
       expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }], externalSquadUuid: PARTNERS });
-      expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'synced' });
+      expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'synced' });
     }
-    for (const { id } of [dead, other]) expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS] });
+    for (const { id } of [dead, other]) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
   });
 
-  it('takes the external squad away and treats no squads as all available servers (H9)', async () => {
+  it('takes the external squad away and treats no squads as all available servers (spec 02 H9)', async () => {
     const tariffId = await aTariff([], PARTNERS);
     const { id, uuid } = await provisioned(tariffId);
     await t.app.db.sql('DELETE FROM server_squads');
@@ -72,11 +72,11 @@ describe('squad sync of a tariff', () => {
     const found = (await t.adapter.findByUuid(uuid))!;
     expect(found.externalSquadUuid).toBeNull();
     expect(found.squads.map((squad) => squad.uuid).sort()).toEqual([NETHERLANDS, GERMANY]);
-    expect((await readRow(t.app, id)).connected_squads.sort()).toEqual([NETHERLANDS, GERMANY]);
+    expect((await readRow(t.app, id)).connectedSquads.sort()).toEqual([NETHERLANDS, GERMANY]);
     await t.app.db.sql('DELETE FROM server_squads');
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1 });
     expect((await t.adapter.findByUuid(uuid))!.squads).toHaveLength(2);
-    expect((await readRow(t.app, id)).connected_squads).toHaveLength(2);
+    expect((await readRow(t.app, id)).connectedSquads).toHaveLength(2);
   });
 
   it('keeps the row as it was where the panel refuses, and stops after ten failures in a row', async () => {
@@ -91,7 +91,7 @@ describe('squad sync of a tariff', () => {
     expect(result.failedCount + result.skippedCount).toBe(14);
     expect(result.errors.at(-1)).toBe('Aborted after 10 consecutive failures');
     expect(result.errors[0]).toMatch(/^user_id=\d+: sync failed$/);
-    for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS] });
+    for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
     t.panel.faults.set({});
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 14, failedCount: 0, errors: [] });
   });
@@ -101,9 +101,9 @@ describe('squad sync of a tariff', () => {
     const { id } = await aSubscription(t.app, { tariffId });
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ totalSubscriptions: 1, skippedCount: 1, updatedCount: 0 });
     expect(await readRow(t.app, id)).toMatchObject({
-      connected_squads: [GERMANY],
-      provision_state: 'pending',
-      provision_version: 1,
+      connectedSquads: [GERMANY],
+      provisionState: 'pending',
+      provisionVersion: 1,
     });
   });
 
@@ -127,7 +127,7 @@ describe('squad sync of a tariff', () => {
       },
     });
     await syncSquadsOfTariff(app, tariffId);
-    expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_state: 'pending' });
+    expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionState: 'pending' });
     await pushSubscription(t.app, id);
     expect(t.panel.listUsers()).toMatchObject([{ squads: ['Netherlands'] }]);
   });
@@ -140,12 +140,12 @@ describe('squad sync of a tariff', () => {
     await allow(GERMANY, LOST);
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1, failedCount: 0 });
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
-    expect((await readRow(t.app, id)).connected_squads).toEqual([GERMANY, LOST]);
+    expect((await readRow(t.app, id)).connectedSquads).toEqual([GERMANY, LOST]);
     // Of these the panel has none: what the user has is better than nothing.
     await allow(LOST);
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1, failedCount: 0 });
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
-    expect((await readRow(t.app, id)).connected_squads).toEqual([GERMANY, LOST]);
+    expect((await readRow(t.app, id)).connectedSquads).toEqual([GERMANY, LOST]);
   });
 
   it('the last of the queue leaves what the panel did not take to pushes', async () => {
@@ -155,13 +155,13 @@ describe('squad sync of a tariff', () => {
     await t.app.db.sql('UPDATE tariffs SET allowed_squads = $2::jsonb WHERE id = $1::int', [tariffId, JSON.stringify([GERMANY])]);
     const job = { id: 'job', data: { tariffId }, signal: new AbortController().signal };
     t.panel.faults.set({ status: 500 });
-    const sync = (isLastTry: boolean) => provisioningJobs['provisioning.sync-squads'](t.app, { ...job, isLastTry });
+    const sync = (isLastTry: boolean) => syncSquads.handle(t.app, { ...job, isLastTry });
     await expect(sync(false)).rejects.toThrow('Squad sync left');
-    for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [NETHERLANDS] });
+    for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
     await sync(true);
     t.panel.faults.set({});
     for (const { id, uuid } of made) {
-      expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+      expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
       await pushSubscription(t.app, id);
       expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
     }
@@ -181,7 +181,7 @@ describe('squad sync of a tariff', () => {
     });
     await syncSquadsOfTariff(app, tariffId);
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: NETHERLANDS }] });
-    expect(await readRow(t.app, id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
     await pushSubscription(t.app, id);
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
   });

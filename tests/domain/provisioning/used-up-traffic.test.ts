@@ -10,7 +10,7 @@ import { aSubscription, GB, type ProvisioningTest, readRow, withPort } from './p
 async function usedUp() {
   const t = await startEmpty();
   const [held] = await inStep(t, 1, { trafficLimitGb: 10, days: 300 });
-  const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+  const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
   t.panel.addTraffic(uuid, 11 * GB);
   await setStatus(t, held!.id, 'limited');
   return { t, id: held!.id, user: held!.user, uuid };
@@ -66,7 +66,7 @@ describe('a push of a subscription whose traffic is used up', () => {
     const t = await startEmpty();
     const { id } = await aSubscription(t.app, { status: 'limited' });
     await push(t.app, id);
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced', vpnpanel_uuid: null });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', vpnpanelUuid: null });
     expect(t.panel.listUsers()).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect((await earningsOf(t.app, pair)).map((row) => row.reason)).toEqual(['referral_registration_pending']);
     const first = await pay(pair, 50_000);
     expect(await earningsOf(t.app, pair)).toEqual([
-      { reason: 'referral_first_topup', amount_kopeks: 22_500, referral_transaction_id: first, campaign_id: null },
+      { reason: 'referral_first_topup', amountKopeks: 22_500, referralTransactionId: first, campaignId: null },
     ]);
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([22_500]);
@@ -46,8 +46,8 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     const second = await pay(pair, 1_003);
     expect((await earningsOf(t.app, pair)).at(-1)).toMatchObject({
       reason: 'referral_commission_topup',
-      amount_kopeks: 250,
-      referral_transaction_id: second,
+      amountKopeks: 250,
+      referralTransactionId: second,
     });
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
     expect(await checkLedger(t.app)).toEqual([]);
@@ -58,7 +58,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     await pay(pair, 9_999);
     expect(await earningsOf(t.app, pair)).toMatchObject([
       { reason: 'referral_registration_pending' },
-      { reason: 'referral_commission_topup', amount_kopeks: 1_249 },
+      { reason: 'referral_commission_topup', amountKopeks: 1_249 },
     ]);
     expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
   });
@@ -71,7 +71,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
       [id, pair.referral.id],
     );
     await pay(pair, 20_000);
-    expect(await earningsOf(t.app, pair)).toMatchObject([{ campaign_id: id }]);
+    expect(await earningsOf(t.app, pair)).toMatchObject([{ campaignId: id }]);
   });
 
   test('a limit of payments ends the commission; 0 percent pays none', async () => {
@@ -126,7 +126,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     });
     if (posting.outcome !== 'posted') throw new Error(posting.outcome);
     await accrueReward(t.app, posting);
-    expect(await earningsOf(t.app, pair)).toMatchObject([{ reason: 'referral_first_topup', amount_kopeks: 15_000 }]);
+    expect(await earningsOf(t.app, pair)).toMatchObject([{ reason: 'referral_first_topup', amountKopeks: 15_000 }]);
   });
 
   test('nothing while the programme is off; a deleted referrer gets nothing, the referral its bonus', async () => {
@@ -175,7 +175,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     });
   });
 
-  test('hazard 1.4.2: whoever asks again about the same payment pays nothing', async () => {
+  test('spec 04 section 1.4, hazard 2: whoever asks again about the same payment pays nothing', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     for (let i = 0; i < 3; i++) await accrueReward(t.app, { transactionId });
@@ -184,7 +184,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('hazard 1.4.1: a crash on the way leaves nothing: no flag without its bonus', async () => {
+  test('spec 04 section 1.4, hazard 1: a crash on the way leaves nothing: no flag without its bonus', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await aDeposit(t.app, pair.referral.id, 50_000);
     await t.app.db.sql(
@@ -202,7 +202,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('hazard 1.4.2: the table itself refuses a second earning of a payment', async () => {
+  test('spec 04 section 1.4, hazard 2: the table itself refuses a second earning of a payment', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     const again = t.app.db.sql(

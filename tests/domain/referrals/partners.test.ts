@@ -145,7 +145,7 @@ describe('an application (spec 04 section 3.1)', () => {
     await refused(apply(user.id));
   });
 
-  test('hazard 3.4.1: the table itself refuses a second pending application', async () => {
+  test('spec 04 section 3.4, hazard 1: the table itself refuses a second pending application', async () => {
     const user = await anApplicant();
     await apply(user.id);
     const second = t.app.db.sql('INSERT INTO partner_applications (user_id) VALUES ($1::int)', [user.id]);

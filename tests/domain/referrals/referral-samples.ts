@@ -47,9 +47,9 @@ export async function aDeposit(app: App, userId: number, amountKopeks: number, p
 export function earningsOf(app: App, { referrer, referral }: ReferralPair) {
   return app.db.sql<{
     reason: string;
-    amount_kopeks: number;
-    referral_transaction_id: number | null;
-    campaign_id: number | null;
+    amountKopeks: number;
+    referralTransactionId: number | null;
+    campaignId: number | null;
   }>(
     `SELECT reason, amount_kopeks, referral_transaction_id, campaign_id FROM referral_earnings
      WHERE user_id = $1::int AND referral_id = $2::int ORDER BY id`,
@@ -59,11 +59,11 @@ export function earningsOf(app: App, { referrer, referral }: ReferralPair) {
 
 /** What a user was paid as `referral_reward`, oldest first. */
 export async function rewardsOf(app: App, userId: number): Promise<number[]> {
-  const rows = await app.db.sql<{ amount_kopeks: number }>(
+  const rows = await app.db.sql<{ amountKopeks: number }>(
     "SELECT amount_kopeks FROM transactions WHERE user_id = $1::int AND type = 'referral_reward' ORDER BY id",
     [userId],
   );
-  return rows.map((row) => row.amount_kopeks);
+  return rows.map((row) => row.amountKopeks);
 }
 
 /** A reward without the payment's way through the service: for lists and statistics. */
@@ -84,7 +84,7 @@ export async function anEarning(
 export async function figuresAndCounts(app: App) {
   const read = async () => ({
     figures: await app.db.sql(
-      `SELECT user_id, referrals, paid_referrals, earned_kopeks FROM referrer_figures
+      `SELECT user_id, referrals, paid_referrals, earned_kopeks FROM referrer_stats
        WHERE referrals <> 0 OR paid_referrals <> 0 OR earned_kopeks <> 0 ORDER BY user_id`,
     ),
     days: await app.db.sql(
@@ -92,7 +92,7 @@ export async function figuresAndCounts(app: App) {
     ),
     tallies: await app.db.sql(
       `SELECT day::text, sum(referrals)::int AS referrals, sum(paid_referrals)::int AS paid, sum(earned_kopeks)::bigint AS kopeks
-       FROM referral_tallies GROUP BY day HAVING sum(referrals) <> 0 OR sum(paid_referrals) <> 0 OR sum(earned_kopeks) <> 0 ORDER BY day`,
+       FROM referral_day_counters GROUP BY day HAVING sum(referrals) <> 0 OR sum(paid_referrals) <> 0 OR sum(earned_kopeks) <> 0 ORDER BY day`,
     ),
   });
   const kept = await read();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 const earningsOf = (referralId: number) =>
-  t.app.db.sql<{ user_id: number; amount_kopeks: number }>(
+  t.app.db.sql<{ userId: number; amountKopeks: number }>(
     'SELECT user_id, amount_kopeks FROM referral_earnings WHERE referral_id = $1::int',
     [referralId],
   );
@@ -30,7 +30,7 @@ describe('registerReferralAtSignIn', () => {
     await setUser(t.app, newcomer.id, { referred_by_id: referrer.id, first_name: 'Eve <b>', last_name: null });
     await registerReferralAtSignIn(t.app, newcomer.id, null);
     await registerReferralAtSignIn(t.app, newcomer.id, null);
-    expect(await earningsOf(newcomer.id)).toEqual([{ user_id: referrer.id, amount_kopeks: 0 }]);
+    expect(await earningsOf(newcomer.id)).toEqual([{ userId: referrer.id, amountKopeks: 0 }]);
     const [toReferrer, ...more] = await messagesTo(referrer.messengerId);
     expect(more).toEqual([]);
     expect(toReferrer).toContain('Eve &lt;b&gt;');
@@ -69,7 +69,7 @@ describe('registerReferralAtSignIn', () => {
     await setUser(t.app, newcomer.id, { referred_by_id: first.id });
     await registerReferralAtSignIn(t.app, newcomer.id, await codeOf(second.id));
     expect(await userRow(t.app, newcomer.id)).toMatchObject({ referred_by_id: first.id });
-    expect(await earningsOf(newcomer.id)).toEqual([{ user_id: first.id, amount_kopeks: 0 }]);
+    expect(await earningsOf(newcomer.id)).toEqual([{ userId: first.id, amountKopeks: 0 }]);
     await registerReferralAtSignIn(t.app, first.id, await codeOf(newcomer.id));
     expect(await userRow(t.app, first.id)).toMatchObject({ referred_by_id: null });
     await registerReferralAtSignIn(t.app, 2_147_000_000, await codeOf(first.id));

@@ -39,7 +39,7 @@ async function aBusyReferrer() {
   return referrer;
 }
 
-describe('statistics of a referrer (spec 04 section 5.1)', () => {
+describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
   test('windows are exact to the moment, today starts at midnight UTC', async () => {
     const referrer = await aBusyReferrer();
     expect(await readReferrerStats(t.app, referrer.id)).toEqual({
@@ -103,7 +103,7 @@ describe('statistics of a referrer (spec 04 section 5.1)', () => {
   });
 });
 
-describe('statistics of the service (spec 04 sections 4 and 5.3)', () => {
+describe('statistics of the service (spec 04 section 4 and section 5, item 3)', () => {
   beforeEach(async () => {
     await t.app.db.sql('DELETE FROM referral_earnings');
     await t.app.db.sql('UPDATE users SET referred_by_id = NULL WHERE referred_by_id IS NOT NULL');
@@ -158,7 +158,7 @@ describe('statistics of the service (spec 04 sections 4 and 5.3)', () => {
   });
 });
 
-describe('a campaign of a partner (spec 04 section 5.2)', () => {
+describe('a campaign of a partner (spec 04 section 5, item 2)', () => {
   test('counts his own referrals and rewards of this campaign', async () => {
     const partner = await aUser(t.app);
     await setUser(t.app, partner.id, { partner_status: 'approved' });

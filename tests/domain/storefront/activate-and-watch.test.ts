@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { fulfilPurchase, handleGiftPress, watchPurchases } from '../../../src/domain/storefront/jobs.ts';
 import { activateByToken } from '../../../src/domain/storefront/purchases/activate-purchase.ts';
-import { receiveGiftUpdate } from '../../../src/domain/storefront/purchases/press-activate.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { handleGiftPress, receiveGiftUpdate } from '../../../src/domain/storefront/purchases/press-activate.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { callbackResults, paymentFacts } from '../payments/payment-samples.ts';
@@ -57,7 +58,7 @@ describe('an activation', () => {
     const { bought, shop, userId } = await aWaitingPurchase();
     await activateByToken(app, bought.token, actorOf(userId));
     expect((await viewPurchase(app, bought.token)).status).toBe('paid');
-    expect(await subscriptionOf(app, userId)).toMatchObject({ tariff_id: shop.tariffId, end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId, endDate: addDays(app.clock.now(), 30) });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
     t.clock.advance(DAY_MS);
@@ -67,20 +68,20 @@ describe('an activation', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
   });
 
-  test('H22: the token alone does not replace a running subscription, nor does anybody else', async () => {
+  test('spec 03 H22: the token alone does not replace a running subscription, nor does anybody else', async () => {
     const { bought, userId } = await aWaitingPurchase();
     const stranger = await aUser(app);
     const before = await subscriptionOf(app, userId);
     await expect(activateByToken(app, bought.token, null)).rejects.toMatchObject({ status: 401 });
     await expect(activateByToken(app, bought.token, actorOf(stranger.id))).rejects.toMatchObject({ status: 403 });
     expect(await subscriptionOf(app, userId)).toEqual(before);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', activation_requested_at: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', activationRequestedAt: null });
   });
 
   test('of a gift over an ended subscription needs the token alone', async () => {
     const { bought, userId } = await aWaitingPurchase(ENDED, true);
     await activateByToken(app, bought.token, null);
-    expect(await subscriptionOf(app, userId)).toMatchObject({ status: 'active', end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ status: 'active', endDate: addDays(app.clock.now(), 30) });
   });
 
   test.each([
@@ -109,7 +110,7 @@ describe('an activation', () => {
       status: 500,
       detail: 'Tariff not found',
     });
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', last_error: 'tariff_unavailable' });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'tariff_unavailable' });
     expect(await subscriptionOf(app, userId)).toEqual(before);
   });
 
@@ -135,9 +136,9 @@ describe('an activation', () => {
     );
     expect(jobs).toEqual([{ data: { queryId: 'q', messengerId, purchaseId: bought.id } }]);
     await handleGiftPress(app, { queryId: 'q', messengerId: stranger.messengerId, purchaseId: bought.id });
-    expect((await factsOf(app, bought.id)).granted_at).toBeNull();
+    expect((await factsOf(app, bought.id)).grantedAt).toBeNull();
     await handleGiftPress(app, { queryId: 'q', messengerId, purchaseId: bought.id });
-    expect(await subscriptionOf(app, userId)).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 });
 
@@ -151,7 +152,7 @@ describe('the watch', () => {
     t.clock.advance(2 * MINUTE_MS);
     await watchPurchases(app);
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid' });
-    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ is_paid: true });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ isPaid: true });
     // A callback that comes after all changes nothing.
     await tellPaid(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['already_credited']);
@@ -163,10 +164,10 @@ describe('the watch', () => {
     provider.set(bought.externalId, 'paid', { amountKopeks: 1 });
     t.clock.advance(11 * MINUTE_MS);
     await watchPurchases(app);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', last_error: 'amount_mismatch' });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'amount_mismatch' });
   });
 
-  test('H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
+  test('spec 03 H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
     const shop = await aShop(app);
     const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
     provider.set(paid.externalId, 'paid');
@@ -197,15 +198,15 @@ describe('the watch', () => {
   test('goes on with a paid purchase whose job was lost, later and later', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await watchPurchases(app);
-    expect(await factsOf(app, bought.id)).toMatchObject({ retry_count: 0, granted_at: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ retryCount: 0, grantedAt: null });
     t.clock.advance(5 * MINUTE_MS);
     await watchPurchases(app);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', granted_at: app.clock.now() });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', grantedAt: app.clock.now() });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
+  test('spec 03 H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
 
     await app.db.sql(
@@ -225,8 +226,8 @@ describe('the watch', () => {
     }
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'failed',
-      last_error: 'retries_exhausted',
-      next_attempt_at: null,
+      lastError: 'retries_exhausted',
+      nextAttemptAt: null,
     });
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
@@ -238,9 +239,9 @@ describe('the watch', () => {
       t.clock.advance(HOUR_MS);
       await watchPurchases(app);
     }
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', last_error: 'links_missing', next_attempt_at: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', lastError: 'links_missing', nextAttemptAt: null });
     await panelAnswers(app, bought.id);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', last_error: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', lastError: null });
   });
 
   test('delivers what the panel answered while nobody listened', async () => {
@@ -256,7 +257,7 @@ describe('the watch', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('H6: never activates by itself what nobody asked for', async () => {
+  test('spec 03 H6: never activates by itself what nobody asked for', async () => {
     const { bought, userId } = await aWaitingPurchase();
     // Even if something has put it on the list of tries.
     await app.db.sql(
@@ -268,11 +269,11 @@ describe('the watch', () => {
       t.clock.advance(5 * HOUR_MS);
       await watchPurchases(app);
     }
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', retry_count: 0 });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending_activation', retryCount: 0 });
     expect(await subscriptionOf(app, userId)).toEqual(before);
   });
 
-  test('H6: goes on with an activation that was asked for and failed', async () => {
+  test('spec 03 H6: goes on with an activation that was asked for and failed', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, is_activation_signed = true, next_attempt_at = $2::timestamptz
@@ -280,10 +281,10 @@ describe('the watch', () => {
       [bought.id, app.clock.now()],
     );
     await watchPurchases(app);
-    expect(await subscriptionOf(app, userId)).toMatchObject({ end_date: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 
-  test('H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
+  test('spec 03 H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, next_attempt_at = $2::timestamptz WHERE id = $1::int RETURNING id`,
@@ -294,16 +295,16 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toEqual(before);
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'pending_activation',
-      activation_requested_at: null,
-      next_attempt_at: null,
+      activationRequestedAt: null,
+      nextAttemptAt: null,
     });
   });
 
   test('clears credentials that nobody fetched', async () => {
     const bought = await aDeliveredPurchase(app, provider, await aShop(app));
-    expect((await factsOf(app, bought.id)).auto_login_token).toEqual(expect.any(String));
+    expect((await factsOf(app, bought.id)).autoLoginToken).toEqual(expect.any(String));
     t.clock.advance(DAY_MS + MINUTE_MS);
     await watchPurchases(app);
-    expect((await factsOf(app, bought.id)).auto_login_token).toBeNull();
+    expect((await factsOf(app, bought.id)).autoLoginToken).toBeNull();
   });
 });

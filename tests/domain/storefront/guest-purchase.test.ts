@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { deliverWaiting, fulfilPurchase, guestPurchases } from '../../../src/domain/storefront/jobs.ts';
+import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { guestPurchases } from '../../../src/domain/storefront/purchases/purpose.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { callback, callbackResults, paymentFacts, runCallbackJobs } from '../payments/payment-samples.ts';
@@ -44,8 +46,8 @@ describe('a paid purchase', () => {
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
     expect(await callbackResults(app, bought.externalId)).toEqual(['credited', 'already_credited', 'already_credited']);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', account_created: true, granted_at: null });
-    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'paid', is_paid: true });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', accountCreated: true, grantedAt: null });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'paid', isPaid: true });
     expect(await revenueOf(app, bought.id)).toEqual({
       rows: 1,
       kopeks: -30_000,
@@ -58,47 +60,47 @@ describe('a paid purchase', () => {
     expect(jobs).toHaveLength(1);
 
     for (let run = 0; run < 3; run++) await fulfilPurchase(app, { purchaseId: bought.id });
-    const { user_id: userId } = await factsOf(app, bought.id);
+    const { userId } = await factsOf(app, bought.id);
     expect(await subscriptionOf(app, userId!)).toMatchObject({
       status: 'active',
-      is_trial: false,
-      tariff_id: shop.tariffId,
-      traffic_limit_gb: 50,
-      device_limit: 3,
-      start_date: app.clock.now(),
-      end_date: addDays(app.clock.now(), 30),
+      isTrial: false,
+      tariffId: shop.tariffId,
+      trafficLimitGb: 50,
+      deviceLimit: 3,
+      startDate: app.clock.now(),
+      endDate: addDays(app.clock.now(), 30),
     });
     await panelAnswers(app, bought.id);
     await fulfilPurchase(app, { purchaseId: bought.id });
     expect(await deliverWaiting(app, { userId: userId! })).toBe(0);
     const facts = await factsOf(app, bought.id);
-    expect(facts).toMatchObject({ status: 'delivered', delivered_at: app.clock.now(), next_attempt_at: null });
-    expect(facts.subscription_url).toMatch(/^https?:/);
+    expect(facts).toMatchObject({ status: 'delivered', deliveredAt: app.clock.now(), nextAttemptAt: null });
+    expect(facts.subscriptionUrl).toMatch(/^https?:/);
     expect(await mailsTo(app, email)).toEqual([
       'email_verification',
       'guest_subscription_delivered',
       'guest_cabinet_credentials',
     ]);
-    expect(await mailText(app, email, 'guest_subscription_delivered')).toContain(facts.subscription_url!);
+    expect(await mailText(app, email, 'guest_subscription_delivered')).toContain(facts.subscriptionUrl!);
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
     expect(await checkLedger(app)).toEqual([]);
     const [event] = await app.db.sql<{ payload: object }>(
       "SELECT payload FROM domain_events WHERE type = 'transaction.created' AND user_id = $1::int",
       [userId],
     );
-    expect(event!.payload).toMatchObject({ type: 'subscription_payment', amount_kopeks: 30_000, payment_method: 'sandbox' });
+    expect(event!.payload).toMatchObject({ type: 'subscription_payment', amountKopeks: 30_000, paymentMethod: 'sandbox' });
   });
 
-  test('H7: is not delivered before the panel has given the links', async () => {
+  test('spec 03 H7: is not delivered before the panel has given the links', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', delivered_at: null, granted_at: app.clock.now() });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', deliveredAt: null, grantedAt: app.clock.now() });
     expect((await viewPurchase(app, bought.token)).subscriptionUrl).toBeNull();
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('H15: an expired purchase is delivered all the same when its money comes late', async () => {
+  test('spec 03 H15: an expired purchase is delivered all the same when its money comes late', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);
     await app.db.sql("UPDATE payments SET outcome = 'expired' WHERE id = $1::int RETURNING id", [bought.paymentId]);
@@ -121,7 +123,7 @@ describe('a paid purchase', () => {
   test.each([
     ['another amount', { amountKopeks: 29_999 }],
     ['another currency', { currency: 'USD' }],
-  ])('H10: %s ends failed with the reason, an account is not made, nothing is given', async (_what, change) => {
+  ])('spec 03 H10: %s ends failed with the reason, an account is not made, nothing is given', async (_what, change) => {
     const email = anEmail();
     const bought = await aPurchase(app, await aShop(app), { buyer: contact(email) });
     provider.set(bought.externalId, 'paid', change);
@@ -129,16 +131,16 @@ describe('a paid purchase', () => {
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'failed',
-      last_error: 'amount_mismatch',
-      user_id: null,
-      paid_at: null,
+      lastError: 'amount_mismatch',
+      userId: null,
+      paidAt: null,
     });
-    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'amount_mismatch', transaction_id: null });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'amount_mismatch', transactionId: null });
     expect(await app.db.sql('SELECT id FROM users WHERE email = $1', [email])).toEqual([]);
     // The provider puts it right: the money is never lost.
     provider.set(bought.externalId, 'paid', { amountKopeks: 30_000, currency: 'RUB' });
     await tellPaid(app, provider, bought);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', last_error: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', lastError: null });
   });
 
   test('a payment that failed at the provider changes nothing', async () => {
@@ -146,7 +148,7 @@ describe('a paid purchase', () => {
     provider.set(bought.externalId, 'failed');
     await callback(app, bought.externalId);
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
-    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending', user_id: null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending', userId: null });
   });
 
   test('money for a purchase that is gone stays with its invoice, for a person', async () => {
@@ -154,7 +156,7 @@ describe('a paid purchase', () => {
     await app.db.sql('DELETE FROM guest_purchases WHERE id = $1::int RETURNING id', [bought.id]);
     await tellPaid(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['no_user']);
-    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ transaction_id: null });
+    expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ transactionId: null });
   });
 
   test.each([
@@ -163,21 +165,21 @@ describe('a paid purchase', () => {
       (shop: { tariffId: number }) => ["UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int", shop.tariffId],
     ],
     ['recipient_blocked', (_shop: unknown, userId: number) => ["UPDATE users SET status = 'blocked' WHERE id = $1::int", userId]],
-  ] as const)('H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
+  ] as const)('spec 03 H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
     const alerted = await withAdminChat();
     const shop = await aShop(alerted);
     const bought = await aPaidPurchase(alerted, provider, shop);
-    const { user_id: userId } = await factsOf(app, bought.id);
+    const { userId } = await factsOf(app, bought.id);
     const [sql, id] = spoil(shop, userId!);
     await app.db.sql(`${sql} RETURNING id`, [id]);
     await fulfilPurchase(alerted, { purchaseId: bought.id });
     await fulfilPurchase(alerted, { purchaseId: bought.id });
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'failed',
-      last_error: reason,
-      granted_at: null,
-      cabinet_password: null,
-      auto_login_token: null,
+      lastError: reason,
+      grantedAt: null,
+      cabinetPassword: null,
+      autoLoginToken: null,
     });
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
     expect(await subscriptionOf(app, userId!)).toBeNull();

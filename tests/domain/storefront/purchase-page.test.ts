@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { signInWithAutoLogin } from '../../../src/domain/identity/auto-login/auto-login.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/jobs.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -33,15 +33,15 @@ beforeEach(async () => {
 
 const _nobody = { ip: '203.0.113.7', idempotencyKey: null };
 
-describe('H3, spec 01 H2: credentials', () => {
+describe('spec 03 H3, spec 01 H2: credentials', () => {
   test('of an account the purchase made are shown once, for a day, and mailed with the password', async () => {
     const email = anEmail();
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
-    const [user] = await app.db.sql<{ email_verified: boolean; auth_type: string }>(
+    const [user] = await app.db.sql<{ emailVerified: boolean; authType: string }>(
       'SELECT email_verified, auth_type FROM users WHERE email = $1',
       [email],
     );
-    expect(user).toEqual({ email_verified: false, auth_type: 'email' });
+    expect(user).toEqual({ emailVerified: false, authType: 'email' });
     const first = await viewPurchase(app, bought.token);
     expect(first).toMatchObject({ status: 'delivered', cabinetEmail: email, cabinetPassword: null });
     expect(first.subscriptionUrl).toMatch(/^https?:/);
@@ -82,13 +82,13 @@ describe('H3, spec 01 H2: credentials', () => {
     );
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
     expect(await factsOf(app, bought.id)).toMatchObject({
-      user_id: id,
-      account_created: false,
-      cabinet_password: null,
-      auto_login_token: null,
+      userId: id,
+      accountCreated: false,
+      cabinetPassword: null,
+      autoLoginToken: null,
     });
     expect(await app.db.sql('SELECT email_verified, password_hash FROM users WHERE id = $1::int', [id])).toEqual([
-      { email_verified: false, password_hash: hash },
+      { emailVerified: false, passwordHash: hash },
     ]);
     expect(await viewPurchase(app, bought.token)).toMatchObject({ cabinetPassword: null, autoLoginToken: null });
     expect(await mailsTo(app, email)).toEqual(['guest_subscription_delivered']);
@@ -97,7 +97,7 @@ describe('H3, spec 01 H2: credentials', () => {
   test('of a gift go to the recipient by mail, never to the payer', async () => {
     const email = anEmail();
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(email, 'Hi <b>there</b>'));
-    expect((await factsOf(app, bought.id)).auto_login_token).toBeNull();
+    expect((await factsOf(app, bought.id)).autoLoginToken).toBeNull();
     expect(await viewPurchase(app, bought.token)).toMatchObject({
       status: 'delivered',
       isGift: true,
@@ -112,11 +112,11 @@ describe('H3, spec 01 H2: credentials', () => {
 });
 
 describe('who gets it', () => {
-  test('H23: what a giver wrote reaches the messenger escaped', async () => {
+  test('spec 03 H23: what a giver wrote reaches the messenger escaped', async () => {
     const friend = await aUser(app, { language: 'en' });
     const name = `@user${(await app.db.sql<{ username: string }>('SELECT username FROM users WHERE id = $1::int', [friend.id]))[0]!.username.slice(4)}`;
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(name.toUpperCase(), '<a href="x">click</a>'));
-    expect(await factsOf(app, bought.id)).toMatchObject({ user_id: friend.id, account_created: false });
+    expect(await factsOf(app, bought.id)).toMatchObject({ userId: friend.id, accountCreated: false });
     const [message] = await app.db.sql<{ html: string }>(
       "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1",
       [String(friend.messengerId)],
@@ -139,10 +139,10 @@ describe('who gets it', () => {
     const gift = 'isGift' in order ? giftTo(email) : { buyer: contact(email) };
     const bought = await aPaidPurchase(app, provider, await aShop(app), gift);
     await fulfilPurchase(app, { purchaseId: bought.id });
-    expect(await factsOf(app, bought.id)).toMatchObject({ status, next_attempt_at: status === 'paid' ? expect.any(Date) : null });
+    expect(await factsOf(app, bought.id)).toMatchObject({ status, nextAttemptAt: status === 'paid' ? expect.any(Date) : null });
     const after = await subscriptionOf(app, id);
     if (status === 'paid')
-      expect(after).toMatchObject({ id: subscriptionId, status: 'active', end_date: addDays(app.clock.now(), 30) });
+      expect(after).toMatchObject({ id: subscriptionId, status: 'active', endDate: addDays(app.clock.now(), 30) });
     else {
       expect(after).toEqual(before);
       expect(await mailsTo(app, email)).toEqual(['guest_activation_required']);
@@ -169,7 +169,7 @@ describe('who gets it', () => {
     });
   });
 
-  test('H2: only the whole token finds a purchase', async () => {
+  test('spec 03 H2: only the whole token finds a purchase', async () => {
     const { token } = await aPurchase(app, await aShop(app));
     const guesses = [
       token.slice(0, 63),
@@ -186,7 +186,7 @@ describe('who gets it', () => {
 
   test('credentials wait three days with a purchase that waits to be activated', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
-    const { user_id: userId } = await factsOf(app, bought.id);
+    const { userId } = await factsOf(app, bought.id);
     await aStoredSubscription(app, userId!);
     await fulfilPurchase(app, { purchaseId: bought.id });
     t.clock.advance(3 * DAY_MS - MINUTE_MS);

@@ -1,8 +1,10 @@
 import type { App } from '../../../src/core/app.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
-import { deliverWaiting, fulfilPurchase, guestPurchases } from '../../../src/domain/storefront/jobs.ts';
 import { createLanding } from '../../../src/domain/storefront/landings/manage-landings.ts';
 import type { Landing, LandingContent } from '../../../src/domain/storefront/landings/types.ts';
+import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { guestPurchases } from '../../../src/domain/storefront/purchases/purpose.ts';
 import { readContact } from '../../../src/domain/storefront/purchases/rules.ts';
 import { type PurchaseOrder, startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import type { Contact } from '../../../src/domain/storefront/purchases/types.ts';
@@ -158,19 +160,19 @@ export async function aDeliveredPurchase(
 
 export interface PurchaseFacts {
   status: string;
-  user_id: number | null;
-  transaction_id: number | null;
-  account_created: boolean;
-  cabinet_password: string | null;
-  auto_login_token: string | null;
-  granted_at: Date | null;
-  paid_at: Date | null;
-  delivered_at: Date | null;
-  next_attempt_at: Date | null;
-  retry_count: number;
-  last_error: string | null;
-  subscription_url: string | null;
-  activation_requested_at: Date | null;
+  userId: number | null;
+  transactionId: number | null;
+  accountCreated: boolean;
+  cabinetPassword: string | null;
+  autoLoginToken: string | null;
+  grantedAt: Date | null;
+  paidAt: Date | null;
+  deliveredAt: Date | null;
+  nextAttemptAt: Date | null;
+  retryCount: number;
+  lastError: string | null;
+  subscriptionUrl: string | null;
+  activationRequestedAt: Date | null;
 }
 
 export async function factsOf(app: App, id: number): Promise<PurchaseFacts> {
@@ -211,13 +213,13 @@ export async function subscriptionOf(app: App, userId: number) {
   const [row] = await app.db.sql<{
     id: number;
     status: string;
-    tariff_id: number | null;
-    is_trial: boolean;
-    start_date: Date;
-    end_date: Date;
-    traffic_limit_gb: number;
-    device_limit: number;
-    subscription_url: string | null;
+    tariffId: number | null;
+    isTrial: boolean;
+    startDate: Date;
+    endDate: Date;
+    trafficLimitGb: number;
+    deviceLimit: number;
+    subscriptionUrl: string | null;
     pushes: number;
   }>(
     `SELECT s.*, (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'provisioning.push' AND j.data ->> 'subscriptionId' = s.id::text) AS pushes

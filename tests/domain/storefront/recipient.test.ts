@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { claimPurchasedAccount } from '../../../src/domain/identity/purchased-accounts.ts';
 import { signInAsMessengerUser } from '../../../src/domain/identity/sign-in-with-messenger.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/jobs.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
@@ -25,23 +25,21 @@ const proved = (username: string, messengerId = 7_000_000_000 + unique()) => ({
   language: 'en',
 });
 const userOf = async (id: number) =>
-  (
-    await app.db.sql<{ messenger_id: number | null; username: string | null }>('SELECT * FROM users WHERE id = $1::int', [id])
-  )[0]!;
+  (await app.db.sql<{ messengerId: number | null; username: string | null }>('SELECT * FROM users WHERE id = $1::int', [id]))[0]!;
 
 describe('a recipient in the messenger', () => {
   test('nobody knows yet gets an account, and takes it over with the first sign-in', async () => {
     const name = aName();
     const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(name));
     await fulfilPurchase(app, { purchaseId: bought.id });
-    const { user_id: userId, account_created: isCreated } = await factsOf(app, bought.id);
+    const { userId, accountCreated: isCreated } = await factsOf(app, bought.id);
     expect(isCreated).toBe(true);
-    expect(await userOf(userId!)).toMatchObject({ messenger_id: null, username: name.slice(1) });
+    expect(await userOf(userId!)).toMatchObject({ messengerId: null, username: name.slice(1) });
     const friend = proved(name.toUpperCase());
     const session = await signInAsMessengerUser(app, friend, { referralCode: null });
     expect(session).toMatchObject({ isNew: false });
     expect(session.user.id).toBe(userId);
-    expect(await userOf(userId!)).toMatchObject({ messenger_id: friend.messengerId });
+    expect(await userOf(userId!)).toMatchObject({ messengerId: friend.messengerId });
     expect(await subscriptionOf(app, userId!)).toMatchObject({ status: 'active' });
     // Whoever gets the name later is somebody else.
     const later = await signInAsMessengerUser(app, proved(name), { referralCode: null });
@@ -54,15 +52,15 @@ describe('a recipient in the messenger', () => {
     const { servers } = await workerSandbox();
     await servers.messenger!.setPerson(name.slice(1), friend.messengerId);
     const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(name));
-    expect(await factsOf(app, bought.id)).toMatchObject({ user_id: friend.id, account_created: false });
+    expect(await factsOf(app, bought.id)).toMatchObject({ userId: friend.id, accountCreated: false });
   });
 
   test('gets one account for two purchases', async () => {
     const [shop, name] = [await aShop(app), aName()];
     const first = await aPaidPurchase(app, provider, shop, { buyer: contact(name) });
     const second = await aPaidPurchase(app, provider, shop, { buyer: contact(name.toUpperCase()) });
-    expect((await factsOf(app, second.id)).user_id).toBe((await factsOf(app, first.id)).user_id);
-    expect((await factsOf(app, second.id)).account_created).toBe(false);
+    expect((await factsOf(app, second.id)).userId).toBe((await factsOf(app, first.id)).userId);
+    expect((await factsOf(app, second.id)).accountCreated).toBe(false);
   });
 
   test('does not hold a payment up when the messenger is down', async () => {
@@ -91,7 +89,7 @@ test('spec 01 H2: nobody takes over an account by its name that a purchase did n
   expect(await claim(name)).toBeNull();
   const other = aName();
   const bought = await aPaidPurchase(app, provider, await aShop(app), { buyer: contact(other) });
-  const { user_id: userId } = await factsOf(app, bought.id);
+  const { userId } = await factsOf(app, bought.id);
   await app.db.sql("UPDATE users SET google_id = 'g-' || id WHERE id = $1::int RETURNING id", [userId]);
   expect(await claim(other)).toBeNull();
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 const nobody = { ip: '203.0.113.7', idempotencyKey: null };
 
 describe('starting a purchase', () => {
-  test('H4: purchase and invoice with purpose and token are stored before the provider is asked', async () => {
+  test('spec 03 H4: purchase and invoice with purpose and token are stored before the provider is asked', async () => {
     const shop = await aShop(app, {}, { name: 'Quick' });
     const original = provider.createInvoice;
     let seen: unknown[] = [];

@@ -84,7 +84,7 @@ describe('traffic packages', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('classic ones are prorated, and the unlimited one makes the limit unlimited (H25)', async () => {
+  test('classic ones are prorated, and the unlimited one makes the limit unlimited (spec 02 H25)', async () => {
     const { buyer } = await holder(100_000, null, { end_date: inDays(45) });
     expect(await traffic(classic, buyer, 5)).toMatchObject({ amount_paid_kopeks: 3_000, new_traffic_limit_gb: 105 });
     expect(await traffic(classic, buyer, 0)).toMatchObject({ amount_paid_kopeks: 30_000, new_traffic_limit_gb: 0 });
@@ -140,7 +140,7 @@ describe('traffic packages', () => {
   });
 });
 
-describe('another traffic package (H4)', () => {
+describe('another traffic package (spec 02 H4)', () => {
   test('a dearer one costs the prorated difference, a cheaper one nothing', async () => {
     const { buyer, id } = await holder(100_000, null, { end_date: inDays(45), traffic_limit_gb: 110, purchased_traffic_gb: 10 });
     await t.app.db.sql(
@@ -170,7 +170,7 @@ describe('another traffic package (H4)', () => {
   });
 });
 
-describe('devices (H28)', () => {
+describe('devices (spec 02 H28)', () => {
   test('the documented vectors', async () => {
     const price = async (unit: number, count: number, days: number) => {
       const { buyer } = await holder(1_000_000, { device_price_kopeks: unit }, { end_date: inDays(days) });
@@ -223,7 +223,7 @@ describe('devices (H28)', () => {
     expect(await readCart(t.app, poor.userId)).toMatchObject({ cart_mode: 'add_devices', devices_to_add: 1, total_price: 166 });
   });
 
-  test('the price shown is the price charged, for any tariff, group and time left (H5)', async () => {
+  test('the price shown is the price charged, for any tariff, group and time left (spec 02 H5)', async () => {
     const percent = fc.integer({ min: 0, max: 100 });
     await fc.assert(
       fc.asyncProperty(

@@ -64,7 +64,7 @@ describe('autopay', () => {
     expect(await rowOf(t.app, traffic, [buyer.userId])).toEqual(expected);
   });
 
-  test('the lead is what the owner has set, up to 30 days (H23)', async () => {
+  test('the lead is what the owner has set, up to 30 days (spec 02 H23)', async () => {
     const early = await ending(30_000, { autopay_days_before: 30, end_date: inDays(20) });
     const late = await ending(30_000, { autopay_days_before: 1, end_date: inDays(2.5) });
     await renewDue(t.app);

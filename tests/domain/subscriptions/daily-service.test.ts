@@ -3,7 +3,7 @@ import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -106,7 +106,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
   });
 
-  test('without the money stops the subscription, says so once, and the money starts it again (H22)', async () => {
+  test('without the money stops the subscription, says so once, and the money starts it again (spec 02 H22)', async () => {
     const { buyer } = await due(999);
     await runDailyService(t.app);
     await runDailyService(t.app);
@@ -265,6 +265,6 @@ describe('bought traffic', () => {
        FROM subscriptions s WHERE id = $1::int`,
       [id],
     );
-    expect(state).toEqual({ limit: 130, bought: 30, reset_at: inTenDays, pushes: 1, rows: 30, events: 1 });
+    expect(state).toEqual({ limit: 130, bought: 30, resetAt: inTenDays, pushes: 1, rows: 30, events: 1 });
   });
 });

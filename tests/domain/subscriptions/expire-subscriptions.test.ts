@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { isCandidate } from '../../../src/domain/subscriptions/daily/repo.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
@@ -36,7 +36,7 @@ test('what is over becomes expired, its owner is told and the panel asked to fol
      FROM subscriptions s WHERE id = $1::int`,
     [id],
   );
-  expect(facts).toEqual({ provision_version: 1, provision_state: 'pending', events: 1, pushes: 1, messages: 1 });
+  expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', events: 1, pushes: 1, messages: 1 });
 });
 
 test('an owner without a messenger is told by mail', async () => {
@@ -104,7 +104,7 @@ test('a daily that ended while its owner was blocked is not charged for when the
   await runDailyService(t.app);
   const told = `SELECT u.balance_kopeks, (SELECT count(*)::int FROM jobs.job j
     WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages FROM users u WHERE id = $1::int`;
-  expect(await rowOf(t.app, told, [userId])).toEqual({ balance_kopeks: 50_000, messages: 0 });
+  expect(await rowOf(t.app, told, [userId])).toEqual({ balanceKopeks: 50_000, messages: 0 });
 });
 
 test('a row that the panel reported on within 60 s is left alone', async () => {
@@ -120,7 +120,7 @@ test('more than a batch is worked off in one run', async () => {
   expect(await expireSubscriptions(t.app)).toBe(60);
 });
 
-test('reading shows the end without writing it (H29)', async () => {
+test('reading shows the end without writing it (spec 02 H29)', async () => {
   const buyer = await aBuyer(t.app);
   const id = await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() - 1) });
   const before = await rowOf<object>(t.app, 'SELECT xmin::text, status FROM subscriptions WHERE id = $1::int', [id]);

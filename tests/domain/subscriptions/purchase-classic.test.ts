@@ -69,13 +69,13 @@ test('the documented vector: 180 days with servers, traffic and devices, group a
     [buyer.userId],
   );
   expect(rows).toEqual([
-    { squad_uuid: servers[0]!.uuid, paid_price_kopeks: 5_100 },
-    { squad_uuid: servers[1]!.uuid, paid_price_kopeks: 12_750 },
+    { squadUuid: servers[0]!.uuid, paidPriceKopeks: 5_100 },
+    { squadUuid: servers[1]!.uuid, paidPriceKopeks: 12_750 },
   ]);
   expect(await checkLedger(app)).toEqual([]);
 });
 
-test('the preview is the charge, for any selection, group and offer (H3, H5)', async () => {
+test('the preview is the charge, for any selection, group and offer (spec 02 H3, H5)', async () => {
   const percent = fc.integer({ min: 0, max: 100 });
   const server = await aServer(app);
   await fc.assert(
@@ -115,7 +115,7 @@ describe('what a purchase makes of a subscription', () => {
     });
   });
 
-  test('a trial becomes paid, once, and its remainder counts only by the setting (H8)', async () => {
+  test('a trial becomes paid, once, and its remainder counts only by the setting (spec 02 H8)', async () => {
     await aServer(app);
     const trial = { is_trial: true, start_date: inDays(-1), end_date: inDays(2) };
     const buyer = await aBuyer(app, RICH);
@@ -123,7 +123,7 @@ describe('what a purchase makes of a subscription', () => {
     expect(await buy(buyer)).toMatchObject({ was_trial_conversion: true, subscription: { is_trial: false, days_left: 30 } });
     const conversions =
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int';
-    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trial_duration_days: 3, first_paid_period_days: 30 });
+    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 3, firstPaidPeriodDays: 30 });
     const environment = { SALES_MODE: 'classic', TRIAL_ADD_REMAINING_DAYS_TO_PAID: 'true' };
     const adding = (await testApp({ environment, clock: t.clock })).app;
     const other = await aBuyer(app, RICH);

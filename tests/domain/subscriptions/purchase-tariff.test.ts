@@ -68,8 +68,8 @@ describe('a first purchase', () => {
     ]);
     const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
     expect(feed).toMatchObject({
-      event_type: 'purchase',
-      amount_kopeks: 30_000,
+      eventType: 'purchase',
+      amountKopeks: 30_000,
       currency: 'RUB',
       extra: { period_days: 30, was_trial_conversion: false, payment_method: 'balance' },
     });
@@ -78,7 +78,7 @@ describe('a first purchase', () => {
       `SELECT * FROM transactions WHERE user_id = $1::int AND type = 'subscription_payment'`,
       [buyer.userId],
     );
-    expect(transaction).toMatchObject({ amount_kopeks: -30_000, payment_method: 'balance', description: 'Plan “Gold”, 1 month' });
+    expect(transaction).toMatchObject({ amountKopeks: -30_000, paymentMethod: 'balance', description: 'Plan “Gold”, 1 month' });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe('a first purchase', () => {
       `SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'notification.subscription_activated'`,
       [buyer.userId],
     );
-    expect(notice.payload).toMatchObject({ tariff_name: 'Mail', expires_at: expect.stringMatching(/^\d\d\.\d\d\.\d{4}$/) });
+    expect(notice.payload).toMatchObject({ tariffName: 'Mail', expiresAt: expect.stringMatching(/^\d\d\.\d\d\.\d{4}$/) });
   });
 });
 
@@ -131,7 +131,7 @@ describe('a later purchase', () => {
     ]);
   });
 
-  test('turns a trial into a paid subscription with one conversion row (H8)', async () => {
+  test('turns a trial into a paid subscription with one conversion row (spec 02 H8)', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const now = t.clock.now().getTime();
@@ -143,12 +143,12 @@ describe('a later purchase', () => {
     expect(await buyTariff(t.app, buyer, order(tariffId))).toMatchObject({ subscription: { is_trial: false, days_left: 30 } });
     const rows = await t.app.db.sql<object>('SELECT * FROM subscription_conversions WHERE user_id = $1::int', [buyer.userId]);
     expect(rows).toMatchObject([
-      { trial_duration_days: 3, payment_method: 'balance', first_payment_amount_kopeks: 30_000, first_paid_period_days: 30 },
+      { trialDurationDays: 3, paymentMethod: 'balance', firstPaymentAmountKopeks: 30_000, firstPaidPeriodDays: 30 },
     ]);
     const feed = await rowOf<{ extra: object }>(t.app, 'SELECT extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,
     ]);
-    expect(feed.extra).toMatchObject({ was_trial_conversion: true });
+    expect(feed.extra).toMatchObject({ wasTrialConversion: true });
   });
 
   test('forgets purchases and notices of another tariff, and servers that are no longer connected', async () => {
@@ -189,12 +189,12 @@ describe('a later purchase', () => {
       charged_amount: 1_000,
       subscription: { is_daily: true, is_daily_paused: false, days_left: 1 },
     });
-    const row = await rowOf<{ last_daily_charge_at: Date }>(
+    const row = await rowOf<{ lastDailyChargeAt: Date }>(
       t.app,
       'SELECT last_daily_charge_at FROM subscriptions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(row.last_daily_charge_at).toEqual(t.clock.now());
+    expect(row.lastDailyChargeAt).toEqual(t.clock.now());
   });
 });
 
@@ -207,7 +207,7 @@ describe('a refused purchase', () => {
        FROM users u WHERE id = $1::int`,
       [userId],
     );
-    expect(row).toMatchObject({ balance_kopeks: balance, subscriptions: 0, payments: 0 });
+    expect(row).toMatchObject({ balanceKopeks: balance, subscriptions: 0, payments: 0 });
     return row;
   };
 
@@ -234,7 +234,7 @@ describe('a refused purchase', () => {
       total_price: 27_000,
       missing_amount: 7_000,
     });
-    // The key is free again after a refusal, and the bought order takes the cart with it (H12).
+    // The key is free again after a refusal, and the bought order takes the cart with it (spec 02 H12).
     await topUp(t.app, buyer.userId, 7_000);
     expect(await buyTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'poor' })).toMatchObject({ balance_kopeks: 0 });
     expect(await readCart(t.app, buyer.userId)).toBeNull();
@@ -267,7 +267,7 @@ describe('a refused purchase', () => {
       400,
       'traffic_unavailable',
     ],
-  ])('for %s is 400 (H1, H2)', async (_name, fields, columns, status, code) => {
+  ])('for %s is 400 (spec 02 H1, H2)', async (_name, fields, columns, status, code) => {
     const buyer = await aBuyer(t.app, 500_000);
     const tariffId = await aTariff(t.app, columns);
     await expect(buyTariff(t.app, buyer, { ...order(tariffId), ...fields })).rejects.toMatchObject({
@@ -346,7 +346,7 @@ describe('discounts and keys', () => {
     await anOffer(t.app, buyer.userId, 100);
     expect(await buyTariff(t.app, buyer, order(tariffId))).toMatchObject({ charged_amount: 0, balance_kopeks: 0 });
     const row = await rowOf<object>(t.app, 'SELECT amount_kopeks FROM transactions WHERE user_id = $1::int', [buyer.userId]);
-    expect(row).toEqual({ amount_kopeks: 0 });
+    expect(row).toEqual({ amountKopeks: 0 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 

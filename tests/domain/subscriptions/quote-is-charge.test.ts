@@ -46,7 +46,7 @@ interface ShownTariff {
   periods: { days: number; price_kopeks: number }[];
 }
 
-test('what purchase-options shows is what the purchase charges, for any tariff, group, offer and subscription (H5)', async () => {
+test('what purchase-options shows is what the purchase charges, for any tariff, group, offer and subscription (spec 02 H5)', async () => {
   await fc.assert(
     fc.asyncProperty(
       goods,
@@ -81,7 +81,7 @@ test('what purchase-options shows is what the purchase charges, for any tariff, 
   expect(await checkLedger(t.app)).toEqual([]);
 }, 120_000);
 
-test('what renewal-options shows is what the renewal charges, with a tariff and without (H5)', async () => {
+test('what renewal-options shows is what the renewal charges, with a tariff and without (spec 02 H5)', async () => {
   await fc.assert(
     fc.asyncProperty(
       goods,
@@ -111,7 +111,7 @@ test('what renewal-options shows is what the renewal charges, with a tariff and 
   expect(await checkLedger(t.app)).toEqual([]);
 }, 120_000);
 
-test('what the switch preview shows is what the switch charges, between any two tariffs (H5, H10, H30)', async () => {
+test('what the switch preview shows is what the switch charges, between any two tariffs (spec 02 H5, H10, H30)', async () => {
   const moment = fc.integer({ min: 1, max: 400 * 24 * 60 });
   await fc.assert(
     fc.asyncProperty(

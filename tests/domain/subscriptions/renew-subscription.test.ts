@@ -27,9 +27,9 @@ describe('a renewal', () => {
     });
     const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
     expect(feed).toMatchObject({
-      event_type: 'renewal',
-      subscription_id: id,
-      amount_kopeks: 30_000,
+      eventType: 'renewal',
+      subscriptionId: id,
+      amountKopeks: 30_000,
       extra: {
         extended_days: 30,
         previous_end_date: before.toISOString(),
@@ -49,11 +49,11 @@ describe('a renewal', () => {
       'SELECT provision_version, provision_reset_traffic FROM subscriptions WHERE id = $1::int',
       [id],
     );
-    expect(push).toEqual({ provision_version: 1, provision_reset_traffic: false });
+    expect(push).toEqual({ provisionVersion: 1, provisionResetTraffic: false });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('of a trial clears the flag and writes one conversion row (H8)', async () => {
+  test('of a trial clears the flag and writes one conversion row (spec 02 H8)', async () => {
     const buyer = await aBuyer(t.app, 50_000);
     const now = t.clock.now().getTime();
     await aStoredSubscription(t.app, buyer.userId, {
@@ -68,7 +68,7 @@ describe('a renewal', () => {
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(rows).toEqual([{ trial_duration_days: 3, first_paid_period_days: 30 }]);
+    expect(rows).toEqual([{ trialDurationDays: 3, firstPaidPeriodDays: 30 }]);
   });
 
   test('of an expired one starts now and turns it active', async () => {
@@ -79,7 +79,7 @@ describe('a renewal', () => {
     expect(await readSubscription(t.app, buyer)).toMatchObject({ status: 'active', daysLeft: 30 });
   });
 
-  test('of a classic one is priced by parts and sums up what each server has cost (H20)', async () => {
+  test('of a classic one is priced by parts and sums up what each server has cost (spec 02 H20)', async () => {
     const server = await aServer(t.app, { price_kopeks: 2_000 });
     const buyer = await aBuyer(t.app, 500_000);
     const id = await aStoredSubscription(t.app, buyer.userId, { connected_squads: [server.uuid] });
@@ -92,7 +92,7 @@ describe('a renewal', () => {
       'SELECT server_squad_id, paid_price_kopeks FROM subscription_servers WHERE subscription_id = $1::int',
       [id],
     );
-    expect(rows).toEqual([{ server_squad_id: server.id, paid_price_kopeks: 4_000 }]);
+    expect(rows).toEqual([{ serverSquadId: server.id, paidPriceKopeks: 4_000 }]);
   });
 
   test('uses the personal offer up and says so', async () => {
@@ -154,7 +154,7 @@ describe('a refused renewal', () => {
     });
   });
 
-  test('of a period that has no price is refused, not given away (H1)', async () => {
+  test('of a period that has no price is refused, not given away (spec 02 H1)', async () => {
     const environment = { AVAILABLE_RENEWAL_PERIODS: '7,30', PRICE_TRAFFIC_UNLIMITED: '0' };
     const other = await testApp({ environment });
     const buyer = await aBuyer(t.app, 50_000);

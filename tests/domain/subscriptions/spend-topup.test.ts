@@ -140,7 +140,7 @@ test('an order for a renewal is renewed; one that can be carried out no more is 
   for (const buyer of buyers.slice(1)) expect(await stateOf(buyer)).toMatchObject({ balance: 30_000, payments: 0, messages });
 });
 
-test('without an order, what ended within 30 days is renewed where autopay is on, and only then (H12)', async () => {
+test('without an order, what ended within 30 days is renewed where autopay is on, and only then (spec 02 H12)', async () => {
   const tariffId = await aTariff(t.app);
   const ended = async (columns: Record<string, unknown>) => {
     const buyer = await aBuyer(t.app, 30_000);

@@ -90,10 +90,10 @@ describe('a switch', () => {
       [id],
     );
     expect(row).toEqual({
-      provision_reset_traffic: true,
-      provision_reset_devices: true,
-      purchased_traffic_gb: 0,
-      has_had_paid_subscription: true,
+      provisionResetTraffic: true,
+      provisionResetDevices: true,
+      purchasedTrafficGb: 0,
+      hasHadPaidSubscription: true,
       purchases: 0,
       pushes: 1,
       description: 'Switch from the plan “Old” to “New”',
@@ -119,7 +119,7 @@ describe('a switch', () => {
        FROM users u JOIN transactions x ON x.user_id = u.id WHERE u.id = $1::int`,
       [buyer.userId],
     );
-    expect(row).toEqual({ has_had_paid_subscription: false, promo_offer_discount_percent: 20, amount_kopeks: 0 });
+    expect(row).toEqual({ hasHadPaidSubscription: false, promoOfferDiscountPercent: 20, amountKopeks: 0 });
   });
 
   test('takes group and offer off, and uses the offer up', async () => {
@@ -135,7 +135,7 @@ describe('a switch', () => {
     });
     expect(await change(buyer, nextId)).toMatchObject({ charged_kopeks: 8_550, base_charged_kopeks: 10_000, ...discount });
     const user = await rowOf<object>(t.app, 'SELECT promo_offer_discount_percent FROM users WHERE id = $1::int', [buyer.userId]);
-    expect(user).toEqual({ promo_offer_discount_percent: 0 });
+    expect(user).toEqual({ promoOfferDiscountPercent: 0 });
   });
 
   test('one key charges once and answers alike', async () => {
@@ -146,7 +146,7 @@ describe('a switch', () => {
     await expect(change(buyer, await dear(), 'switch once')).rejects.toMatchObject({ status: 422 });
   });
 
-  test('gives all available servers for a tariff that names none, never none (H9)', async () => {
+  test('gives all available servers for a tariff that names none, never none (spec 02 H9)', async () => {
     const server = await aServer(t.app);
     const { buyer } = await aHolder(100_000, {}, { connected_squads: ['old'] });
     const answer = await change(buyer, await dear());
@@ -154,7 +154,7 @@ describe('a switch', () => {
   });
 });
 
-describe('daily tariffs (H10)', () => {
+describe('daily tariffs (spec 02 H10)', () => {
   test('periodic to daily pays the first day and keeps the time left', async () => {
     const { buyer } = await aHolder(2_000);
     expect(await change(buyer, await daily())).toMatchObject({
@@ -179,7 +179,7 @@ describe('daily tariffs (H10)', () => {
     });
   });
 
-  test('daily to periodic pays the shortest period; one without a listed period is refused, not given away (H1)', async () => {
+  test('daily to periodic pays the shortest period; one without a listed period is refused, not given away (spec 02 H1)', async () => {
     const held = { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} };
     const { buyer } = await aHolder(60_000, held, { end_date: inDays(0.5), last_daily_charge_at: inDays(-0.5) });
     const unpriced = await dear({ period_prices: {} });
@@ -199,7 +199,7 @@ describe('daily tariffs (H10)', () => {
   });
 });
 
-describe('trials (H8)', () => {
+describe('trials (spec 02 H8)', () => {
   test('a paid switch makes a trial paid and writes one conversion', async () => {
     const { buyer } = await aHolder(
       100_000,
@@ -211,7 +211,7 @@ describe('trials (H8)', () => {
       'SELECT trial_duration_days, first_payment_amount_kopeks FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(conversions).toEqual([{ trial_duration_days: 3, first_payment_amount_kopeks: 1_000 }]);
+    expect(conversions).toEqual([{ trialDurationDays: 3, firstPaymentAmountKopeks: 1_000 }]);
   });
 
   test('a free one leaves it a trial', async () => {
@@ -223,7 +223,7 @@ describe('trials (H8)', () => {
 });
 
 describe('refusals', () => {
-  test('the last hours of a cheap tariff do not buy a dear one (H30)', async () => {
+  test('the last hours of a cheap tariff do not buy a dear one (spec 02 H30)', async () => {
     const { buyer } = await aHolder(100_000, {}, { end_date: inDays(0.1) });
     expect(await change(buyer, await dear())).toMatchObject({ charged_kopeks: 1_000 });
   });

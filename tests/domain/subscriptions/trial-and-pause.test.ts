@@ -52,7 +52,7 @@ describe('a trial', () => {
     const event = await rowOf<object>(t.app, 'SELECT event_type, extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,
     ]);
-    expect(event).toMatchObject({ event_type: 'activation', extra: { charged_amount_kopeks: 0, trial_duration_days: 3 } });
+    expect(event).toMatchObject({ eventType: 'activation', extra: { charged_amount_kopeks: 0, trial_duration_days: 3 } });
     await expect(trial(t.app, buyer)).rejects.toMatchObject({
       status: 400,
       code: 'subscription_exists',
@@ -60,7 +60,7 @@ describe('a trial', () => {
     });
   });
 
-  test('a paid one charges and starts together; H7: without the fee nothing is left behind', async () => {
+  test('a paid one charges and starts together; spec 02 H7: without the fee nothing is left behind', async () => {
     const poor = await aBuyer(t.app, 999);
     await expect(trial(paid, poor)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance. Need 10.00 RUB' });
     expect(await stateOf(poor)).toMatchObject({ balance_kopeks: 999, status: null, payments: 0 });
@@ -136,7 +136,7 @@ describe('pause of a daily subscription', () => {
     expect(await pause(buyer)).toMatchObject({ is_paused: false });
   });
 
-  test('H22: a stopped one is charged and runs again in one step; time left is kept (H10)', async () => {
+  test('spec 02 H22: a stopped one is charged and runs again in one step; time left is kept (H10)', async () => {
     const buyer = await daily(5_000, { status: 'disabled', end_date: inDays(-2) });
     const answer = await pause(buyer, 'resume');
     expect(answer).toMatchObject({ is_paused: false, balance_kopeks: 3_000 });
@@ -161,12 +161,15 @@ describe('pause of a daily subscription', () => {
   test.each([
     ['false', 1],
     ['true', 3],
-  ])('H8: a trial that pays for a day has days from now with TRIAL_ADD_REMAINING_DAYS_TO_PAID %s: %i', async (setting, days) => {
-    const { app } = await testApp({ environment: { TRIAL_ADD_REMAINING_DAYS_TO_PAID: setting }, clock: t.clock });
-    const buyer = await daily(5_000, { status: 'limited', end_date: inDays(2), is_trial: true });
-    await togglePause(app, buyer, null);
-    expect(await stateOf(buyer)).toMatchObject({ status: 'active', end_date: inDays(days), is_trial: false });
-  });
+  ])(
+    'spec 02 H8: a trial that pays for a day has days from now with TRIAL_ADD_REMAINING_DAYS_TO_PAID %s: %i',
+    async (setting, days) => {
+      const { app } = await testApp({ environment: { TRIAL_ADD_REMAINING_DAYS_TO_PAID: setting }, clock: t.clock });
+      const buyer = await daily(5_000, { status: 'limited', end_date: inDays(2), is_trial: true });
+      await togglePause(app, buyer, null);
+      expect(await stateOf(buyer)).toMatchObject({ status: 'active', end_date: inDays(days), is_trial: false });
+    },
+  );
 
   test('a paused one that ran out is no free day', async () => {
     const buyer = await daily(5_000, { is_daily_paused: true, end_date: inDays(-1) });

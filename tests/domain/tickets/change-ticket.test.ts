@@ -17,7 +17,7 @@ const changes = async (ticketId: number) =>
   (await eventsOf(app, ticketId)).filter(({ type }) => type === 'ticket.status_changed');
 
 describe('the status', () => {
-  it('tells the real old one, through both doors, and nothing when it stays (06 §2.1)', async () => {
+  it('tells the real old one, through both doors, and nothing when it stays (spec 06 section 2.1)', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     const closed = await changeTicketStatus(app, token, ticket.id, 'closed');
     clock.advance(SECOND_MS);
@@ -57,7 +57,7 @@ describe('the reply block', () => {
   });
 });
 
-it('every change by an administrator is in the support log; a token has no actor (05 §1.1)', async () => {
+it('every change by an administrator is in the support log; a token has no actor (spec 05 section 1.1)', async () => {
   const admin = await anAdmin(app);
   const ticket = await aTicket(app, await aPerson(app));
   await changeTicketStatus(app, admin, ticket.id, 'closed');
@@ -67,11 +67,11 @@ it('every change by an administrator is in the support log; a token has no actor
   await changeReplyBlock(app, token, ticket.id, { permanent: true, until: null });
   await changeReplyBlock(app, token, ticket.id, { permanent: false, until: null });
   await answerTicket(app, admin, ticket.id, { text: 'Done', ...noFile });
-  const rows = await app.db.sql<{ action: string; actor_user_id: number | null; target_user_id: number }>(
+  const rows = await app.db.sql<{ action: string; actorUserId: number | null; targetUserId: number }>(
     'SELECT action, actor_user_id, target_user_id FROM support_audit_logs WHERE ticket_id = $1::int ORDER BY id',
     [ticket.id],
   );
-  expect(rows.map((row) => [row.action, row.actor_user_id])).toEqual([
+  expect(rows.map((row) => [row.action, row.actorUserId])).toEqual([
     ['close_ticket', admin.userId],
     ['change_status', null],
     ['change_priority', admin.userId],
@@ -80,5 +80,5 @@ it('every change by an administrator is in the support log; a token has no actor
     ['unblock_user', null],
     ['reply_ticket', admin.userId],
   ]);
-  expect(new Set(rows.map((row) => row.target_user_id))).toEqual(new Set([ticket.userId]));
+  expect(new Set(rows.map((row) => row.targetUserId))).toEqual(new Set([ticket.userId]));
 });

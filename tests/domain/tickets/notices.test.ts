@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
-import { handleMessengerSend } from '../../../src/domain/messaging/send-message.ts';
+import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
 import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
-import { remindOverdueTickets } from '../../../src/domain/tickets/jobs.ts';
 import {
   listTicketNotifications,
   readAllNotifications,
@@ -11,6 +10,7 @@ import {
   readTicketNotifications,
 } from '../../../src/domain/tickets/notifications.ts';
 import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
 import { changeTicketSettings, readTicketSettings } from '../../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('notices in the messenger', () => {
-  it('tell the chat of administrators in its topic, everything of the user escaped (05 §16.10)', async () => {
+  it('tell the chat of administrators in its topic, everything of the user escaped (spec 05 section 16, invariant 10)', async () => {
     await takeMessages(app, CHAT);
     const ticket = await aTicket(app, await aPerson(app), { title: 'a <b> & "c"', text: `<script>${'y'.repeat(300)}` });
     const [notice, ...more] = await takeMessages(app, CHAT);
@@ -62,8 +62,8 @@ describe('notices in the messenger', () => {
     const { messenger } = (await workerSandbox()).servers;
     const [chat, other] = [(await aPerson(app)).messengerId, (await aPerson(app)).messengerId];
     const fileId = await aFile(app);
-    await handleMessengerSend(app, { messengerId: chat, html: 'one', threadId: 5, photoFileId: fileId });
-    await handleMessengerSend(app, { messengerId: other, html: 'two', photoFileId: 'no file!' });
+    await deliverMessage(app, { messengerId: chat, html: 'one', threadId: 5, photoFileId: fileId });
+    await deliverMessage(app, { messengerId: other, html: 'two', photoFileId: 'no file!' });
     const sent = (await messenger.messages()).filter(({ chatId }) => [chat, other].includes(chatId));
     expect(sent.map(({ text, photo, threadId }) => [text, photo, threadId])).toEqual([
       ['two', undefined, undefined],
@@ -126,7 +126,7 @@ describe('rows in the cabinet', () => {
     await answerTicket(app, admin, ticket.id, { text: 'two', ...noFile });
     const page = { unreadOnly: false, limit: 1, offset: 0 };
     const own = await listTicketNotifications(app, user, page);
-    expect(own).toMatchObject({ items: [{ type: 'admin_reply', isRead: false }], unreadCount: 2 });
+    expect(own).toMatchObject({ items: [{ notificationType: 'admin_reply', isRead: false }], unreadCount: 2 });
     const [ownId, adminId] = [
       own.items[0]!.id,
       (await listTicketNotifications(app, admin, { ...page, limit: 100 })).items.find((row) => row.ticketId === ticket.id)!.id,
@@ -158,7 +158,7 @@ describe('rows in the cabinet', () => {
 });
 
 describe('settings', () => {
-  it('change together or not at all, and count at once (05 §1.4, §16.9)', async () => {
+  it('change together or not at all, and count at once (spec 05 section 1.4, section 16, invariant 9)', async () => {
     const admin = await anAdmin(app);
     const before = await readTicketSettings(app);
     const bad = { slaMinutes: 9, supportSystemMode: 'phone' };
@@ -179,7 +179,7 @@ describe('settings', () => {
 });
 
 describe('reminders', () => {
-  it('count from the last message of the user, include pending, and leave updated_at alone (05 §1.6)', async () => {
+  it('count from the last message of the user, include pending, and leave updated_at alone (spec 05 section 1.6)', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
     await app.db.sql("UPDATE tickets SET last_user_message_at = NULL WHERE status <> 'closed' RETURNING id");
     const open = await aTicket(app, user);

@@ -46,10 +46,10 @@ export function eventsOf(app: App, ticketId: number): Promise<Told[]> {
 }
 
 export interface Row {
-  notification_type: string;
-  is_for_admin: boolean;
+  notificationType: string;
+  isForAdmin: boolean;
   message: string;
-  user_id: number;
+  userId: number;
 }
 
 export function rowsOf(app: App, ticketId: number): Promise<Row[]> {

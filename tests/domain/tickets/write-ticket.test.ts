@@ -17,7 +17,7 @@ const message = (text = 'Still broken') => ({ text, ...noFile });
 const later = () => clock.advance(3 * SECOND_MS);
 
 describe('a new ticket', () => {
-  it('is one ticket, one message, one feed event, one row and one socket message for administrators (05 §16.2)', async () => {
+  it('is one ticket, one message, one feed event, one row and one socket message for administrators (spec 05 section 16, invariant 2)', async () => {
     const user = await aPerson(app);
     const ticket = await aTicket(app, user);
     expect(ticket).toMatchObject({ status: 'open', priority: 'normal', closedAt: null, isReplyBlocked: false });
@@ -43,15 +43,15 @@ describe('a new ticket', () => {
     ]);
     expect(await rowsOf(app, ticket.id)).toEqual([
       {
-        notification_type: 'new_ticket',
-        is_for_admin: true,
+        notificationType: 'new_ticket',
+        isForAdmin: true,
         message: expect.stringContaining(`${ticket.id}`),
-        user_id: user.userId,
+        userId: user.userId,
       },
     ]);
   });
 
-  it('marks the file that comes with it, and refuses files the service never had (05 §1.1, attachments)', async () => {
+  it('marks the file that comes with it, and refuses files the service never had (spec 05 section 1.1, attachments)', async () => {
     const user = await aPerson(app);
     const fileId = await aFile(app);
     const ticket = await aTicket(app, user, { mediaType: 'photo', mediaFileId: fileId, mediaCaption: 'see' });
@@ -125,7 +125,7 @@ describe('messages of the user', () => {
     expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
   });
 
-  it('stay refused while a block holds, and its end needs no write (05 §16.1)', async () => {
+  it('stay refused while a block holds, and its end needs no write (spec 05 section 16, invariant 1)', async () => {
     const user = await aPerson(app);
     const blocked = await aTicket(app, user);
     const other = await aTicket(app, user);
@@ -141,7 +141,7 @@ describe('messages of the user', () => {
     await aTicket(app, user);
   });
 
-  it('are blocked by any ticket, however old (05 §1.1)', async () => {
+  it('are blocked by any ticket, however old (spec 05 section 1.1)', async () => {
     const user = await aPerson(app);
     const first = await aTicket(app, user);
     await changeReplyBlock(app, token, first.id, { permanent: true, until: null });
@@ -173,13 +173,13 @@ describe('answers', () => {
         ['ticket.admin_reply', 'user'],
         ['ticket.status_changed', 'feed'],
       ]);
-      expect((await rowsOf(app, ticket.id)).filter((row) => !row.is_for_admin)).toEqual([
-        { notification_type: 'admin_reply', is_for_admin: false, message: expect.stringMatching(/Fixed$/), user_id: user.userId },
+      expect((await rowsOf(app, ticket.id)).filter((row) => !row.isForAdmin)).toEqual([
+        { notificationType: 'admin_reply', isForAdmin: false, message: expect.stringMatching(/Fixed$/), userId: user.userId },
       ]);
       const [row] = await app.db.sql('SELECT admin_user_id FROM ticket_messages WHERE ticket_id = $1::int AND is_from_admin', [
         ticket.id,
       ]);
-      expect(row).toEqual({ admin_user_id: door === 'cabinet' ? admin.userId : null });
+      expect(row).toEqual({ adminUserId: door === 'cabinet' ? admin.userId : null });
     }
   });
 

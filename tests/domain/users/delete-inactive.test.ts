@@ -47,7 +47,7 @@ describe('inactive users', () => {
     expect(await deleteInactiveUsers(app)).toBe(0);
   });
 
-  test('H22: nobody who has money, paid time, a purchase that waits, a role or a partnership goes', async () => {
+  test('spec 01 H22: nobody who has money, paid time, a purchase that waits, a role or a partnership goes', async () => {
     const owner = await aUser((await testApp()).app);
     const { app } = await atNight({ ADMIN_IDS: String(owner.messengerId) });
     const admin = await anAdmin(app, 900);
@@ -83,7 +83,7 @@ describe('inactive users', () => {
     expect(await statusOf(app, gifted)).toBe('deleted');
   });
 
-  test('H22: a request in the cabinet keeps a user of the web', async () => {
+  test('spec 01 H22: a request in the cabinet keeps a user of the web', async () => {
     const { app } = await atNight();
     const user = await aSilentUser(app);
     const { accessToken } = await openSession(app, user.id);

@@ -60,7 +60,7 @@ const snapshot = (user: BuiltUser) =>
     [user.id],
   );
 
-describe('H5: whom an administrator may act on', () => {
+describe('spec 01 H5: whom an administrator may act on', () => {
   test.each(every)('not to %s an administrator of the same level or above', async (_name, act) => {
     for (const level of [100, 999]) {
       const target = await aUser(app);
@@ -108,7 +108,7 @@ describe('H5: whom an administrator may act on', () => {
   });
 });
 
-describe('H16: balance by hand', () => {
+describe('spec 01 H16: balance by hand', () => {
   test('never falls below zero, and says what is there', async () => {
     const user = await aUser(app);
     expect(await changeUserBalance(app, admin, balance(user.id, 1_500), null)).toEqual({ oldKopeks: 0, newKopeks: 1_500 });
@@ -122,8 +122,8 @@ describe('H16: balance by hand', () => {
       [user.id],
     );
     expect(rows).toEqual([
-      { type: 'deposit', amount_kopeks: 1_500, payment_method: 'manual' },
-      { type: 'withdrawal', amount_kopeks: -1_500, payment_method: 'manual' },
+      { type: 'deposit', amountKopeks: 1_500, paymentMethod: 'manual' },
+      { type: 'withdrawal', amountKopeks: -1_500, paymentMethod: 'manual' },
     ]);
   });
 
@@ -166,11 +166,11 @@ describe('H16: balance by hand', () => {
     const first = await changeUserBalance(app, admin, balance(user.id, 100), key);
     expect(await changeUserBalance(app, admin, balance(user.id, 100), key)).toEqual(first);
     await expect(changeUserBalance(app, admin, balance(user.id, 101), key)).rejects.toMatchObject({ status: 422 });
-    expect(await rowOf(app, 'SELECT balance_kopeks FROM users WHERE id = $1::int', [user.id])).toEqual({ balance_kopeks: 100 });
+    expect(await rowOf(app, 'SELECT balance_kopeks FROM users WHERE id = $1::int', [user.id])).toEqual({ balanceKopeks: 100 });
   });
 });
 
-describe('H18: full deletion', () => {
+describe('spec 01 H18: full deletion', () => {
   test('takes the person away and keeps the money', async () => {
     const user = await aUser(app, { email: `gone${unique()}@example.com` });
     const friend = await aUser(app);
@@ -250,7 +250,7 @@ describe('H18: full deletion', () => {
       'withdrawal_requests',
     ]);
     for (const { name, col, kind } of references.filter((reference) => reference.kind === 'c')) {
-      if (['user_figures', 'user_traffic', 'referrer_figures', 'referrer_days'].includes(name)) continue;
+      if (['user_stats', 'user_traffic', 'referrer_stats', 'referrer_days'].includes(name)) continue;
       const { rows } = await rowOf<{ rows: number }>(app, `SELECT count(*)::int AS rows FROM ${name} WHERE ${col} = $1::int`, [
         user.id,
       ]);
@@ -276,7 +276,7 @@ describe('H18: full deletion', () => {
   });
 });
 
-describe('H22 and H8: status', () => {
+describe('spec 01 H22 and H8: status', () => {
   test('whoever is not active any more loses every session; the balance stays', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 500), null);
@@ -293,7 +293,7 @@ describe('H22 and H8: status', () => {
          FROM users u WHERE id = $1::int`,
         [user.id],
       ),
-    ).toEqual({ status: 'deleted', balance_kopeks: 500, ended: true });
+    ).toEqual({ status: 'deleted', balanceKopeks: 500, ended: true });
     expect(await changeUserStatus(app, admin, user.id, 'deleted', null)).toEqual({ oldStatus: 'deleted', newStatus: 'deleted' });
     expect(await changeUserStatus(app, admin, user.id, 'active', null)).toMatchObject({ newStatus: 'active' });
   });

@@ -118,7 +118,7 @@ describe('filters', () => {
     expect(await idsOf({ email: name, status: 'active' })).toEqual([users[1]!.id]);
   });
 
-  test('H23: wildcards are letters, and a number that no id can be is text', async () => {
+  test('spec 01 H23: wildcards are letters, and a number that no id can be is text', async () => {
     const { name, users } = await namesakes(2);
     await setUser(app, users[0]!, { last_name: `100%_${name}` });
     expect(await idsOf({ search: `%_${name}` })).toEqual([users[0]!.id]);
@@ -129,7 +129,7 @@ describe('filters', () => {
   });
 });
 
-test('H24: referrals are paged in SQL, newest first, with their total', async () => {
+test('spec 01 H24: referrals are paged in SQL, newest first, with their total', async () => {
   const referrer = await aUser(app);
   const { users } = await namesakes(3);
   for (const user of users) await setUser(app, user, { referred_by_id: referrer.id });

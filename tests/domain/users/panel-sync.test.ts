@@ -18,7 +18,7 @@ async function provisioned(t: ProvisioningTest, fields: Parameters<typeof aSubsc
   const { id, user } = await aSubscription(t.app, fields);
   await push(t, id);
   t.clock.advance(SECOND_MS);
-  return { id, user, uuid: (await readRow(t.app, id)).vpnpanel_uuid! };
+  return { id, user, uuid: (await readRow(t.app, id)).vpnpanelUuid! };
 }
 
 /** A job of the queue: asked for, taken out, done. */
@@ -31,7 +31,7 @@ async function push(t: ProvisioningTest, id: number) {
 const setEnd = (t: ProvisioningTest, id: number, end: Date) =>
   t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int RETURNING id', [id, end]);
 
-describe('hazard 7: one user from the panel', () => {
+describe('spec 06 section 17, hazard 7: one user from the panel', () => {
   const everything = { updatesSubscription: true, updatesTraffic: true, createsMissing: false };
   const untouched = { success: true, message: 'No changes', changes: {}, errors: [expect.stringContaining('more recently')] };
 
@@ -44,7 +44,7 @@ describe('hazard 7: one user from the panel', () => {
     await inTransaction(t.app, (inner) => requestProvisioning(inner, id));
     t.clock.advance(3600 * SECOND_MS);
     expect(await syncFromPanel(t.app, admin, user.id, everything)).toMatchObject(untouched);
-    expect((await readRow(t.app, id)).end_date).toEqual(paidEnd);
+    expect((await readRow(t.app, id)).endDate).toEqual(paidEnd);
   });
 
   test('a renewal that was pushed while the panel answered is not undone', async () => {
@@ -63,7 +63,7 @@ describe('hazard 7: one user from the panel', () => {
       },
     });
     expect(await syncFromPanel(slow, admin, user.id, everything)).toMatchObject(untouched);
-    expect((await readRow(t.app, id)).end_date).toEqual(paidEnd);
+    expect((await readRow(t.app, id)).endDate).toEqual(paidEnd);
   });
 
   test('a limit below one GB is not taken for none', async () => {
@@ -133,7 +133,7 @@ describe('chosen fields of one user to the panel', () => {
     });
     await syncToPanel(t.app, admin, other.id, { ...partly, createsMissing: true });
     expect(await t.adapter.findByUuid(owner.uuid)).toEqual(before);
-    expect(await readRow(t.app, owner.id)).toMatchObject({ vpnpanel_uuid: owner.uuid });
+    expect(await readRow(t.app, owner.id)).toMatchObject({ vpnpanelUuid: owner.uuid });
   });
 
   test('a renewal that was pushed meanwhile stands at the panel in the end', async () => {
@@ -151,7 +151,7 @@ describe('chosen fields of one user to the panel', () => {
     });
     expect(await syncToPanel(sale, admin, user.id, partly)).toMatchObject({ success: true, action: 'updated' });
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'ACTIVE', expireAt: paidEnd });
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'synced', end_date: paidEnd });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', endDate: paidEnd });
   });
 
   test('a call that was carried out without an answer leaves a push behind when the row has moved', async () => {
@@ -169,7 +169,7 @@ describe('chosen fields of one user to the panel', () => {
       },
     });
     await expect(syncToPanel(deaf, admin, user.id, partly)).rejects.toMatchObject({ status: 500 });
-    expect(await readRow(t.app, id)).toMatchObject({ provision_state: 'pending' });
+    expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'pending' });
   });
 
   test('a subscription that is taken back meanwhile does not come to life at the panel', async () => {
@@ -215,6 +215,6 @@ describe('chosen fields of one user to the panel', () => {
       messengerId: user.messengerId!,
     });
     expect(await syncToPanel(t.app, admin, user.id, partly)).toMatchObject({ action: 'updated', panelUuid: there.uuid });
-    expect(await readRow(t.app, id)).toMatchObject({ vpnpanel_uuid: there.uuid, provision_state: 'synced' });
+    expect(await readRow(t.app, id)).toMatchObject({ vpnpanelUuid: there.uuid, provisionState: 'synced' });
   });
 });

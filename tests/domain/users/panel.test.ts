@@ -69,7 +69,7 @@ describe('reading', () => {
     const { user } = await provisioned(t);
     await setUser(t.app, user, { vpnpanel_uuid: null });
     expect(await readPanelInfo(t.app, user.id)).not.toBeNull();
-    expect(await rowOf(t.app, 'SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [user.id])).toEqual({ vpnpanel_uuid: null });
+    expect(await rowOf(t.app, 'SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [user.id])).toEqual({ vpnpanelUuid: null });
     const draft = {
       username: 'mail_only',
       status: 'ACTIVE' as const,
@@ -137,7 +137,7 @@ describe('switching off', () => {
     }
   });
 
-  test('H28: a panel that is down is reported, and the queue goes on', async () => {
+  test('spec 01 H28: a panel that is down is reported, and the queue goes on', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const down = downApp(t);
@@ -201,7 +201,7 @@ describe('switching off', () => {
     expect((await t.adapter.findByUuid(uuid))?.status).toBe('ACTIVE');
   });
 
-  test('H18: full deletion deletes the panel user, or leaves it alone when so wished', async () => {
+  test('spec 01 H18: full deletion deletes the panel user, or leaves it alone when so wished', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const [gone, kept] = [await provisioned(t), await provisioned(t)];

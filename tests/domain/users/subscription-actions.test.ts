@@ -3,9 +3,9 @@ import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { renewEnded } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { renewDue, renewEnded } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
-import { renewDue, runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
 import { changeUserStatus } from '../../../src/domain/users/changes/change-status.ts';
@@ -69,7 +69,7 @@ describe('create', () => {
       isTrial: true,
     });
     const row = await rowOf(app, 'SELECT connected_squads FROM subscriptions WHERE id = $1::int', [byTariff.subscription.id]);
-    expect(row).toEqual({ connected_squads: [server.uuid] });
+    expect(row).toEqual({ connectedSquads: [server.uuid] });
     const given = await act((await aUser(app)).id, 'create', { tariffId, days: 5, trafficLimitGb: 0, deviceLimit: 2 });
     expect(given.subscription).toMatchObject({ trafficLimitGb: 0, deviceLimit: 2, daysRemaining: 5 });
   });
@@ -285,7 +285,7 @@ describe('traffic', () => {
       [5, 2, false],
     ]);
     const row = await rowOf(app, 'SELECT traffic_reset_at FROM subscriptions WHERE id = $1::int', [subscriptionId]);
-    expect(row).toEqual({ traffic_reset_at: inDays(2) });
+    expect(row).toEqual({ trafficResetAt: inDays(2) });
     const over = await holder({ status: 'expired', end_date: inDays(-1) });
     expect((await act(over.id, 'add_traffic', { trafficGb: 1 })).subscription.status).toBe('expired');
     await expect(act(id, 'add_traffic')).rejects.toMatchObject({
@@ -305,7 +305,7 @@ describe('traffic', () => {
     const { subscription } = await act(id, 'remove_traffic', { trafficPurchaseId: first });
     expect(subscription).toMatchObject({ trafficLimitGb: 20, purchasedTrafficGb: 20 });
     const row = await rowOf(app, 'SELECT traffic_reset_at FROM subscriptions WHERE id = $1::int', [subscriptionId]);
-    expect(row).toEqual({ traffic_reset_at: inDays(9) });
+    expect(row).toEqual({ trafficResetAt: inDays(9) });
     const rest = await act(id, 'remove_traffic', { trafficPurchaseId: second });
     expect(rest.subscription).toMatchObject({ trafficLimitGb: 1, purchasedTrafficGb: 0, purchases: [] });
     await expect(act(id, 'remove_traffic', { trafficPurchaseId: second })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ const SECRET = 'shop-secret-0123456789';
 const app = { settings: { get: (key: string) => (key === 'YOOKASSA_SECRET_KEY' ? SECRET : null) } } as unknown as App;
 const detailsOf = (details: Record<string, unknown>) => auditDetails(app, details);
 
-describe('H7: secrets and sizes in audit details', () => {
+describe('spec 01 H7: secrets and sizes in audit details', () => {
   it('blanks what stands under a secret name, at any depth', () => {
     const { request_body: body } = detailsOf({
       request_body: {

@@ -18,7 +18,7 @@ describe('permissions of a role', () => {
   });
 });
 
-describe('H4: what an administrator may give away', () => {
+describe('spec 01 H4: what an administrator may give away', () => {
   it.each([
     ['his own', ['users:read'], ['users:read'], []],
     ['not another of the section', ['users:read'], ['users:edit'], ['users:edit']],

@@ -103,7 +103,7 @@ describe('OpenID Connect token', () => {
     expect(await newPort().read(issuer.token(claimsOf(), header))).toBeNull();
   });
 
-  it('H25: asks for keys once an hour, and once more for an unknown key, at most every 30 seconds', async () => {
+  it('spec 01 H25: asks for keys once an hour, and once more for an unknown key, at most every 30 seconds', async () => {
     const { clock, read } = newPort();
     const token = issuer.token(claimsOf({ exp: NOW + 90_000 }));
     const before = issuer.keyRequests();

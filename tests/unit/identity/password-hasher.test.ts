@@ -11,7 +11,7 @@ describe('password hasher', () => {
     expect(await Promise.all([verifyPassword(long, hash), verifyPassword(`${long.slice(0, -1)}x`, hash)])).toEqual([true, false]);
   });
 
-  it('is false without a hash and takes the time of a real one (H10)', async () => {
+  it('is false without a hash and takes the time of a real one (spec 01 H10)', async () => {
     const hash = await hashPassword('right password');
     const time = async (work: () => Promise<boolean>) => {
       const start = performance.now();

@@ -72,7 +72,7 @@ describe('derived names', () => {
     ).toEqual(['messenger', 'email', 'google', 'yandex', 'discord', 'vk']);
   });
 
-  it('counts an e-mail as a way in only when it can sign in (H21)', () => {
+  it('counts an e-mail as a way in only when it can sign in (spec 01 H21)', () => {
     const user = { email: 'a@b.org', hasPassword: true, emailVerified: false };
     expect(canSignInByEmail(user, true)).toBe(false);
     expect(canSignInByEmail(user, false)).toBe(true);

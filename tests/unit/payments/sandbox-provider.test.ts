@@ -75,7 +75,7 @@ describe('sandbox provider', () => {
     });
   });
 
-  it('H1/H17/H18: takes no callback without the signature over exactly these bytes', async () => {
+  it('spec 03 H1/H17/H18: takes no callback without the signature over exactly these bytes', async () => {
     const { provider, sandbox, receiver } = await setup();
     const { externalId } = await provider.createInvoice(invoice('order-1'));
     await sandbox.act(externalId, 'pay');

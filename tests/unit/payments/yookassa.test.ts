@@ -161,7 +161,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     expect(JSON.parse(info.reply.body)).toEqual({ status: 'ok', service: 'yookassa_webhook', enabled: false });
   });
 
-  it('H9: a forged success is only a hint; asking shows the payment still pending', async () => {
+  it('spec 03 H9: a forged success is only a hint; asking shows the payment still pending', async () => {
     const { provider } = await setup();
     const { externalId } = await provider.createInvoice(invoice());
     const forged = {
@@ -173,7 +173,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     await expect(provider.fetchStatus('unknown-payment')).rejects.toMatchObject({ failure: 'rejected' });
   });
 
-  it('H9: no answer and nonsense instead of a payment confirm nothing', async () => {
+  it('spec 03 H9: no answer and nonsense instead of a payment confirm nothing', async () => {
     const broken = await startRecorder((_request, count) => ({
       status: count === 1 ? 503 : 200,
       contentType: 'application/json',

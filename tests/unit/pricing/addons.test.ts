@@ -47,7 +47,7 @@ describe('devices', () => {
     expect(devicesOf(5000, 2, 18, aBuyer(group)).discountPercent).toBe(0);
   });
 
-  it('counts only what lies above the included number (H28)', () => {
+  it('counts only what lies above the included number (spec 02 H28)', () => {
     expect(chargeableDevices(1, 3, 3)).toBe(0);
     expect(chargeableDevices(1, 5, 3)).toBe(2);
     expect(chargeableDevices(4, 6, 3)).toBe(2);

@@ -67,7 +67,7 @@ describe('classic price', () => {
     expect(quote.serverPrices.map((entry) => entry.serverId)).toEqual([1]);
   });
 
-  it('charges unlimited traffic what it is listed at (H3)', () => {
+  it('charges unlimited traffic what it is listed at (spec 02 H3)', () => {
     expect(quoteOf({ trafficLimitGb: 0 }).traffic.finalKopeks).toBe(20_000);
     expect(quoteOf({ trafficLimitGb: 0, periodDays: 90 }).traffic.finalKopeks).toBe(60_000);
   });

@@ -101,7 +101,7 @@ describe('tariff price', () => {
     expect([quote.base, quote.devices, quote.traffic].map((part) => part.discountPercent)).toEqual([10, 10, 0]);
   });
 
-  it('refuses a period that is not priced (H1)', () => {
+  it('refuses a period that is not priced (spec 02 H1)', () => {
     const custom = aTariff({ customDaysEnabled: true, pricePerDayKopeks: 500, minDays: 5, maxDays: 60 });
     expect(reasonOf(aTariff(), 31)).toBe('period_unavailable');
     expect(reasonOf(aTariff(), 0)).toBe('period_unavailable');
@@ -113,7 +113,7 @@ describe('tariff price', () => {
     expect(quoteOf(custom, 30).finalKopeks).toBe(30_000);
   });
 
-  it('gives a period away only when it is priced 0 or discounted to 0 (H1)', () => {
+  it('gives a period away only when it is priced 0 or discounted to 0 (spec 02 H1)', () => {
     expect(quoteOf(aTariff({ periodPrices: { 30: 0 } }), 30).finalKopeks).toBe(0);
     expect(quoteOf(aTariff(), 30, { user: aBuyer(null, 100) }).finalKopeks).toBe(0);
     expect(quoteOf(aTariff({ periodPrices: { 30: 0 }, customDaysEnabled: true, pricePerDayKopeks: 10 }), 30).finalKopeks).toBe(
@@ -121,7 +121,7 @@ describe('tariff price', () => {
     );
   });
 
-  it('refuses traffic outside the bounds, or when it cannot be picked (H2)', () => {
+  it('refuses traffic outside the bounds, or when it cannot be picked (spec 02 H2)', () => {
     const tariff = aTariff({ customTrafficEnabled: true, trafficPricePerGbKopeks: 10, minTrafficGb: 5, maxTrafficGb: 50 });
     for (const gb of [0, 4, 51]) expect(reasonOf(tariff, 30, { customTrafficGb: gb })).toBe('traffic_out_of_range');
     for (const gb of [5, 50]) expect(quoteOf(tariff, 30, { customTrafficGb: gb }).traffic.finalKopeks).toBe(gb * 10);

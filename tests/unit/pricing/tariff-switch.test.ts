@@ -50,7 +50,7 @@ describe('tariff switch', () => {
     expect(switchOf(dear, { ...dear, id: 3 }, 20)).toMatchObject({ finalKopeks: 0, isUpgrade: false });
   });
 
-  it('charges at least one day while time is left (H30)', () => {
+  it('charges at least one day while time is left (spec 02 H30)', () => {
     expect(switchOf(cheap, dear, 0.5)).toMatchObject({ remainingDays: 0, rawKopeks: 1000, isUpgrade: true });
     expect(switchOf(cheap, dear, 1)).toMatchObject({ rawKopeks: 1000 });
     expect(switchOf(cheap, dear, 0)).toMatchObject({ rawKopeks: 0, isUpgrade: false });
@@ -82,7 +82,7 @@ describe('tariff switch', () => {
     expect(switchOf(daily, aTariff({ id: 3, periodPrices: {} }), 1)).toMatchObject({ rawKopeks: 0, newPeriodDays: 30 });
   });
 
-  it('is free from daily to daily (H10)', () => {
+  it('is free from daily to daily (spec 02 H10)', () => {
     expect(switchOf(daily, { ...daily, id: 10, dailyPriceKopeks: 9000 }, 0.3)).toMatchObject({
       kind: 'daily_to_daily',
       finalKopeks: 0,
@@ -101,7 +101,7 @@ describe('tariff switch', () => {
     expect(switchOf(byDay, dear, 10).rawKopeks).toBe(0);
   });
 
-  it('knows tariffs that no switch can be priced at (H1)', () => {
+  it('knows tariffs that no switch can be priced at (spec 02 H1)', () => {
     const nothing = aTariff({ periodPrices: {} });
     const byDay = aTariff({ periodPrices: {}, customDaysEnabled: true, pricePerDayKopeks: 3000 });
     expect([isSwitchPriced(nothing, false), isSwitchPriced(nothing, true)]).toEqual([false, false]);

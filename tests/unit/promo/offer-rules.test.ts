@@ -37,13 +37,13 @@ describe('terms (spec 04 sections 9.3 and 9.6)', () => {
     ['a blank type', { notificationType: '  ' }, 400, 'notification_type must not be empty'],
     ['a blank effect', { effectType: '  ' }, 400, 'effect_type must not be empty'],
     [
-      'hazard 9.6: a type of 51 characters',
+      'spec 04 section 9.6: a type of 51 characters',
       { notificationType: 'x'.repeat(51) },
       422,
       'String should have at most 50 characters',
     ],
     ['an effect of 51 characters', { effectType: 'x'.repeat(51) }, 422, 'String should have at most 50 characters'],
-    ['hazard 9.6: a discount of 101 %', { discountPercent: 101 }, 422, 'Input should be less than or equal to 100'],
+    ['spec 04 section 9.6: a discount of 101 %', { discountPercent: 101 }, 422, 'Input should be less than or equal to 100'],
     ['hours that no calendar holds', { validHours: MAX_HOURS + 1 }, 422, `Input should be less than or equal to ${MAX_HOURS}`],
     ['the source of a promo code', { notificationType: 'PromoCode:X' }, 422, 'Value error, must not begin with promocode:'],
     ['a novel of data', { extraData: { text: 'x'.repeat(16_384) } }, 422, 'Value error, extra_data is too large'],
@@ -134,7 +134,7 @@ describe('claims (spec 04 section 9.5)', () => {
   });
 });
 
-test('hazard 9.6: only the five known names are filled, and values are escaped', () => {
+test('spec 04 section 9.6: only the five known names are filled, and values are escaped', () => {
   const facts = {
     discountPercent: 20,
     validHours: 24,

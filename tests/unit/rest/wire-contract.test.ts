@@ -15,7 +15,7 @@ const send = (
   headers: Record<string, string> = {},
 ) => server.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
 
-describe('what a generic OpenAPI handler gets wrong (guide 2.3)', () => {
+describe('what a generic OpenAPI handler gets wrong (docs/architecture.md)', () => {
   it('1: reads boolean words, and an empty value is neither false nor zero', async () => {
     for (const [word, value] of [
       ['true', true],

@@ -3,7 +3,7 @@ import { createPublicListPort, publicListPort } from '../../../src/integrations/
 
 afterEach(() => void vi.useRealTimers());
 
-describe('H25: fetching a published list', () => {
+describe('spec 01 H25: fetching a published list', () => {
   it('ends after 10 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const lists = createPublicListPort({ resolve: () => new Promise(() => {}) });

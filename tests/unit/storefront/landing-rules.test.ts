@@ -88,7 +88,7 @@ describe('slugs', () => {
   it.each(['spring', 'purchases', 'constructor'])('%s is free', (slug) => expect(isReservedSlug(slug)).toBe(false));
 });
 
-describe('H23: cleanCss', () => {
+describe('spec 03 H23: cleanCss', () => {
   it.each([
     'body { color: #fff; background: rgb(0 0 0 / 50%) }',
     '.a > .b::after { content: "→"; width: calc(100% - 2rem) }',

@@ -52,7 +52,7 @@ it.each([
   ['a'.repeat(63), false],
   ['a'.repeat(65), false],
   [`${'a'.repeat(63)}%`, false],
-])('H2: "%s" has the form of a token: %s', (text, expected) => expect(isToken(text)).toBe(expected));
+])('spec 03 H2: "%s" has the form of a token: %s', (text, expected) => expect(isToken(text)).toBe(expected));
 
 describe('consent', () => {
   const rows: [SubscriptionStatus, number, boolean][] = [

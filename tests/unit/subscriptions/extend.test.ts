@@ -100,7 +100,7 @@ describe('extend: status', () => {
   });
 });
 
-describe('extend: trials (H8)', () => {
+describe('extend: trials (spec 02 H8)', () => {
   const trial: Partial<Subscription> = { isTrial: true, endDate: inDays(2) };
 
   it('becomes paid by a paid renewal, once, without the remainder', () => {

@@ -49,7 +49,7 @@ describe('tariff options', () => {
     });
   });
 
-  it('hold only what the user may buy (H19)', () => {
+  it('hold only what the user may buy (spec 02 H19)', () => {
     const tariffs = [
       aTariff({ id: 1 }),
       aTariff({ id: 2, isActive: false }),
@@ -100,7 +100,7 @@ describe('tariff options', () => {
     expect(tariff).not.toHaveProperty('original_device_price_kopeks');
   });
 
-  it('charge what they list, with the offer, extra devices and real months (H5)', () => {
+  it('charge what they list, with the offer, extra devices and real months (spec 02 H5)', () => {
     const tariff = aTariff({
       id: 1,
       periodPrices: { 30: 33_333, 45: 50_000, 90: 80_000 },
@@ -226,7 +226,7 @@ describe('classic options', () => {
     expect(periods[0]).not.toHaveProperty('discount_percent');
   });
 
-  it('add up to the charge without discounts (H5, H3)', () => {
+  it('add up to the charge without discounts (spec 02 H5, H3)', () => {
     const month = periodsOf().find((period) => period.period_days === 30);
     const unlimited = month?.traffic.options.find((option) => option.value === 0);
     const charged = quoteClassic({

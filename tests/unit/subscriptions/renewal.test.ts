@@ -33,7 +33,7 @@ describe('renewal', () => {
     expect(quoteRenewal(inputOf({}), 14)).toEqual({ kind: 'refusal', reason: 'period_unavailable' });
   });
 
-  it('lists the very prices it charges (H5)', () => {
+  it('lists the very prices it charges (spec 02 H5)', () => {
     const input = inputOf({ user: aBuyer(aGroup({ periodDiscounts: { 90: 10 }, serverDiscountPercent: 33 }), 15) });
     for (const option of renewalOptions(input)) {
       expect(quoteRenewal(input, option.periodDays)).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { effectiveSquads, isFull, squadVisibleTo, tariffVisibleTo } from '../../../src/domain/catalog/rules/tariff-access.ts';
 import { aSquad } from './samples.ts';
 
-describe('effective squads (H9)', () => {
+describe('effective squads (spec 02 H9)', () => {
   it('are the own ones of the tariff, once each', () => {
     expect(effectiveSquads({ allowedSquads: ['b', 'a', 'b'] }, [aSquad('c')])).toEqual(['b', 'a']);
   });
@@ -15,7 +15,7 @@ describe('effective squads (H9)', () => {
   });
 });
 
-describe('visibility (H19)', () => {
+describe('visibility (spec 02 H19)', () => {
   it.each([
     [[], null, true],
     [[], 3, true],

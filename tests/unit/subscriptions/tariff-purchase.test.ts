@@ -80,13 +80,13 @@ describe('tariff purchase', () => {
     expect(changesOf(purchase({ tariffId: 3 }, aTariff(), 30, 400)).trafficLimitGb).toBe(400);
   });
 
-  it('turns a trial into a paid one with one conversion (H8)', () => {
+  it('turns a trial into a paid one with one conversion (spec 02 H8)', () => {
     const outcome = purchase({ tariffId: 1, isTrial: true, endDate: inDays(2) }, aTariff({ id: 1 }));
     expect(outcome).toMatchObject({ kind: 'extend', result: { isTrialConversion: true } });
     expect(changesOf(outcome)).toMatchObject({ isTrial: false, endDate: inDays(30) });
   });
 
-  it('buys one day of a daily tariff whatever the period, and keeps the remainder (H10)', () => {
+  it('buys one day of a daily tariff whatever the period, and keeps the remainder (spec 02 H10)', () => {
     const started = { lastDailyChargeAt: NOW, isDailyPaused: false };
     expect(changesOf(purchase(null, daily, 30))).toMatchObject({ ...started, endDate: inDays(1) });
     expect(changesOf(purchase({ tariffId: 3 }, daily, 30))).toMatchObject({ ...started, endDate: inDays(11) });
@@ -137,7 +137,7 @@ describe('tariff switch', () => {
     );
   });
 
-  it('gives all servers for a tariff without squads, never none (H9)', () => {
+  it('gives all servers for a tariff without squads, never none (spec 02 H9)', () => {
     expect(switched({}, next, 'periodic_to_periodic', 0).changes.connectedSquads).toEqual(['a', 'b']);
     expect(switched({}, { ...next, allowedSquads: ['c'] }, 'periodic_to_periodic', 0).changes.connectedSquads).toEqual(['c']);
     const withoutServers = switchTariff(
@@ -148,14 +148,14 @@ describe('tariff switch', () => {
     expect(withoutServers.changes.connectedSquads).toEqual(['x']);
   });
 
-  it('moves no date from daily to daily (H10)', () => {
+  it('moves no date from daily to daily (spec 02 H10)', () => {
     const { changes } = switched({ lastDailyChargeAt: inDays(-0.5), isDailyPaused: true }, daily, 'daily_to_daily', 1);
     expect(changes).not.toHaveProperty('endDate');
     expect(changes).not.toHaveProperty('lastDailyChargeAt');
     expect(changes).not.toHaveProperty('isDailyPaused');
   });
 
-  it('adds the bought day or period to the time left (H10)', () => {
+  it('adds the bought day or period to the time left (spec 02 H10)', () => {
     expect(switched({}, daily, 'periodic_to_daily', 1).changes).toMatchObject({
       endDate: inDays(11),
       lastDailyChargeAt: NOW,
@@ -171,7 +171,7 @@ describe('tariff switch', () => {
     expect(switched({ endDate: inDays(-1) }, next, 'daily_to_periodic', 30).changes.endDate).toEqual(inDays(30));
   });
 
-  it('ends a trial when it is paid for, whose remainder counts only by the setting (H8)', () => {
+  it('ends a trial when it is paid for, whose remainder counts only by the setting (spec 02 H8)', () => {
     const trial = { isTrial: true, status: 'trial' as const, endDate: inDays(2) };
     const result = switched(trial, next, 'periodic_to_periodic', 0);
     expect(result.isTrialConversion).toBe(true);
@@ -189,7 +189,7 @@ describe('tariff switch', () => {
 });
 
 describe('replace', () => {
-  it('writes everything over but autopay, tariff and daily fields too (H20)', () => {
+  it('writes everything over but autopay, tariff and daily fields too (spec 02 H20)', () => {
     const changes = replaceSubscription(
       { days: 15, isTrial: true, trafficLimitGb: 5, deviceLimit: 2, squads: ['z', 'z'] },
       squads,

@@ -30,7 +30,7 @@ describe('traffic purchases', () => {
     expect(addTraffic({ trafficLimitGb: 100, purchasedTrafficGb: 0 }, [], 20, NOW)?.changes.trafficResetAt).toEqual(inDays(30));
   });
 
-  it('adds nothing to an unlimited subscription, and no 0 GB (H25)', () => {
+  it('adds nothing to an unlimited subscription, and no 0 GB (spec 02 H25)', () => {
     expect(addTraffic({ trafficLimitGb: 0, purchasedTrafficGb: 0 }, [], 20, NOW)).toBeNull();
     expect(addTraffic({ trafficLimitGb: 100, purchasedTrafficGb: 0 }, [], 0, NOW)).toBeNull();
   });

@@ -2,7 +2,7 @@ import type { ServerSquad, Tariff } from '../types.ts';
 
 /**
  * The squads that a subscription to the tariff gets: the tariff's own, or every available server when it names none.
- * The one resolver of hazard H9, for purchase, switch and squad sync alike.
+ * The one resolver of spec 02 H9, for purchase, switch and squad sync alike.
  * @param squads all servers, never a page of them
  * @returns uuids without repetition
  */
@@ -19,7 +19,7 @@ export function effectiveSquads(
 
 /**
  * Whether a user may see and buy a tariff: one without groups is for everyone, a restricted one for members of a listed
- * group, by the primary group. The same rule for lists and purchases (hazard H19).
+ * group, by the primary group. The same rule for lists and purchases (spec 02 H19).
  */
 export function tariffVisibleTo(
   tariff: Pick<Tariff, 'allowedPromoGroupIds'>,
@@ -28,7 +28,7 @@ export function tariffVisibleTo(
   return isOpenTo(tariff.allowedPromoGroupIds, primaryPromoGroup);
 }
 
-/** The same rule for a server (hazard H19). */
+/** The same rule for a server (spec 02 H19). */
 export function squadVisibleTo(
   squad: Pick<ServerSquad, 'allowedPromoGroupIds'>,
   primaryPromoGroup: { readonly id: number } | null,

@@ -3,25 +3,25 @@ import type { ServerSquad } from '../types.ts';
 
 export interface ServerRow {
   id: number;
-  squad_uuid: string;
-  display_name: string;
-  original_name: string | null;
-  country_code: string | null;
-  is_available: boolean;
-  is_trial_eligible: boolean;
-  price_kopeks: number;
+  squadUuid: string;
+  displayName: string;
+  originalName: string | null;
+  countryCode: string | null;
+  isAvailable: boolean;
+  isTrialEligible: boolean;
+  priceKopeks: number;
   description: string | null;
-  sort_order: number;
-  max_users: number | null;
-  current_users: number;
-  promo_group_ids: number[];
-  created_at: Date;
-  updated_at: Date;
+  sortOrder: number;
+  maxUsers: number | null;
+  currentUsers: number;
+  promoGroupIds: number[];
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 const COLUMNS = `s.id, s.squad_uuid, s.display_name, s.original_name, s.country_code, s.is_available, s.is_trial_eligible,
   s.price_kopeks, s.description, s.sort_order, s.max_users, s.created_at, s.updated_at,
-  (SELECT coalesce(sum(t.users), 0)::int FROM squad_tallies t WHERE t.squad_uuid = s.squad_uuid) AS current_users,
+  (SELECT coalesce(sum(t.users), 0)::int FROM squad_counters t WHERE t.squad_uuid = s.squad_uuid) AS current_users,
   COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
     FROM server_squad_promo_groups g WHERE g.server_squad_id = s.id), '[]') AS promo_group_ids`;
 
@@ -36,20 +36,20 @@ export interface DatedServer extends ServerSquad {
 function toServer(row: ServerRow): DatedServer {
   return {
     id: row.id,
-    squadUuid: row.squad_uuid,
-    displayName: row.display_name,
-    originalName: row.original_name,
-    countryCode: row.country_code,
-    isAvailable: row.is_available,
-    isTrialEligible: row.is_trial_eligible,
-    priceKopeks: row.price_kopeks,
+    squadUuid: row.squadUuid,
+    displayName: row.displayName,
+    originalName: row.originalName,
+    countryCode: row.countryCode,
+    isAvailable: row.isAvailable,
+    isTrialEligible: row.isTrialEligible,
+    priceKopeks: row.priceKopeks,
     description: row.description,
-    sortOrder: row.sort_order,
-    maxUsers: row.max_users,
-    currentUsers: row.current_users,
-    allowedPromoGroupIds: row.promo_group_ids,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    sortOrder: row.sortOrder,
+    maxUsers: row.maxUsers,
+    currentUsers: row.currentUsers,
+    allowedPromoGroupIds: row.promoGroupIds,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

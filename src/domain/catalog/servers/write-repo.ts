@@ -74,16 +74,16 @@ export async function flipServerFlag(
 
 /** Locks the server and says whether subscriptions are linked to it or hold its squad; null when there is none. */
 export async function lockServerUse(db: Db, id: number): Promise<{ isInUse: boolean } | null> {
-  const [server] = await db.sql<{ squad_uuid: string }>('SELECT squad_uuid FROM server_squads WHERE id = $1::bigint FOR UPDATE', [
+  const [server] = await db.sql<{ squadUuid: string }>('SELECT squad_uuid FROM server_squads WHERE id = $1::bigint FOR UPDATE', [
     id,
   ]);
   if (!server) return null;
-  const [row] = await db.sql<{ is_in_use: boolean }>(
+  const [row] = await db.sql<{ isInUse: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM subscription_servers WHERE server_squad_id = $1::int)
        OR EXISTS (SELECT 1 FROM subscriptions WHERE connected_squads @> $2::jsonb AND status IN ('active', 'trial')) AS is_in_use`,
-    [id, JSON.stringify([server.squad_uuid])],
+    [id, JSON.stringify([server.squadUuid])],
   );
-  return { isInUse: row!.is_in_use };
+  return { isInUse: row!.isInUse };
 }
 
 /** Counts the users of all squads anew (spec 02 H20); what is counted follows every change anyway. @returns how many servers there are */

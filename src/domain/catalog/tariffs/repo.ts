@@ -5,37 +5,37 @@ interface TariffRow {
   id: number;
   name: string;
   description: string | null;
-  display_order: number;
-  is_active: boolean;
-  tier_level: number;
-  traffic_limit_gb: number;
-  device_limit: number;
-  device_price_kopeks: number | null;
-  max_device_limit: number | null;
-  allowed_squads: string[];
-  server_traffic_limits: Record<string, { traffic_limit_gb?: number }>;
-  period_prices: Record<string, number>;
-  is_trial_available: boolean;
-  allow_traffic_topup: boolean;
-  traffic_topup_enabled: boolean;
-  traffic_topup_packages: Record<string, number>;
-  max_topup_traffic_gb: number;
-  is_daily: boolean;
-  daily_price_kopeks: number;
-  custom_days_enabled: boolean;
-  price_per_day_kopeks: number;
-  min_days: number;
-  max_days: number;
-  custom_traffic_enabled: boolean;
-  traffic_price_per_gb_kopeks: number;
-  min_traffic_gb: number;
-  max_traffic_gb: number;
-  show_in_gift: boolean;
-  traffic_reset_mode: TrafficResetMode | null;
-  external_squad_uuid: string | null;
-  promo_group_ids: number[];
-  created_at: Date;
-  updated_at: Date;
+  displayOrder: number;
+  isActive: boolean;
+  tierLevel: number;
+  trafficLimitGb: number;
+  deviceLimit: number;
+  devicePriceKopeks: number | null;
+  maxDeviceLimit: number | null;
+  allowedSquads: string[];
+  serverTrafficLimits: Record<string, { traffic_limit_gb?: number }>;
+  periodPrices: Record<string, number>;
+  isTrialAvailable: boolean;
+  allowTrafficTopup: boolean;
+  trafficTopupEnabled: boolean;
+  trafficTopupPackages: Record<string, number>;
+  maxTopupTrafficGb: number;
+  isDaily: boolean;
+  dailyPriceKopeks: number;
+  customDaysEnabled: boolean;
+  pricePerDayKopeks: number;
+  minDays: number;
+  maxDays: number;
+  customTrafficEnabled: boolean;
+  trafficPricePerGbKopeks: number;
+  minTrafficGb: number;
+  maxTrafficGb: number;
+  showInGift: boolean;
+  trafficResetMode: TrafficResetMode | null;
+  externalSquadUuid: string | null;
+  promoGroupIds: number[];
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 const COLUMNS = `t.*, COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
@@ -46,39 +46,39 @@ function toTariff(row: TariffRow): Tariff {
     id: row.id,
     name: row.name,
     description: row.description,
-    displayOrder: row.display_order,
-    isActive: row.is_active,
-    tierLevel: row.tier_level,
-    trafficLimitGb: row.traffic_limit_gb,
-    deviceLimit: row.device_limit,
-    devicePriceKopeks: row.device_price_kopeks,
-    maxDeviceLimit: row.max_device_limit,
-    allowedSquads: row.allowed_squads,
+    displayOrder: row.displayOrder,
+    isActive: row.isActive,
+    tierLevel: row.tierLevel,
+    trafficLimitGb: row.trafficLimitGb,
+    deviceLimit: row.deviceLimit,
+    devicePriceKopeks: row.devicePriceKopeks,
+    maxDeviceLimit: row.maxDeviceLimit,
+    allowedSquads: row.allowedSquads,
     serverTrafficLimits: Object.fromEntries(
-      Object.entries(row.server_traffic_limits).map(([uuid, limit]) => [uuid, { trafficLimitGb: limit.traffic_limit_gb ?? 0 }]),
+      Object.entries(row.serverTrafficLimits).map(([uuid, limit]) => [uuid, { trafficLimitGb: limit.traffic_limit_gb ?? 0 }]),
     ),
-    periodPrices: row.period_prices as Record<number, number>,
-    isTrialAvailable: row.is_trial_available,
-    allowTrafficTopup: row.allow_traffic_topup,
-    trafficTopupEnabled: row.traffic_topup_enabled,
-    trafficTopupPackages: row.traffic_topup_packages as Record<number, number>,
-    maxTopupTrafficGb: row.max_topup_traffic_gb,
-    isDaily: row.is_daily,
-    dailyPriceKopeks: row.daily_price_kopeks,
-    customDaysEnabled: row.custom_days_enabled,
-    pricePerDayKopeks: row.price_per_day_kopeks,
-    minDays: row.min_days,
-    maxDays: row.max_days,
-    customTrafficEnabled: row.custom_traffic_enabled,
-    trafficPricePerGbKopeks: row.traffic_price_per_gb_kopeks,
-    minTrafficGb: row.min_traffic_gb,
-    maxTrafficGb: row.max_traffic_gb,
-    showInGift: row.show_in_gift,
-    trafficResetMode: row.traffic_reset_mode,
-    externalSquadUuid: row.external_squad_uuid,
-    allowedPromoGroupIds: row.promo_group_ids,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    periodPrices: row.periodPrices as Record<number, number>,
+    isTrialAvailable: row.isTrialAvailable,
+    allowTrafficTopup: row.allowTrafficTopup,
+    trafficTopupEnabled: row.trafficTopupEnabled,
+    trafficTopupPackages: row.trafficTopupPackages as Record<number, number>,
+    maxTopupTrafficGb: row.maxTopupTrafficGb,
+    isDaily: row.isDaily,
+    dailyPriceKopeks: row.dailyPriceKopeks,
+    customDaysEnabled: row.customDaysEnabled,
+    pricePerDayKopeks: row.pricePerDayKopeks,
+    minDays: row.minDays,
+    maxDays: row.maxDays,
+    customTrafficEnabled: row.customTrafficEnabled,
+    trafficPricePerGbKopeks: row.trafficPricePerGbKopeks,
+    minTrafficGb: row.minTrafficGb,
+    maxTrafficGb: row.maxTrafficGb,
+    showInGift: row.showInGift,
+    trafficResetMode: row.trafficResetMode,
+    externalSquadUuid: row.externalSquadUuid,
+    allowedPromoGroupIds: row.promoGroupIds,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

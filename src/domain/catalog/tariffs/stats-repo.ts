@@ -2,12 +2,12 @@ import type { Db } from '../../../core/db/db.ts';
 
 /** @param tariffId null = all tariffs */
 export async function countSubscriptionsByTariff(db: Db, tariffId: number | null): Promise<Map<number, number>> {
-  const rows = await db.sql<{ tariff_id: number; total: number }>(
+  const rows = await db.sql<{ tariffId: number; total: number }>(
     `SELECT tariff_id, count(*)::int AS total FROM subscriptions
      WHERE tariff_id = $1::int OR ($1::int IS NULL AND tariff_id IS NOT NULL) GROUP BY tariff_id`,
     [tariffId],
   );
-  return new Map(rows.map((row) => [row.tariff_id, row.total]));
+  return new Map(rows.map((row) => [row.tariffId, row.total]));
 }
 
 export interface TariffStats {

@@ -93,11 +93,11 @@ export async function replaceTariffGroups(db: Db, tariffId: number, groupIds: re
 
 /** @returns the new flag; null when there is no such tariff */
 export async function flipTariffActive(db: Db, id: number, now: Date): Promise<boolean | null> {
-  const [row] = await db.sql<{ is_active: boolean }>(
+  const [row] = await db.sql<{ isActive: boolean }>(
     'UPDATE tariffs SET is_active = NOT is_active, updated_at = $2::timestamptz WHERE id = $1::bigint RETURNING is_active',
     [id, now],
   );
-  return row?.is_active ?? null;
+  return row?.isActive ?? null;
 }
 
 /**
@@ -106,7 +106,7 @@ export async function flipTariffActive(db: Db, id: number, now: Date): Promise<b
  */
 export async function flipTrialFlag(db: Db, id: number, now: Date): Promise<boolean | null> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('catalog.trial_flag'))::text AS locked");
-  const [row] = await db.sql<{ is_trial_available: boolean }>(
+  const [row] = await db.sql<{ isTrialAvailable: boolean }>(
     'SELECT is_trial_available FROM tariffs WHERE id = $1::bigint FOR UPDATE',
     [id],
   );
@@ -114,9 +114,9 @@ export async function flipTrialFlag(db: Db, id: number, now: Date): Promise<bool
   await db.sql(
     `UPDATE tariffs SET is_trial_available = false, updated_at = $2::timestamptz
      WHERE is_trial_available AND (id <> $1::int OR $3::boolean) RETURNING id`,
-    [id, now, row.is_trial_available],
+    [id, now, row.isTrialAvailable],
   );
-  if (row.is_trial_available) return false;
+  if (row.isTrialAvailable) return false;
   await db.sql('UPDATE tariffs SET is_trial_available = true, updated_at = $2::timestamptz WHERE id = $1::int RETURNING id', [
     id,
     now,

@@ -39,7 +39,7 @@ export async function countClicks(app: App, days: number) {
   const now = app.clock.now();
   const since = momentsOf(now, days);
   const items = await countByButton(app.db, since, null);
-  return { items, totalClicks: items.reduce((sum, item) => sum + item.clicks_month, 0), start: since.month, end: now };
+  return { items, totalClicks: items.reduce((sum, item) => sum + item.clicksMonth, 0), start: since.month, end: now };
 }
 
 /** The same numbers of one button, and its clicks by day; zeros for a button that nobody pressed. */
@@ -47,13 +47,13 @@ export async function countButtonClicks(app: App, buttonId: string, days: number
   const since = momentsOf(app.clock.now(), days);
   const [found] = await countByButton(app.db, since, buttonId);
   const none: ButtonClicks = {
-    button_id: buttonId,
-    clicks_total: 0,
-    clicks_today: 0,
-    clicks_week: 0,
-    clicks_month: 0,
-    last_click_at: null,
-    unique_users: 0,
+    buttonId: buttonId,
+    clicksTotal: 0,
+    clicksToday: 0,
+    clicksWeek: 0,
+    clicksMonth: 0,
+    lastClickAt: null,
+    uniqueUsers: 0,
   };
   return { stats: found ?? none, byDay: await countByDay(app.db, buttonId, since.month) };
 }

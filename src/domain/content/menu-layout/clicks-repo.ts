@@ -19,13 +19,13 @@ export async function insertClick(db: Db, click: NewClick, now: Date): Promise<v
 }
 
 export interface ButtonClicks {
-  button_id: string;
-  clicks_total: number;
-  clicks_today: number;
-  clicks_week: number;
-  clicks_month: number;
-  last_click_at: Date | null;
-  unique_users: number;
+  buttonId: string;
+  clicksTotal: number;
+  clicksToday: number;
+  clicksWeek: number;
+  clicksMonth: number;
+  lastClickAt: Date | null;
+  uniqueUsers: number;
 }
 
 export interface ClickMoments {

@@ -30,7 +30,7 @@ export interface LayoutEdit {
 
 /**
  * One edit of the chat menu's layout: the document's row is locked from reading to writing, so that edits take turns, and the
- * result goes into the history with it (spec 05 sections 7.4 and 16.6).
+ * result goes into the history with it (spec 05 section 7.4 and section 16, invariant 6).
  * @throws AppError whatever the step refuses
  */
 export function editLayout(app: App, actor: Actor, edit: LayoutEdit): Promise<StoredLayout & { before: MenuDocument }> {

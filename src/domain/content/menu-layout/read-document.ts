@@ -13,7 +13,7 @@ import {
 
 /**
  * Brings documents to the one form in which they are kept: every field there, in a fixed order, nothing else. Reading what was
- * written gives it back unchanged, so an export that is imported again changes nothing (spec 05 sections 7.1 and 16.6).
+ * written gives it back unchanged, so an export that is imported again changes nothing (spec 05 section 7.1 and section 16, invariant 6).
  */
 
 type Loose = Readonly<Record<string, unknown>>;

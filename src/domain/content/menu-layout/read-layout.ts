@@ -16,7 +16,7 @@ export function documentOf(stored: string): MenuDocument {
 /** The layout as it is now, straight from the database (spec 05 section 7.1). */
 export async function readLayout(app: App): Promise<StoredLayout> {
   const row = await findLayout(app.db, CHAT_LAYOUT);
-  return row ? { document: documentOf(row.document), updatedAt: row.updated_at } : { document: DEFAULT_LAYOUT, updatedAt: null };
+  return row ? { document: documentOf(row.document), updatedAt: row.updatedAt } : { document: DEFAULT_LAYOUT, updatedAt: null };
 }
 
 export function historyNotFound(id: number) {

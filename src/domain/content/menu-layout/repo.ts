@@ -4,7 +4,7 @@ import type { HistoryEntry, LayoutAction } from './types.ts';
 /** Documents travel as the text they are stored as: a rollback must give back the same bytes. */
 export interface LayoutRow {
   document: string;
-  updated_at: Date;
+  updatedAt: Date;
 }
 
 export async function findLayout(db: Db, name: string): Promise<LayoutRow | null> {
@@ -64,17 +64,17 @@ export async function pruneHistory(db: Db, name: string, kept: number): Promise<
 interface HistoryRow {
   id: number;
   action: LayoutAction;
-  changes_summary: string;
-  user_info: string | null;
-  created_at: Date;
+  changesSummary: string;
+  userInfo: string | null;
+  createdAt: Date;
 }
 
 const toEntry = (row: HistoryRow): HistoryEntry => ({
   id: row.id,
   action: row.action,
-  changesSummary: row.changes_summary,
-  userInfo: row.user_info,
-  createdAt: row.created_at,
+  changesSummary: row.changesSummary,
+  userInfo: row.userInfo,
+  createdAt: row.createdAt,
 });
 
 /** Newest first; the row's lock makes ids and times follow the order of the edits. */

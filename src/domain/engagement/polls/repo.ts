@@ -5,10 +5,10 @@ interface HeadRow {
   id: number;
   title: string;
   description: string | null;
-  reward_enabled: boolean;
-  reward_amount_kopeks: number;
-  created_at: Date;
-  updated_at: Date;
+  rewardEnabled: boolean;
+  rewardAmountKopeks: number;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 const HEAD = 'p.id, p.title, p.description, p.reward_enabled, p.reward_amount_kopeks, p.created_at, p.updated_at';
@@ -17,10 +17,10 @@ const toHead = (row: HeadRow): PollHead => ({
   id: row.id,
   title: row.title,
   description: row.description,
-  rewardEnabled: row.reward_enabled,
-  rewardAmountKopeks: row.reward_amount_kopeks,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  rewardEnabled: row.rewardEnabled,
+  rewardAmountKopeks: row.rewardAmountKopeks,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
 });
 
 /** SQL of a poll's questions with their options as JSON; `poll` is SQL of the poll's id. */
@@ -61,7 +61,7 @@ export async function hold(db: Db, id: number): Promise<boolean> {
 
 /** Newest first. */
 export async function list(db: Db, page: { limit: number; offset: number }): Promise<{ items: PollSummary[]; total: number }> {
-  const rows = await db.sql<HeadRow & { questions_count: number; responses_count: number }>(
+  const rows = await db.sql<HeadRow & { questionsCount: number; responsesCount: number }>(
     `SELECT ${HEAD}, (SELECT count(*)::int FROM poll_questions q WHERE q.poll_id = p.id) AS questions_count,
        (SELECT count(*)::int FROM poll_responses r WHERE r.poll_id = p.id) AS responses_count
      FROM polls p ORDER BY p.created_at DESC, p.id DESC LIMIT $1::int OFFSET $2::bigint`,
@@ -70,8 +70,8 @@ export async function list(db: Db, page: { limit: number; offset: number }): Pro
   const [count] = await db.sql<{ total: number }>('SELECT count(*)::int AS total FROM polls');
   const items = rows.map((row) => ({
     ...toHead(row),
-    questionsCount: row.questions_count,
-    responsesCount: row.responses_count,
+    questionsCount: row.questionsCount,
+    responsesCount: row.responsesCount,
   }));
   return { items, total: count!.total };
 }
@@ -115,14 +115,14 @@ export async function findStatistics(db: Db, id: number): Promise<PollStatistics
 
 interface ResponseRow {
   id: number;
-  user_id: number | null;
-  messenger_id: number | null;
+  userId: number | null;
+  messengerId: number | null;
   username: string | null;
-  sent_at: Date;
-  started_at: Date | null;
-  completed_at: Date | null;
-  reward_given: boolean;
-  reward_amount_kopeks: number;
+  sentAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+  rewardGiven: boolean;
+  rewardAmountKopeks: number;
   answers: { question_id: number; question_text: string; option_id: number; option_text: string; created_at: string }[];
 }
 
@@ -154,14 +154,14 @@ export async function listResponses(
 function toResponse(row: ResponseRow): PollResponseView {
   return {
     id: row.id,
-    userId: row.user_id,
-    userMessengerId: row.messenger_id,
+    userId: row.userId,
+    userMessengerId: row.messengerId,
     userUsername: row.username,
-    sentAt: row.sent_at,
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
-    rewardGiven: row.reward_given,
-    rewardAmountKopeks: row.reward_amount_kopeks,
+    sentAt: row.sentAt,
+    startedAt: row.startedAt,
+    completedAt: row.completedAt,
+    rewardGiven: row.rewardGiven,
+    rewardAmountKopeks: row.rewardAmountKopeks,
     answers: row.answers.map((answer) => ({
       questionId: answer.question_id,
       questionText: answer.question_text,

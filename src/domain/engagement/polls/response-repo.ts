@@ -3,13 +3,13 @@ import { questionsSql } from './repo.ts';
 import type { OwnPoll, PollQuestion } from './types.ts';
 
 interface OwnRow {
-  poll_id: number;
+  pollId: number;
   id: number;
   title: string;
   description: string | null;
   total: number;
   answered: number;
-  completed_at: Date | null;
+  completedAt: Date | null;
   reward: number;
 }
 
@@ -20,13 +20,13 @@ const OWN = `SELECT r.poll_id, r.id, p.title, p.description, r.completed_at,
   FROM poll_responses r JOIN polls p ON p.id = r.poll_id`;
 
 const toOwn = (row: OwnRow): OwnPoll => ({
-  pollId: row.poll_id,
+  pollId: row.pollId,
   responseId: row.id,
   title: row.title,
   description: row.description,
   totalQuestions: row.total,
   answeredQuestions: row.answered,
-  isCompleted: row.completed_at !== null,
+  isCompleted: row.completedAt !== null,
   rewardAmountKopeks: Number(row.reward),
 });
 
@@ -74,7 +74,7 @@ export async function lockOwn(db: Db, userId: number, responseId: number): Promi
      WHERE id = (SELECT poll_id FROM poll_responses WHERE id = $2::bigint AND user_id = $1::int) FOR KEY SHARE`,
     [userId, responseId],
   );
-  const [locked] = await db.sql<{ id: number; poll_id: number; completed_at: Date | null }>(
+  const [locked] = await db.sql<{ id: number; pollId: number; completedAt: Date | null }>(
     'SELECT id, poll_id, completed_at FROM poll_responses WHERE id = $2::bigint AND user_id = $1::int FOR UPDATE',
     [userId, responseId],
   );
@@ -83,12 +83,12 @@ export async function lockOwn(db: Db, userId: number, responseId: number): Promi
     `SELECT u.language, ${questionsSql('$2::int')} AS questions,
        coalesce((SELECT json_agg(a.question_id) FROM poll_answers a WHERE a.response_id = $3::int), '[]') AS answered
      FROM users u WHERE u.id = $1::int`,
-    [userId, locked.poll_id, locked.id],
+    [userId, locked.pollId, locked.id],
   );
   return {
     id: locked.id,
-    pollId: locked.poll_id,
-    isCompleted: locked.completed_at !== null,
+    pollId: locked.pollId,
+    isCompleted: locked.completedAt !== null,
     language: row!.language,
     rewardKopeks: Number(poll.reward),
     questions: row!.questions,

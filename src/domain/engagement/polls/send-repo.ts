@@ -18,30 +18,30 @@ export interface PollSend extends PollSendResult {
 
 interface SendRow extends PollSendResult {
   id: number;
-  poll_id: number;
+  pollId: number;
   target: string;
-  made_up_to: number;
-  audience_end: number;
-  created_at: Date;
-  finished_at: Date | null;
+  processedUpTo: number;
+  audienceEnd: number;
+  createdAt: Date;
+  finishedAt: Date | null;
 }
 
-const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, made_up_to, audience_end, created_at, finished_at
+const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, processed_up_to, audience_end, created_at, finished_at
   FROM poll_sends WHERE id = $1::int`;
 
 const toSend = (row: SendRow): PollSend => ({
   id: row.id,
-  pollId: row.poll_id,
+  pollId: row.pollId,
   target: row.target,
   total: row.total,
   sent: row.sent,
   failed: row.failed,
   skipped: row.skipped,
-  madeUpTo: row.made_up_to,
-  audienceEnd: row.audience_end,
-  createdAt: row.created_at,
-  isMade: row.made_up_to >= row.audience_end,
-  isFinished: row.finished_at !== null,
+  madeUpTo: row.processedUpTo,
+  audienceEnd: row.audienceEnd,
+  createdAt: row.createdAt,
+  isMade: row.processedUpTo >= row.audienceEnd,
+  isFinished: row.finishedAt !== null,
 });
 
 /** How many the audience has now, and the id of its last member, 0 when it is empty. One statement, no list. */
@@ -103,7 +103,7 @@ export async function makeResponses(
          ON CONFLICT (poll_id, user_id) DO NOTHING RETURNING delivery_state),
        counted AS (SELECT (SELECT count(*)::int FROM members) AS met, (SELECT count(*)::int FROM made WHERE delivery_state = 'queued') AS queued)
      UPDATE poll_sends p SET total = p.total + c.met, skipped = p.skipped + c.met - c.queued,
-       made_up_to = CASE WHEN c.met < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
+       processed_up_to = CASE WHEN c.met < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
      FROM counted c WHERE p.id = $1::int RETURNING c.met`,
     [send.id, send.pollId, send.createdAt, step.hasMessenger, send.madeUpTo, send.audienceEnd, step.limit],
   );

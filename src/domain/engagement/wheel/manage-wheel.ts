@@ -102,7 +102,7 @@ function checkColumns(fields: Partial<PrizeFields>): void {
 /** What a code is worth depends on these; a prize stored worthless can still be renamed and switched off without them. */
 const CODE_FIELDS = ['prizeType', 'promoBalanceBonusKopeks', 'promoSubscriptionDays'] as const;
 
-/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus, the text of which is that of codes (section 7.4) */
+/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus, the text of which is that of codes (spec 04 section 7.4) */
 function checkCode(prize: PrizeFields): void {
   if (prize.prizeType !== 'promocode' || hasCodeValue(prize)) return;
   const loc = ['body', 'promo_balance_bonus_kopeks'];

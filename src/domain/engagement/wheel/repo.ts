@@ -3,36 +3,36 @@ import type { WheelConfig, WheelConfigChanges, WheelPrize } from './types.ts';
 
 interface ConfigRow {
   id: number;
-  is_enabled: boolean;
+  isEnabled: boolean;
   name: string;
-  spin_cost_stars: number;
-  spin_cost_days: number;
-  spin_cost_stars_enabled: boolean;
-  spin_cost_days_enabled: boolean;
-  rtp_percent: number;
-  daily_spin_limit: number;
-  min_subscription_days_for_day_payment: number;
-  promo_prefix: string;
-  promo_validity_days: number;
-  created_at: Date;
-  updated_at: Date;
+  spinCostStars: number;
+  spinCostDays: number;
+  spinCostStarsEnabled: boolean;
+  spinCostDaysEnabled: boolean;
+  rtpPercent: number;
+  dailySpinLimit: number;
+  minSubscriptionDaysForDayPayment: number;
+  promoPrefix: string;
+  promoValidityDays: number;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 const toConfig = (row: ConfigRow): WheelConfig => ({
   id: row.id,
-  isEnabled: row.is_enabled,
+  isEnabled: row.isEnabled,
   name: row.name,
-  spinCostStars: row.spin_cost_stars,
-  spinCostDays: row.spin_cost_days,
-  spinCostStarsEnabled: row.spin_cost_stars_enabled,
-  spinCostDaysEnabled: row.spin_cost_days_enabled,
-  rtpPercent: row.rtp_percent,
-  dailySpinLimit: row.daily_spin_limit,
-  minSubscriptionDaysForDayPayment: row.min_subscription_days_for_day_payment,
-  promoPrefix: row.promo_prefix,
-  promoValidityDays: row.promo_validity_days,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  spinCostStars: row.spinCostStars,
+  spinCostDays: row.spinCostDays,
+  spinCostStarsEnabled: row.spinCostStarsEnabled,
+  spinCostDaysEnabled: row.spinCostDaysEnabled,
+  rtpPercent: row.rtpPercent,
+  dailySpinLimit: row.dailySpinLimit,
+  minSubscriptionDaysForDayPayment: row.minSubscriptionDaysForDayPayment,
+  promoPrefix: row.promoPrefix,
+  promoValidityDays: row.promoValidityDays,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
 });
 
 const CONFIG = 'SELECT * FROM wheel_configs WHERE id = 1';
@@ -89,40 +89,40 @@ export async function updateConfig(db: Db, changes: WheelConfigChanges, now: Dat
 
 export interface PrizeRow {
   id: number;
-  config_id: number;
-  prize_type: WheelPrize['prizeType'];
-  prize_value: number;
-  display_name: string;
+  configId: number;
+  prizeType: WheelPrize['prizeType'];
+  prizeValue: number;
+  displayName: string;
   emoji: string;
   color: string;
-  prize_value_kopeks: number;
-  sort_order: number;
-  manual_probability: number | null;
-  is_active: boolean;
-  promo_balance_bonus_kopeks: number;
-  promo_subscription_days: number;
-  promo_traffic_gb: number;
-  created_at: Date;
-  updated_at: Date;
+  prizeValueKopeks: number;
+  sortOrder: number;
+  manualProbability: number | null;
+  isActive: boolean;
+  promoBalanceBonusKopeks: number;
+  promoSubscriptionDays: number;
+  promoTrafficGb: number;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 export const toPrize = (row: PrizeRow): WheelPrize => ({
   id: row.id,
-  configId: row.config_id,
-  prizeType: row.prize_type,
-  prizeValue: row.prize_value,
-  displayName: row.display_name,
+  configId: row.configId,
+  prizeType: row.prizeType,
+  prizeValue: row.prizeValue,
+  displayName: row.displayName,
   emoji: row.emoji,
   color: row.color,
-  prizeValueKopeks: row.prize_value_kopeks,
-  sortOrder: row.sort_order,
-  manualProbability: row.manual_probability,
-  isActive: row.is_active,
-  promoBalanceBonusKopeks: row.promo_balance_bonus_kopeks,
-  promoSubscriptionDays: row.promo_subscription_days,
-  promoTrafficGb: row.promo_traffic_gb,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  prizeValueKopeks: row.prizeValueKopeks,
+  sortOrder: row.sortOrder,
+  manualProbability: row.manualProbability,
+  isActive: row.isActive,
+  promoBalanceBonusKopeks: row.promoBalanceBonusKopeks,
+  promoSubscriptionDays: row.promoSubscriptionDays,
+  promoTrafficGb: row.promoTrafficGb,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
 });
 
 /** In the order of the wheel. */

@@ -3,11 +3,11 @@ import type { Period, SpinPayment, SpinRecord, WheelPrize, WheelStatistics } fro
 
 /** What a spin needs of the user, read once the row is locked. */
 export async function readSpinner(db: Db, userId: number): Promise<{ balanceKopeks: number; language: string } | null> {
-  const [row] = await db.sql<{ balance_kopeks: number; language: string }>(
+  const [row] = await db.sql<{ balanceKopeks: number; language: string }>(
     'SELECT balance_kopeks, language FROM users WHERE id = $1::int',
     [userId],
   );
-  return row ? { balanceKopeks: row.balance_kopeks, language: row.language } : null;
+  return row ? { balanceKopeks: row.balanceKopeks, language: row.language } : null;
 }
 
 export interface NewSpin {
@@ -79,36 +79,36 @@ export async function insertPromocode(db: Db, code: NewPromocode): Promise<numbe
 
 interface SpinRow {
   id: number;
-  user_id: number;
+  userId: number;
   username: string | null;
-  payment_type: string;
-  payment_amount: number;
-  payment_value_kopeks: number;
-  prize_type: string;
-  prize_value: number;
-  prize_display_name: string;
-  prize_value_kopeks: number;
+  paymentType: string;
+  paymentAmount: number;
+  paymentValueKopeks: number;
+  prizeType: string;
+  prizeValue: number;
+  prizeDisplayName: string;
+  prizeValueKopeks: number;
   emoji: string | null;
   color: string | null;
-  is_applied: boolean;
-  created_at: Date;
+  isApplied: boolean;
+  createdAt: Date;
 }
 
 const toSpin = (row: SpinRow): SpinRecord => ({
   id: row.id,
-  userId: row.user_id,
+  userId: row.userId,
   username: row.username,
-  paymentType: row.payment_type,
-  paymentAmount: row.payment_amount,
-  paymentValueKopeks: row.payment_value_kopeks,
-  prizeType: row.prize_type,
-  prizeValue: row.prize_value,
-  prizeDisplayName: row.prize_display_name,
-  prizeValueKopeks: row.prize_value_kopeks,
+  paymentType: row.paymentType,
+  paymentAmount: row.paymentAmount,
+  paymentValueKopeks: row.paymentValueKopeks,
+  prizeType: row.prizeType,
+  prizeValue: row.prizeValue,
+  prizeDisplayName: row.prizeDisplayName,
+  prizeValueKopeks: row.prizeValueKopeks,
   emoji: row.emoji,
   color: row.color,
-  isApplied: row.is_applied,
-  createdAt: row.created_at,
+  isApplied: row.isApplied,
+  createdAt: row.createdAt,
 });
 
 const IN_PERIOD = `($1::timestamptz IS NULL OR w.created_at >= $1::timestamptz)
@@ -137,13 +137,13 @@ const TOP_WINS = 10;
 
 export async function readStatistics(db: Db, { from, to }: Period): Promise<WheelStatistics> {
   const values = [from, to];
-  const payments = await db.sql<{ payment_type: string; n: number; revenue: number; payout: number }>(
+  const payments = await db.sql<{ paymentType: string; n: number; revenue: number; payout: number }>(
     `SELECT w.payment_type, count(*)::int AS n, sum(w.payment_value_kopeks)::bigint AS revenue,
        sum(w.prize_value_kopeks)::bigint AS payout
      FROM wheel_spins w WHERE ${IN_PERIOD} GROUP BY w.payment_type ORDER BY w.payment_type`,
     values,
   );
-  const prizes = await db.sql<{ prize_type: string; prize_display_name: string; n: number; total: number }>(
+  const prizes = await db.sql<{ prizeType: string; prizeDisplayName: string; n: number; total: number }>(
     `SELECT w.prize_type, w.prize_display_name, count(*)::int AS n, sum(w.prize_value_kopeks)::bigint AS total
      FROM wheel_spins w WHERE ${IN_PERIOD} GROUP BY w.prize_type, w.prize_display_name
      ORDER BY n DESC, w.prize_type, w.prize_display_name`,
@@ -160,19 +160,19 @@ export async function readStatistics(db: Db, { from, to }: Period): Promise<Whee
     totalSpins: total((row) => row.n),
     revenueKopeks: total((row) => Number(row.revenue)),
     payoutKopeks: total((row) => Number(row.payout)),
-    byPayment: payments.map((row) => ({ paymentType: row.payment_type, count: row.n, totalKopeks: Number(row.revenue) })),
+    byPayment: payments.map((row) => ({ paymentType: row.paymentType, count: row.n, totalKopeks: Number(row.revenue) })),
     prizes: prizes.map((row) => ({
-      prizeType: row.prize_type,
-      displayName: row.prize_display_name,
+      prizeType: row.prizeType,
+      displayName: row.prizeDisplayName,
       count: row.n,
       totalKopeks: Number(row.total),
     })),
     topWins: wins.map((row) => ({
-      userId: row.user_id,
+      userId: row.userId,
       username: row.username,
-      displayName: row.prize_display_name,
-      valueKopeks: row.prize_value_kopeks,
-      createdAt: row.created_at,
+      displayName: row.prizeDisplayName,
+      valueKopeks: row.prizeValueKopeks,
+      createdAt: row.createdAt,
     })),
   };
 }

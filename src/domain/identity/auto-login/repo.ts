@@ -7,9 +7,9 @@ export interface Credentials {
 }
 
 export async function findCredentials(db: Db, userId: number): Promise<Credentials | null> {
-  const [row] = await db.sql<{ status: UserStatus; password_hash: string | null }>(
+  const [row] = await db.sql<{ status: UserStatus; passwordHash: string | null }>(
     'SELECT status, password_hash FROM users WHERE id = $1::int',
     [userId],
   );
-  return row ? { status: row.status, passwordHash: row.password_hash } : null;
+  return row ? { status: row.status, passwordHash: row.passwordHash } : null;
 }

@@ -12,7 +12,7 @@ export interface PendingSignIn {
   status: 'pending';
   /** ISO 8601, UTC. */
   created_at: string;
-  /** Who asked, shown before the confirmation (H19); null = not known. */
+  /** Who asked, shown before the confirmation (spec 01 H19); null = not known. */
   ip: string | null;
   device: string | null;
 }

@@ -74,11 +74,11 @@ export async function findResetHolder(db: Db, hash: string): Promise<SecretHolde
 }
 
 async function findHolder(db: Db, hashColumn: string, expiryColumn: string, hash: string): Promise<SecretHolder | null> {
-  const [row] = await db.sql<{ status: UserStatus; expires_at: Date | null }>(
+  const [row] = await db.sql<{ status: UserStatus; expiresAt: Date | null }>(
     `SELECT status, ${expiryColumn} AS expires_at FROM users WHERE ${hashColumn} = $1`,
     [hash],
   );
-  return row ? { status: row.status, expiresAt: row.expires_at } : null;
+  return row ? { status: row.status, expiresAt: row.expiresAt } : null;
 }
 
 export async function setResetSecret(db: Db, userId: number, email: string, secret: MailedSecret, now: Date): Promise<void> {
@@ -117,20 +117,20 @@ export interface PendingEmailChange {
 
 async function findChange(db: Db, userId: number, lock: string): Promise<PendingEmailChange | null> {
   const [row] = await db.sql<{
-    email_change_new: string | null;
-    email_change_code_hash: string | null;
-    email_change_expires: Date | null;
-    email_change_attempts: number;
+    emailChangeNew: string | null;
+    emailChangeCodeHash: string | null;
+    emailChangeExpires: Date | null;
+    emailChangeAttempts: number;
   }>(
     `SELECT email_change_new, email_change_code_hash, email_change_expires, email_change_attempts FROM users WHERE id = $1::int ${lock}`,
     [userId],
   );
-  if (!row?.email_change_new) return null;
+  if (!row?.emailChangeNew) return null;
   return {
-    newEmail: row.email_change_new,
-    codeHash: row.email_change_code_hash,
-    expiresAt: row.email_change_expires,
-    attempts: row.email_change_attempts,
+    newEmail: row.emailChangeNew,
+    codeHash: row.emailChangeCodeHash,
+    expiresAt: row.emailChangeExpires,
+    attempts: row.emailChangeAttempts,
   };
 }
 

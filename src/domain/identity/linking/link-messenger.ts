@@ -49,7 +49,7 @@ async function bind(t: App, userId: number, proved: Proved, begunAt: Date): Prom
   const user = await lockUserById(t.db, userId);
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
-  // The session may have been ended while the proof was looked at (H8).
+  // The session may have been ended while the proof was looked at (spec 01 H8).
   if (await haveSessionsEndedSince(t, [userId], begunAt)) throw unauthorized('session_ended', 'Invalid or expired token');
   if (user.messengerId !== null) throw alreadyLinked();
   const owner = await findByMessengerId(t.db, proved.messengerId);

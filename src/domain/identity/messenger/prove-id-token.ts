@@ -18,7 +18,7 @@ export async function proveIdToken(app: App, idToken: string): Promise<ProvedMes
   if (!messengerIdentity.isOidcEnabled()) throw refuse('oidc_not_configured', 400, 'Messenger OIDC is not configured');
   const identity = await messengerIdentity.verifyIdToken(idToken);
   if (!identity) throw tokenInvalid();
-  // To the end of the token's life, longer than the 600 s of section 1.3: no token may outlive the memory of its use.
+  // To the end of the token's life, longer than the 600 s of spec 01 section 1.3: no token may outlive the memory of its use.
   const secondsLeft = Math.ceil((identity.expiresAt.getTime() - app.clock.now().getTime()) / SECOND_MS);
   const guardSeconds = Math.max(secondsLeft, MIN_GUARD_SECONDS);
   const isFirstUse = await putIfAbsent(app, `oidc_token:${signedPartHash(idToken)}`, { used: true }, guardSeconds);

@@ -33,7 +33,7 @@ export interface Admission {
  * @returns null when the user may not sign in any more
  */
 export async function insertSession(db: Db, session: SessionInsert): Promise<Admission | null> {
-  const [row] = await db.sql<{ sessions_ended_at: Date | null }>(
+  const [row] = await db.sql<{ sessionsEndedAt: Date | null }>(
     `WITH holder AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
        WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id, sessions_ended_at)
@@ -53,8 +53,7 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
   return admissionOf(row);
 }
 
-const admissionOf = (row: { sessions_ended_at: Date | null } | undefined): Admission | null =>
-  row ? { sessionsEndedAt: row.sessions_ended_at } : null;
+const admissionOf = (row: Admission | undefined): Admission | null => row ?? null;
 
 export interface Rotation {
   userId: number;
@@ -72,7 +71,7 @@ export interface Rotation {
  * @returns null when the token cannot be exchanged; `findRefreshToken` says why
  */
 export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<Admission | null> {
-  const [row] = await db.sql<{ sessions_ended_at: Date | null }>(
+  const [row] = await db.sql<{ sessionsEndedAt: Date | null }>(
     `WITH holder AS (
        SELECT id, sessions_ended_at FROM users WHERE id = $1::int AND status = 'active' FOR SHARE),
      rotated AS (
@@ -98,21 +97,21 @@ export interface RefreshTokenState {
 
 export async function findRefreshToken(db: Db, tokenHash: string): Promise<RefreshTokenState | null> {
   const [row] = await db.sql<{
-    user_id: number;
-    family_id: string;
-    expires_at: Date;
-    rotated_at: Date | null;
-    revoked_at: Date | null;
+    userId: number;
+    familyId: string;
+    expiresAt: Date;
+    rotatedAt: Date | null;
+    revokedAt: Date | null;
   }>('SELECT user_id, family_id, expires_at, rotated_at, revoked_at FROM cabinet_refresh_tokens WHERE token_hash = $1', [
     tokenHash,
   ]);
   if (!row) return null;
   return {
-    userId: row.user_id,
-    familyId: row.family_id,
-    expiresAt: row.expires_at,
-    rotatedAt: row.rotated_at,
-    revokedAt: row.revoked_at,
+    userId: row.userId,
+    familyId: row.familyId,
+    expiresAt: row.expiresAt,
+    rotatedAt: row.rotatedAt,
+    revokedAt: row.revokedAt,
   };
 }
 

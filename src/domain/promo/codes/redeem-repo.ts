@@ -14,11 +14,11 @@ export interface Redeemer {
 export async function lockRedeemer(db: Db, userId: number): Promise<Redeemer | null> {
   const [row] = await db.sql<{
     language: string;
-    balance_kopeks: number;
-    has_had_paid_subscription: boolean;
+    balanceKopeks: number;
+    hasHadPaidSubscription: boolean;
     percent: number;
     source: string | null;
-    expires_at: Date | null;
+    expiresAt: Date | null;
   }>(
     `SELECT language, balance_kopeks, has_had_paid_subscription, promo_offer_discount_percent AS percent,
        promo_offer_discount_source AS source, promo_offer_discount_expires_at AS expires_at
@@ -28,9 +28,9 @@ export async function lockRedeemer(db: Db, userId: number): Promise<Redeemer | n
   if (!row) return null;
   return {
     language: row.language,
-    balanceKopeks: row.balance_kopeks,
-    hasHadPaid: row.has_had_paid_subscription,
-    discount: { percent: row.percent, source: row.source, expiresAt: row.expires_at },
+    balanceKopeks: row.balanceKopeks,
+    hasHadPaid: row.hasHadPaidSubscription,
+    discount: { percent: row.percent, source: row.source, expiresAt: row.expiresAt },
   };
 }
 
@@ -51,12 +51,12 @@ export async function countActivations(
   promocodeId: number,
   since: Date,
 ): Promise<{ hasUsedCode: boolean; recent: number }> {
-  const [row] = await db.sql<{ has_used: boolean; recent: number }>(
+  const [row] = await db.sql<{ hasUsed: boolean; recent: number }>(
     `SELECT EXISTS (SELECT 1 FROM promocode_uses WHERE user_id = $1::int AND promocode_id = $2::int) AS has_used,
        (SELECT count(*)::int FROM promocode_activations WHERE user_id = $1::int AND activated_at > $3::timestamptz) AS recent`,
     [userId, promocodeId, since],
   );
-  return { hasUsedCode: row!.has_used, recent: row!.recent };
+  return { hasUsedCode: row!.hasUsed, recent: row!.recent };
 }
 
 /**
@@ -126,12 +126,12 @@ export async function renameSource(
 
 /** Gives a use back: the row goes and the count with it, or neither. @returns the group of the code, null when it has none */
 export async function giveUseBack(db: Db, userId: number, code: string): Promise<{ promoGroupId: number | null } | null> {
-  const [row] = await db.sql<{ promo_group_id: number | null }>(
+  const [row] = await db.sql<{ promoGroupId: number | null }>(
     `WITH gone AS (DELETE FROM promocode_uses x USING promocodes p
          WHERE x.promocode_id = p.id AND p.code = $2 AND x.user_id = $1::int RETURNING p.id)
      UPDATE promocodes SET current_uses = greatest(0, current_uses - 1) FROM gone WHERE promocodes.id = gone.id
      RETURNING promocodes.promo_group_id`,
     [userId, code],
   );
-  return row ? { promoGroupId: row.promo_group_id } : null;
+  return row ? { promoGroupId: row.promoGroupId } : null;
 }

@@ -6,18 +6,18 @@ interface PromocodeRow {
   id: number;
   code: string;
   type: PromocodeType;
-  balance_bonus_kopeks: number;
-  subscription_days: number;
-  max_uses: number;
-  current_uses: number;
-  valid_from: Date;
-  valid_until: Date | null;
-  is_active: boolean;
-  first_purchase_only: boolean;
-  promo_group_id: number | null;
-  created_by: number | null;
-  created_at: Date;
-  updated_at: Date;
+  balanceBonusKopeks: number;
+  subscriptionDays: number;
+  maxUses: number;
+  currentUses: number;
+  validFrom: Date;
+  validUntil: Date | null;
+  isActive: boolean;
+  firstPurchaseOnly: boolean;
+  promoGroupId: number | null;
+  createdBy: number | null;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 function toPromocode(row: PromocodeRow): Promocode {
@@ -25,18 +25,18 @@ function toPromocode(row: PromocodeRow): Promocode {
     id: row.id,
     code: row.code,
     type: row.type,
-    balanceBonusKopeks: row.balance_bonus_kopeks,
-    subscriptionDays: row.subscription_days,
-    maxUses: row.max_uses,
-    currentUses: row.current_uses,
-    validFrom: row.valid_from,
-    validUntil: row.valid_until,
-    isActive: row.is_active,
-    firstPurchaseOnly: row.first_purchase_only,
-    promoGroupId: row.promo_group_id,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    balanceBonusKopeks: row.balanceBonusKopeks,
+    subscriptionDays: row.subscriptionDays,
+    maxUses: row.maxUses,
+    currentUses: row.currentUses,
+    validFrom: row.validFrom,
+    validUntil: row.validUntil,
+    isActive: row.isActive,
+    firstPurchaseOnly: row.firstPurchaseOnly,
+    promoGroupId: row.promoGroupId,
+    createdBy: row.createdBy,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 
@@ -78,24 +78,24 @@ export async function lockCode(db: Db, id: number): Promise<Promocode | null> {
 
 interface UseRow {
   id: number;
-  user_id: number;
+  userId: number;
   username: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  messenger_id: number | null;
+  firstName: string | null;
+  lastName: string | null;
+  messengerId: number | null;
   email: string | null;
-  used_at: Date;
+  usedAt: Date;
 }
 
 function toUse(row: UseRow): PromocodeUse {
-  const user = { ...row, id: row.user_id, firstName: row.first_name, lastName: row.last_name, messengerId: row.messenger_id };
+  const user = { ...row, id: row.userId, firstName: row.firstName, lastName: row.lastName, messengerId: row.messengerId };
   return {
     id: row.id,
-    userId: row.user_id,
+    userId: row.userId,
     username: row.username,
     fullName: fullName(user),
-    messengerId: row.messenger_id,
-    usedAt: row.used_at,
+    messengerId: row.messengerId,
+    usedAt: row.usedAt,
   };
 }
 

@@ -27,20 +27,20 @@ export interface Broadcast extends OfferTerms, Audience {
 interface BroadcastRow {
   id: number;
   state: Broadcast['state'];
-  notification_type: string;
-  effect_type: string;
-  discount_percent: number;
-  bonus_amount_kopeks: number;
-  valid_hours: number;
-  extra_data: Record<string, unknown>;
+  notificationType: string;
+  effectType: string;
+  discountPercent: number;
+  bonusAmountKopeks: number;
+  validHours: number;
+  extraData: Record<string, unknown>;
   target: string | null;
-  named_user_id: number | null;
-  wants_messages: boolean;
-  message_text: string | null;
-  button_text: string | null;
-  made_up_to: number;
-  audience_end: number;
-  created_offers: number;
+  namedUserId: number | null;
+  sendsMessages: boolean;
+  messageText: string | null;
+  buttonText: string | null;
+  processedUpTo: number;
+  audienceEnd: number;
+  createdOffers: number;
   sent: number;
   failed: number;
 }
@@ -49,19 +49,19 @@ function toBroadcast(row: BroadcastRow): Broadcast {
   return {
     id: row.id,
     state: row.state,
-    notificationType: row.notification_type,
-    effectType: row.effect_type,
-    discountPercent: row.discount_percent,
-    bonusAmountKopeks: row.bonus_amount_kopeks,
-    validHours: row.valid_hours,
-    extraData: row.extra_data,
+    notificationType: row.notificationType,
+    effectType: row.effectType,
+    discountPercent: row.discountPercent,
+    bonusAmountKopeks: row.bonusAmountKopeks,
+    validHours: row.validHours,
+    extraData: row.extraData,
     target: row.target,
-    namedUserId: row.named_user_id,
-    wantsMessages: row.wants_messages,
-    message: { text: row.message_text, buttonText: row.button_text },
-    madeUpTo: row.made_up_to,
-    audienceEnd: row.audience_end,
-    createdOffers: row.created_offers,
+    namedUserId: row.namedUserId,
+    wantsMessages: row.sendsMessages,
+    message: { text: row.messageText, buttonText: row.buttonText },
+    madeUpTo: row.processedUpTo,
+    audienceEnd: row.audienceEnd,
+    createdOffers: row.createdOffers,
     sent: row.sent,
     failed: row.failed,
   };
@@ -99,7 +99,7 @@ export interface NewBroadcast extends OfferTerms, Audience {
 export async function insertBroadcast(db: Db, broadcast: NewBroadcast): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
     `INSERT INTO promo_offer_broadcasts (notification_type, effect_type, discount_percent, bonus_amount_kopeks, valid_hours, extra_data,
-       subscription_id, expires_at, target, named_user_id, audience_end, wants_messages, message_text, button_text, created_by, created_at)
+       subscription_id, expires_at, target, named_user_id, audience_end, sends_messages, message_text, button_text, created_by, created_at)
      VALUES ($1, $2, $3::int, $4::bigint, $5::int, $6::jsonb, $7::int, $8::timestamptz, $9, $10::int, $11::int, $12::boolean, $13, $14,
        $15::int, $16::timestamptz) RETURNING id`,
     [
@@ -145,7 +145,7 @@ export async function makeOffers(
   broadcast: Pick<Broadcast, 'id' | 'target' | 'namedUserId' | 'madeUpTo' | 'audienceEnd'>,
   step: { limit: number; hasMessenger: boolean; now: Date },
 ): Promise<number[]> {
-  const rows = await db.sql<{ user_id: number }>(
+  const rows = await db.sql<{ userId: number }>(
     `WITH b AS (SELECT * FROM promo_offer_broadcasts WHERE id = $1::int),
        members AS MATERIALIZED (SELECT u.id, u.messenger_id IS NOT NULL AND $4::boolean AS is_reachable,
            coalesce((u.notification_settings->>'promo_offers_enabled') <> 'false', true) AS is_wanted
@@ -161,9 +161,9 @@ export async function makeOffers(
          SELECT b.id, o.id, v.state, CASE WHEN v.state = 'queued' THEN NULL ELSE $2::timestamptz END
          FROM made o JOIN members m ON m.id = o.user_id CROSS JOIN b CROSS JOIN LATERAL (SELECT CASE WHEN NOT m.is_reachable THEN 'failed'
            WHEN NOT m.is_wanted THEN 'skipped' ELSE 'queued' END AS state) v
-         WHERE b.wants_messages RETURNING state),
+         WHERE b.sends_messages RETURNING state),
        moved AS (UPDATE promo_offer_broadcasts p SET
-           made_up_to = greatest(p.made_up_to, (SELECT coalesce(max(id), 0) FROM members)),
+           processed_up_to = greatest(p.processed_up_to, (SELECT coalesce(max(id), 0) FROM members)),
            created_offers = p.created_offers + (SELECT count(*) FROM made),
            failed = p.failed + (SELECT count(*) FROM told WHERE state = 'failed'),
            skipped = p.skipped + (SELECT count(*) FROM told WHERE state = 'skipped')
@@ -171,7 +171,7 @@ export async function makeOffers(
      SELECT user_id FROM made ORDER BY user_id`,
     [broadcast.id, step.now, step.limit, step.hasMessenger, broadcast.madeUpTo, broadcast.audienceEnd, broadcast.namedUserId],
   );
-  return rows.map((row) => row.user_id);
+  return rows.map((row) => row.userId);
 }
 
 export async function setBroadcastState(db: Db, id: number, state: 'sending' | 'done', now: Date): Promise<void> {

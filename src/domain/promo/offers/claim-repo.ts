@@ -33,12 +33,12 @@ export async function endOffer(db: Db, offerId: number, now: Date): Promise<bool
 
 /** Squads of a locked subscription that are only lent to it at the moment. */
 export async function listLentSquads(db: Db, subscriptionId: number): Promise<string[]> {
-  const rows = await db.sql<{ squad_uuid: string }>(
+  const rows = await db.sql<{ squadUuid: string }>(
     `SELECT DISTINCT squad_uuid FROM subscription_temporary_access
      WHERE subscription_id = $1::int AND is_active AND NOT was_already_connected`,
     [subscriptionId],
   );
-  return rows.map((row) => row.squad_uuid);
+  return rows.map((row) => row.squadUuid);
 }
 
 export interface NewAccess {

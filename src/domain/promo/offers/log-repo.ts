@@ -14,47 +14,47 @@ export interface OfferLogFilter {
 
 interface LogRow extends UserColumns {
   id: number;
-  user_id: number | null;
-  offer_id: number | null;
+  userId: number | null;
+  offerId: number | null;
   action: string;
   source: string | null;
   percent: number | null;
-  effect_type: string | null;
+  effectType: string | null;
   details: Record<string, unknown>;
-  created_at: Date;
-  offer_type: string | null;
-  discount_percent: number;
-  bonus_amount_kopeks: number;
-  offer_effect: string;
-  expires_at: Date;
-  claimed_at: Date | null;
-  is_active: boolean;
+  createdAt: Date;
+  offerType: string | null;
+  discountPercent: number;
+  bonusAmountKopeks: number;
+  offerEffect: string;
+  expiresAt: Date;
+  claimedAt: Date | null;
+  isActive: boolean;
 }
 
 function toEntry(row: LogRow): OfferLogEntry {
   return {
     id: row.id,
-    userId: row.user_id,
-    offerId: row.offer_id,
+    userId: row.userId,
+    offerId: row.offerId,
     action: row.action,
     source: row.source,
     percent: row.percent,
-    effectType: row.effect_type,
+    effectType: row.effectType,
     details: row.details,
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
     user: toOfferUser(row),
     offer:
-      row.offer_type === null
+      row.offerType === null
         ? null
         : {
-            id: row.offer_id!,
-            notificationType: row.offer_type,
-            discountPercent: row.discount_percent,
-            bonusAmountKopeks: row.bonus_amount_kopeks,
-            effectType: row.offer_effect,
-            expiresAt: row.expires_at,
-            claimedAt: row.claimed_at,
-            isActive: row.is_active,
+            id: row.offerId!,
+            notificationType: row.offerType,
+            discountPercent: row.discountPercent,
+            bonusAmountKopeks: row.bonusAmountKopeks,
+            effectType: row.offerEffect,
+            expiresAt: row.expiresAt,
+            claimedAt: row.claimedAt,
+            isActive: row.isActive,
           },
   };
 }

@@ -5,18 +5,18 @@ import type { Offer, OfferDetails, OfferSubscription, OfferTerms, OfferUser } fr
 
 export interface OfferRow {
   id: number;
-  user_id: number;
-  subscription_id: number | null;
-  notification_type: string;
-  discount_percent: number;
-  bonus_amount_kopeks: number;
-  expires_at: Date;
-  claimed_at: Date | null;
-  is_active: boolean;
-  effect_type: string;
-  extra_data: Record<string, unknown>;
-  created_at: Date;
-  updated_at: Date;
+  userId: number;
+  subscriptionId: number | null;
+  notificationType: string;
+  discountPercent: number;
+  bonusAmountKopeks: number;
+  expiresAt: Date;
+  claimedAt: Date | null;
+  isActive: boolean;
+  effectType: string;
+  extraData: Record<string, unknown>;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 export const OFFER_COLUMNS = `o.id, o.user_id, o.subscription_id, o.notification_type, o.discount_percent, o.bonus_amount_kopeks,
@@ -25,52 +25,52 @@ export const OFFER_COLUMNS = `o.id, o.user_id, o.subscription_id, o.notification
 export function toOffer(row: OfferRow): Offer {
   return {
     id: row.id,
-    userId: row.user_id,
-    subscriptionId: row.subscription_id,
-    notificationType: row.notification_type,
-    discountPercent: row.discount_percent,
-    bonusAmountKopeks: row.bonus_amount_kopeks,
-    expiresAt: row.expires_at,
-    claimedAt: row.claimed_at,
-    isActive: row.is_active,
-    effectType: row.effect_type,
-    extraData: row.extra_data,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    userId: row.userId,
+    subscriptionId: row.subscriptionId,
+    notificationType: row.notificationType,
+    discountPercent: row.discountPercent,
+    bonusAmountKopeks: row.bonusAmountKopeks,
+    expiresAt: row.expiresAt,
+    claimedAt: row.claimedAt,
+    isActive: row.isActive,
+    effectType: row.effectType,
+    extraData: row.extraData,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 
 /** Columns of the user `u` beside something else; all null where there is none. */
 export interface UserColumns {
-  shown_user_id: number | null;
-  messenger_id: number | null;
+  shownUserId: number | null;
+  messengerId: number | null;
   email: string | null;
   username: string | null;
-  first_name: string | null;
-  last_name: string | null;
+  firstName: string | null;
+  lastName: string | null;
 }
 
 export const USER_COLUMNS = 'u.id AS shown_user_id, u.messenger_id, u.email, u.username, u.first_name, u.last_name';
 
 export function toOfferUser(row: UserColumns): OfferUser | null {
-  if (row.shown_user_id === null) return null;
+  if (row.shownUserId === null) return null;
   const user = {
-    id: row.shown_user_id,
-    messengerId: row.messenger_id,
+    id: row.shownUserId,
+    messengerId: row.messengerId,
     email: row.email,
     username: row.username,
-    firstName: row.first_name,
-    lastName: row.last_name,
+    firstName: row.firstName,
+    lastName: row.lastName,
   };
   return { ...user, fullName: fullName(user) };
 }
 
 interface DetailRow extends OfferRow, UserColumns {
-  sub_status: string | null;
-  is_trial: boolean;
-  start_date: Date;
-  end_date: Date;
-  autopay_enabled: boolean;
+  subStatus: string | null;
+  isTrial: boolean;
+  startDate: Date;
+  endDate: Date;
+  autopayEnabled: boolean;
 }
 
 const DETAIL_SQL = `SELECT ${OFFER_COLUMNS}, ${USER_COLUMNS}, s.status AS sub_status, s.is_trial, s.start_date, s.end_date,
@@ -79,15 +79,15 @@ const DETAIL_SQL = `SELECT ${OFFER_COLUMNS}, ${USER_COLUMNS}, s.status AS sub_st
 
 function toDetails(row: DetailRow): OfferDetails {
   const subscription: OfferSubscription | null =
-    row.sub_status === null
+    row.subStatus === null
       ? null
       : {
-          id: row.subscription_id!,
-          status: row.sub_status,
-          isTrial: row.is_trial,
-          startDate: row.start_date,
-          endDate: row.end_date,
-          autopayEnabled: row.autopay_enabled,
+          id: row.subscriptionId!,
+          status: row.subStatus,
+          isTrial: row.isTrial,
+          startDate: row.startDate,
+          endDate: row.endDate,
+          autopayEnabled: row.autopayEnabled,
         };
   return { ...toOffer(row), user: toOfferUser(row)!, subscription };
 }
@@ -178,8 +178,8 @@ export async function holdUser(db: Db, userId: number): Promise<boolean> {
 
 /** Whose subscription it is; null for an unknown one. It cannot go until the end of the transaction. */
 export async function holdSubscription(db: Db, subscriptionId: number): Promise<number | null> {
-  const [row] = await db.sql<{ user_id: number }>('SELECT user_id FROM subscriptions WHERE id = $1::bigint FOR KEY SHARE', [
+  const [row] = await db.sql<{ userId: number }>('SELECT user_id FROM subscriptions WHERE id = $1::bigint FOR KEY SHARE', [
     subscriptionId,
   ]);
-  return row?.user_id ?? null;
+  return row?.userId ?? null;
 }

@@ -18,7 +18,7 @@ export const MAX_BUTTON_LENGTH = 255;
 const MAX_NAME_LENGTH = 255;
 const MAX_SQUADS = 200;
 const DEFAULT_TEST_HOURS = 24;
-/** Source of discounts that promo codes gave; those can be given back (section 7.3), which an offer's must not look like. */
+/** Source of discounts that promo codes gave; those can be given back (spec 04 section 7.3), which an offer's must not look like. */
 const PROMOCODE_SOURCE = /^promocode:/i;
 
 export const TEST_ACCESS = 'test_access';

@@ -3,39 +3,39 @@ import type { OfferTemplate, OfferTemplateValues } from './types.ts';
 
 interface TemplateRow {
   id: number;
-  offer_type: string;
+  offerType: string;
   name: string;
-  message_text: string;
-  button_text: string;
-  valid_hours: number;
-  discount_percent: number;
-  bonus_amount_kopeks: number;
-  active_discount_hours: number | null;
-  test_duration_hours: number | null;
-  test_squad_uuids: string[];
-  is_active: boolean;
-  created_by: number | null;
-  created_at: Date;
-  updated_at: Date;
+  messageText: string;
+  buttonText: string;
+  validHours: number;
+  discountPercent: number;
+  bonusAmountKopeks: number;
+  activeDiscountHours: number | null;
+  testDurationHours: number | null;
+  testSquadUuids: string[];
+  isActive: boolean;
+  createdBy: number | null;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 function toTemplate(row: TemplateRow): OfferTemplate {
   return {
     id: row.id,
-    offerType: row.offer_type,
+    offerType: row.offerType,
     name: row.name,
-    messageText: row.message_text,
-    buttonText: row.button_text,
-    validHours: row.valid_hours,
-    discountPercent: row.discount_percent,
-    bonusAmountKopeks: row.bonus_amount_kopeks,
-    activeDiscountHours: row.active_discount_hours,
-    testDurationHours: row.test_duration_hours,
-    testSquadUuids: row.test_squad_uuids,
-    isActive: row.is_active,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    messageText: row.messageText,
+    buttonText: row.buttonText,
+    validHours: row.validHours,
+    discountPercent: row.discountPercent,
+    bonusAmountKopeks: row.bonusAmountKopeks,
+    activeDiscountHours: row.activeDiscountHours,
+    testDurationHours: row.testDurationHours,
+    testSquadUuids: row.testSquadUuids,
+    isActive: row.isActive,
+    createdBy: row.createdBy,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

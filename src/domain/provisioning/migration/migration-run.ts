@@ -28,7 +28,7 @@ interface Servers {
 /**
  * A squad migration as long work (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
  * one. A subscription that the panel did not take stays as it was and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
- * have been told what the row will not say, a push brings what the row says (hazard 6).
+ * have been told what the row will not say, a push brings what the row says (spec 06 section 17, hazard 6).
  */
 export function migrationRun(id: number, squads: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>): LongRun {
   const memory: PanelMemory = { squads: null };

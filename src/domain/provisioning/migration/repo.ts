@@ -7,14 +7,14 @@ interface RunRow {
   id: number;
   status: MigrationStatus;
   error: MigrationError | null;
-  source_uuid: string;
-  target_uuid: string;
+  sourceUuid: string;
+  targetUuid: string;
   total: number;
   updated: number;
-  panel_updated: number;
-  panel_failed: number;
-  source_removed: number;
-  target_added: number;
+  panelUpdated: number;
+  panelFailed: number;
+  sourceRemoved: number;
+  targetAdded: number;
 }
 
 /** Subscriptions that a migration of this squad moves. */
@@ -64,14 +64,14 @@ export async function findRun(db: Db, id: number): Promise<MigrationRun | null> 
     status: row.status,
     error: row.error,
     stats: {
-      sourceUuid: row.source_uuid,
-      targetUuid: row.target_uuid,
+      sourceUuid: row.sourceUuid,
+      targetUuid: row.targetUuid,
       total: row.total,
       updated: row.updated,
-      panelUpdated: row.panel_updated,
-      panelFailed: row.panel_failed,
-      sourceRemoved: row.source_removed,
-      targetAdded: row.target_added,
+      panelUpdated: row.panelUpdated,
+      panelFailed: row.panelFailed,
+      sourceRemoved: row.sourceRemoved,
+      targetAdded: row.targetAdded,
     },
   };
 }

@@ -34,7 +34,7 @@ export async function saveSyncedSquads(
   db: Db,
   change: { target: SquadSyncTarget; tariffId: number; squads: readonly string[]; now: Date },
 ): Promise<'quiet' | 'busy' | 'moved'> {
-  const [row] = await db.sql<{ is_busy: boolean }>(
+  const [row] = await db.sql<{ isBusy: boolean }>(
     `UPDATE subscriptions s SET
        connected_squads = CASE WHEN $3::jsonb = '[]'::jsonb THEN connected_squads ELSE $3::jsonb END, updated_at = $4::timestamptz
      WHERE id = $1::int AND tariff_id = $2::int
@@ -42,5 +42,5 @@ export async function saveSyncedSquads(
     [change.target.subscriptionId, change.tariffId, JSON.stringify(change.squads), change.now, change.target.pushMark],
   );
   if (!row) return 'moved';
-  return row.is_busy ? 'busy' : 'quiet';
+  return row.isBusy ? 'busy' : 'quiet';
 }

@@ -44,7 +44,7 @@ export interface SquadSyncOptions {
 }
 
 /**
- * Gives every active or trial subscription of a tariff the tariff's effective squads (H9: none named means every available
+ * Gives every active or trial subscription of a tariff the tariff's effective squads (spec 02 H9: none named means every available
  * server) and its external squad (none takes it away), at the panel first and in the row only where the panel took it
  * (spec 02 section 10). Only squads that the panel has are named to it, since an unknown one would break the call for everybody.
  * Subscriptions without a panel user get the squads in the row; their creation will carry them.

@@ -5,7 +5,7 @@ import type { MatchedEntry } from './snapshot-repo.ts';
 import type { SnapshotEntry, SyncedUser } from './types.ts';
 
 /**
- * Whose panel user is this? By the stored uuid where nothing speaks against it, by messenger id, by confirmed e-mail (hazard 4). One
+ * Whose panel user is this? By the stored uuid where nothing speaks against it, by messenger id, by confirmed e-mail (spec 06 section 17, hazard 4). One
  * that was handed over to another account still carries the old messenger id until its next push, and belongs to the new account.
  * Who has another panel user in the list already keeps that one.
  * @returns `unknown`: no account has its messenger id; null: it is nobody's business

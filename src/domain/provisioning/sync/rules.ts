@@ -10,7 +10,7 @@ const END_SLACK_MS = 60 * SECOND_MS;
 const USED_STEP_GB = 0.01;
 const NEW_USER_DAYS = 30;
 
-/** At most this share of the accounts that could be found at the panel may be taken for absent in one run (hazard 4). */
+/** At most this share of the accounts that could be found at the panel may be taken for absent in one run (spec 06 section 17, hazard 4). */
 const MAX_ABSENT_SHARE = 0.1;
 
 /** One is always allowed: each is looked up at the panel by itself before anything happens to it. */
@@ -20,7 +20,7 @@ export function isTooManyAbsent(absent: number, known: number): boolean {
 
 /**
  * Is what stands here newer than what was read? Then the panel's word waits for the next run: a change that the panel has not taken
- * yet, one that it took after the page was read, or a report of its own that came later or less than a minute ago (hazard 7).
+ * yet, one that it took after the page was read, or a report of its own that came later or less than a minute ago (spec 06 section 17, hazard 7).
  */
 export function isNewerHere(
   held: Pick<SyncedSubscription, 'isPushDue' | 'requestedAt' | 'provisionedAt' | 'lastWebhookUpdateAt'>,

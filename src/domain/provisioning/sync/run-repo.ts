@@ -13,8 +13,8 @@ interface RunRow {
   cursor: SyncCursor;
   stats: RunStats;
   error: string | null;
-  started_at: Date;
-  finished_at: Date | null;
+  startedAt: Date;
+  finishedAt: Date | null;
 }
 
 const NO_COUNTS: SyncCounts = {
@@ -40,8 +40,8 @@ function toRun(row: RunRow): SyncRun {
     servers: row.stats.servers ?? null,
     refusal: row.stats.refusal ?? null,
     error: row.error,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
   };
 }
 

@@ -83,10 +83,10 @@ export interface MatchedEntry {
 export async function listMatches(db: Db, runId: number, page: { after: string; limit: number }): Promise<MatchedEntry[]> {
   const rows = await db.sql<{
     data: StoredEntry;
-    holder_id: number | null;
-    by_mid: number | null;
-    is_another_listed: boolean;
-    by_email: number | null;
+    holderId: number | null;
+    byMid: number | null;
+    isAnotherListed: boolean;
+    byEmail: number | null;
   }>(
     `SELECT p.data, h.id AS holder_id, m.id AS by_mid, a.panel_uuid IS NOT NULL AS is_another_listed, e.id AS by_email
      FROM (SELECT panel_uuid, messenger_id, email, data FROM panel_sync_users
@@ -101,10 +101,10 @@ export async function listMatches(db: Db, runId: number, page: { after: string; 
   );
   return rows.map((row) => ({
     entry: toEntry(row.data),
-    holderId: row.holder_id,
-    byMessengerId: row.by_mid,
-    isAnotherListed: row.is_another_listed,
-    byEmail: row.by_email,
+    holderId: row.holderId,
+    byMessengerId: row.byMid,
+    isAnotherListed: row.isAnotherListed,
+    byEmail: row.byEmail,
   }));
 }
 

@@ -8,7 +8,7 @@ import type { SyncRun } from './types.ts';
 /** What the endpoint says when the panel names no squads (spec 06 section 11). */
 export const NO_SQUADS = 'Failed to get squads';
 
-/** The servers after the panel's squads, by the rules of the catalogue (spec 06 sections 10 and 17.5). @throws PanelError without a list */
+/** The servers after the panel's squads, by the rules of the catalogue (spec 06 section 10 and section 17, hazard 5). @throws PanelError without a list */
 export async function syncServersPhase(app: App, hold: RunHold, run: SyncRun): Promise<PhaseResult> {
   await hold.renew(app);
   const result = await syncServers(app);

@@ -25,7 +25,7 @@ function treatmentOf(run: SyncRun): AbsentTreatment {
 }
 
 /**
- * Accounts whose panel user is gone (spec 06 section 10). Three things must hold before anything is taken from a customer (hazard 4):
+ * Accounts whose panel user is gone (spec 06 section 10). Three things must hold before anything is taken from a customer (section 17, hazard 4):
  * the list is whole and not empty, the absent ones are at most a tenth of all, and the panel, asked for each of them by uuid,
  * messenger id and e-mail, says that there is no such user. Money is never touched.
  */

@@ -21,7 +21,7 @@ export async function findOwnFigures(db: Db, userId: number, now: Date): Promise
        u.balance_kopeks AS "balanceKopeks", coalesce(f.referrals, 0) AS "totalReferrals",
        ${countActiveReferralsOf('u.id', '$2')} AS "activeReferrals",
        coalesce(f.earned_kopeks, 0) AS "earnedKopeks", w.withdrawn AS "withdrawnKopeks", w.pending AS "pendingKopeks"
-     FROM users u LEFT JOIN referrer_figures f ON f.user_id = u.id
+     FROM users u LEFT JOIN referrer_stats f ON f.user_id = u.id
      CROSS JOIN LATERAL (
        SELECT coalesce(sum(q.amount_kopeks) FILTER (WHERE q.status IN ('approved', 'completed')), 0)::bigint AS withdrawn,
          coalesce(sum(q.amount_kopeks) FILTER (WHERE q.status = 'pending'), 0)::bigint AS pending
@@ -88,7 +88,7 @@ export async function listOwnEarnings(
       [userId, slice.limit, slice.offset],
     ),
     db.sql<{ total: number; totalKopeks: number }>(
-      `SELECT count(*)::int AS total, coalesce((SELECT earned_kopeks FROM referrer_figures WHERE user_id = $1::int), 0)::bigint AS "totalKopeks"
+      `SELECT count(*)::int AS total, coalesce((SELECT earned_kopeks FROM referrer_stats WHERE user_id = $1::int), 0)::bigint AS "totalKopeks"
        FROM referral_earnings WHERE user_id = $1::int`,
       [userId],
     ),

@@ -131,7 +131,7 @@ export async function listPartners(
          u.referral_commission_percent::float8 AS "commissionPercent", u.partner_status AS "partnerStatus",
          u.balance_kopeks AS "balanceKopeks", coalesce(f.referrals, 0) AS "totalReferrals",
          coalesce(f.earned_kopeks, 0) AS "totalEarningsKopeks", u.created_at AS "createdAt"
-       FROM page u LEFT JOIN referrer_figures f ON f.user_id = u.id ORDER BY u.created_at DESC, u.id DESC`,
+       FROM page u LEFT JOIN referrer_stats f ON f.user_id = u.id ORDER BY u.created_at DESC, u.id DESC`,
       [slice.limit, slice.offset],
     ),
     db.sql<{ total: number }>("SELECT count(*)::int AS total FROM users WHERE partner_status = 'approved'"),

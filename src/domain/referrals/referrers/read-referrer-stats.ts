@@ -15,11 +15,11 @@ async function ofUser<T>(app: App, number: number, read: (userId: number) => Pro
   return { userId, figures: await read(userId) };
 }
 
-/** In all and by period (spec 04 section 5.1). */
+/** In all and by period (spec 04 section 5, item 1). */
 export const readStatsOf = (app: App, number: number): Promise<OfUser<ReferrerStats>> =>
   ofUser(app, number, (userId) => readReferrerStats(app, userId));
 
-/** By day (spec 04 section 5.4). */
+/** By day (spec 04 section 5, item 4). */
 export const readDaysOf = (app: App, number: number, days: number): Promise<OfUser<DayFigures[]>> =>
   ofUser(app, number, (userId) => readDailyStats(app, userId, days));
 

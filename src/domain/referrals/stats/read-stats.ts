@@ -30,7 +30,7 @@ const QUICK_MS = 50;
 
 /** Statistics of referrals and rewards (spec 04 section 5). An unknown user has zeros. */
 
-/** What one referrer brought, in all and by period (spec 04 section 5.1). */
+/** What one referrer brought, in all and by period (spec 04 section 5, item 1). */
 export async function readReferrerStats(app: App, userId: number): Promise<ReferrerStats> {
   const now = app.clock.now();
   const [totals, activeReferrals, periods] = await Promise.all([
@@ -42,7 +42,7 @@ export async function readReferrerStats(app: App, userId: number): Promise<Refer
   return { totalReferrals: referrals, paidReferrals, activeReferrals, allTime: { referrals, earnedKopeks }, ...periods };
 }
 
-/** The same of the whole service (spec 04 section 5.3). */
+/** The same of the whole service (spec 04 section 5, item 3). */
 export async function readGlobalStats(app: App): Promise<GlobalStats> {
   const [totals, totalReferrers, periods] = await Promise.all([
     findTotals(app.db),

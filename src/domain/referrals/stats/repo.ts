@@ -11,7 +11,7 @@ export async function sumWindows(db: Db, userId: number | null, windows: readonl
   const parts = windows.map(partsOf);
   const edges = parts.flatMap(({ edges }, n) => edges.map((edge) => ({ n, ...edge })));
   // $1 stands in both, so that one list of values serves.
-  const days = userId === null ? 'referral_tallies d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
+  const days = userId === null ? 'referral_day_counters d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
   const isReferral = userId === null ? 'u.referred_by_id IS NOT NULL' : 'u.referred_by_id = $1::int';
   const isEarning = userId === null ? 'true' : 'e.user_id = $1::int';
   const rows = await db.sql<{ n: number; referrals: number; kopeks: number }>(
@@ -48,7 +48,7 @@ export async function findReferrerTotals(
   userId: number,
 ): Promise<{ referrals: number; paidReferrals: number; earnedKopeks: number }> {
   const [row] = await db.sql<{ referrals: number; paidReferrals: number; earnedKopeks: number }>(
-    `SELECT referrals, paid_referrals AS "paidReferrals", earned_kopeks AS "earnedKopeks" FROM referrer_figures WHERE user_id = $1::int`,
+    `SELECT referrals, paid_referrals AS "paidReferrals", earned_kopeks AS "earnedKopeks" FROM referrer_stats WHERE user_id = $1::int`,
     [userId],
   );
   return row ?? { referrals: 0, paidReferrals: 0, earnedKopeks: 0 };
@@ -58,13 +58,13 @@ export async function findReferrerTotals(
 export async function findTotals(db: Db): Promise<{ totalReferrals: number; paidReferrals: number; earnedKopeks: number }> {
   const [row] = await db.sql<{ totalReferrals: number; paidReferrals: number; earnedKopeks: number }>(
     `SELECT coalesce(sum(referrals), 0)::int AS "totalReferrals", coalesce(sum(paid_referrals), 0)::int AS "paidReferrals",
-       coalesce(sum(earned_kopeks), 0)::bigint AS "earnedKopeks" FROM referral_tallies`,
+       coalesce(sum(earned_kopeks), 0)::bigint AS "earnedKopeks" FROM referral_day_counters`,
   );
   return row!;
 }
 
 export async function countReferrers(db: Db): Promise<number> {
-  const [row] = await db.sql<{ total: number }>('SELECT count(*)::int AS total FROM referrer_figures WHERE referrals > 0');
+  const [row] = await db.sql<{ total: number }>('SELECT count(*)::int AS total FROM referrer_stats WHERE referrals > 0');
   return row!.total;
 }
 
@@ -75,7 +75,7 @@ export async function countActiveReferrals(db: Db, userId: number, now: Date): P
 
 /** Figures by day from a day on; days without any are left out. @param userId null = everyone */
 export async function listDays(db: Db, userId: number | null, from: string): Promise<DayFigures[]> {
-  const days = userId === null ? 'referral_tallies d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
+  const days = userId === null ? 'referral_day_counters d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
   return db.sql<DayFigures>(
     `SELECT d.day::text AS date, sum(d.referrals)::int AS referrals, sum(d.earned_kopeks)::bigint AS "earnedKopeks"
      FROM ${days} AND d.day >= $2::text::date GROUP BY d.day ORDER BY d.day`,
@@ -89,7 +89,7 @@ const REFERRER = `u.id, u.messenger_id AS "messengerId", u.username, u.first_nam
 /** Those who earned most, then brought most; deleted accounts are left out. */
 export async function listTopReferrers(db: Db, limit: number): Promise<TopReferrer[]> {
   return db.sql<TopReferrer>(
-    `SELECT ${REFERRER}, f.referrals, f.earned_kopeks AS "earnedKopeks" FROM referrer_figures f JOIN users u ON u.id = f.user_id
+    `SELECT ${REFERRER}, f.referrals, f.earned_kopeks AS "earnedKopeks" FROM referrer_stats f JOIN users u ON u.id = f.user_id
      WHERE (f.referrals > 0 OR f.earned_kopeks > 0) AND u.status <> 'deleted'
      ORDER BY f.earned_kopeks DESC, f.referrals DESC, f.user_id LIMIT $1::int`,
     [limit],

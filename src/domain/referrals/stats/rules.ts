@@ -39,7 +39,7 @@ export function usualWindows(now: Date): { today: Window; week: Window; month: W
   return { today: { since: startOfDay(now), until: null }, week: last(7), month: last(30), year: last(365) };
 }
 
-/** The last `days` calendar days, today included, oldest first; a day without rows is zero (spec 04 section 5.4). */
+/** The last `days` calendar days, today included, oldest first; a day without rows is zero (spec 04 section 5, item 4). */
 export function fillDays(days: number, now: Date, rows: readonly DayFigures[]): DayFigures[] {
   const byDay = new Map(rows.map((row) => [row.date, row]));
   return Array.from({ length: days }, (_, index) => {

@@ -24,7 +24,7 @@ export interface PeriodSums {
   today: WindowSums;
 }
 
-/** What one referrer brought (spec 04 section 5.1). */
+/** What one referrer brought (spec 04 section 5, item 1). */
 export interface ReferrerStats extends PeriodSums {
   totalReferrals: number;
   paidReferrals: number;
@@ -32,7 +32,7 @@ export interface ReferrerStats extends PeriodSums {
   activeReferrals: number;
 }
 
-/** The same of the whole service (spec 04 section 5.3). */
+/** The same of the whole service (spec 04 section 5, item 3). */
 export interface GlobalStats extends PeriodSums {
   totalReferrers: number;
   totalReferrals: number;

@@ -2,7 +2,7 @@ import type { CategoryKey } from './categories.ts';
 
 export type SettingType = 'bool' | 'int' | 'float' | 'str';
 
-/** Shapes of text that must hold on write and at start (spec 06 sections 6.2 and 17.13); checked by `check-format.ts`. */
+/** Shapes of text that must hold on write and at start (spec 06 section 6.2 and section 17, hazard 13); checked by `check-format.ts`. */
 export type SettingFormat =
   | 'email'
   | 'hash-algorithm'
@@ -45,7 +45,7 @@ export interface SettingDefinition {
   /** Never leaves the service in clear (spec 06 section 6.4). */
   readonly secret?: true;
   /**
-   * Who may write it over HTTP, because the value itself gives power (spec 06 section 17.1). `superadmin` = only a superadmin: whoever
+   * Who may write it over HTTP, because the value itself gives power (spec 06 section 17, hazard 1). `superadmin` = only a superadmin: whoever
    * knows or chooses the value can become somebody else, an administrator for example. `full-access` = a superadmin or the holder of a
    * Web API token, who can move money and access anyway: the value decides where stored keys, customers' money or links that sign
    * people in go, or which callbacks of providers and the panel are believed.

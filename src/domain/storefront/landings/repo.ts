@@ -12,54 +12,54 @@ import type {
 interface LandingRow {
   id: number;
   slug: string;
-  is_active: boolean;
+  isActive: boolean;
   title: LocaleTexts;
   subtitle: LocaleTexts | null;
-  footer_text: LocaleTexts | null;
-  meta_title: LocaleTexts | null;
-  meta_description: LocaleTexts | null;
-  discount_badge_text: LocaleTexts | null;
+  footerText: LocaleTexts | null;
+  metaTitle: LocaleTexts | null;
+  metaDescription: LocaleTexts | null;
+  discountBadgeText: LocaleTexts | null;
   features: LandingFeature[];
-  allowed_tariff_ids: number[];
-  allowed_periods: Record<string, number[]>;
-  payment_methods: LandingMethod[];
-  gift_enabled: boolean;
-  custom_css: string | null;
-  display_order: number;
-  discount_percent: number | null;
-  discount_overrides: Record<string, number> | null;
-  discount_starts_at: Date | null;
-  discount_ends_at: Date | null;
-  background_config: LandingBackground | null;
-  created_at: Date;
-  updated_at: Date;
+  allowedTariffIds: number[];
+  allowedPeriods: Record<string, number[]>;
+  paymentMethods: LandingMethod[];
+  giftEnabled: boolean;
+  customCss: string | null;
+  displayOrder: number;
+  discountPercent: number | null;
+  discountOverrides: Record<string, number> | null;
+  discountStartsAt: Date | null;
+  discountEndsAt: Date | null;
+  backgroundConfig: LandingBackground | null;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 function toLanding(row: LandingRow): Landing {
   return {
     id: row.id,
     slug: row.slug,
-    isActive: row.is_active,
+    isActive: row.isActive,
     title: row.title,
     subtitle: row.subtitle,
-    footerText: row.footer_text,
-    metaTitle: row.meta_title,
-    metaDescription: row.meta_description,
-    discountBadgeText: row.discount_badge_text,
+    footerText: row.footerText,
+    metaTitle: row.metaTitle,
+    metaDescription: row.metaDescription,
+    discountBadgeText: row.discountBadgeText,
     features: row.features,
-    allowedTariffIds: row.allowed_tariff_ids,
-    allowedPeriods: row.allowed_periods,
-    paymentMethods: row.payment_methods,
-    giftEnabled: row.gift_enabled,
-    customCss: row.custom_css,
-    displayOrder: row.display_order,
-    discountPercent: row.discount_percent,
-    discountOverrides: row.discount_overrides,
-    discountStartsAt: row.discount_starts_at,
-    discountEndsAt: row.discount_ends_at,
-    backgroundConfig: row.background_config,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    allowedTariffIds: row.allowedTariffIds,
+    allowedPeriods: row.allowedPeriods,
+    paymentMethods: row.paymentMethods,
+    giftEnabled: row.giftEnabled,
+    customCss: row.customCss,
+    displayOrder: row.displayOrder,
+    discountPercent: row.discountPercent,
+    discountOverrides: row.discountOverrides,
+    discountStartsAt: row.discountStartsAt,
+    discountEndsAt: row.discountEndsAt,
+    backgroundConfig: row.backgroundConfig,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

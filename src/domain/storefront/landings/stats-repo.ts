@@ -35,7 +35,7 @@ export async function countPurchases(db: Db, landingId: number, firstDay: string
          LEFT JOIN made ON made.day = d.day LEFT JOIN paid ON paid.day = d.day ORDER BY d.day`,
       [landingId, firstDay, lastDay],
     ),
-    db.sql<{ tariff_id: number | null; tariff_name: string | null; purchases: number; revenue: number }>(
+    db.sql<{ tariffId: number | null; tariffName: string | null; purchases: number; revenue: number }>(
       `SELECT p.tariff_id, t.name AS tariff_name, count(*)::int AS purchases, sum(p.amount_kopeks)::bigint AS revenue
        FROM guest_purchases p LEFT JOIN tariffs t ON t.id = p.tariff_id
        WHERE p.landing_id = $1::int AND p.${SUCCESSFUL} GROUP BY p.tariff_id, t.name ORDER BY revenue DESC, p.tariff_id NULLS LAST`,
@@ -50,8 +50,8 @@ export async function countPurchases(db: Db, landingId: number, firstDay: string
     gifts: total.gifts,
     days: days.map(({ revenue, ...day }) => ({ ...day, revenueKopeks: revenue })),
     tariffs: tariffs.map((row) => ({
-      tariffId: row.tariff_id,
-      tariffName: row.tariff_name,
+      tariffId: row.tariffId,
+      tariffName: row.tariffName,
       purchases: row.purchases,
       revenueKopeks: row.revenue,
     })),

@@ -54,7 +54,7 @@ async function activate(app: App, purchase: GuestPurchase, actor: UserActor | nu
   const current = (await readUserSubscription(app, userId))?.subscription ?? null;
   checkConsent(app, current, userId, actor);
   const now = app.clock.now();
-  // Its own step: should the next one fail, the wish is known and a job goes on with it (H6).
+  // Its own step: should the next one fail, the wish is known and a job goes on with it (spec 03 H6).
   const isSigned = actor?.userId === userId;
   await markActivationRequested(app.db, purchase.id, isSigned, nextAttempt(0, now), now);
   try {
@@ -66,7 +66,7 @@ async function activate(app: App, purchase: GuestPurchase, actor: UserActor | nu
   }
 }
 
-/** @throws AppError 401 | 403 when a running subscription would be written over without its owner (H22) */
+/** @throws AppError 401 | 403 when a running subscription would be written over without its owner (spec 03 H22) */
 function checkConsent(app: App, current: Subscription | null, userId: number, actor: UserActor | null): void {
   if (!isLive(current, app.clock.now())) return;
   if (actor === null) throw signInToActivate();

@@ -41,7 +41,7 @@ async function fulfil(t: App, purchaseId: number, userId: number): Promise<void>
   await tellAdmins(t, purchase, 'admin_waiting', tariff.name);
 }
 
-/** Ends a paid purchase that cannot be given; a person gives the money back (H21). In the caller's transaction. */
+/** Ends a paid purchase that cannot be given; a person gives the money back (spec 03 H21). In the caller's transaction. */
 export async function fail(t: App, purchaseId: number, reason: FailureReason): Promise<void> {
   if (!(await markFailed(t.db, purchaseId, ['paid', 'pending_activation'], reason, t.clock.now()))) return;
   const purchase = await findPurchase(t.db, purchaseId);

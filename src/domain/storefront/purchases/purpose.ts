@@ -21,9 +21,9 @@ export const guestPurchases: PaymentPurpose = {
   purpose: GUEST_PURCHASE,
 
   /**
-   * Takes the money: paid invoice, the recipient's account, the one revenue row (H24), paid purchase and the job that fulfils it are one
+   * Takes the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase and the job that fulfils it are one
    * transaction, so a crash leaves all of it or nothing, and the callback comes again. A purchase that expired or was thought to
-   * have failed still counts (H15).
+   * have failed still counts (spec 03 H15).
    */
   async settle(app, payment, state): Promise<CreditResult> {
     const seen = await findByPayment(app.db, payment.id);

@@ -5,33 +5,33 @@ interface PurchaseRow {
   id: number;
   token: string;
   code: string;
-  landing_id: number | null;
+  landingId: number | null;
   source: GuestPurchase['source'];
-  contact_type: ContactType;
-  contact_value: string;
-  buyer_user_id: number | null;
-  is_gift: boolean;
-  gift_recipient_type: ContactType | null;
-  gift_recipient_value: string | null;
-  gift_message: string | null;
-  tariff_id: number | null;
-  period_days: number;
-  amount_kopeks: number;
-  payment_method: string | null;
-  payment_id: number | null;
-  transaction_id: number | null;
+  contactType: ContactType;
+  contactValue: string;
+  buyerUserId: number | null;
+  isGift: boolean;
+  giftRecipientType: ContactType | null;
+  giftRecipientValue: string | null;
+  giftMessage: string | null;
+  tariffId: number | null;
+  periodDays: number;
+  amountKopeks: number;
+  paymentMethod: string | null;
+  paymentId: number | null;
+  transactionId: number | null;
   status: PurchaseStatus;
-  user_id: number | null;
-  account_created: boolean;
-  retry_count: number;
-  activation_requested_at: Date | null;
-  is_activation_signed: boolean;
-  granted_at: Date | null;
-  subscription_url: string | null;
-  subscription_crypto_link: string | null;
-  created_at: Date;
-  paid_at: Date | null;
-  delivered_at: Date | null;
+  userId: number | null;
+  accountCreated: boolean;
+  retryCount: number;
+  activationRequestedAt: Date | null;
+  isActivationSigned: boolean;
+  grantedAt: Date | null;
+  subscriptionUrl: string | null;
+  subscriptionCryptoLink: string | null;
+  createdAt: Date;
+  paidAt: Date | null;
+  deliveredAt: Date | null;
 }
 
 /** Everything but the credentials, which only `takeCredentials` reads. */
@@ -41,36 +41,36 @@ const COLUMNS = `id, token, code, landing_id, source, contact_type, contact_valu
   created_at, paid_at, delivered_at`;
 
 function toPurchase(row: PurchaseRow): GuestPurchase {
-  const { gift_recipient_type: type, gift_recipient_value: value } = row;
+  const { giftRecipientType: type, giftRecipientValue: value } = row;
   return {
     id: row.id,
     token: row.token,
     code: row.code,
-    landingId: row.landing_id,
+    landingId: row.landingId,
     source: row.source,
-    buyer: { type: row.contact_type, value: row.contact_value },
-    buyerUserId: row.buyer_user_id,
-    isGift: row.is_gift,
+    buyer: { type: row.contactType, value: row.contactValue },
+    buyerUserId: row.buyerUserId,
+    isGift: row.isGift,
     recipient: type !== null && value !== null ? { type, value } : null,
-    giftMessage: row.gift_message,
-    tariffId: row.tariff_id,
-    periodDays: row.period_days,
-    amountKopeks: row.amount_kopeks,
-    paymentMethod: row.payment_method,
-    paymentId: row.payment_id,
-    transactionId: row.transaction_id,
+    giftMessage: row.giftMessage,
+    tariffId: row.tariffId,
+    periodDays: row.periodDays,
+    amountKopeks: row.amountKopeks,
+    paymentMethod: row.paymentMethod,
+    paymentId: row.paymentId,
+    transactionId: row.transactionId,
     status: row.status,
-    userId: row.user_id,
-    accountCreated: row.account_created,
-    retryCount: row.retry_count,
-    activationRequestedAt: row.activation_requested_at,
-    isActivationSigned: row.is_activation_signed,
-    grantedAt: row.granted_at,
-    subscriptionUrl: row.subscription_url,
-    subscriptionCryptoLink: row.subscription_crypto_link,
-    createdAt: row.created_at,
-    paidAt: row.paid_at,
-    deliveredAt: row.delivered_at,
+    userId: row.userId,
+    accountCreated: row.accountCreated,
+    retryCount: row.retryCount,
+    activationRequestedAt: row.activationRequestedAt,
+    isActivationSigned: row.isActivationSigned,
+    grantedAt: row.grantedAt,
+    subscriptionUrl: row.subscriptionUrl,
+    subscriptionCryptoLink: row.subscriptionCryptoLink,
+    createdAt: row.createdAt,
+    paidAt: row.paidAt,
+    deliveredAt: row.deliveredAt,
   };
 }
 
@@ -126,7 +126,7 @@ export async function findPurchase(db: Db, id: number): Promise<GuestPurchase | 
   return first(await db.sql<PurchaseRow>(`SELECT ${COLUMNS} FROM guest_purchases WHERE id = $1::int`, [id]));
 }
 
-/** By the whole token (H2). */
+/** By the whole token (spec 03 H2). */
 export async function findByToken(db: Db, token: string): Promise<GuestPurchase | null> {
   return first(await db.sql<PurchaseRow>(`SELECT ${COLUMNS} FROM guest_purchases WHERE token = $1`, [token]));
 }
@@ -151,7 +151,7 @@ export interface PaidMark {
   now: Date;
 }
 
-/** The money is here. Only a purchase that was never paid; an expired or mismatched one still counts (H15). @returns whether it was */
+/** The money is here. Only a purchase that was never paid; an expired or mismatched one still counts (spec 03 H15). @returns whether it was */
 export async function markPaid(db: Db, mark: PaidMark): Promise<boolean> {
   const rows = await db.sql(
     `UPDATE guest_purchases SET status = 'paid', user_id = $2::int, transaction_id = $3::int, paid_at = $8::timestamptz,
@@ -198,7 +198,7 @@ export async function markPendingActivation(db: Db, id: number, now: Date): Prom
   );
 }
 
-/** Somebody asked to activate; from now on a job may go on with it (H6). @returns false when there was nothing to ask for */
+/** Somebody asked to activate; from now on a job may go on with it (spec 03 H6). @returns false when there was nothing to ask for */
 export async function markActivationRequested(
   db: Db,
   id: number,
@@ -227,7 +227,7 @@ export async function markGranted(db: Db, id: number, now: Date): Promise<boolea
 }
 
 /**
- * Delivers granted purchases of a user whose panel has given the links (H7).
+ * Delivers granted purchases of a user whose panel has given the links (spec 03 H7).
  * @returns those that this call delivered
  */
 export async function deliverGranted(
@@ -284,10 +284,10 @@ export interface PurchaseSurroundings {
 }
 
 export async function readSurroundings(db: Db, id: number): Promise<PurchaseSurroundings> {
-  const [row] = await db.sql<{ tariff_name: string | null; in_bot: boolean }>(
+  const [row] = await db.sql<{ tariffName: string | null; inBot: boolean }>(
     `SELECT t.name AS tariff_name, coalesce(u.messenger_id IS NOT NULL AND u.status = 'active', false) AS in_bot FROM guest_purchases p
        LEFT JOIN tariffs t ON t.id = p.tariff_id LEFT JOIN users u ON u.id = p.user_id WHERE p.id = $1::int`,
     [id],
   );
-  return { tariffName: row?.tariff_name ?? null, isRecipientInBot: row?.in_bot ?? false };
+  return { tariffName: row?.tariffName ?? null, isRecipientInBot: row?.inBot ?? false };
 }

@@ -29,18 +29,18 @@ export interface GuestPurchase {
   amountKopeks: number;
   paymentMethod: string | null;
   paymentId: number | null;
-  /** The one revenue row, written with the paid state (H24). */
+  /** The one revenue row, written with the paid state (spec 03 H24). */
   transactionId: number | null;
   status: PurchaseStatus;
   /** The recipient's account. */
   userId: number | null;
-  /** This purchase made that account (H3). */
+  /** This purchase made that account (spec 03 H3). */
   accountCreated: boolean;
   retryCount: number;
   activationRequestedAt: Date | null;
-  /** Whoever asked for the activation was signed in as the recipient (H22). */
+  /** Whoever asked for the activation was signed in as the recipient (spec 03 H22). */
   isActivationSigned: boolean;
-  /** The subscription is written and waits for the panel's link (H7). */
+  /** The subscription is written and waits for the panel's link (spec 03 H7). */
   grantedAt: Date | null;
   subscriptionUrl: string | null;
   subscriptionCryptoLink: string | null;
@@ -56,14 +56,3 @@ export type FailureReason =
   | 'recipient_gone'
   | 'recipient_blocked'
   | 'retries_exhausted';
-
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Gives a paid purchase to its recipient. */
-    'gifts.fulfil': { purchaseId: number };
-    /** Expires, repairs and tries again what guest purchases left behind. */
-    'gifts.watch': Record<string, never>;
-    /** A pressed "activate" button under a gift, as it was received. */
-    'gifts.press': { queryId: string; messengerId: number; purchaseId: number };
-  }
-}

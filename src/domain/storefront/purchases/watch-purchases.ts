@@ -80,7 +80,7 @@ async function ask(app: App, paymentId: number): Promise<boolean> {
   }
 }
 
-/** Ends purchases nobody paid in a day (H15); the provider has the last word before, for two days at most. */
+/** Ends purchases nobody paid in a day (spec 03 H15); the provider has the last word before, for two days at most. */
 async function expireUnpaid(app: App): Promise<void> {
   const now = app.clock.now();
   for (const { id, paymentId } of await listOverdue(app.db, addMs(now, -PENDING_MS), EXPIRE_BATCH)) {
@@ -115,7 +115,7 @@ async function retry(app: App, due: DueTry): Promise<void> {
   }
 }
 
-/** @returns false when a subscription runs by now that only its owner may give up (H6, H22) */
+/** @returns false when a subscription runs by now that only its owner may give up (spec 03 H6, H22) */
 async function activateWish(app: App, id: number, isSigned: boolean): Promise<boolean> {
   try {
     await activateRequested(app, id, isSigned);

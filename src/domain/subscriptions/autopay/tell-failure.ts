@@ -12,7 +12,7 @@ import { noteRefusal, wasToldSince } from './repo.ts';
 const TOLD_AGAIN_AFTER_MS = 6 * HOUR_MS;
 
 /**
- * Tells the owner that autopay lacks the money; kopeks. At most once in six hours: the row of the feed is the memory (H23), and what the
+ * Tells the owner that autopay lacks the money; kopeks. At most once in six hours: the row of the feed is the memory (spec 02 H23), and what the
  * segment `autopay_failed` looks for. In the caller's transaction.
  */
 export async function tellLack(t: App, buyer: Buyer, subscriptionId: number, requiredKopeks: number): Promise<void> {

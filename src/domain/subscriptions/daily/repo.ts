@@ -81,12 +81,12 @@ export async function forgetStopped(db: Db, subscriptionId: number): Promise<voi
 
 /** Subscriptions with bought traffic that ran out, after the id `after`, by id. */
 export async function listWithEndedTraffic(db: Db, now: Date, after: number, limit: number): Promise<number[]> {
-  const rows = await db.sql<{ subscription_id: number }>(
+  const rows = await db.sql<{ subscriptionId: number }>(
     `SELECT DISTINCT subscription_id FROM traffic_purchases WHERE expires_at <= $1::timestamptz AND subscription_id > $2::int
      ORDER BY subscription_id LIMIT $3::int`,
     [now, after, limit],
   );
-  return rows.map((row) => row.subscription_id);
+  return rows.map((row) => row.subscriptionId);
 }
 
 export async function deleteEndedTraffic(db: Db, subscriptionId: number, now: Date): Promise<void> {

@@ -1,22 +1,23 @@
+import { nestedRow } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { type SubscriptionRow, toSubscription } from '../repo.ts';
 import type { Subscription, TrafficPurchase } from '../types.ts';
 
 interface PurchaseRow {
   id: number;
-  subscription_id: number;
-  traffic_gb: number;
-  expires_at: Date | string;
-  created_at: Date | string;
+  subscriptionId: number;
+  trafficGb: number;
+  expiresAt: Date | string;
+  createdAt: Date | string;
 }
 
 function toPurchase(row: PurchaseRow): TrafficPurchase {
   return {
     id: row.id,
-    subscriptionId: row.subscription_id,
-    trafficGb: row.traffic_gb,
-    expiresAt: new Date(row.expires_at),
-    createdAt: new Date(row.created_at),
+    subscriptionId: row.subscriptionId,
+    trafficGb: row.trafficGb,
+    expiresAt: new Date(row.expiresAt),
+    createdAt: new Date(row.createdAt),
   };
 }
 
@@ -24,12 +25,14 @@ export async function findWithPurchases(
   db: Db,
   userId: number,
 ): Promise<{ subscription: Subscription; purchases: TrafficPurchase[] } | null> {
-  const [row] = await db.sql<SubscriptionRow & { purchases: PurchaseRow[] }>(
+  const [row] = await db.sql<SubscriptionRow & { purchases: object[] }>(
     `SELECT s.*, coalesce((SELECT json_agg(p) FROM traffic_purchases p WHERE p.subscription_id = s.id), '[]') AS purchases
      FROM subscriptions s WHERE s.user_id = $1::int`,
     [userId],
   );
-  return row ? { subscription: toSubscription(row), purchases: row.purchases.map(toPurchase) } : null;
+  return row
+    ? { subscription: toSubscription(row), purchases: row.purchases.map((purchase) => nestedRow('TrafficPurchase', purchase)) }
+    : null;
 }
 
 export async function removeByUser(db: Db, userId: number): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { nestedRow } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { UserStatus } from '../../identity/types.ts';
 import { type PromoGroupRow, toPromoGroup } from '../../promo-groups/promo-group-row.ts';
@@ -16,16 +17,16 @@ import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 interface BuyerRow {
   id: number;
   status: UserStatus;
-  auth_type: string | null;
+  authType: string | null;
   language: string;
-  balance_kopeks: number;
-  messenger_id: number | null;
+  balanceKopeks: number;
+  messengerId: number | null;
   email: string | null;
-  email_verified: boolean;
-  restriction_subscription: boolean;
-  has_had_paid_subscription: boolean;
-  promo_offer_discount_percent: number;
-  promo_offer_discount_expires_at: Date | null;
+  emailVerified: boolean;
+  restrictionSubscription: boolean;
+  hasHadPaidSubscription: boolean;
+  promoOfferDiscountPercent: number;
+  promoOfferDiscountExpiresAt: Date | null;
 }
 
 const BUYER_COLUMNS = `u.id, u.status, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
@@ -35,23 +36,23 @@ function toBuyer(row: BuyerRow, group: PromoGroupRow | null): Buyer {
   return {
     id: row.id,
     status: row.status,
-    authType: row.auth_type,
+    authType: row.authType,
     language: row.language,
-    balanceKopeks: row.balance_kopeks,
-    messengerId: row.messenger_id,
+    balanceKopeks: row.balanceKopeks,
+    messengerId: row.messengerId,
     email: row.email,
-    emailVerified: row.email_verified,
-    restrictionSubscription: row.restriction_subscription,
-    hasHadPaidSubscription: row.has_had_paid_subscription,
-    promoOfferDiscountPercent: row.promo_offer_discount_percent,
-    promoOfferDiscountExpiresAt: row.promo_offer_discount_expires_at,
+    emailVerified: row.emailVerified,
+    restrictionSubscription: row.restrictionSubscription,
+    hasHadPaidSubscription: row.hasHadPaidSubscription,
+    promoOfferDiscountPercent: row.promoOfferDiscountPercent,
+    promoOfferDiscountExpiresAt: row.promoOfferDiscountExpiresAt,
     primaryPromoGroup: group === null ? null : toPromoGroup(group),
   };
 }
 
 interface HoldingRow extends BuyerRow {
-  promo_group: PromoGroupRow | null;
-  subscription: SubscriptionRow | null;
+  promoGroup: object | null;
+  subscription: object | null;
 }
 
 /** What reading needs, in one statement without a lock. */
@@ -70,8 +71,8 @@ export async function findHolding(db: Db, userId: number): Promise<Holding | nul
   );
   if (!row) return null;
   return {
-    buyer: toBuyer(row, row.promo_group),
-    details: row.subscription === null ? null : toDetails(row.subscription, row),
+    buyer: toBuyer(row, nestedRow('PromoGroup', row.promoGroup)),
+    details: row.subscription === null ? null : toDetails(nestedRow('Subscription', row.subscription), row),
   };
 }
 
@@ -83,9 +84,9 @@ export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart |
   const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER_COLUMNS} FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE`, [userId]);
   if (!user) return null;
   const [row] = await db.sql<{
-    promo_group: PromoGroupRow | null;
-    subscription: SubscriptionRow | null;
-    is_daily: boolean | null;
+    promoGroup: object | null;
+    subscription: object | null;
+    isDaily: boolean | null;
   }>(
     `WITH held AS MATERIALIZED (SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE)
      SELECT to_jsonb(g) AS promo_group, to_jsonb(h) AS subscription, t.is_daily
@@ -95,9 +96,9 @@ export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart |
     [userId],
   );
   return {
-    buyer: toBuyer(user, row?.promo_group ?? null),
-    subscription: row?.subscription ? toSubscription(row.subscription) : null,
-    isCurrentTariffDaily: row?.is_daily ?? false,
+    buyer: toBuyer(user, nestedRow('PromoGroup', row?.promoGroup ?? null)),
+    subscription: row?.subscription ? toSubscription(nestedRow('Subscription', row.subscription)) : null,
+    isCurrentTariffDaily: row?.isDaily ?? false,
   };
 }
 

@@ -14,7 +14,7 @@ export interface ExtendInput {
   trafficGb?: number;
   deviceLimit?: number;
   squads?: readonly string[];
-  /** Money was paid for it: a trial becomes paid (hazard H8), a pending order becomes active. */
+  /** Money was paid for it: a trial becomes paid (spec 02 H8), a pending order becomes active. */
   isPaid: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ExtendResult {
   isTariffChange: boolean;
   /** It had ended or was stopped before. */
   wasExpired: boolean;
-  /** Money turned a trial into a paid subscription: one conversion row is due (hazard H8). */
+  /** Money turned a trial into a paid subscription: one conversion row is due (spec 02 H8). */
   isTrialConversion: boolean;
   previousEndDate: Date;
 }
@@ -75,7 +75,7 @@ function isTrialOver(subscription: Subscription, input: ExtendInput): boolean {
 
 /**
  * @param startsAnew another tariff, or the first paid period after a trial: it starts now, and what is left of the old time is
- * added once (of a trial only when the setting says so, hazard H8)
+ * added once (of a trial only when the setting says so, spec 02 H8)
  */
 function dateChanges(
   subscription: Subscription,

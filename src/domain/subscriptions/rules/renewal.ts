@@ -65,7 +65,7 @@ export function isSellable(quote: TariffQuote | ClassicQuote): boolean {
   return quote.finalKopeks > 0 || quote.base.originalKopeks > 0;
 }
 
-/** The periods on offer with the very prices that a renewal charges (hazard H5). */
+/** The periods on offer with the very prices that a renewal charges (spec 02 H5). */
 export function renewalOptions(input: RenewalInput): RenewalOption[] {
   const options: RenewalOption[] = [];
   for (const periodDays of renewalPeriods(input.tariff, input.settings)) {

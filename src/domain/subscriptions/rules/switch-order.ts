@@ -60,7 +60,7 @@ export function judgeSwitch(wish: SwitchWish, denied: string): JudgedSwitch {
 }
 
 /**
- * What a switch to one of the listed tariffs would cost, for lists; the same price as the switch charges (H5).
+ * What a switch to one of the listed tariffs would cost, for lists; the same price as the switch charges (spec 02 H5).
  * @returns null where no switch can be made: nothing to switch from, the tariff held already, or one without a price
  */
 export function offeredSwitch(

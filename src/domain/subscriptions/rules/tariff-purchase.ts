@@ -69,7 +69,7 @@ export interface SwitchInput {
   kind: SwitchKind;
   /** From the quote; 0 = the end date stays. */
   newPeriodDays: number;
-  /** Something is charged: only then does a trial become paid (hazard H8). */
+  /** Something is charged: only then does a trial become paid (spec 02 H8). */
   isPaid: boolean;
   squads: readonly Pick<ServerSquad, 'squadUuid' | 'isAvailable'>[];
 }
@@ -77,7 +77,7 @@ export interface SwitchInput {
 /** The changed fields of a switch; traffic purchases are always dropped with it. */
 export interface SwitchResult {
   changes: SubscriptionChanges;
-  /** Money turned a trial into a paid subscription: one conversion row is due (hazard H8). */
+  /** Money turned a trial into a paid subscription: one conversion row is due (spec 02 H8). */
   isTrialConversion: boolean;
 }
 

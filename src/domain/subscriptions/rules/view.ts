@@ -65,7 +65,7 @@ export interface SubscriptionViewInput {
   now: Date;
 }
 
-/** Everything of SubscriptionData. Pure: reading never writes a status (hazard H29). */
+/** Everything of SubscriptionData. Pure: reading never writes a status (spec 02 H29). */
 export function viewSubscription(input: SubscriptionViewInput): SubscriptionView {
   const { subscription, tariff, now } = input;
   const status = actualStatus(subscription, now);
@@ -138,7 +138,7 @@ export function recurringDailyPrice(
 }
 
 /**
- * When a daily subscription is charged next: 24 h after the last charge, but not before the paid time ends (hazards H10, H22).
+ * When a daily subscription is charged next: 24 h after the last charge, but not before the paid time ends (spec 02 H10, H22).
  * null when paused, never charged, or already due.
  */
 export function nextDailyChargeAt(

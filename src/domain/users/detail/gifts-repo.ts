@@ -16,17 +16,17 @@ interface GiftRow {
   id: number;
   token: string;
   status: string;
-  tariff_name: string | null;
-  period_days: number;
-  device_limit: number | null;
-  amount_kopeks: number;
-  payment_method: string | null;
-  gift_recipient_type: string | null;
-  gift_recipient_value: string | null;
-  gift_message: string | null;
-  created_at: Date;
-  paid_at: Date | null;
-  delivered_at: Date | null;
+  tariffName: string | null;
+  periodDays: number;
+  deviceLimit: number | null;
+  amountKopeks: number;
+  paymentMethod: string | null;
+  giftRecipientType: string | null;
+  giftRecipientValue: string | null;
+  giftMessage: string | null;
+  createdAt: Date;
+  paidAt: Date | null;
+  deliveredAt: Date | null;
   buyer: PartyJson | null;
   receiver: PartyJson | null;
 }
@@ -76,18 +76,18 @@ function toGift(row: GiftRow): GiftInfo {
     id: row.id,
     token: row.token,
     status: row.status,
-    tariffName: row.tariff_name,
-    periodDays: row.period_days,
-    deviceLimit: row.device_limit ?? 1,
-    amountKopeks: row.amount_kopeks,
-    paymentMethod: row.payment_method,
-    recipientType: row.gift_recipient_type,
-    recipientValue: row.gift_recipient_value,
-    message: row.gift_message,
+    tariffName: row.tariffName,
+    periodDays: row.periodDays,
+    deviceLimit: row.deviceLimit ?? 1,
+    amountKopeks: row.amountKopeks,
+    paymentMethod: row.paymentMethod,
+    recipientType: row.giftRecipientType,
+    recipientValue: row.giftRecipientValue,
+    message: row.giftMessage,
     buyer: toParty(row.buyer),
     receiver: toParty(row.receiver),
-    createdAt: row.created_at,
-    paidAt: row.paid_at,
-    deliveredAt: row.delivered_at,
+    createdAt: row.createdAt,
+    paidAt: row.paidAt,
+    deliveredAt: row.deliveredAt,
   };
 }

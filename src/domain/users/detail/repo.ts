@@ -21,23 +21,23 @@ export interface DetailFacts {
 }
 
 interface FactsRow {
-  updated_at: Date;
-  lifetime_used_traffic_bytes: number;
-  used_promocodes: number;
-  offer_percent: number;
-  offer_source: string | null;
-  offer_expires_at: Date | null;
-  group_id: number | null;
-  group_name: string;
-  is_default: boolean;
-  referral_count: number;
-  earnings_kopeks: number;
-  referred_by_username: string | null;
-  total_spent_kopeks: number;
-  purchase_count: number;
-  campaign_id: number | null;
-  campaign_name: string;
-  tariff_name: string | null;
+  updatedAt: Date;
+  lifetimeUsedTrafficBytes: number;
+  usedPromocodes: number;
+  offerPercent: number;
+  offerSource: string | null;
+  offerExpiresAt: Date | null;
+  groupId: number | null;
+  groupName: string;
+  isDefault: boolean;
+  referralCount: number;
+  earningsKopeks: number;
+  referredByUsername: string | null;
+  totalSpentKopeks: number;
+  purchaseCount: number;
+  campaignId: number | null;
+  campaignName: string;
+  tariffName: string | null;
 }
 
 /** One statement for all of it; null for an unknown user. */
@@ -49,7 +49,7 @@ export async function findDetailFacts(db: Db, userId: number): Promise<DetailFac
        f.total_spent_kopeks, f.purchase_count, c.id AS campaign_id, c.name AS campaign_name,
        (SELECT count(*)::int FROM users i WHERE i.referred_by_id = u.id) AS referral_count,
        (SELECT coalesce(sum(e.amount_kopeks), 0)::bigint FROM referral_earnings e WHERE e.user_id = u.id) AS earnings_kopeks
-     FROM users u JOIN user_figures f ON f.user_id = u.id LEFT JOIN promo_groups g ON g.id = u.promo_group_id
+     FROM users u JOIN user_stats f ON f.user_id = u.id LEFT JOIN promo_groups g ON g.id = u.promo_group_id
        LEFT JOIN users r ON r.id = u.referred_by_id LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs t ON t.id = s.tariff_id
        LEFT JOIN advertising_campaign_registrations cr ON cr.user_id = u.id LEFT JOIN advertising_campaigns c ON c.id = cr.campaign_id
      WHERE u.id = $1::int`,
@@ -57,31 +57,31 @@ export async function findDetailFacts(db: Db, userId: number): Promise<DetailFac
   );
   if (!row) return null;
   return {
-    updatedAt: row.updated_at,
-    lifetimeUsedTrafficBytes: row.lifetime_used_traffic_bytes,
-    usedPromocodes: row.used_promocodes,
-    promoOfferPercent: row.offer_percent,
-    promoOfferSource: row.offer_source,
-    promoOfferExpiresAt: row.offer_expires_at,
-    promoGroup: row.group_id === null ? null : { id: row.group_id, name: row.group_name, isDefault: row.is_default },
-    referralCount: row.referral_count,
-    earningsKopeks: row.earnings_kopeks,
-    referredByUsername: row.referred_by_username,
-    totalSpentKopeks: row.total_spent_kopeks,
-    purchaseCount: row.purchase_count,
-    campaign: row.campaign_id === null ? null : { id: row.campaign_id, name: row.campaign_name },
-    tariffName: row.tariff_name,
+    updatedAt: row.updatedAt,
+    lifetimeUsedTrafficBytes: row.lifetimeUsedTrafficBytes,
+    usedPromocodes: row.usedPromocodes,
+    promoOfferPercent: row.offerPercent,
+    promoOfferSource: row.offerSource,
+    promoOfferExpiresAt: row.offerExpiresAt,
+    promoGroup: row.groupId === null ? null : { id: row.groupId, name: row.groupName, isDefault: row.isDefault },
+    referralCount: row.referralCount,
+    earningsKopeks: row.earningsKopeks,
+    referredByUsername: row.referredByUsername,
+    totalSpentKopeks: row.totalSpentKopeks,
+    purchaseCount: row.purchaseCount,
+    campaign: row.campaignId === null ? null : { id: row.campaignId, name: row.campaignName },
+    tariffName: row.tariffName,
   };
 }
 
 interface TransactionRow {
   id: number;
   type: string;
-  amount_kopeks: number;
+  amountKopeks: number;
   description: string | null;
-  payment_method: string | null;
-  is_completed: boolean;
-  created_at: Date;
+  paymentMethod: string | null;
+  isCompleted: boolean;
+  createdAt: Date;
 }
 
 /** Visible movements of a user, newest first. @param type null = every type */
@@ -99,11 +99,11 @@ export async function listTransactionsOf(
   return rows.map((row) => ({
     id: row.id,
     type: row.type,
-    amountKopeks: shownAmount(row.type, row.amount_kopeks),
+    amountKopeks: shownAmount(row.type, row.amountKopeks),
     description: row.description,
-    paymentMethod: row.payment_method,
-    isCompleted: row.is_completed,
-    createdAt: row.created_at,
+    paymentMethod: row.paymentMethod,
+    isCompleted: row.isCompleted,
+    createdAt: row.createdAt,
   }));
 }
 

@@ -9,16 +9,16 @@ import type { UserFilters } from './rules.ts';
 /** Where each order is indexed: a table with the users' status and creation beside the figure, and the figure. */
 const ORDERS: Record<UserSort, { table: string; id: string; figure: string | null }> = {
   created_at: { table: 'users', id: 'id', figure: null },
-  balance: { table: 'user_figures', id: 'user_id', figure: 'balance_kopeks' },
-  total_spent: { table: 'user_figures', id: 'user_id', figure: 'total_spent_kopeks' },
-  purchase_count: { table: 'user_figures', id: 'user_id', figure: 'purchase_count' },
-  last_activity: { table: 'user_figures', id: 'user_id', figure: 'last_activity' },
+  balance: { table: 'user_stats', id: 'user_id', figure: 'balance_kopeks' },
+  total_spent: { table: 'user_stats', id: 'user_id', figure: 'total_spent_kopeks' },
+  purchase_count: { table: 'user_stats', id: 'user_id', figure: 'purchase_count' },
+  last_activity: { table: 'user_stats', id: 'user_id', figure: 'last_activity' },
   traffic: { table: 'user_traffic', id: 'user_id', figure: 'traffic_used_gb' },
 };
 
 const STATUSES = ['active', 'blocked', 'deleted'] as const;
 
-/** The indexed texts, see migration 0040. */
+/** The indexed texts, see prisma/sql/user-search.sql. */
 const NAMES = "user_search_text(u.username::text, u.first_name::text, u.last_name::text, ''::text)";
 const EMAIL = 'lower(u.email::text)';
 
@@ -46,11 +46,11 @@ function ordered(
   return { from: `(${(status === null ? STATUSES : [status]).map((of) => `(${part(of)})`).join(' UNION ALL ')})`, order };
 }
 
-/** All users, and those of the status; exact, from the tallies of migration 0010. */
+/** All users, and those of the status; exact, from the counters of prisma/sql/user-counters.sql. */
 export async function countByStatus(db: Db, status: UserFilters['status']): Promise<{ everyone: number; listed: number }> {
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(users), 0)::int AS everyone, coalesce(sum(users) FILTER (WHERE $1::text IS NULL OR status = $1::text), 0)::int AS listed
-     FROM user_tallies`,
+     FROM user_counters`,
     [status],
   );
   return row!;

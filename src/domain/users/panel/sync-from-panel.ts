@@ -38,7 +38,7 @@ export interface FromPanelResult {
  * before the transaction, so a subscription that is newer than that reading stays as it is (spec 06 hazard 7): one that waits for
  * its push, went to the panel since, or was reported on by the panel since or within the last minute. A panel user that belongs to
  * somebody else is not taken over.
- * @throws AppError 404 'User not found' | 403 (H5) | 503 | 500 'Sync error: …'
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5) | 503 | 500 'Sync error: …'
  */
 export async function syncFromPanel(
   app: App,

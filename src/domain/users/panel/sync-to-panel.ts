@@ -37,7 +37,7 @@ export interface ToPanelResult {
  * Writes the local numbers over the panel's (spec 01 section 11.3). A creation, a change of everything and a panel user that is not
  * linked yet go the way of every push; a change of chosen fields is one call of its own, and what has changed here meanwhile is
  * pushed after it (spec 06 hazards 6, 7).
- * @throws AppError 404 'User not found' | 403 (H5) | 400 'User has no subscription to sync' | 503 | 500 'Sync error: …'
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5) | 400 'User has no subscription to sync' | 503 | 500 'Sync error: …'
  */
 export async function syncToPanel(app: App, actor: AdminActor, userId: number, request: ToPanelRequest): Promise<ToPanelResult> {
   const user = await guardTarget(app, actor, userId, 'change');

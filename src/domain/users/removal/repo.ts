@@ -8,7 +8,7 @@ const KEPT: readonly string[] = [
   ...['transactions', 'ledger_accounts', 'payments', 'guest_purchases', 'referral_earnings', 'withdrawal_requests'],
   ...['subscription_conversions', 'advertising_campaign_registrations', 'admin_audit_log'],
   // Follow the user's row by triggers.
-  ...['user_figures', 'user_traffic', 'referrer_figures', 'referrer_days'],
+  ...['user_stats', 'user_traffic', 'referrer_stats', 'referrer_days'],
 ];
 
 interface Reference {

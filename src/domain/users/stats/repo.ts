@@ -37,12 +37,12 @@ type SubscriptionNumbers = Pick<
   'withSubscription' | 'withActiveSubscription' | 'withTrial' | 'withExpiredSubscription'
 >;
 
-/** Exact, from the tallies of migration 0010. */
+/** Exact, from the counters of prisma/sql/user-counters.sql. */
 export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUsers' | 'activeUsers' | 'deletedUsers'>> {
   const [row] = await db.sql<Pick<UsersStats, 'totalUsers' | 'activeUsers' | 'deletedUsers'>>(
     `SELECT coalesce(sum(users), 0)::int AS "totalUsers",
        coalesce(sum(users) FILTER (WHERE status = 'active'), 0)::int AS "activeUsers",
-       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS "deletedUsers" FROM user_tallies`,
+       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS "deletedUsers" FROM user_counters`,
   );
   return row!;
 }
@@ -56,7 +56,7 @@ export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
        count(*) FILTER (WHERE status = 'active' AND created_at >= $3::timestamptz)::int AS "newMonth",
        count(*) FILTER (WHERE last_activity >= $1::timestamptz)::int AS "activeToday",
        count(*) FILTER (WHERE last_activity >= $2::timestamptz)::int AS "activeWeek",
-       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS "activeMonth" FROM user_figures`,
+       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS "activeMonth" FROM user_stats`,
     [at.today, at.weekAgo, at.monthAgo],
   );
   return row!;

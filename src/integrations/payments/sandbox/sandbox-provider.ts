@@ -114,7 +114,7 @@ async function callInvoice(http: HttpClient, connection: SandboxPaymentConnectio
   }
 }
 
-/** The signature is mandatory and covers the bytes as received (H1, H17), compared in constant time (H18). */
+/** The signature is mandatory and covers the bytes as received (spec 03 H1, H17), compared in constant time (H18). */
 function judge(callback: ProviderCallback, connection: SandboxPaymentConnection | null): CallbackVerdict {
   if (callback.method === 'GET') {
     return refused(200, { status: 'ok', service: 'sandbox_webhook', enabled: connection !== null });

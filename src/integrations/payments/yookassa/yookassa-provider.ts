@@ -48,7 +48,7 @@ async function createPayment(http: HttpClient, connection: YookassaConnection, r
   if (request.amountKopeks < connection.minKopeks || request.amountKopeks > connection.maxKopeks) {
     throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');
   }
-  // H16: a receipt goes to the payer or to our own contact, never to a made-up address.
+  // spec 03 H16: a receipt goes to the payer or to our own contact, never to a made-up address.
   const receiptEmail = request.payerEmail ?? connection.receiptEmail;
   if (!receiptEmail) throw new ProviderError(METHOD, 'rejected', 'No receipt contact');
   const returnUrl = request.returnUrl ?? connection.returnUrl;

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ app, clock } = await testApp());
 });
 
-describe('H16: a balance moved over the Web API', () => {
+describe('spec 01 H16: a balance moved over the Web API', () => {
   const token: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
   const adjust = (user: number, amountKopeks: number, isShown = true) =>
     adjustBalance(app, token, { user, amountKopeks, description: null, isShown }, null);
@@ -61,7 +61,7 @@ describe('H16: a balance moved over the Web API', () => {
   });
 });
 
-describe('H22: a user of the web is alive', () => {
+describe('spec 01 H22: a user of the web is alive', () => {
   test('an authenticated request moves last_activity of an account without messenger', async () => {
     const { id, signIn } = await aVerifiedAccount(app);
     const activity = async () =>

@@ -4,9 +4,8 @@ import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
-import { resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
-import { handlePasswordReset } from '../../../../src/domain/identity/jobs.ts';
 import { linkMessenger } from '../../../../src/domain/identity/linking/link-messenger.ts';
 import { completeLinking, completeLinkingByState, startLinking } from '../../../../src/domain/identity/linking/link-provider.ts';
 import { unlinkProvider } from '../../../../src/domain/identity/linking/unlink-provider.ts';
@@ -42,7 +41,7 @@ type Account = Awaited<ReturnType<typeof aVerifiedAccount>>;
 
 async function reset({ email }: Account): Promise<void> {
   clock.advance(2_000);
-  await handlePasswordReset(app, { email });
+  await mailPasswordReset(app, email);
   await resetPassword(app, { token: await mailedSecret(app, email), password: NEW_PASSWORD });
 }
 
@@ -77,7 +76,7 @@ function slowProvider(happens: () => Promise<void>): App {
   return { ...app, ports: { ...app.ports, oauth: Object.assign(Object.create(oauth), { fetchIdentity }) } };
 }
 
-describe('H8: after a new password', () => {
+describe('spec 01 H8: after a new password', () => {
   test('access tokens from before are refused, those of the next sign-in are not', async () => {
     const account = await aVerifiedAccount(app);
     const other = await openSession(app, account.id);
@@ -122,7 +121,7 @@ describe('H8: after a new password', () => {
   });
 });
 
-describe('H8: the very moment of the end', () => {
+describe('spec 01 H8: the very moment of the end', () => {
   test('a token of the same second from before is refused, the next one counts', async () => {
     const account = await aVerifiedAccount(app);
     clock.advance(1_000 - (clock.now().getTime() % 1_000) + 100);
@@ -207,7 +206,7 @@ describe('H8: the very moment of the end', () => {
   });
 });
 
-describe('H8: an offer to merge made with an identity that a thief had linked to the other account', () => {
+describe('spec 01 H8: an offer to merge made with an identity that a thief had linked to the other account', () => {
   async function offerOf(thief: Account, victim: Account): Promise<string> {
     const google = someone();
     for (const [account, wanted] of [
@@ -238,7 +237,7 @@ describe('H8: an offer to merge made with an identity that a thief had linked to
   });
 });
 
-test('H8: a blocked user who is let in again signs in anew', async () => {
+test('spec 01 H8: a blocked user who is let in again signs in anew', async () => {
   const admin: AdminActor = { kind: 'admin', userId: 2_000_000_000, level: 1_000, isConfigAdmin: true };
   const { id, signIn } = await aVerifiedAccount(app);
   clock.advance(2_000);

@@ -1,5 +1,5 @@
 /**
- * H10: nobody learns from an answer, or from the time it takes, whether an address has an account. Two proofs: the same statements
+ * spec 01 H10: nobody learns from an answer, or from the time it takes, whether an address has an account. Two proofs: the same statements
  * go to the database (exact, whatever the load), and the quickest of interleaved calls lie close together.
  */
 import type { FastifyInstance } from 'fastify';
@@ -104,7 +104,7 @@ function expectAlikeInTime(seen: Record<Kind, Seen[]>): void {
   expect(Math.max(...quickest) - least, shown).toBeLessThan(Math.max(least, 5));
 }
 
-describe('H10: no enumeration', () => {
+describe('spec 01 H10: no enumeration', () => {
   test('signing in with a wrong password: one answer, one work, one time', { timeout: 60_000 }, async () => {
     const client = clientOf(server);
     const seen = await interleaved(7, (email) => client.post('/cabinet/auth/email/login', { email, password: 'wrong password' }));
@@ -127,7 +127,7 @@ describe('H10: no enumeration', () => {
   });
 });
 
-describe('H12: tries are limited by account and by address', () => {
+describe('spec 01 H12: tries are limited by account and by address', () => {
   test('an invented forwarding header makes nobody a new visitor', async () => {
     const proxied = await testServer((await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } })).app);
     try {

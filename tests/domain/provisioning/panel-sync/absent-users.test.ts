@@ -7,7 +7,7 @@ import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } 
 import { aServer, everything, inStep, push, run, startEmpty, usersOf } from './setup.ts';
 
 async function uuidOf(t: ProvisioningTest, id: number): Promise<string> {
-  return (await readRow(t.app, id)).vpnpanel_uuid!;
+  return (await readRow(t.app, id)).vpnpanelUuid!;
 }
 
 describe('accounts whose panel user is gone', () => {
@@ -24,7 +24,7 @@ describe('accounts whose panel user is gone', () => {
       ]);
       await t.adapter.deleteUser(await uuidOf(t, id));
     }
-    const end = (await readRow(t.app, paid.id)).end_date;
+    const end = (await readRow(t.app, paid.id)).endDate;
     const [users] = await usersOf(t.app, NETHERLANDS);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ deleted: 2, errors: 0 });
     const blank = {
@@ -36,10 +36,10 @@ describe('accounts whose panel user is gone', () => {
       subscription_url: null,
       vpnpanel_uuid: null,
     };
-    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, end_date: end, traffic_limit_gb: 100, device_limit: 2 });
+    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, endDate: end, traffic_limit_gb: 100, device_limit: 2 });
     expect(await readRow(t.app, trial!.id)).toMatchObject({
       ...blank,
-      end_date: t.clock.now(),
+      endDate: t.clock.now(),
       traffic_limit_gb: 0,
       device_limit: 1,
       is_trial: true,
@@ -67,8 +67,8 @@ describe('accounts whose panel user is gone', () => {
           : t.adapter.findByEmail(email),
     });
     expect(await run(picky, 'from_panel', 'all')).toMatchObject({ status: 'completed', counts: { deleted: 1, errors: 1 } });
-    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanel_uuid: null });
-    expect(await readRow(t.app, odd!.id)).toMatchObject({ status: 'active', vpnpanel_uuid: expect.any(String) });
+    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanelUuid: null });
+    expect(await readRow(t.app, odd!.id)).toMatchObject({ status: 'active', vpnpanelUuid: expect.any(String) });
   });
 
   it('a clean-up takes only those whose status is not disabled or limited, and counts the others it looked at', async () => {
@@ -80,8 +80,8 @@ describe('accounts whose panel user is gone', () => {
     await t.app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [off!.id]);
     const result = await run(t.app, 'cleanup');
     expect(result).toMatchObject({ status: 'completed', refusal: null, counts: { deleted: 1, checked: 21, errors: 0 } });
-    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanel_uuid: null });
-    expect((await readRow(t.app, off!.id)).vpnpanel_uuid).not.toBeNull();
+    expect(await readRow(t.app, gone!.id)).toMatchObject({ status: 'disabled', vpnpanelUuid: null });
+    expect((await readRow(t.app, off!.id)).vpnpanelUuid).not.toBeNull();
   });
 
   it('statuses only switches them off', async () => {
@@ -89,129 +89,133 @@ describe('accounts whose panel user is gone', () => {
     const held = await inStep(t, 10);
     await t.adapter.deleteUser(await uuidOf(t, held[0]!.id));
     expect((await run(t.app, 'statuses')).counts).toMatchObject({ deleted: 1, checked: 9 });
-    expect(await readRow(t.app, held[0]!.id)).toMatchObject({ status: 'disabled', connected_squads: [NETHERLANDS] });
+    expect(await readRow(t.app, held[0]!.id)).toMatchObject({ status: 'disabled', connectedSquads: [NETHERLANDS] });
   });
 });
 
-describe.each(['cleanup', 'statuses', 'from_panel'] as const)('hazard 4: orphans on a partial list (%s)', (kind) => {
-  const mode = kind === 'from_panel' ? 'all' : undefined;
+describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
+  'spec 06 section 17, hazard 4: orphans on a partial list (%s)',
+  (kind) => {
+    const mode = kind === 'from_panel' ? 'all' : undefined;
 
-  it('an empty list disables nobody', async () => {
-    const t = await startEmpty();
-    await inStep(t, 3);
-    const before = await everything(t.app);
-    const app = withPort(t.app, { ...t.adapter, listUsers: async () => ({ users: [], total: 0 }) });
-    expect(await run(app, kind, mode)).toMatchObject({
-      status: 'completed',
-      refusal: 'incomplete_list',
-      counts: { deleted: 0, errors: 1 },
+    it('an empty list disables nobody', async () => {
+      const t = await startEmpty();
+      await inStep(t, 3);
+      const before = await everything(t.app);
+      const app = withPort(t.app, { ...t.adapter, listUsers: async () => ({ users: [], total: 0 }) });
+      expect(await run(app, kind, mode)).toMatchObject({
+        status: 'completed',
+        refusal: 'incomplete_list',
+        counts: { deleted: 0, errors: 1 },
+      });
+      expect(await everything(t.app)).toEqual(before);
     });
-    expect(await everything(t.app)).toEqual(before);
-  });
 
-  it('a list that does not hold as many users as the panel counts disables nobody', async () => {
-    const t = await startEmpty();
-    await inStep(t, 30);
-    const before = await everything(t.app);
-    const app = withPort(t.app, {
-      ...t.adapter,
-      listUsers: async (page) => {
-        const list = await t.adapter.listUsers(page);
-        return { ...list, users: list.users.slice(1) };
-      },
+    it('a list that does not hold as many users as the panel counts disables nobody', async () => {
+      const t = await startEmpty();
+      await inStep(t, 30);
+      const before = await everything(t.app);
+      const app = withPort(t.app, {
+        ...t.adapter,
+        listUsers: async (page) => {
+          const list = await t.adapter.listUsers(page);
+          return { ...list, users: list.users.slice(1) };
+        },
+      });
+      expect(await run(app, kind, mode)).toMatchObject({ refusal: 'incomplete_list', counts: { deleted: 0 } });
+      expect(await everything(t.app)).toEqual(before);
     });
-    expect(await run(app, kind, mode)).toMatchObject({ refusal: 'incomplete_list', counts: { deleted: 0 } });
-    expect(await everything(t.app)).toEqual(before);
-  });
 
-  it('more than a tenth missing disables nobody', async () => {
-    const t = await startEmpty();
-    const held = await inStep(t, 20);
-    for (const { id } of held.slice(0, 3)) await t.adapter.deleteUser(await uuidOf(t, id));
-    const before = await everything(t.app);
-    expect(await run(t.app, kind, mode)).toMatchObject({ refusal: 'too_many_absent', counts: { deleted: 0, errors: 1 } });
-    expect(await everything(t.app)).toEqual(before);
-  });
-
-  it('a user whom the whole list lacks, but the panel has, is not disabled', async () => {
-    const t = await startEmpty();
-    const held = await inStep(t, 12);
-    const hidden = await uuidOf(t, held[0]!.id);
-    const before = await everything(t.app);
-    const app = withPort(t.app, {
-      ...t.adapter,
-      listUsers: async (page) => {
-        const list = await t.adapter.listUsers(page);
-        return { users: list.users.filter((user) => user.uuid !== hidden), total: list.total - 1 };
-      },
+    it('more than a tenth missing disables nobody', async () => {
+      const t = await startEmpty();
+      const held = await inStep(t, 20);
+      for (const { id } of held.slice(0, 3)) await t.adapter.deleteUser(await uuidOf(t, id));
+      const before = await everything(t.app);
+      expect(await run(t.app, kind, mode)).toMatchObject({ refusal: 'too_many_absent', counts: { deleted: 0, errors: 1 } });
+      expect(await everything(t.app)).toEqual(before);
     });
-    expect(await run(app, kind, mode)).toMatchObject({ status: 'completed', refusal: null, counts: { deleted: 0, errors: 0 } });
-    expect(await everything(t.app)).toEqual(before);
-  });
 
-  it('a page that fails concludes nothing', async () => {
-    const t = await startEmpty();
-    await inStep(t, 12);
-    const before = await everything(t.app);
-    const app = withPort(t.app, {
-      ...t.adapter,
-      listUsers: () => Promise.reject(new PanelError('rejected', 'VPN panel refused')),
+    it('a user whom the whole list lacks, but the panel has, is not disabled', async () => {
+      const t = await startEmpty();
+      const held = await inStep(t, 12);
+      const hidden = await uuidOf(t, held[0]!.id);
+      const before = await everything(t.app);
+      const app = withPort(t.app, {
+        ...t.adapter,
+        listUsers: async (page) => {
+          const list = await t.adapter.listUsers(page);
+          return { users: list.users.filter((user) => user.uuid !== hidden), total: list.total - 1 };
+        },
+      });
+      expect(await run(app, kind, mode)).toMatchObject({ status: 'completed', refusal: null, counts: { deleted: 0, errors: 0 } });
+      expect(await everything(t.app)).toEqual(before);
     });
-    expect(await run(app, kind, mode)).toMatchObject({ status: 'failed', counts: { deleted: 0, errors: 1 } });
-    expect(await everything(t.app)).toEqual(before);
-  });
 
-  it('a subscription of today, one that waits for its push, and one that the panel reported on are left alone', async () => {
-    const t = await startEmpty();
-    const held = await inStep(t, 40);
-    const [waiting, reported] = held;
-    for (const { id } of [waiting!, reported!]) await t.adapter.deleteUser(await uuidOf(t, id));
-    await requestProvisioning(t.app, waiting!.id);
-    await t.app.db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int', [
-      reported!.id,
-      t.clock.now(),
-    ]);
-    const app = withPort(t.app, {
-      ...t.adapter,
-      listUsers: async (page) => {
-        const list = await t.adapter.listUsers(page);
-        t.clock.advance(SECOND_MS);
-        // Bought and pushed while the list was read.
-        await push(t.app, (await aSubscription(t.app)).id);
-        return list;
-      },
+    it('a page that fails concludes nothing', async () => {
+      const t = await startEmpty();
+      await inStep(t, 12);
+      const before = await everything(t.app);
+      const app = withPort(t.app, {
+        ...t.adapter,
+        listUsers: () => Promise.reject(new PanelError('rejected', 'VPN panel refused')),
+      });
+      expect(await run(app, kind, mode)).toMatchObject({ status: 'failed', counts: { deleted: 0, errors: 1 } });
+      expect(await everything(t.app)).toEqual(before);
     });
-    expect((await run(app, kind, mode)).counts.deleted).toBe(0);
-    t.clock.advance(2 * MINUTE_MS);
-    await t.app.db.sql("UPDATE subscriptions SET provision_state = 'synced', provision_requested_at = NULL WHERE id = $1::int", [
-      waiting!.id,
-    ]);
-    expect((await run(t.app, kind, mode)).counts.deleted).toBe(2);
-  });
 
-  it('money is never touched, and e-mail-only accounts are no orphans', async () => {
-    const t = await startEmpty();
-    const held = await inStep(t, 10);
-    const [mail] = await t.app.db.sql<{ id: number }>(
-      `INSERT INTO users (auth_type, email, email_verified, referral_code, promo_group_id)
-       VALUES ('email', $1, true, $1, (SELECT id FROM promo_groups WHERE is_default)) RETURNING id`,
-      [`only${held[0]!.id}@x.io`],
-    );
-    await t.app.db.sql(
-      "INSERT INTO subscriptions (user_id, status, end_date, created_at) VALUES ($1::int, 'active', $2::timestamptz, $3::timestamptz)",
-      [mail!.id, addDays(t.clock.now(), 9), t.clock.now()],
-    );
-    await topUp(t.app, held[0]!.user.id, 5000);
-    t.clock.advance(SECOND_MS);
-    await t.adapter.deleteUser(await uuidOf(t, held[0]!.id));
-    const money = () =>
-      t.app.db.sql(
-        'SELECT (SELECT count(*)::int FROM transactions) AS rows, (SELECT sum(balance_kopeks)::int FROM users) AS balance',
+    it('a subscription of today, one that waits for its push, and one that the panel reported on are left alone', async () => {
+      const t = await startEmpty();
+      const held = await inStep(t, 40);
+      const [waiting, reported] = held;
+      for (const { id } of [waiting!, reported!]) await t.adapter.deleteUser(await uuidOf(t, id));
+      await requestProvisioning(t.app, waiting!.id);
+      await t.app.db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int', [
+        reported!.id,
+        t.clock.now(),
+      ]);
+      const app = withPort(t.app, {
+        ...t.adapter,
+        listUsers: async (page) => {
+          const list = await t.adapter.listUsers(page);
+          t.clock.advance(SECOND_MS);
+          // Bought and pushed while the list was read.
+          await push(t.app, (await aSubscription(t.app)).id);
+          return list;
+        },
+      });
+      expect((await run(app, kind, mode)).counts.deleted).toBe(0);
+      t.clock.advance(2 * MINUTE_MS);
+      await t.app.db.sql(
+        "UPDATE subscriptions SET provision_state = 'synced', provision_requested_at = NULL WHERE id = $1::int",
+        [waiting!.id],
       );
-    const before = await money();
-    expect((await run(t.app, kind, mode)).counts.deleted).toBe(1);
-    expect(await money()).toEqual(before);
-    const [row] = await t.app.db.sql('SELECT status FROM subscriptions WHERE user_id = $1::int', [mail!.id]);
-    expect(row).toEqual({ status: 'active' });
-  });
-});
+      expect((await run(t.app, kind, mode)).counts.deleted).toBe(2);
+    });
+
+    it('money is never touched, and e-mail-only accounts are no orphans', async () => {
+      const t = await startEmpty();
+      const held = await inStep(t, 10);
+      const [mail] = await t.app.db.sql<{ id: number }>(
+        `INSERT INTO users (auth_type, email, email_verified, referral_code, promo_group_id)
+       VALUES ('email', $1, true, $1, (SELECT id FROM promo_groups WHERE is_default)) RETURNING id`,
+        [`only${held[0]!.id}@x.io`],
+      );
+      await t.app.db.sql(
+        "INSERT INTO subscriptions (user_id, status, end_date, created_at) VALUES ($1::int, 'active', $2::timestamptz, $3::timestamptz)",
+        [mail!.id, addDays(t.clock.now(), 9), t.clock.now()],
+      );
+      await topUp(t.app, held[0]!.user.id, 5000);
+      t.clock.advance(SECOND_MS);
+      await t.adapter.deleteUser(await uuidOf(t, held[0]!.id));
+      const money = () =>
+        t.app.db.sql(
+          'SELECT (SELECT count(*)::int FROM transactions) AS rows, (SELECT sum(balance_kopeks)::int FROM users) AS balance',
+        );
+      const before = await money();
+      expect((await run(t.app, kind, mode)).counts.deleted).toBe(1);
+      expect(await money()).toEqual(before);
+      const [row] = await t.app.db.sql('SELECT status FROM subscriptions WHERE user_id = $1::int', [mail!.id]);
+      expect(row).toEqual({ status: 'active' });
+    });
+  },
+);

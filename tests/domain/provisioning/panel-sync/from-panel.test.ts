@@ -35,20 +35,20 @@ describe('from the panel', () => {
       [messengerId],
     );
     expect(user).toMatchObject({
-      first_name: 'Ivan',
-      last_name: 'Petrov',
+      firstName: 'Ivan',
+      lastName: 'Petrov',
       username: 'ivan_p',
       language: 'ru',
-      vpnpanel_uuid: made.uuid,
+      vpnpanelUuid: made.uuid,
       status: 'active',
-      is_trial: false,
-      end_date: made.expireAt,
-      traffic_limit_gb: 50,
-      device_limit: 3,
-      connected_squads: [GERMANY],
-      vpnpanel_short_uuid: made.shortUuid,
-      subscription_url: made.subscriptionUrl,
-      provision_state: 'synced',
+      isTrial: false,
+      endDate: made.expireAt,
+      trafficLimitGb: 50,
+      deviceLimit: 3,
+      connectedSquads: [GERMANY],
+      vpnpanelShortUuid: made.shortUuid,
+      subscriptionUrl: made.subscriptionUrl,
+      provisionState: 'synced',
       links: 1,
       groups: 1,
       events: 1,
@@ -60,7 +60,7 @@ describe('from the panel', () => {
   it('keeps to its mode', async () => {
     const t = await startEmpty();
     const [held] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+    const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid, trafficLimitBytes: 7 * GB });
     const messengerId = 7_200_000_000 + unique();
     await aPanelUser(t, { messengerId });
@@ -77,7 +77,7 @@ describe('from the panel', () => {
   it('a limit below one GB stays a limit, here and at the panel', async () => {
     const t = await startEmpty();
     const [held] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+    const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid, trafficLimitBytes: GB / 2 });
     const messengerId = 7_250_000_000 + unique();
     await aPanelUser(t, { messengerId, trafficLimitBytes: 1 });
@@ -107,7 +107,7 @@ describe('from the panel', () => {
     const wanted = await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 9) });
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 1, listed: 3 });
     const [row] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE messenger_id = $1::bigint', [messengerId]);
-    expect(row).toEqual({ vpnpanel_uuid: wanted.uuid });
+    expect(row).toEqual({ vpnpanelUuid: wanted.uuid });
   });
 
   describe('two panel users of one account, one of them known by e-mail alone', () => {
@@ -171,19 +171,19 @@ describe('from the panel', () => {
     await aPanelUser(t);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, updated: 1, listed: 3 });
     const [linked] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [row!.id]);
-    expect(linked).toEqual({ vpnpanel_uuid: made.uuid });
+    expect(linked).toEqual({ vpnpanelUuid: made.uuid });
   });
 
   it("a panel user that names somebody else's messenger id moves there, and the one who held it gets a push of his own", async () => {
     const t = await startEmpty();
     const [holder] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, holder!.id)).vpnpanel_uuid!;
+    const uuid = (await readRow(t.app, holder!.id)).vpnpanelUuid!;
     const other = await aUser(t.app);
     await t.adapter.updateUser({ uuid, messengerId: other.messengerId });
     await run(t.app, 'from_panel', 'update_only');
     const [row] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [other.id]);
-    expect(row).toEqual({ vpnpanel_uuid: uuid });
-    expect(await readRow(t.app, holder!.id)).toMatchObject({ vpnpanel_uuid: null, provision_state: 'pending' });
+    expect(row).toEqual({ vpnpanelUuid: uuid });
+    expect(await readRow(t.app, holder!.id)).toMatchObject({ vpnpanelUuid: null, provisionState: 'pending' });
   });
 
   it('one account that cannot be saved costs itself only', async () => {
@@ -208,7 +208,7 @@ describe('from the panel', () => {
   });
 });
 
-describe('hazard 7: stale overwrite', () => {
+describe('spec 06 section 17, hazard 7: stale overwrite', () => {
   it('a renewal that the panel has not taken yet is not undone by its older end', async () => {
     const t = await startEmpty();
     const [held] = await inStep(t, 1);
@@ -216,7 +216,7 @@ describe('hazard 7: stale overwrite', () => {
     await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [held!.id, renewed]);
     await requestProvisioning(t.app, held!.id);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, deleted: 0 });
-    expect((await readRow(t.app, held!.id)).end_date).toEqual(renewed);
+    expect((await readRow(t.app, held!.id)).endDate).toEqual(renewed);
   });
 
   it('a renewal pushed after the page was read is not undone by what the page said', async () => {
@@ -234,7 +234,7 @@ describe('hazard 7: stale overwrite', () => {
       },
     });
     expect((await run(app, 'from_panel', 'all')).counts.updated).toBe(0);
-    expect((await readRow(t.app, held!.id)).end_date).toEqual(renewed);
+    expect((await readRow(t.app, held!.id)).endDate).toEqual(renewed);
   });
 
   it('what the panel itself changed in a settled row is taken over, in both directions', async () => {
@@ -247,16 +247,16 @@ describe('hazard 7: stale overwrite', () => {
     ] as const) {
       const end = addDays(t.clock.now(), days);
       ends.set(id, end);
-      await t.adapter.updateUser({ uuid: (await readRow(t.app, id)).vpnpanel_uuid!, expireAt: end });
+      await t.adapter.updateUser({ uuid: (await readRow(t.app, id)).vpnpanelUuid!, expireAt: end });
     }
     expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(2);
-    for (const [id, end] of ends) expect((await readRow(t.app, id)).end_date).toEqual(end);
+    for (const [id, end] of ends) expect((await readRow(t.app, id)).endDate).toEqual(end);
   });
 
   it('guard W: a row that the panel reported on less than a minute ago is left alone', async () => {
     const t = await startEmpty();
     const [held] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, held!.id)).vpnpanel_uuid!;
+    const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid, trafficLimitBytes: GB });
     await t.app.db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int', [
       held!.id,
@@ -282,8 +282,8 @@ describe('hazard 7: stale overwrite', () => {
   it('the status follows the panel', async () => {
     const t = await startEmpty();
     const [off, limited] = await inStep(t, 2, { trafficLimitGb: 1 });
-    await t.adapter.disableUser((await readRow(t.app, off!.id)).vpnpanel_uuid!);
-    t.panel.addTraffic((await readRow(t.app, limited!.id)).vpnpanel_uuid!, 2 * GB);
+    await t.adapter.disableUser((await readRow(t.app, off!.id)).vpnpanelUuid!);
+    t.panel.addTraffic((await readRow(t.app, limited!.id)).vpnpanelUuid!, 2 * GB);
     await run(t.app, 'statuses');
     expect((await readRow(t.app, off!.id)).status).toBe('disabled');
     expect((await readRow(t.app, limited!.id)).status).toBe('limited');

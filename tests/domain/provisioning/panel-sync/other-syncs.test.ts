@@ -18,7 +18,7 @@ describe('to the panel', () => {
     const [same, other, lost, over] = await inStep(t, 4);
     const fresh = await aSubscription(t.app, { days: 7 });
     const never = await aSubscription(t.app, { status: 'expired', days: -3 });
-    const uuidOf = async (id: number) => (await readRow(t.app, id)).vpnpanel_uuid!;
+    const uuidOf = async (id: number) => (await readRow(t.app, id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid: await uuidOf(other!.id), trafficLimitBytes: GB, squadUuids: [GERMANY] });
     await t.adapter.deleteUser(await uuidOf(lost!.id));
     await t.app.db.sql("UPDATE subscriptions SET status = 'expired', end_date = $2::timestamptz WHERE id = $1::int", [
@@ -37,7 +37,7 @@ describe('to the panel', () => {
     expect(await t.adapter.findByUuid(await uuidOf(over!.id))).toMatchObject({ status: 'DISABLED' });
     expect(await t.adapter.findByUuid(await uuidOf(lost!.id))).toMatchObject({ status: 'ACTIVE' });
     expect(await t.adapter.findByUuid(await uuidOf(fresh.id))).toMatchObject({ status: 'ACTIVE' });
-    expect((await readRow(t.app, never.id)).vpnpanel_uuid).toBeNull();
+    expect((await readRow(t.app, never.id)).vpnpanelUuid).toBeNull();
     expect(t.panel.listUsers().find((user) => user.username === `user_${same!.user.messengerId}`)).toEqual(sameBefore);
     t.clock.advance(SECOND_MS);
     const before = await everything(t.app);
@@ -59,7 +59,7 @@ describe('to the panel', () => {
     );
     const held = await aSubscription(t.app, { tariffId: row!.id });
     await run(t.app, 'to_panel');
-    const uuid = (await readRow(t.app, held.id)).vpnpanel_uuid!;
+    const uuid = (await readRow(t.app, held.id)).vpnpanelUuid!;
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ trafficResetStrategy: 'WEEK' });
   });
 
@@ -74,9 +74,9 @@ describe('to the panel', () => {
           : t.adapter.createUser(draft),
     });
     expect((await run(app, 'to_panel')).counts).toMatchObject({ created: 1, errors: 1 });
-    expect(await readRow(t.app, bad.id)).toMatchObject({ provision_state: 'pending' });
+    expect(await readRow(t.app, bad.id)).toMatchObject({ provisionState: 'pending' });
     expect(await jobsOf(t.app, 'provisioning.push')).toEqual([{ data: { subscriptionId: bad.id } }]);
-    expect(await readRow(t.app, good.id)).toMatchObject({ provision_state: 'synced' });
+    expect(await readRow(t.app, good.id)).toMatchObject({ provisionState: 'synced' });
   });
 
   it('a panel that is down ends the run with nothing sent', async () => {
@@ -118,13 +118,13 @@ describe('validate', () => {
       counts: { checked: 7, issuesFound: 4, fixed: 4, errors: 0 },
     });
     expect(await readRow(t.app, linkless!.id)).toMatchObject({
-      vpnpanel_short_uuid: links.vpnpanel_short_uuid,
-      subscription_url: links.subscription_url,
+      vpnpanelShortUuid: links.vpnpanelShortUuid,
+      subscriptionUrl: links.subscriptionUrl,
     });
-    expect(await readRow(t.app, over!.id)).toMatchObject({ status: 'expired', provision_state: 'pending' });
+    expect(await readRow(t.app, over!.id)).toMatchObject({ status: 'expired', provisionState: 'pending' });
     for (const { id } of [justOver!, reported!, carriedOn]) expect((await readRow(t.app, id)).status).toBe('active');
     expect(await readRow(t.app, deviceless.id)).toMatchObject({ device_limit: 1 });
-    expect(await readRow(t.app, listless.id)).toMatchObject({ connected_squads: [] });
+    expect(await readRow(t.app, listless.id)).toMatchObject({ connectedSquads: [] });
     const told = await t.app.db.sql(
       "SELECT 1 AS told FROM domain_events WHERE type = 'subscription.expired' AND user_id = $1::int",
       [over!.user.id],
@@ -145,7 +145,7 @@ describe('recommendations', () => {
   });
 });
 
-describe('hazard 5: servers on an empty or partial list', () => {
+describe('spec 06 section 17, hazard 5: servers on an empty or partial list', () => {
   it('an empty list changes nothing, a partial one takes off sale before anything is deleted', async () => {
     const t = await startEmpty();
     await startServerSync(t.app, actor);
@@ -157,7 +157,7 @@ describe('hazard 5: servers on an empty or partial list', () => {
     const first = await startServerSync(t.app, actor);
     expect(first.servers).toEqual({ created: 0, updated: 1, removed: 0, total: 3 });
     const [kept] = await t.app.db.sql("SELECT is_available FROM server_squads WHERE squad_uuid LIKE '%aa'");
-    expect(kept).toEqual({ is_available: false });
+    expect(kept).toEqual({ isAvailable: false });
   });
 });
 
@@ -238,7 +238,7 @@ describe('a wish that waits', () => {
   it('is not overtaken by a clean-up of statuses', async () => {
     const t = await startEmpty();
     const [held] = await inStep(t, 1);
-    await t.adapter.disableUser((await readRow(t.app, held!.id)).vpnpanel_uuid!);
+    await t.adapter.disableUser((await readRow(t.app, held!.id)).vpnpanelUuid!);
     await requestProvisioning(t.app, held!.id);
     expect((await run(t.app, 'statuses')).counts).toMatchObject({ updated: 0, deleted: 0 });
     expect((await readRow(t.app, held!.id)).status).toBe('active');

@@ -39,7 +39,7 @@ function unwilling(t: ProvisioningTest) {
 const endQueue = (t: ProvisioningTest, state: 'completed' | 'failed') =>
   t.app.db.sql(`UPDATE jobs.job SET state = '${state}' WHERE name = 'provisioning.remove-user' RETURNING id`);
 
-describe('hazard 7: what was taken away here is not made anew from an older list', () => {
+describe('spec 06 section 17, hazard 7: what was taken away here is not made anew from an older list', () => {
   it('an account erased after the list was read', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
@@ -136,7 +136,7 @@ describe('what was taken away here stays away while its panel user is still ther
     const t = await startEmpty({ environment: { VPNPANEL_USER_DELETE_MODE: 'disable' } });
     const admin = await anAdmin(t.app);
     const [held] = await inStep(t, 1);
-    const { vpnpanel_uuid: uuid } = await readRow(t.app, held!.id);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, held!.id);
     await deleteUserRow(t.app, admin, held!.user.id, null);
     await removePanelUser(t.app, uuid!);
     await endQueue(t, 'completed');
@@ -160,19 +160,19 @@ describe('what was taken away here stays away while its panel user is still ther
     await push(t.app, bought.id);
     t.clock.advance(SECOND_MS);
     await run(t.app, 'from_panel', 'all');
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([{ status: 'active', is_trial: false }]);
+    expect(await subscriptionsOf(t, held!.user.id)).toEqual([{ status: 'active', isTrial: false }]);
   });
 
   it('but what somebody has switched on again at the panel is taken over', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
     const [held] = await inStep(t, 1);
-    const { vpnpanel_uuid: uuid } = await readRow(t.app, held!.id);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, held!.id);
     await resetSubscription(t.app, admin, held!.user.id, { disablesInPanel: true, reason: null });
     await endQueue(t, 'completed');
     t.clock.advance(SECOND_MS);
     await t.adapter.enableUser(uuid!);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 1 });
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([{ status: 'active', is_trial: false }]);
+    expect(await subscriptionsOf(t, held!.user.id)).toEqual([{ status: 'active', isTrial: false }]);
   });
 });

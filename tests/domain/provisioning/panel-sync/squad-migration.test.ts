@@ -25,7 +25,7 @@ const move = (t: ProvisioningTest, app = t.app) =>
   migrateSquad(app, actor, { sourceUuid: ` ${NETHERLANDS} `, targetUuid: GERMANY });
 
 async function panelSquads(t: ProvisioningTest, id: number): Promise<string[]> {
-  const user = await t.adapter.findByUuid((await readRow(t.app, id)).vpnpanel_uuid!);
+  const user = await t.adapter.findByUuid((await readRow(t.app, id)).vpnpanelUuid!);
   return user!.squads.map((squad) => squad.uuid);
 }
 
@@ -69,12 +69,12 @@ describe('squad migration', () => {
         targetAdded: 2,
       },
     });
-    expect((await readRow(t.app, plain!.id)).connected_squads).toEqual([GERMANY]);
-    expect((await readRow(t.app, both!.id)).connected_squads).toEqual([GERMANY]);
-    expect((await readRow(t.app, linked!.id)).connected_squads).toEqual([FINLAND, GERMANY]);
+    expect((await readRow(t.app, plain!.id)).connectedSquads).toEqual([GERMANY]);
+    expect((await readRow(t.app, both!.id)).connectedSquads).toEqual([GERMANY]);
+    expect((await readRow(t.app, linked!.id)).connectedSquads).toEqual([FINLAND, GERMANY]);
     expect((await panelSquads(t, linked!.id)).sort()).toEqual([GERMANY, FINLAND].sort());
-    expect((await readRow(t.app, over.id)).connected_squads).toEqual([NETHERLANDS]);
-    expect((await readRow(t.app, elsewhere.id)).connected_squads).toEqual([FINLAND]);
+    expect((await readRow(t.app, over.id)).connectedSquads).toEqual([NETHERLANDS]);
+    expect((await readRow(t.app, elsewhere.id)).connectedSquads).toEqual([FINLAND]);
     const links = await t.app.db.sql(
       'SELECT subscription_id AS id, server_squad_id AS server, paid_price_kopeks AS paid FROM subscription_servers ORDER BY 1',
     );
@@ -108,10 +108,10 @@ describe('squad migration', () => {
     const t = await start();
     const fresh = await aSubscription(t.app);
     const [lost] = await inStep(t, 1);
-    await t.adapter.deleteUser((await readRow(t.app, lost!.id)).vpnpanel_uuid!);
+    await t.adapter.deleteUser((await readRow(t.app, lost!.id)).vpnpanelUuid!);
     expect((await move(t)).stats).toMatchObject({ total: 2, updated: 2, panelUpdated: 0, panelFailed: 0, targetAdded: 2 });
-    expect((await readRow(t.app, fresh.id)).connected_squads).toEqual([GERMANY]);
-    expect(await readRow(t.app, lost!.id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    expect((await readRow(t.app, fresh.id)).connectedSquads).toEqual([GERMANY]);
+    expect(await readRow(t.app, lost!.id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
     await pushSubscription(t.app, lost!.id);
     expect(await panelSquads(t, lost!.id)).toEqual([GERMANY]);
   });
@@ -141,14 +141,14 @@ describe('squad migration', () => {
       JSON.stringify([stale, NETHERLANDS]),
     ]);
     expect((await move(t)).stats).toMatchObject({ updated: 1, panelUpdated: 1 });
-    expect((await readRow(t.app, held!.id)).connected_squads).toEqual([stale, GERMANY]);
+    expect((await readRow(t.app, held!.id)).connectedSquads).toEqual([stale, GERMANY]);
     expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
   });
 
   it('one user whom the panel refuses stays, the others move', async () => {
     const t = await start();
     const held = await inStep(t, 3);
-    const bad = (await readRow(t.app, held[1]!.id)).vpnpanel_uuid!;
+    const bad = (await readRow(t.app, held[1]!.id)).vpnpanelUuid!;
     const app = withPort(t.app, {
       ...t.adapter,
       setSquadsOfUsers: () => Promise.reject(new PanelError('rejected', 'VPN panel: no')),
@@ -156,7 +156,7 @@ describe('squad migration', () => {
         patch.uuid === bad ? Promise.reject(new PanelError('rejected', 'VPN panel: no')) : t.adapter.updateUser(patch),
     });
     expect((await move(t, app)).stats).toMatchObject({ total: 3, updated: 2, panelUpdated: 2, panelFailed: 1 });
-    expect((await readRow(t.app, held[1]!.id)).connected_squads).toEqual([NETHERLANDS]);
+    expect((await readRow(t.app, held[1]!.id)).connectedSquads).toEqual([NETHERLANDS]);
     expect(await t.app.db.sql("SELECT error FROM squad_migration_items WHERE state = 'failed'")).toEqual([
       { error: 'VPN panel: no' },
     ]);
@@ -172,13 +172,13 @@ describe('squad migration', () => {
     expect(result).toMatchObject({ status: 'completed', stats: { total: 2, updated: 0, panelFailed: 2 } });
     t.panel.faults.set({});
     for (const { id } of held) {
-      expect((await readRow(t.app, id)).connected_squads).toEqual([NETHERLANDS]);
+      expect((await readRow(t.app, id)).connectedSquads).toEqual([NETHERLANDS]);
       expect(await panelSquads(t, id)).toEqual([NETHERLANDS]);
     }
   });
 });
 
-describe('hazard 6: panel call and commit are two steps', () => {
+describe('spec 06 section 17, hazard 6: panel call and commit are two steps', () => {
   it('a commit that fails after the panel was told is repeated from the stored intent', async () => {
     const t = await start();
     const [held] = await inStep(t, 1);
@@ -200,7 +200,7 @@ describe('hazard 6: panel call and commit are two steps', () => {
       },
     });
     expect(await move(t, app)).toMatchObject({ status: 'completed', stats: { updated: 1, panelUpdated: 1 } });
-    expect((await readRow(t.app, held!.id)).connected_squads).toEqual([GERMANY]);
+    expect((await readRow(t.app, held!.id)).connectedSquads).toEqual([GERMANY]);
     expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
   });
 
@@ -218,7 +218,7 @@ describe('hazard 6: panel call and commit are two steps', () => {
     });
     await move(t, app);
     expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
-    expect(await readRow(t.app, held!.id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    expect(await readRow(t.app, held!.id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
     expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
     await pushSubscription(t.app, held!.id);
     expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
@@ -239,7 +239,7 @@ describe('hazard 6: panel call and commit are two steps', () => {
     });
     await move(t, app);
     expect(await panelSquads(t, fresh.id)).toEqual([NETHERLANDS]);
-    expect(await readRow(t.app, fresh.id)).toMatchObject({ connected_squads: [GERMANY], provision_state: 'pending' });
+    expect(await readRow(t.app, fresh.id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
     expect(await jobsOf(t.app, 'provisioning.push')).toEqual([{ data: { subscriptionId: fresh.id } }]);
     await pushSubscription(t.app, fresh.id);
     expect(await panelSquads(t, fresh.id)).toEqual([GERMANY]);
@@ -260,7 +260,7 @@ describe('hazard 6: panel call and commit are two steps', () => {
     });
     expect(await move(t, app)).toMatchObject({ status: 'completed', stats: { updated: 0, panelFailed: 1 } });
     expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
-    expect(await readRow(t.app, held!.id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_state: 'pending' });
+    expect(await readRow(t.app, held!.id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionState: 'pending' });
     expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
     await pushSubscription(t.app, held!.id);
     expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
@@ -275,7 +275,7 @@ describe('hazard 6: panel call and commit are two steps', () => {
     expect(await move(t)).toMatchObject({ status: 'failed', error: 'unexpected', stats: { updated: 0 } });
     expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
     await pushSubscription(t.app, held!.id);
-    expect(await readRow(t.app, held!.id)).toMatchObject({ connected_squads: [NETHERLANDS], provision_version: 2 });
+    expect(await readRow(t.app, held!.id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionVersion: 2 });
     expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
   });
 
@@ -296,7 +296,7 @@ describe('hazard 6: panel call and commit are two steps', () => {
       },
     });
     await move(t, app);
-    expect((await readRow(t.app, held!.id)).connected_squads).toEqual([FINLAND, GERMANY]);
+    expect((await readRow(t.app, held!.id)).connectedSquads).toEqual([FINLAND, GERMANY]);
     await pushSubscription(t.app, held!.id);
     expect((await panelSquads(t, held!.id)).sort()).toEqual([FINLAND, GERMANY].sort());
   });

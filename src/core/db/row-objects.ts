@@ -1,0 +1,25 @@
+const NAMES_KEPT = 10_000;
+
+/** Bounded, because texts with dynamic aliases could name columns without end. */
+const names = new Map<string, string>();
+
+/** The Prisma field of a column: `user_id` is `userId`. What is no snake case stays. */
+export function fieldOf(column: string): string {
+  const known = names.get(column);
+  if (known !== undefined) return known;
+  const field = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  if (names.size < NAMES_KEPT) names.set(column, field);
+  return field;
+}
+
+/** Rows of a driver's array mode as objects under the fields' names; all of one result share one shape. */
+export function toObjects<Row extends object>(fields: readonly { name: string }[], rows: readonly unknown[][]): Row[] {
+  const keys = fields.map((field) => fieldOf(field.name));
+  const blank: Record<string, unknown> = {};
+  for (const key of keys) blank[key] = null;
+  return rows.map((values) => {
+    const row = { ...blank };
+    for (let at = 0; at < keys.length; at++) row[keys[at]!] = values[at];
+    return row as Row;
+  });
+}

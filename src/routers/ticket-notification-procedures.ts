@@ -1,0 +1,73 @@
+import type { AdminActor, UserActor } from '../core/actor.ts';
+import {
+  countUnreadNotifications,
+  listTicketNotifications,
+  readAllNotifications,
+  readNotification,
+  readTicketNotifications,
+} from '../domain/tickets/notifications.ts';
+import {
+  NotificationPath,
+  NotificationsMarkedResponse,
+  TicketNotificationListResponse,
+  TicketNotificationQuery,
+  UnreadCountResponse,
+} from './cabinet/ticket-notifications.schemas.ts';
+import { TicketPath } from './cabinet/tickets.schemas.ts';
+import { SuccessResponse } from './shared.schemas.ts';
+import type { ProcedureFor } from './trpc.ts';
+import { fromWire, toWire } from './wire.ts';
+
+type Reader = ProcedureFor<UserActor | AdminActor>;
+
+interface Group {
+  /** Base procedure of what only reads, and of what marks rows read. */
+  reading: Reader;
+  marking: Reader;
+  base: `/${string}`;
+  tag: string;
+  /** Whose notifications these are, for the summaries. */
+  owner: 'own notifications' | 'notifications of all administrators';
+}
+
+/** The notifications of tickets, which users have for themselves and administrators share (spec 05 section 2). */
+export function ticketNotificationProcedures({ reading, marking, base, tag, owner }: Group) {
+  const tags: [string] = [tag];
+  return {
+    list: reading
+      .meta({ openapi: { method: 'GET', path: base, tags, summary: `List ${owner}, newest first` } })
+      .input(fromWire(TicketNotificationQuery))
+      .output(toWire(TicketNotificationListResponse))
+      .query(({ ctx, input }) => listTicketNotifications(ctx.app, ctx.actor, input)),
+
+    unreadCount: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/unread-count`, tags, summary: `Count unread ${owner}` } })
+      .output(toWire(UnreadCountResponse))
+      .query(async ({ ctx }) => ({ unreadCount: await countUnreadNotifications(ctx.app, ctx.actor) })),
+
+    read: marking
+      .meta({ openapi: { method: 'POST', path: `${base}/{notification_id}/read`, tags, summary: 'Mark a notification read' } })
+      .input(fromWire(NotificationPath))
+      .output(SuccessResponse)
+      .mutation(async ({ ctx, input }) => {
+        await readNotification(ctx.app, ctx.actor, input.notificationId);
+        return { success: true as const };
+      }),
+
+    readAll: marking
+      .meta({ openapi: { method: 'POST', path: `${base}/read-all`, tags, summary: `Mark ${owner} read` } })
+      .output(toWire(NotificationsMarkedResponse))
+      .mutation(async ({ ctx }) => ({ success: true, markedCount: await readAllNotifications(ctx.app, ctx.actor) })),
+
+    readOfTicket: marking
+      .meta({
+        openapi: { method: 'POST', path: `${base}/ticket/{ticket_id}/read`, tags, summary: 'Mark those of a ticket read' },
+      })
+      .input(fromWire(TicketPath))
+      .output(toWire(NotificationsMarkedResponse))
+      .mutation(async ({ ctx, input }) => ({
+        success: true,
+        markedCount: await readTicketNotifications(ctx.app, ctx.actor, input.ticketId),
+      })),
+  };
+}
