@@ -9,11 +9,11 @@ import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
 import { logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
-import { buildOpenApiDocument } from '../rest/openapi-document.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
 import { registerSecurityHeaders } from '../rest/security-headers.ts';
 import { restServerOptions } from '../rest/server-options.ts';
+import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
 
@@ -28,7 +28,6 @@ export interface HttpServer {
 export interface HttpServerOptions {
   app: App;
   metrics: Metrics;
-  version: string;
   /** Finds the internal URL of a provider's callback by the path that the provider calls; null for every other path. */
   callbackRoute: (path: string) => string | null;
   /** Further routes: callbacks, sandbox page. */
@@ -82,11 +81,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       },
     } satisfies FastifyTRPCPluginOptions<AppRouter>['trpcOptions'],
   });
-  const info = { title: 'Subscription Service', version: options.version };
   registerDocsPages(server, {
     isEnabled: () => app.env.isDocsEnabled,
-    title: info.title,
-    document: () => buildOpenApiDocument(routes, info),
+    title: SERVICE_TITLE,
+    document: () => buildServiceDocument(routes).document,
   });
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);

@@ -126,7 +126,6 @@ describe('what is recorded', () => {
       observeRefusal,
       app: t.app,
       metrics: createMetrics(),
-      version: '0',
       callbackRoute: () => null,
     });
     await fastify.ready();

@@ -26,7 +26,6 @@ beforeAll(async () => {
     observeRefusal,
     app: t.app,
     metrics: createMetrics(),
-    version: '0.0.0-test',
     callbackRoute: callbackRoute(t.app),
     extend: (extended) => registerCallbackRoutes(extended, t.app),
   });

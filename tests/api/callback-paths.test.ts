@@ -23,7 +23,6 @@ async function serverOf(app: App): Promise<FastifyInstance> {
     observeRefusal,
     app,
     metrics: createMetrics(),
-    version: '0',
     callbackRoute: callbackRoute(app),
     extend: (server) => registerCallbackRoutes(server, app),
   });

@@ -48,7 +48,6 @@ test('a statement that runs out of time is 503 at both doors, and only the log s
     observeRefusal,
     app: { ...app, log, db: { ...app.db, sql } },
     metrics: createMetrics(),
-    version: '0',
     callbackRoute: () => null,
   });
   closing.push(() => fastify.close());

@@ -39,7 +39,6 @@ beforeAll(async () => {
     observeRefusal,
     app,
     metrics,
-    version: '0',
     callbackRoute: () => null,
     extend: (fastify) => registerCallbackRoutes(fastify, app),
   });

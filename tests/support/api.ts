@@ -40,7 +40,6 @@ export async function testServer(app: App): Promise<FastifyInstance> {
     observeRefusal,
     app,
     metrics: createMetrics(),
-    version: '0.0.0-test',
     callbackRoute: () => null,
   });
   await fastify.ready();

@@ -1,0 +1,83 @@
+/**
+ * Writes the refusals that tests observed into the document: status, machine code, example (`descriptions/refusals.json`, made by
+ * `npm run refusals`). What the guard of an area refuses is the same for all its operations and stands in shared responses.
+ */
+import type { OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
+import type { JsonSchema } from './openapi-schemas.ts';
+
+export interface DocumentedRefusal {
+  status: number;
+  code: string;
+  /** As in the body; `<n>` and `<id>` stand for values that vary. */
+  detail: unknown;
+}
+
+export interface DocumentedRefusals {
+  /** Credential (`KEY`, `JWT`, `JWT_ADMIN`, `INIT_DATA`) -> what its guard refuses. */
+  areas: Readonly<Record<string, readonly DocumentedRefusal[]>>;
+  /** `METHOD /path` -> what the operation itself refuses. */
+  operations: Readonly<Record<string, readonly DocumentedRefusal[]>>;
+}
+
+/** What the builder wrote without knowing; the observed refusals take its place. */
+const GENERIC = ['401', '403', '404'];
+
+const MEANINGS: Readonly<Record<number, string>> = {
+  202: 'Not yet',
+  400: 'Refused by a rule',
+  401: 'Credential missing or not valid',
+  402: 'The balance does not suffice',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'Too large',
+  415: 'Wrong media type',
+  422: 'A value is not valid',
+  429: 'Too many requests',
+  502: 'An outside system failed',
+  503: 'Not available at present',
+  504: 'An outside system did not answer in time',
+};
+
+/** @throws Error on an entry of an operation or a credential that the document does not have */
+export function documentRefusals(document: OpenApiDocument, refusals: DocumentedRefusals): void {
+  const shared: Record<string, JsonSchema> = {};
+  const left = new Set(Object.keys(refusals.operations));
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const key = `${method.toUpperCase()} ${path}`;
+      left.delete(key);
+      const area = areaOf(operation);
+      const ofArea = refusals.areas[area] ?? [];
+      const own = refusals.operations[key] ?? [];
+      for (const status of GENERIC) delete operation.responses[status];
+      for (const status of new Set([...ofArea, ...own].map((refusal) => refusal.status))) {
+        const observed = [...ofArea, ...own].filter((refusal) => refusal.status === status);
+        const isShared = status !== 422 && own.every((refusal) => refusal.status !== status);
+        if (isShared) shared[`${area}_${status}`] ??= responseOf(status, observed);
+        operation.responses[status] = isShared
+          ? { $ref: `#/components/responses/${area}_${status}` }
+          : responseOf(status, observed, operation.responses[status]);
+      }
+    }
+  }
+  if (left.size > 0) throw new Error(`Refusals of unknown operations: ${[...left].join(', ')}`);
+  document.components.responses = shared;
+}
+
+/** Whose guard the operation has: the credential, where signed launch data of the mini-app is one. */
+function areaOf(operation: OpenApiOperation): string {
+  return operation['x-credential'] === 'initData' ? 'INIT_DATA' : (operation['x-auth'] ?? 'NONE');
+}
+
+function responseOf(status: number, refusals: readonly DocumentedRefusal[], validation?: JsonSchema): JsonSchema {
+  const codes = [...new Set(refusals.map((refusal) => refusal.code))].map((code) => `\`${code}\``);
+  const error = { $ref: '#/components/schemas/HTTPError' };
+  const schema = validation ? { anyOf: [{ $ref: '#/components/schemas/HTTPValidationError' }, error] } : error;
+  const examples = Object.fromEntries(refusals.map(({ code, detail }) => [code, { value: { detail } }]));
+  return {
+    description: `${MEANINGS[status] ?? `Status ${status}`}: ${codes.join(', ')}`,
+    content: { 'application/json': { schema, examples } },
+  };
+}
