@@ -7,7 +7,7 @@
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DocumentedRefusal, DocumentedRefusals } from '../src/rest/document-refusals.ts';
+import { type DocumentedRefusal, type DocumentedRefusals, guardOf } from '../src/rest/document-refusals.ts';
 import { buildRouteTable } from '../src/rest/route-table.ts';
 import { appRouter } from '../src/routers/root.ts';
 import type { ObservedRefusal } from '../tests/support/refusal-recorder.ts';
@@ -19,15 +19,18 @@ const file = join(root, 'src', 'rest', 'descriptions', 'refusals.json');
 /** What the guard of a credential refuses (spec 01 section 4, spec 02 section 12.1): documented once for all its operations. */
 const EVERY_AREA = ['404 not_found', '503 database_unavailable', '415 unsupported_media_type'];
 const USER_GATES = ['403 user_not_active', '403 blacklisted', '503 maintenance', '403 channel_subscription_required'];
-const SESSIONS = ['authentication_required', 'access_token_invalid', 'token_payload_invalid', 'session_ended'].map(
-  (c) => `401 ${c}`,
-);
+const SESSIONS = [
+  'authentication_required',
+  'access_token_invalid',
+  'token_payload_invalid',
+  'session_ended',
+  'other_messenger_account',
+].map((code) => `401 ${code}`);
 const GUARDS: Readonly<Record<string, readonly string[]>> = {
-  NONE: EVERY_AREA,
-  KEY: [...EVERY_AREA, '401 api_key_missing', '401 api_key_invalid'],
-  JWT: [...EVERY_AREA, ...SESSIONS, '401 other_messenger_account', '404 user_not_found', ...USER_GATES],
-  JWT_ADMIN: [...EVERY_AREA, ...SESSIONS, '401 other_messenger_account', ...USER_GATES, '403 permission_denied'],
-  INIT_DATA: [...EVERY_AREA, '401 unauthorized', '404 user_not_found', ...USER_GATES],
+  web_KEY: [...EVERY_AREA, '401 api_key_missing', '401 api_key_invalid'],
+  cabinet_JWT: [...EVERY_AREA, ...SESSIONS, '404 user_not_found', ...USER_GATES],
+  cabinet_JWT_ADMIN: [...EVERY_AREA, ...SESSIONS, ...USER_GATES, '403 permission_denied'],
+  miniapp_INIT_DATA: [...EVERY_AREA, '401 unauthorized', '404 user_not_found', ...USER_GATES],
 };
 
 const routes = new Map(buildRouteTable(appRouter).map((route) => [route.procedurePath, route]));
@@ -63,9 +66,10 @@ function group(refusals: readonly ObservedRefusal[]): DocumentedRefusals {
   for (const { operation, status, code, detail } of refusals) {
     const route = routes.get(operation);
     if (!route) continue;
-    const area = route.meta.credential === 'initData' ? 'INIT_DATA' : (route.meta.auth ?? 'NONE');
+    const area = guardOf(route.path, route.meta);
     // `not_found` is also the code of a promo code; of a closed area the text is the one of unknown paths.
-    const isGuard = GUARDS[area]?.includes(`${status} ${code}`) && (code !== 'not_found' || detail === 'Not Found');
+    const isGuard =
+      (GUARDS[area] ?? EVERY_AREA).includes(`${status} ${code}`) && (code !== 'not_found' || detail === 'Not Found');
     const [lists, key] = isGuard ? [areas, area] : [operations, `${route.method} ${route.path}`];
     const list = lists[key] ?? [];
     lists[key] = list;

@@ -2,7 +2,8 @@
  * Writes the refusals that tests observed into the document: status, machine code, example (`descriptions/refusals.json`, made by
  * `npm run refusals`). What the guard of an area refuses is the same for all its operations and stands in shared responses.
  */
-import type { OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
+import type { OperationMeta } from '../routers/operation-meta.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
 export interface DocumentedRefusal {
@@ -13,7 +14,7 @@ export interface DocumentedRefusal {
 }
 
 export interface DocumentedRefusals {
-  /** Credential (`KEY`, `JWT`, `JWT_ADMIN`, `INIT_DATA`) -> what its guard refuses. */
+  /** Guard (`guardOf`) -> what it refuses. */
   areas: Readonly<Record<string, readonly DocumentedRefusal[]>>;
   /** `METHOD /path` -> what the operation itself refuses. */
   operations: Readonly<Record<string, readonly DocumentedRefusal[]>>;
@@ -21,6 +22,8 @@ export interface DocumentedRefusals {
 
 /** What the builder wrote without knowing; the observed refusals take its place. */
 const GENERIC = ['401', '403', '404'];
+
+const HEADERS_TOO_LARGE = { description: 'The headers of the request have more than 16 KiB' };
 
 const MEANINGS: Readonly<Record<number, string>> = {
   202: 'Not yet',
@@ -40,7 +43,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'An outside system did not answer in time',
 };
 
-/** @throws Error on an entry of an operation or a credential that the document does not have */
+/** @throws Error on an entry of an operation that the document does not have */
 export function documentRefusals(document: OpenApiDocument, refusals: DocumentedRefusals): void {
   const shared: Record<string, JsonSchema> = {};
   const left = new Set(Object.keys(refusals.operations));
@@ -48,7 +51,7 @@ export function documentRefusals(document: OpenApiDocument, refusals: Documented
     for (const [method, operation] of Object.entries(methods)) {
       const key = `${method.toUpperCase()} ${path}`;
       left.delete(key);
-      const area = areaOf(operation);
+      const area = guardOf(path, { auth: operation['x-auth'], credential: operation['x-credential'] });
       const ofArea = refusals.areas[area] ?? [];
       const own = refusals.operations[key] ?? [];
       for (const status of GENERIC) delete operation.responses[status];
@@ -60,15 +63,19 @@ export function documentRefusals(document: OpenApiDocument, refusals: Documented
           ? { $ref: `#/components/responses/${area}_${status}` }
           : responseOf(status, observed, operation.responses[status]);
       }
+      // What even a probe can answer, and what every operation can: no document of it would be complete without one refusal.
+      if (!Object.keys(operation.responses).some((status) => status.startsWith('4')))
+        operation.responses['431'] = HEADERS_TOO_LARGE;
     }
   }
   if (left.size > 0) throw new Error(`Refusals of unknown operations: ${[...left].join(', ')}`);
   document.components.responses = shared;
 }
 
-/** Whose guard the operation has: the credential, where signed launch data of the mini-app is one. */
-function areaOf(operation: OpenApiOperation): string {
-  return operation['x-credential'] === 'initData' ? 'INIT_DATA' : (operation['x-auth'] ?? 'NONE');
+/** Whose guard an operation has: its part of the interface and its credential, of which signed launch data is one. */
+export function guardOf(path: string, { auth = 'NONE', credential }: OperationMeta): string {
+  if (credential === 'initData') return 'miniapp_INIT_DATA';
+  return `${path.startsWith('/cabinet') ? 'cabinet' : 'web'}_${auth}`;
 }
 
 function responseOf(status: number, refusals: readonly DocumentedRefusal[], validation?: JsonSchema): JsonSchema {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { VALIDATION_TYPES } from '../core/validation-messages.ts';
 import { acceptsAbsence, type Schema } from '../core/zod-structure.ts';
-import type { OperationAuth } from '../routers/operation-meta.ts';
+import type { OperationAuth, OperationMeta } from '../routers/operation-meta.ts';
 import { exampleOf } from './openapi-examples.ts';
 import { type JsonSchema, type SchemaCollector, schemaCollector } from './openapi-schemas.ts';
 import type { RestRoute } from './route-table.ts';
@@ -40,9 +40,9 @@ export interface OpenApiOperation {
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
   responses: Record<string, JsonSchema>;
   'x-area'?: string;
-  'x-auth'?: string;
+  'x-auth'?: OperationAuth;
   'x-permissions'?: readonly string[];
-  'x-credential'?: string;
+  'x-credential'?: OperationMeta['credential'];
 }
 
 const SECURITY: Record<OperationAuth, Record<string, string[]>[]> = {
@@ -225,6 +225,7 @@ function errorSchemas(): Record<string, JsonSchema> {
     type: 'object',
     properties: { code: { type: 'string' }, message: { type: 'string' } },
     required: ['code', 'message'],
+    additionalProperties: true,
   };
   return {
     HTTPError: { type: 'object', properties: { detail: { anyOf: [{ type: 'string' }, machineReadable] } }, required: ['detail'] },
