@@ -11,15 +11,19 @@ const onDatabase = {
   setupFiles: ['tests/support/worker-setup.ts'],
 };
 
+// Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried.
+// TEST_SEED=$RANDOM npm test tries another one.
+const sequence = { shuffle: { files: false, tests: true }, seed: Number(process.env.TEST_SEED ?? 20261120) };
+
 export default defineConfig({
   test: {
     env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test' },
     maxWorkers: 2,
-    // Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried.
-    // TEST_SEED=$RANDOM npm test tries another one.
-    sequence: { shuffle: { files: false, tests: true }, seed: Number(process.env.TEST_SEED ?? 20261120) },
+    sequence,
     dangerouslyIgnoreUnhandledErrors: false,
     ...limits,
+    // For what another connection, process or timer brings about: `expect.poll` and `eventually` wait as long.
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     projects: [
       {
         extends: true,
@@ -41,7 +45,16 @@ export default defineConfig({
           ...onDatabase,
         },
       },
-      { extends: true, test: { name: 'race', include: ['tests/race/**/*.test.ts'], ...onDatabase, maxWorkers: 1 } },
+      {
+        extends: true,
+        test: {
+          name: 'race',
+          include: ['tests/race/**/*.test.ts'],
+          ...onDatabase,
+          maxWorkers: 1,
+          sequence: { ...sequence, groupOrder: 1 },
+        },
+      },
       {
         extends: true,
         test: {
@@ -49,6 +62,7 @@ export default defineConfig({
           include: ['tests/system/**/*.test.ts'],
           pool: 'forks',
           maxWorkers: 1,
+          sequence: { ...sequence, groupOrder: 2 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
@@ -9,6 +8,7 @@ import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts'
 import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
 import { aDiscountCode, aPromocode, aRedeemer, standing } from '../domain/promo/promocode-samples.ts';
 import { unique } from '../support/builders.ts';
+import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -94,7 +94,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     const givingBack = inTransaction(app, async (x) => {
       await lockRedeemer(x.db, user.userId);
       noteLock();
-      await setTimeout(300);
+      await someoneWaitsForALock(app);
       return giveUseBack(x.db, user.userId, code.code);
     });
     await isLocked;

@@ -85,9 +85,7 @@ describe.runIf(serverUrl !== null)('roles raced', () => {
         'SELECT r.permissions FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id WHERE ur.user_id = $1::int',
         [user.id],
       );
-      await expect
-        .poll(async () => (await readEffectiveAccess(elsewhere, user.id)).permissions, { timeout: 2_000 })
-        .toEqual(row?.permissions ?? []);
+      await expect.poll(async () => (await readEffectiveAccess(elsewhere, user.id)).permissions).toEqual(row?.permissions ?? []);
       expect((await readEffectiveAccess(app, user.id)).permissions).toEqual(row?.permissions ?? []);
     }
   });

@@ -1,0 +1,9 @@
+import { vi } from 'vitest';
+
+/**
+ * Repeats a check until it holds: for what another connection, process or timer brings about. The limit only ends a test that would
+ * wait for ever; how long it takes depends on the machine and is nobody's assertion.
+ */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 60_000, interval: 10 });
+}
