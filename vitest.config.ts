@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The files of many requests first: whichever worker gets one, the other has enough left to do meanwhile. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => /tests.(contract|protocol)./.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 // A time-out only ends a test that hangs: no test depends on the machine's speed, and a busy machine may take ten times as long.
 const limits = { testTimeout: 120_000, hookTimeout: 180_000 };
@@ -19,7 +29,7 @@ export default defineConfig({
   test: {
     env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test' },
     maxWorkers: 2,
-    sequence,
+    sequence: { ...sequence, sequencer: LongFilesFirst },
     dangerouslyIgnoreUnhandledErrors: false,
     ...limits,
     // For what another connection, process or timer brings about: `expect.poll` and `eventually` wait as long.
