@@ -42,6 +42,7 @@ export default defineConfig({
           include: ['tests/unit/**/*.test.ts'],
           exclude: ['**/*.iso.test.ts'],
           pool: 'threads',
+          isolate: false,
         },
       },
       {
@@ -71,7 +72,6 @@ export default defineConfig({
           name: 'system',
           include: ['tests/system/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 1,
           sequence: { ...sequence, groupOrder: 2 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
