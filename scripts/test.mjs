@@ -1,8 +1,8 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why.
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner
-import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
+import { reachableServer } from './reachable-server.mjs';
 
 await ensureInstalled();
 await ensureGenerated();
@@ -49,29 +49,3 @@ if (!serverUrl) {
 if (failed.length > 0) console.log(`Failed: ${failed.join('; ')}`);
 else console.log('All test projects that ran passed.');
 process.exit(failed.length > 0 ? 1 : 0);
-
-async function reachableServer() {
-  const url = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
-  if (url === '') return null;
-  const { hostname, port } = new URL(url);
-  const reachable = await new Promise((resolve) => {
-    const socket = createConnection({ host: hostname, port: Number(port || 5432), timeout: 2000 });
-    socket.on('connect', () => resolve(true));
-    socket.on('timeout', () => resolve(false));
-    socket.on('error', () => resolve(false));
-    setTimeout(() => socket.destroy(), 2500).unref();
-  });
-  if (!reachable) return null;
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
-  try {
-    await client.connect();
-    await client.query('SELECT 1');
-    return url;
-  } catch (error) {
-    console.log(`A server answers at ${hostname}:${port || 5432}, but not to this user: ${error.message}`);
-    return null;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
