@@ -64,9 +64,7 @@ const liveSessions = (userId: number) =>
   );
 
 describe('H13: one e-mail', () => {
-  test('100 registrations in many spellings, from 100 addresses: one account, one event, one mail', {
-    timeout: 120_000,
-  }, async () => {
+  test('100 registrations in many spellings, from 100 addresses: one account, one event, one mail', async () => {
     const email = anAddress();
     const spelled = (n: number) =>
       n % 3 === 0 ? email.toUpperCase() : n % 3 === 1 ? email : ` ${email}`.trim().replace('u', 'U');
@@ -139,7 +137,7 @@ describe('one-time codes', () => {
     expect((await liveSessions(account.id)).live).toBe(1);
   });
 
-  test('a password link: the winner’s password holds, every older session is gone', { timeout: 120_000 }, async () => {
+  test('a password link: the winner’s password holds, every older session is gone', async () => {
     const { id, email } = await aVerifiedAccount(app);
     await handlePasswordReset(app, { email });
     const token = await mailedSecret(app, email);

@@ -157,9 +157,7 @@ describe('owners are reminded', () => {
     for (const owner of owners) expect((await toldTo(owner)).messages).toEqual([]);
   });
 
-  test('page by page, each looked at once a round; those whose reminder fails hold up no other', {
-    timeout: 30_000,
-  }, async () => {
+  test('page by page, each looked at once a round; those whose reminder fails hold up no other', async () => {
     const owners: { userId: number }[] = [];
     for (let made = 0; made < 130; made++) owners.push(await ending(10 + made / 100));
     // More than a page fails: a round that started anew each time would never come to an end.

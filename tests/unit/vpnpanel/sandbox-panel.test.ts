@@ -6,7 +6,7 @@ import { createMemoryStore, createWriteBehind } from '../../../src/sandbox/panel
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 import { aDraft, GERMANY, movableClock, NETHERLANDS, startPanel } from './panel-setup.ts';
 
-const http = createPlainHttpClient({ retries: 0, timeoutMs: 500 });
+const http = createPlainHttpClient({ retries: 0, timeoutMs: 2_000 });
 const get = (url: string, headers: Record<string, string> = {}) => http.request({ method: 'GET', url, headers });
 const linksOf = (text: string) => Buffer.from(text, 'base64').toString('utf8').split('\n');
 
