@@ -4,8 +4,8 @@ import { activateTrial, cabinetShortage } from '../../src/domain/subscriptions/a
 import { buyDevices } from '../../src/domain/subscriptions/buy-devices.ts';
 import { buyTraffic } from '../../src/domain/subscriptions/buy-traffic.ts';
 import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../domain/subscriptions/sale-samples.ts';
 import { settled } from '../support/parallel.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

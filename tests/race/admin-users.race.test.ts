@@ -7,7 +7,8 @@ import { changeUserBalance } from '../../src/domain/users/changes/change-balance
 import { changeUserStatus } from '../../src/domain/users/changes/change-status.ts';
 import { eraseUser } from '../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription } from '../../src/domain/users/removal/reset-subscription.ts';
-import { anAction, anAdmin } from '../domain/users/admin-setup.ts';
+import { anAction } from '../domain/users/admin-setup.ts';
+import { anAdmin } from '../support/admins.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { refusals, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';

@@ -8,11 +8,12 @@ import { continueBroadcast } from '../../src/domain/promo/offers/send-messages.t
 import { offerWinBacks } from '../../src/domain/promo/offers/win-back.ts';
 import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { aSegment, withMessenger } from '../domain/audience/audience-samples.ts';
-import { anAdmin, anOfferTo, logOf, offersOf, someTerms, TOKEN, userActor } from '../domain/promo/offer-samples.ts';
+import { anOfferTo, logOf, offersOf, someTerms, TOKEN, userActor } from '../domain/promo/offer-samples.ts';
 import { discountOf } from '../domain/promo/promocode-samples.ts';
-import { aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { aConfigAdmin } from '../support/admins.ts';
 import { aUser } from '../support/builders.ts';
 import { count, detailOf, times } from '../support/parallel.ts';
+import { aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -102,7 +103,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
 
   test('hazard 9.6: a broadcast twice at once, with claims in between: one open offer each', async () => {
     const { target, users } = await aSegment(t.app, 40);
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const request = { ...someTerms({ notificationType: 'twice' }), email: null, target, message: null };
     const first = await Promise.all(users.slice(0, 10).map((user) => anOfferTo(t.app, user.id, { notificationType: 'twice' })));
     const [results, outcomes] = await Promise.all([
@@ -120,7 +121,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     const { target, users } = await aSegment(t.app, 120);
     const { app, sent } = withMessenger(t.app);
     const request: AdminBroadcast = { ...someTerms(), email: null, target, message: { text: null, buttonText: null } };
-    await broadcastOffersAsAdmin(app, await anAdmin(t.app), request);
+    await broadcastOffersAsAdmin(app, await aConfigAdmin(t.app), request);
     const { id } = await rowOf<{ id: number }>(t.app, 'SELECT id FROM promo_offer_broadcasts ORDER BY id DESC LIMIT 1');
     // Back to before the first batch, with three runs at once.
     await t.app.db.sql('DELETE FROM promo_offer_deliveries WHERE broadcast_id = $1::int', [id]);

@@ -7,8 +7,8 @@ import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { extendByDays } from '../../src/domain/subscriptions/web-subscriptions.ts';
-import { aBuyer, anOffer, aStoredSubscription, aTariff, rowOf } from '../domain/subscriptions/sale-samples.ts';
 import { settled } from '../support/parallel.ts';
+import { aBuyer, anOffer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

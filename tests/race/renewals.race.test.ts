@@ -8,8 +8,8 @@ import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { renewSubscription, sellRenewal } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

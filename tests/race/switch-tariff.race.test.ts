@@ -3,8 +3,8 @@ import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { switchToTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../domain/subscriptions/sale-samples.ts';
 import { settled } from '../support/parallel.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

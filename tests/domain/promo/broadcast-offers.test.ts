@@ -8,12 +8,13 @@ import {
 } from '../../../src/domain/promo/offers/broadcast-offers.ts';
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
 import { continueBroadcast } from '../../../src/domain/promo/offers/send-messages.ts';
+import { aConfigAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { aServer, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aSegment, withMessenger } from '../audience/audience-samples.ts';
-import { aServer, rowOf } from '../subscriptions/sale-samples.ts';
-import { anAdmin, anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
+import { anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -61,7 +62,7 @@ const jobsOf = (broadcastId: number) =>
  * @param isAnswerDue the moment is over for which the answer waits for messages; at once unless given
  */
 async function aTold(fields: Partial<AdminBroadcast>, app = t.app, isAnswerDue = () => true) {
-  const admin = await anAdmin(t.app);
+  const admin = await aConfigAdmin(t.app);
   const request = adminRequest({ message: { text: null, buttonText: null }, ...fields });
   let reading = 0;
   const monotonicClock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -79,7 +80,7 @@ async function aTold(fields: Partial<AdminBroadcast>, app = t.app, isAnswerDue =
 describe('broadcast (spec 04 section 9.3)', () => {
   test('offers to the segment and the named user, one each, overwriting what is open (9.2)', async () => {
     const { target, users } = await aSegment(t.app, 3);
-    const [named, admin] = [await aUser(t.app), await anAdmin(t.app)];
+    const [named, admin] = [await aUser(t.app), await aConfigAdmin(t.app)];
     const old = await anOfferTo(t.app, users[0]!.id, { discountPercent: 5, notificationType: 'spring' });
     const used = await anOfferTo(t.app, users[1]!.id, { notificationType: 'spring' });
     await claimOffer(t.app, userActor(users[1]!.id), used.id);
@@ -100,7 +101,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('a member who is named too gets one offer', async () => {
     const { target, users } = await aSegment(t.app, 2);
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const result = await broadcastOffersAsAdmin(t.app, admin, adminRequest({ target, messengerId: users[1]!.messengerId }));
     expect(result).toMatchObject({ createdOffers: 2, userIds: idsOf(users) });
   });
@@ -144,7 +145,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('administrators: refusals', async () => {
     const [one, two] = [await aUser(t.app, { email: 'one.offer@example.com' }), await aUser(t.app)];
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const send = (fields: Partial<AdminBroadcast>) => detailOf(broadcastOffersAsAdmin(t.app, admin, adminRequest(fields)));
     expect(await send({})).toEqual([400, 'No recipients: specify target or user']);
     expect(await send({ target: 'tariff_x' })).toEqual([400, 'No recipients: specify target or user']);
@@ -168,7 +169,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('hazard 9.6: a broadcast that was cut off is finished by the background, from where it stood', async () => {
     const { target, users } = await aSegment(t.app, 3);
-    await broadcastOffersAsAdmin(t.app, await anAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
+    await broadcastOffersAsAdmin(t.app, await aConfigAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
     const { id } = await lastBroadcast();
     // As after the first batch of a process that died.
     await t.app.db.sql('DELETE FROM discount_offers WHERE notification_type = $1 AND user_id <> $2::int', ['cut', users[0]!.id]);

@@ -4,8 +4,8 @@ import { DAY_MS } from '../../../src/core/clock.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateDiscountOf, deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { anOffer } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { anOffer } from '../subscriptions/sale-samples.ts';
 import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
 
 let t: TestApp;

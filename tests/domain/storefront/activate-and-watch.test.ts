@@ -6,10 +6,10 @@ import { activateByToken } from '../../../src/domain/storefront/purchases/activa
 import { receiveGiftUpdate } from '../../../src/domain/storefront/purchases/press-activate.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { callbackResults, paymentFacts } from '../payments/payment-samples.ts';
 import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
-import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
 import {
   aDeliveredPurchase,
   anEmail,

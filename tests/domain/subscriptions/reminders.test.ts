@@ -3,8 +3,8 @@ import { writeState } from '../../../src/core/service-state.ts';
 import { remindOwners } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 const HOUR = 3_600_000;
 let t: TestApp;

@@ -6,9 +6,9 @@ import { handlePasswordReset } from '../../../src/domain/identity/jobs.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
 import { usersJobs } from '../../../src/domain/users/jobs.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
 import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
 import { jobsOf } from './admin-setup.ts';
 
 const IMPORT = 'users.import-from-panel';
