@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import { writeState } from '../../src/core/service-state.ts';
@@ -11,6 +11,7 @@ import { setMaintenance, watchPanel } from '../../src/domain/safety/maintenance.
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { eventually } from '../support/eventually.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
@@ -79,7 +80,7 @@ describe('row 7: blacklist', () => {
     expect((await byId.get(ME)).status).toBe(200);
     // The request does not wait for the job that it asks for.
     const jobs = () => t.app.db.sql("SELECT id FROM jobs.job WHERE name = 'safety.refresh-blacklist' AND state = 'created'");
-    await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
+    await eventually(async () => expect(await jobs()).toHaveLength(1));
     await refreshBlacklist(t.app);
     expect(await byId.get(ME)).toMatchObject(out);
     expect(await byName.get(ME)).toMatchObject(out);

@@ -18,8 +18,8 @@ import {
   mailedSecret,
 } from '../domain/identity/accounts.ts';
 import { aPair, tokenFor } from '../domain/merge/merge-samples.ts';
-import { rowOf } from '../domain/subscriptions/sale-samples.ts';
 import { clientOf, testServer } from '../support/api.ts';
+import { rowOf } from '../support/sale-samples.ts';
 import { TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -63,9 +63,7 @@ const liveSessions = (userId: number) =>
   );
 
 describe('spec 01 H13: one e-mail', () => {
-  test('100 registrations in many spellings, from 100 addresses: one account, one event, one mail', {
-    timeout: 120_000,
-  }, async () => {
+  test('100 registrations in many spellings, from 100 addresses: one account, one event, one mail', async () => {
     const email = anAddress();
     const spelled = (n: number) =>
       n % 3 === 0 ? email.toUpperCase() : n % 3 === 1 ? email : ` ${email}`.trim().replace('u', 'U');
@@ -138,7 +136,7 @@ describe('one-time codes', () => {
     expect((await liveSessions(account.id)).live).toBe(1);
   });
 
-  test('a password link: the winner’s password holds, every older session is gone', { timeout: 120_000 }, async () => {
+  test('a password link: the winner’s password holds, every older session is gone', async () => {
     const { id, email } = await aVerifiedAccount(app);
     await mailPasswordReset(app, email);
     const token = await mailedSecret(app, email);

@@ -7,21 +7,12 @@ import { changeUserBalance } from '../../src/domain/users/changes/change-balance
 import { changeUserStatus } from '../../src/domain/users/changes/change-status.ts';
 import { eraseUser } from '../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription } from '../../src/domain/users/removal/reset-subscription.ts';
-import { anAction, anAdmin } from '../domain/users/admin-setup.ts';
+import { anAction } from '../domain/users/admin-setup.ts';
+import { anAdmin } from '../support/admins.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { refusals, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
-
-function atOnce<T>(times: number, work: (n: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
-  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
-}
-
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const refusals = (results: PromiseSettledResult<unknown>[]) =>
-  results.flatMap((result) =>
-    result.status === 'rejected' ? [(result.reason as { detail?: unknown }).detail ?? result.reason] : [],
-  );
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('administrators raced', () => {
@@ -49,7 +40,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
   test('spec 01 H16: withdrawals at once never overdraw', async () => {
     const { id } = await aUser(app);
     await balance(id, 1_000);
-    const results = await atOnce(30, () => balance(id, -100));
+    const results = await settled(30, () => balance(id, -100));
     expect(won(results)).toHaveLength(10);
     expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance. Current: 0, requested: 100']));
     expect(new Set(won(results).map((change) => change.newKopeks)).size).toBe(10);
@@ -59,14 +50,14 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
   test('one idempotency key runs once', async () => {
     const { id } = await aUser(app);
     const key = `race-${unique()}`;
-    const results = await atOnce(20, () => balance(id, 300, key));
+    const results = await settled(20, () => balance(id, 300, key));
     expect(new Set(won(results).map((change) => JSON.stringify(change)))).toEqual(new Set(['{"oldKopeks":0,"newKopeks":300}']));
     expect(won(results)).toHaveLength(20);
   });
 
   test('one of many creates the subscription', async () => {
     const { id } = await aUser(app);
-    const results = await atOnce(20, () => runSubscriptionAction(app, admin, id, anAction('create')));
+    const results = await settled(20, () => runSubscriptionAction(app, admin, id, anAction('create')));
     expect(won(results)).toHaveLength(1);
     expect(new Set(refusals(results))).toEqual(new Set(['User already has a subscription']));
   });
@@ -74,7 +65,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
   test('actions at once add up', async () => {
     const { id } = await aUser(app);
     const made = await runSubscriptionAction(app, admin, id, anAction('create', { days: 10, trafficLimitGb: 50 }));
-    const results = await atOnce(40, (n) =>
+    const results = await settled(40, (n) =>
       runSubscriptionAction(
         app,
         admin,
@@ -122,7 +113,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
   test('figures stay true while everything changes at once', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, () => aUser(app)));
     for (const { id } of users) await runSubscriptionAction(app, admin, id, anAction('create'));
-    const results = await atOnce<unknown>(120, (n) => {
+    const results = await settled<unknown>(120, (n) => {
       const { id } = users[n % 6]!;
       const kinds: (() => Promise<unknown>)[] = [
         () => balance(id, 10),

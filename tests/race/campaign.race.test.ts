@@ -9,8 +9,8 @@ import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { registerReferralAtSignIn } from '../../src/domain/referrals/register-referral.ts';
 import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
 import { setUser, userRow } from '../domain/merge/merge-samples.ts';
-import { aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

@@ -12,8 +12,8 @@ import { creditStars } from '../../src/domain/payments/credit-stars.ts';
 import { aSegment, withMessenger } from '../domain/audience/audience-samples.ts';
 import { aPoll, given, lastSend, pollFacts } from '../domain/engagement/poll-samples.ts';
 import { aWheel, wheelFacts } from '../domain/engagement/wheel-samples.ts';
-import { aBuyer, aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { aUser } from '../support/builders.ts';
+import { aBuyer, aStoredSubscription } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

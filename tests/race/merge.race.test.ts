@@ -4,7 +4,7 @@ import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { aPair, tokenFor, userRow } from '../domain/merge/merge-samples.ts';
-import { aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

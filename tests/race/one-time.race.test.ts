@@ -20,19 +20,13 @@ import { type OAuthIssuer, startOAuthIssuer } from '../fakes/oauth-issuer.ts';
 import { startTokenIssuer, type TokenIssuer } from '../fakes/token-issuer.ts';
 import { unique } from '../support/builders.ts';
 import { onceHttp } from '../support/loopback-http.ts';
+import { lost, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const PARALLEL = 50;
 
-function atOnce<T>(work: (n: number) => Promise<T>, times = PARALLEL): Promise<PromiseSettledResult<T>[]> {
-  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
-}
-
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const lost = (results: PromiseSettledResult<unknown>[]): unknown[] =>
-  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+const atOnce = <T>(work: (n: number) => Promise<T>, times = PARALLEL) => settled(times, work);
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('one-time secrets raced', () => {

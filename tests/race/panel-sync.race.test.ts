@@ -8,6 +8,7 @@ import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts'
 import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { actor, aServer, inStep, run, startEmpty, usersOf } from '../domain/provisioning/panel-sync/setup.ts';
 import { GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
+import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
@@ -30,6 +31,22 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       setSquadsOfUsers: (uuids, squads) => pause().then(() => t.adapter.setSquadsOfUsers(uuids, squads)),
     });
   };
+  /** The panel answers when so many attempts have ended, so that all of them meet the one that runs. */
+  const onceOthersEnded = (t: ProvisioningTest, count: number) => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    let attempts = 0;
+    const attempt = <T>(work: Promise<T>): Promise<T> =>
+      work.finally(() => {
+        attempts += 1;
+        if (attempts === count) resolve();
+      });
+    const app = withPort(t.app, {
+      ...t.adapter,
+      listUsers: (page) => ended.then(() => t.adapter.listUsers(page)),
+      setSquadsOfUsers: (uuids, squads) => ended.then(() => t.adapter.setSquadsOfUsers(uuids, squads)),
+    });
+    return { app, attempt };
+  };
   const statusesOf = (results: PromiseSettledResult<unknown>[]) =>
     results
       .map((result) => (result.status === 'fulfilled' ? 200 : result.reason instanceof AppError ? result.reason.status : 500))
@@ -40,9 +57,9 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     await aServer(t.app, NETHERLANDS);
     await aServer(t.app, GERMANY);
     await inStep(t, 5);
-    const app = slow(t);
+    const { app, attempt } = onceOthersEnded(t, 9);
     const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY })),
+      Array.from({ length: 10 }, () => attempt(migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY }))),
     );
     expect(statusesOf(results)).toEqual([200, ...Array(9).fill(409)]);
     expect(await t.app.db.sql('SELECT total, updated, target_added FROM squad_migration_runs')).toEqual([
@@ -54,10 +71,10 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
   it('of ten synchronisations from the panel started at once one runs, an automatic one among them', async () => {
     const t = await start();
     await inStep(t, 3);
-    const app = slow(t);
+    const { app, attempt } = onceOthersEnded(t, 9);
     const [automatic, ...manual] = await Promise.allSettled([
-      runAutoSyncNow(app, actor),
-      ...Array.from({ length: 9 }, () => run(app, 'from_panel', 'all')),
+      attempt(runAutoSyncNow(app, actor)),
+      ...Array.from({ length: 9 }, () => attempt(run(app, 'from_panel', 'all'))),
     ]);
     const started = manual.filter((result) => result.status === 'fulfilled').length;
     const isAutomatic = automatic?.status === 'fulfilled' && automatic.value !== null;
@@ -106,7 +123,7 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       await removeManually(inner, held!.user.id);
       await requestPanelUserRemoval(inner, uuid!, 'disable');
       locked.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await someoneWaitsForALock(t.app);
     });
     await locked.promise;
     const [result] = await Promise.all([run(t.app, 'from_panel', 'all'), removal]);

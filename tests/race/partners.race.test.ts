@@ -23,6 +23,7 @@ import {
   rewardsOf,
 } from '../domain/referrals/referral-samples.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
+import { count, detailOf, times } from '../support/parallel.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -34,14 +35,6 @@ beforeAll(async () => {
   admin = { kind: 'admin', userId: (await aUser(t.app)).id, level: 100, isConfigAdmin: false };
 });
 
-const times = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-const detailOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => 'done',
-    (error: { detail?: unknown }) => error.detail ?? String(error),
-  );
-const count = (outcomes: unknown[], what: string) => outcomes.filter((outcome) => outcome === what).length;
 const nothing = {
   companyName: null,
   websiteUrl: null,

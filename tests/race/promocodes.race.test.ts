@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
@@ -9,6 +8,8 @@ import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts'
 import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
 import { aDiscountCode, aPromocode, aRedeemer, standing } from '../domain/promo/promocode-samples.ts';
 import { unique } from '../support/builders.ts';
+import { someoneWaitsForALock } from '../support/lock-wait.ts';
+import { count, detailOf, times } from '../support/parallel.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -18,23 +19,14 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-const times = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-const detailOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => 'given',
-    (error: { detail?: unknown }) => error.detail ?? String(error),
-  );
-const count = (outcomes: unknown[], what: string) => outcomes.filter((outcome) => outcome === what).length;
-
 describe('promo codes at once (spec 04 section 7.5)', () => {
   test('spec 04 section 7.5, hazard 1: twenty users and one use: one gets it, nineteen are told that it is used up', async () => {
     const code = await aPromocode(t.app);
     const users = await times(20, () => aRedeemer(t.app));
     const outcomes = await Promise.all(users.map((user) => detailOf(activatePromocode(t.app, user, code.code, null))));
-    expect(count(outcomes, 'given')).toBe(1);
+    expect(count(outcomes, 'done')).toBe(1);
     expect(count(outcomes, 'Promo code has been fully used')).toBe(19);
-    const winner = users[outcomes.indexOf('given')]!;
+    const winner = users[outcomes.indexOf('done')]!;
     expect(await standing(t.app, code.id, winner.userId)).toEqual({ uses: 1, rows: 1, balance: 10_000, deposits: 1, log: 1 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
@@ -42,7 +34,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
   test('one user twenty times: once, nineteen times already used', async () => {
     const [code, user] = [await aPromocode(t.app, { maxUses: 100 }), await aRedeemer(t.app)];
     const outcomes = await times(20, () => detailOf(activatePromocode(t.app, user, code.code, null)));
-    expect(count(outcomes, 'given')).toBe(1);
+    expect(count(outcomes, 'done')).toBe(1);
     expect(count(outcomes, 'You have already used this promo code')).toBe(19);
     expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 1, rows: 1, balance: 10_000, deposits: 1, log: 1 });
   });
@@ -58,14 +50,14 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     const user = await aRedeemer(t.app);
     const codes = await times(10, () => aPromocode(t.app));
     const outcomes = await Promise.all(codes.map((code) => detailOf(activatePromocode(t.app, user, code.code, null))));
-    expect(count(outcomes, 'given')).toBe(5);
+    expect(count(outcomes, 'done')).toBe(5);
     expect(count(outcomes, 'Too many promo code activations today')).toBe(5);
   });
 
   test('two discounts at once: one', async () => {
     const [one, two, user] = [await aDiscountCode(t.app), await aDiscountCode(t.app), await aRedeemer(t.app)];
     const outcomes = await Promise.all([one, two].map(({ code }) => detailOf(activatePromocode(t.app, user, code, null))));
-    expect(count(outcomes, 'given')).toBe(1);
+    expect(count(outcomes, 'done')).toBe(1);
   });
 
   test('spec 04 section 7.5, hazard 4: fifty guesses at once: five looked up, the others blocked', async () => {
@@ -80,7 +72,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     await activatePromocode(t.app, user, code.code, null);
     await activatePromocode(t.app, other, code.code, null);
     const outcomes = await times(20, () => detailOf(deactivateOwnDiscount(t.app, user)));
-    expect(count(outcomes, 'given')).toBe(1);
+    expect(count(outcomes, 'done')).toBe(1);
     expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
 
@@ -94,7 +86,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     const givingBack = inTransaction(app, async (x) => {
       await lockRedeemer(x.db, user.userId);
       noteLock();
-      await setTimeout(300);
+      await someoneWaitsForALock(app);
       return giveUseBack(x.db, user.userId, code.code);
     });
     await isLocked;
@@ -117,8 +109,8 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
         Promise.all(early.map((user) => deactivateOwnDiscount(t.app, user))),
         rename(round + 1),
       ]);
-      expect(activated.filter((outcome) => outcome !== 'given' && outcome !== 'Promo code not found')).toEqual([]);
-      const holders = late.filter((_, index) => activated[index] === 'given');
+      expect(activated.filter((outcome) => outcome !== 'done' && outcome !== 'Promo code not found')).toEqual([]);
+      const holders = late.filter((_, index) => activated[index] === 'done');
       expect(await standing(t.app, code.id, early[0]!.userId)).toMatchObject({ uses: holders.length, rows: holders.length });
       for (const user of holders)
         expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: name(round + 1), percent: 20 });

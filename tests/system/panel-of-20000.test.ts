@@ -166,7 +166,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (left out without a server:
   async function sync(app: App, kind: SyncKind, mode?: SyncMode): Promise<SyncRun> {
     let run = await startSync(app, actor, { kind, ...(mode ? { mode } : {}) });
     while (run.status === 'running') {
-      await continueSync(app, run.id, { untilMs: performance.now() + 60_000 });
+      await continueSync(app, run.id, { untilMs: performance.now() + 600_000 });
       run = (await findLatest(app.db, kind))!;
     }
     return run;
@@ -176,7 +176,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (left out without a server:
     for (;;) {
       const run = (await findMigration(app.db, id))!;
       if (run.status !== 'running') return run;
-      await continueMigration(app, id, { untilMs: performance.now() + 60_000 });
+      await continueMigration(app, id, { untilMs: performance.now() + 600_000 });
     }
   }
 
@@ -260,7 +260,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (left out without a server:
     expect(held).toMatchObject({ status: 'running', cursor: { start: 7_500 } });
     // While the lease holds, nobody else may: a second start is refused, and the queue leaves it alone.
     await expect(startSync(second, actor, { kind: 'from_panel', mode: 'all' })).rejects.toMatchObject({ status: 409 });
-    await continueSync(second, held.id, { untilMs: performance.now() + 60_000 });
+    await continueSync(second, held.id, { untilMs: performance.now() + 600_000 });
     expect((await findLatest(second.db, 'from_panel'))!.cursor.start).toBe(7_500);
     await second.db.sql("UPDATE panel_sync_runs SET lease_until = now() - interval '1 second' WHERE id = $1::int RETURNING id", [
       held.id,
@@ -273,7 +273,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (left out without a server:
         return port.listUsers(page);
       },
     });
-    await timed('from the panel, resumed', () => continueSync(counting, held.id, { untilMs: performance.now() + 60_000 }));
+    await timed('from the panel, resumed', () => continueSync(counting, held.id, { untilMs: performance.now() + 600_000 }));
     expect(await findLatest(second.db, 'from_panel')).toMatchObject({
       status: 'completed',
       counts: { updated: 1_000, errors: 0, listed: USERS },

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { aMembership, aStoredSubscription, rowOf } from '../../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../../support/actors.ts';
 import { clientOf, testServer } from '../../support/api.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aMembership, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

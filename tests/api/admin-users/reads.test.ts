@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { aMembership, aStoredSubscription, aTariff, topUp } from '../../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../../support/actors.ts';
 import { clientOf, testServer } from '../../support/api.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aMembership, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

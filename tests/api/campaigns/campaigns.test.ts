@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aTariff, rowOf } from '../../domain/subscriptions/sale-samples.ts';
 import type { ActorClient } from '../../support/actors.ts';
 import type { ApiClient } from '../../support/api.ts';
 import { aUser } from '../../support/builders.ts';
+import { aTariff, rowOf } from '../../support/sale-samples.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import {
   ADMIN,

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
 import { AUDIENCE_TABLES, audienceCondition, namedSegment } from '../../../src/domain/audience/segments.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, aTariff, topUp } from '../subscriptions/sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import { applyCampaignAtSignIn } from '../../../src/domain/campaigns/apply-at-si
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { setUser, userRow } from '../merge/merge-samples.ts';
 import { aDeposit, aReferralOf } from '../referrals/referral-samples.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aCampaign } from './campaign-samples.ts';
 
 let t: TestApp;

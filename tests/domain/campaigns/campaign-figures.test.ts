@@ -8,9 +8,9 @@ import { deleteCampaign } from '../../../src/domain/campaigns/save-campaign.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aPair, merge, setUser } from '../merge/merge-samples.ts';
-import { aStoredSubscription, aTariff, rowOf, topUp } from '../subscriptions/sale-samples.ts';
 import { aCampaign } from './campaign-samples.ts';
 
 let t: TestApp;

@@ -7,8 +7,8 @@ import type { PrizeFields, SpinPayment, WonPrize } from '../../../src/domain/eng
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aWheel, wheelFacts } from './wheel-samples.ts';
 
 let t: TestApp;

@@ -4,8 +4,8 @@ import type { App } from '../../../src/core/app.ts';
 import { removeAbandonedPanelUser } from '../../../src/domain/merge/remove-abandoned-panel-user.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { unique } from '../../support/builders.ts';
+import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
 import { aPair, merge, type Pair, setUser, userRow } from './merge-samples.ts';
 
 let t: TestApp;

@@ -3,7 +3,7 @@ import { findUserById } from '../../../src/domain/identity/find-user.ts';
 import { createMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser } from '../../support/builders.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 
 export interface Pair {
   primaryId: number;

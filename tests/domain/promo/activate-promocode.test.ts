@@ -4,8 +4,8 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { aServer, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aServer, aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
 import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
 
 let t: TestApp;

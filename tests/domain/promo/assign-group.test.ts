@@ -4,8 +4,8 @@ import { activatePromocode } from '../../../src/domain/promo/codes/activate-prom
 import { assignGroupBySpending } from '../../../src/domain/promo-groups/assign-group-by-spending.ts';
 import { leavePromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
 import { updateUser } from '../../../src/domain/users/update-user.ts';
+import { topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { topUp } from '../subscriptions/sale-samples.ts';
 import { aGroup, aPromocode, aRedeemer, groupsOf } from './promocode-samples.ts';
 
 let t: TestApp;

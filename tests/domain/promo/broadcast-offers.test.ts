@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import {
@@ -8,11 +8,13 @@ import {
 } from '../../../src/domain/promo/offers/broadcast-offers.ts';
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
 import { continueBroadcast } from '../../../src/domain/promo/offers/send-messages.ts';
+import { aConfigAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { aServer, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aSegment, withMessenger } from '../audience/audience-samples.ts';
-import { aServer, rowOf } from '../subscriptions/sale-samples.ts';
-import { anAdmin, anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
+import { anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -55,18 +57,30 @@ const jobsOf = (broadcastId: number) =>
     String(broadcastId),
   ]);
 
-/** An administrator's broadcast with messages; the test's own runs deliver, there is no worker. */
-async function aTold(fields: Partial<AdminBroadcast>, app = t.app) {
-  const admin = await anAdmin(t.app);
+/**
+ * An administrator's broadcast with messages; the test's own runs deliver, there is no worker.
+ * @param isAnswerDue the moment is over for which the answer waits for messages; at once unless given
+ */
+async function aTold(fields: Partial<AdminBroadcast>, app = t.app, isAnswerDue = () => true) {
+  const admin = await aConfigAdmin(t.app);
   const request = adminRequest({ message: { text: null, buttonText: null }, ...fields });
-  const result = await broadcastOffersAsAdmin(app, admin, request);
-  return { result, request, broadcast: await lastBroadcast() };
+  let reading = 0;
+  const monotonicClock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    if (isAnswerDue()) reading += MINUTE_MS;
+    return reading;
+  });
+  try {
+    const result = await broadcastOffersAsAdmin(app, admin, request);
+    return { result, request, broadcast: await lastBroadcast() };
+  } finally {
+    monotonicClock.mockRestore();
+  }
 }
 
 describe('broadcast (spec 04 section 9.3)', () => {
   test('offers to the segment and the named user, one each, overwriting what is open (9.2)', async () => {
     const { target, users } = await aSegment(t.app, 3);
-    const [named, admin] = [await aUser(t.app), await anAdmin(t.app)];
+    const [named, admin] = [await aUser(t.app), await aConfigAdmin(t.app)];
     const old = await anOfferTo(t.app, users[0]!.id, { discountPercent: 5, notificationType: 'spring' });
     const used = await anOfferTo(t.app, users[1]!.id, { notificationType: 'spring' });
     await claimOffer(t.app, userActor(users[1]!.id), used.id);
@@ -87,7 +101,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('a member who is named too gets one offer', async () => {
     const { target, users } = await aSegment(t.app, 2);
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const result = await broadcastOffersAsAdmin(t.app, admin, adminRequest({ target, messengerId: users[1]!.messengerId }));
     expect(result).toMatchObject({ createdOffers: 2, userIds: idsOf(users) });
   });
@@ -131,7 +145,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('administrators: refusals', async () => {
     const [one, two] = [await aUser(t.app, { email: 'one.offer@example.com' }), await aUser(t.app)];
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const send = (fields: Partial<AdminBroadcast>) => detailOf(broadcastOffersAsAdmin(t.app, admin, adminRequest(fields)));
     expect(await send({})).toEqual([400, 'No recipients: specify target or user']);
     expect(await send({ target: 'tariff_x' })).toEqual([400, 'No recipients: specify target or user']);
@@ -155,7 +169,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('spec 04 section 9.6: a broadcast that was cut off is finished by the background, from where it stood', async () => {
     const { target, users } = await aSegment(t.app, 3);
-    await broadcastOffersAsAdmin(t.app, await anAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
+    await broadcastOffersAsAdmin(t.app, await aConfigAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
     const { id } = await lastBroadcast();
     // As after the first batch of a process that died.
     await t.app.db.sql('DELETE FROM discount_offers WHERE notification_type = $1 AND user_id <> $2::int', ['cut', users[0]!.id]);
@@ -241,20 +255,21 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
   });
 
   test('the answer counts what the queue has sent within the moment it waits', async () => {
-    const { app, sent } = withMessenger(t.app);
+    const { app } = withMessenger(t.app);
     const user = await aUser(t.app);
     const [{ result }] = await Promise.all([
-      aTold({ userId: user.id }, app),
+      aTold({ userId: user.id }, app, () => false),
       (async () => {
-        for (let tries = 0; tries < 100 && sent.length === 0; tries++) {
+        const id = await eventually(async () => {
           const [row] = await t.app.db.sql<{ id: number }>(
             `SELECT d.broadcast_id AS id FROM promo_offer_deliveries d JOIN discount_offers o ON o.id = d.offer_id
              WHERE o.user_id = $1::int AND d.state = 'queued'`,
             [user.id],
           );
-          if (row) await deliver(app, row.id);
-          else await new Promise((resolve) => setTimeout(resolve, 20));
-        }
+          if (!row) throw new Error('no message waits in the queue');
+          return row.id;
+        });
+        await deliver(app, id);
       })(),
     ]);
     expect(result).toMatchObject({ sent: 1, failed: 0 });

@@ -5,8 +5,8 @@ import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/pro
 import { expirePromo } from '../../../src/domain/promo/offers/run-expiry.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../subscriptions/sale-samples.ts';
 import { anOfferTo, logOf, offersOf, userActor } from './offer-samples.ts';
 import { discountOf } from './promocode-samples.ts';
 

@@ -4,8 +4,8 @@ import { DAY_MS } from '../../../src/core/clock.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateDiscountOf, deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { anOffer } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { anOffer } from '../subscriptions/sale-samples.ts';
 import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
 
 let t: TestApp;
@@ -63,9 +63,7 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${held.code}`);
   });
 
-  test('a code whose discount more than ten thousand users hold keeps its name; all else of it can be changed', {
-    timeout: 60_000,
-  }, async () => {
+  test('a code whose discount more than ten thousand users hold keeps its name; all else of it can be changed', async () => {
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { maxUses: 0 })];
     await activatePromocode(t.app, user, code.code, null);
     const rename = () => changePromocode(t.app, admin, code.id, { code: `${code.code}-NEW` });
@@ -131,9 +129,7 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
   });
 });
 
-test('any sequence of activations and give-backs keeps the count equal to the rows, within the limit', {
-  timeout: 60_000,
-}, async () => {
+test('any sequence of activations and give-backs keeps the count equal to the rows, within the limit', async () => {
   const users = [await aRedeemer(t.app), await aRedeemer(t.app), await aRedeemer(t.app)];
   const step = fc.record({
     user: fc.nat(2),

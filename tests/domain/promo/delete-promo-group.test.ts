@@ -4,9 +4,9 @@ import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { deletePromoGroup } from '../../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
 import { aUser } from '../../support/builders.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aCrowd } from '../audience/audience-samples.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
 import { aGroup } from './promocode-samples.ts';
 
 let t: TestApp;

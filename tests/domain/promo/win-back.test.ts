@@ -5,9 +5,9 @@ import { handleOfferPress, type OfferPress, receiveOfferUpdate } from '../../../
 import { offerWinBacks } from '../../../src/domain/promo/offers/win-back.ts';
 import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { withMessenger } from '../audience/audience-samples.ts';
-import { aStoredSubscription, aTariff } from '../subscriptions/sale-samples.ts';
 import { anOfferTo, offersOf } from './offer-samples.ts';
 import { discountOf } from './promocode-samples.ts';
 

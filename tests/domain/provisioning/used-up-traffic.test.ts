@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { addDays, SECOND_MS } from '../../../src/core/clock.ts';
 import type { PanelUserPatch } from '../../../src/domain/provisioning/ports.ts';
 import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
-import { anAdmin, setUser } from '../users/admin-setup.ts';
+import { anAdmin } from '../../support/admins.ts';
+import { setUser } from '../users/admin-setup.ts';
 import { inStep, push, run, startEmpty } from './panel-sync/setup.ts';
 import { aSubscription, GB, type ProvisioningTest, readRow, withPort } from './provisioning-setup.ts';
 

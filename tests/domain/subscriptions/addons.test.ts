@@ -8,8 +8,8 @@ import { buyTraffic } from '../../../src/domain/subscriptions/buy-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { switchTraffic } from '../../../src/domain/subscriptions/switch-traffic.ts';
+import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 let t: TestApp;
 let classic: App;

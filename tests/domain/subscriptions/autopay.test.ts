@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { aBuyer, aMembership, anOffer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 const DAY = 86_400_000;
 let t: TestApp;

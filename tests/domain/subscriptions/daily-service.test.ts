@@ -6,8 +6,8 @@ import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
+import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 const DAY = 86_400_000;
 let t: TestApp;

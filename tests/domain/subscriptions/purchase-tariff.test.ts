@@ -3,8 +3,8 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

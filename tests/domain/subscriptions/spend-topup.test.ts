@@ -9,8 +9,8 @@ import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts'
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { cartKey, readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 const DAY = 86_400_000;
 let t: TestApp;

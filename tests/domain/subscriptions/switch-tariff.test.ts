@@ -3,8 +3,8 @@ import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { previewTariffSwitch, switchToTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

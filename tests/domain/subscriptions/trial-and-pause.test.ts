@@ -5,8 +5,8 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activateTrial, cabinetShortage } from '../../../src/domain/subscriptions/activate-trial.ts';
 import { readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { togglePause } from '../../../src/domain/subscriptions/toggle-pause.ts';
+import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 let paid: App;

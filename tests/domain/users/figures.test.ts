@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, topUp } from '../subscriptions/sale-samples.ts';
 import { setUser } from './admin-setup.ts';
 
 let app: App;

@@ -16,10 +16,11 @@ import { deleteUserRow } from '../../../src/domain/users/removal/delete-user.ts'
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
-import { anAction, anAdmin, giveRole, setUser } from './admin-setup.ts';
+import { anAction, setUser } from './admin-setup.ts';
 
 const LISTED_ADMIN = 4_990_000_000 + (process.pid % 1000);
 

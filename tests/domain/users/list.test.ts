@@ -7,8 +7,8 @@ import { listReferralsForAdmin, listUsersForAdmin } from '../../../src/domain/us
 import { SORTED_BOUNDS } from '../../../src/domain/users/list/rules.ts';
 import { planSearch } from '../../../src/domain/users/rules.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, topUp } from '../subscriptions/sale-samples.ts';
 import { setUser } from './admin-setup.ts';
 
 let app: App;

@@ -6,9 +6,9 @@ import { pushSubscription } from '../../../src/domain/provisioning/push-subscrip
 import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
 import { importFromPanel } from '../../../src/domain/users/jobs.ts';
 import { runNow } from '../../support/run-now.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
 import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
 import { jobsOf } from './admin-setup.ts';
 
 const IMPORT = 'users.import-from-panel';

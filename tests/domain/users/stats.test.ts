@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { addDays, HOUR_MS } from '../../../src/core/clock.ts';
 import { readUsersStats } from '../../../src/domain/users/stats/read-users-stats.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';
-import { aStoredSubscription, topUp } from '../subscriptions/sale-samples.ts';
 import { setUser } from './admin-setup.ts';
 
 test('numbers over all users', async () => {

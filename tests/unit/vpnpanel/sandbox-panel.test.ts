@@ -6,7 +6,7 @@ import { createMemoryStore, createWriteBehind } from '../../../src/sandbox/panel
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 import { aDraft, GERMANY, movableClock, NETHERLANDS, startPanel } from './panel-setup.ts';
 
-const http = createPlainHttpClient({ retries: 0, timeoutMs: 500 });
+const http = createPlainHttpClient({ retries: 0, timeoutMs: 2_000 });
 const get = (url: string, headers: Record<string, string> = {}) => http.request({ method: 'GET', url, headers });
 const linksOf = (text: string) => Buffer.from(text, 'base64').toString('utf8').split('\n');
 
@@ -102,7 +102,7 @@ describe('state', () => {
     expect(saved.sort()).toEqual(['a', 'b']);
   });
 
-  it('holds 20 000 users', { timeout: 60_000 }, async () => {
+  it('holds 20 000 users', async () => {
     const store = createMemoryStore();
     const users = Array.from({ length: 20_000 }, (_, index) => ({
       id: index + 1,
@@ -145,20 +145,21 @@ describe('state', () => {
     }
 
     const { adapter, panel } = await startPanel({ state: store });
-    const started = performance.now();
+    let pages = 0;
     const seen = new Set<string>();
     for (let start = 0; ; start += 1000) {
       const page = await adapter.listUsers({ start, size: 1000 });
+      pages += 1;
       if (page.users.length === 0) break;
       for (const user of page.users) seen.add(user.uuid);
       expect(page.total).toBe(20_000);
     }
     expect(seen.size).toBe(20_000);
+    expect(pages).toBe(21);
     expect((await adapter.listInternalSquads())[0]?.membersCount).toBe(20_000);
     const created = await adapter.createUser(aDraft({ messengerId: 30_000 }));
     expect(panel.listUsers(1)).toMatchObject([{ uuid: created.uuid }]);
     expect((await adapter.findByMessengerId(12_345))?.username).toBe('user_12345');
-    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
 

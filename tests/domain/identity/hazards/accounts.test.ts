@@ -8,8 +8,8 @@ import { authenticateUser, forgetSessionUser } from '../../../../src/domain/iden
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { listOwnTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
 import { adjustBalance } from '../../../../src/domain/users/adjust-balance.ts';
+import { rowOf } from '../../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
-import { rowOf } from '../../subscriptions/sale-samples.ts';
 import { aVerifiedAccount } from '../accounts.ts';
 
 let app: App;

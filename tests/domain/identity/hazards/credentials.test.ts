@@ -19,10 +19,10 @@ import { refreshSession } from '../../../../src/domain/identity/sessions/refresh
 import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
 import { updateUser } from '../../../../src/domain/users/update-user.ts';
 import { unique } from '../../../support/builders.ts';
+import { rowOf } from '../../../support/sale-samples.ts';
 import { testApp } from '../../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../../support/test-sandbox.ts';
 import { merge, setUser } from '../../merge/merge-samples.ts';
-import { rowOf } from '../../subscriptions/sale-samples.ts';
 import {
   actorOf,
   aMessengerAccount,

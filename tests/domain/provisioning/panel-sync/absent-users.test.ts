@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addDays, MINUTE_MS, SECOND_MS } from '../../../../src/core/clock.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
-import { topUp } from '../../subscriptions/sale-samples.ts';
+import { topUp } from '../../../support/sale-samples.ts';
 import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { aServer, everything, inStep, push, run, startEmpty, usersOf } from './setup.ts';
 

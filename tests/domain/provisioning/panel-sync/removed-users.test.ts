@@ -6,8 +6,8 @@ import { syncFromPanel } from '../../../../src/domain/users/panel/sync-from-pane
 import { deleteUserRow } from '../../../../src/domain/users/removal/delete-user.ts';
 import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../../src/domain/users/removal/reset-subscription.ts';
+import { anAdmin } from '../../../support/admins.ts';
 import { aPair, merge } from '../../merge/merge-samples.ts';
-import { anAdmin } from '../../users/admin-setup.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { inStep, push, run, startEmpty } from './setup.ts';
 

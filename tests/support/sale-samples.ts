@@ -1,7 +1,7 @@
-import type { UserActor } from '../../../src/core/actor.ts';
-import type { App } from '../../../src/core/app.ts';
-import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { aUser, unique } from '../../support/builders.ts';
+import type { UserActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
+import { postMovement } from '../../src/domain/ledger/post-movement.ts';
+import { aUser, unique } from './builders.ts';
 
 /** A buyer with money on the balance; kopeks. */
 export async function aBuyer(app: App, balanceKopeks = 0): Promise<UserActor> {
