@@ -59,14 +59,14 @@ test('proving an e-mail brings the subscription that the panel keeps under it; t
   expect(await stored(t, before.id)).toMatchObject({
     panel: there.uuid,
     status: 'active',
-    end_date: there.expireAt,
-    traffic_limit_gb: 50,
+    endDate: there.expireAt,
+    trafficLimitGb: 50,
     used: 3,
-    device_limit: 0,
-    is_trial: false,
-    connected_squads: [NETHERLANDS, GERMANY],
-    subscription_url: there.subscriptionUrl,
-    vpnpanel_short_uuid: there.shortUuid,
+    deviceLimit: 0,
+    isTrial: false,
+    connectedSquads: [NETHERLANDS, GERMANY],
+    subscriptionUrl: there.subscriptionUrl,
+    vpnpanelShortUuid: there.shortUuid,
   });
 });
 
@@ -83,7 +83,7 @@ test('run again it changes nothing, whatever was bought or changed meanwhile', a
   expect(await importPanelUser(t.app, id)).toBe('not_wanted');
   expect(await stored(t, id)).toEqual(bought);
   await pushSubscription(t.app, bought.id as number);
-  expect(await t.adapter.findByEmail(email)).toMatchObject({ uuid: bought.panel, expireAt: bought.end_date });
+  expect(await t.adapter.findByEmail(email)).toMatchObject({ uuid: bought.panel, expireAt: bought.endDate });
 });
 
 test('a past panel user makes an expired subscription, a disabled one a disabled subscription', async () => {
@@ -107,7 +107,7 @@ test('a panel user whose traffic is used up is limited, not switched off, beside
   await aSubscription(t.app, { user: { id: trial.id, messengerId: 0 }, isTrial: true, days: 3 });
   for (const { id } of [fresh, trial]) {
     expect(await importPanelUser(t.app, id)).toBe('imported');
-    expect(await stored(t, id)).toMatchObject({ status: 'limited', end_date: addDays(t.clock.now(), 40), is_trial: false });
+    expect(await stored(t, id)).toMatchObject({ status: 'limited', endDate: addDays(t.clock.now(), 40), isTrial: false });
   }
 });
 
@@ -126,10 +126,10 @@ test.each([
   expect(await importPanelUser(t.app, id)).toBe(outcome);
   expect(await stored(t, id)).toMatchObject({
     panel: there.uuid,
-    end_date: addDays(now, daysLeft),
-    is_trial: outcome === 'linked' ? (held.isTrial ?? false) : false,
-    subscription_url: there.subscriptionUrl,
-    provision_state: 'pending',
+    endDate: addDays(now, daysLeft),
+    isTrial: outcome === 'linked' ? (held.isTrial ?? false) : false,
+    subscriptionUrl: there.subscriptionUrl,
+    provisionState: 'pending',
   });
 });
 

@@ -73,7 +73,7 @@ describe('spec 06 section 17, hazard 7: one user from the panel', () => {
     await t.adapter.updateUser({ uuid, trafficLimitBytes: GB / 2 });
     const { changes } = await syncFromPanel(t.app, admin, user.id, everything);
     expect(changes).toEqual({ traffic_limit_gb: { old: 100, new: 1 } });
-    expect(await readRow(t.app, id)).toMatchObject({ traffic_limit_gb: 1 });
+    expect(await readRow(t.app, id)).toMatchObject({ trafficLimitGb: 1 });
   });
 
   test('what the panel itself reported while it answered counts as well', async () => {
@@ -96,7 +96,7 @@ describe('spec 06 section 17, hazard 7: one user from the panel', () => {
       },
     });
     expect(await syncFromPanel(slow, admin, user.id, everything)).toMatchObject(untouched);
-    expect(await readRow(t.app, id)).toMatchObject({ traffic_limit_gb: 100 });
+    expect(await readRow(t.app, id)).toMatchObject({ trafficLimitGb: 100 });
   });
 });
 

@@ -254,8 +254,8 @@ describe('sync', () => {
     ]);
     expect(result.changes.traffic_limit_gb).toEqual({ old: 100, new: 7 });
     expect(await subscriptionOf(t, user.id)).toMatchObject({
-      ...{ status: 'active', end_date: expireAt, traffic_limit_gb: 7, device_limit: 9, traffic_used_gb: 2 },
-      connected_squads: [GERMANY],
+      ...{ status: 'active', endDate: expireAt, trafficLimitGb: 7, deviceLimit: 9, trafficUsedGb: 2 },
+      connectedSquads: [GERMANY],
     });
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({});
   });
@@ -269,10 +269,10 @@ describe('sync', () => {
     t.panel.addTraffic(uuid, 2 * GB);
     const onlyTraffic = { ...everything, updatesSubscription: false };
     expect(Object.keys((await syncFromPanel(t.app, admin, user.id, onlyTraffic)).changes)).toEqual(['traffic_used_gb']);
-    expect((await subscriptionOf(t, user.id)).end_date).toEqual(before.end_date);
+    expect((await subscriptionOf(t, user.id)).endDate).toEqual(before.endDate);
     const result = await syncFromPanel(t.app, admin, user.id, everything);
     expect(result.errors).toEqual([expect.stringContaining('has been overwritten')]);
-    expect((await subscriptionOf(t, user.id)).end_date).toEqual(addDays(t.clock.now(), 3));
+    expect((await subscriptionOf(t, user.id)).endDate).toEqual(addDays(t.clock.now(), 3));
   });
 
   test('from the panel: a missing user, another one’s panel user, a fresh webhook', async () => {
@@ -310,8 +310,8 @@ describe('sync', () => {
     const made = await syncFromPanel(t.app, admin, user.id, { ...everything, createsMissing: true });
     expect(Object.keys(made.changes)).toEqual(['subscription']);
     expect(await subscriptionOf(t, user.id)).toMatchObject({
-      ...{ status: 'active', is_trial: false, traffic_limit_gb: 100, device_limit: 2, connected_squads: [NETHERLANDS] },
-      end_date: addDays(t.clock.now(), 30),
+      ...{ status: 'active', isTrial: false, trafficLimitGb: 100, deviceLimit: 2, connectedSquads: [NETHERLANDS] },
+      endDate: addDays(t.clock.now(), 30),
     });
   });
 

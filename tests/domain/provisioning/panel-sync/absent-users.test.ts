@@ -29,20 +29,20 @@ describe('accounts whose panel user is gone', () => {
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ deleted: 2, errors: 0 });
     const blank = {
       status: 'disabled',
-      disabled_reason: 'sync',
-      connected_squads: [],
-      autopay_enabled: false,
-      vpnpanel_short_uuid: null,
-      subscription_url: null,
-      vpnpanel_uuid: null,
+      disabledReason: 'sync',
+      connectedSquads: [],
+      autopayEnabled: false,
+      vpnpanelShortUuid: null,
+      subscriptionUrl: null,
+      vpnpanelUuid: null,
     };
-    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, endDate: end, traffic_limit_gb: 100, device_limit: 2 });
+    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, endDate: end, trafficLimitGb: 100, deviceLimit: 2 });
     expect(await readRow(t.app, trial!.id)).toMatchObject({
       ...blank,
       endDate: t.clock.now(),
-      traffic_limit_gb: 0,
-      device_limit: 1,
-      is_trial: true,
+      trafficLimitGb: 0,
+      deviceLimit: 1,
+      isTrial: true,
     });
     expect(await usersOf(t.app, NETHERLANDS)).toEqual([users! - 2]);
     expect(await t.app.db.sql('SELECT 1 AS link FROM subscription_servers')).toEqual([]);

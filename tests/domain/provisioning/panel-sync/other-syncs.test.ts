@@ -123,7 +123,7 @@ describe('validate', () => {
     });
     expect(await readRow(t.app, over!.id)).toMatchObject({ status: 'expired', provisionState: 'pending' });
     for (const { id } of [justOver!, reported!, carriedOn]) expect((await readRow(t.app, id)).status).toBe('active');
-    expect(await readRow(t.app, deviceless.id)).toMatchObject({ device_limit: 1 });
+    expect(await readRow(t.app, deviceless.id)).toMatchObject({ deviceLimit: 1 });
     expect(await readRow(t.app, listless.id)).toMatchObject({ connectedSquads: [] });
     const told = await t.app.db.sql(
       "SELECT 1 AS told FROM domain_events WHERE type = 'subscription.expired' AND user_id = $1::int",
