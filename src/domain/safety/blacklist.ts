@@ -19,7 +19,7 @@ const ASK_AGAIN_MS = 10 * SECOND_MS;
  * too old is fetched in the background; meanwhile, and when fetching fails, the stored one counts.
  * @throws AppError 403 {code: 'blacklisted', message}
  */
-export function judgeBlacklist(app: App, user: SessionUser): Promise<void> | undefined {
+export function assertNotBlacklisted(app: App, user: SessionUser): Promise<void> | undefined {
   if (user.messengerId === null || !app.settings.get('BLACKLIST_CHECK_ENABLED')) return undefined;
   if (app.settings.get('BLACKLIST_IGNORE_ADMINS') && isConfigAdmin(app, user)) return undefined;
   return judge(app, user, user.messengerId);

@@ -31,13 +31,13 @@ const membershipKey = (messengerId: number, channelId: string) => `joined:${mess
  * cannot be found out counts as not joined (spec 05 section 13). Asks the messenger, so never in a transaction.
  * @throws AppError 403 {code: 'channel_subscription_required', message, channels}
  */
-export function judgeChannels(app: App, user: SessionUser): Promise<void> | undefined {
+export function assertChannelsJoined(app: App, user: SessionUser): Promise<void> | undefined {
   if (user.messengerId === null || !app.settings.get('CHANNEL_IS_REQUIRED_SUB') || isConfigAdmin(app, user)) return undefined;
   return judge(app, user.messengerId, user.language);
 }
 
 async function judge(app: App, messengerId: number, language: string): Promise<void> {
-  refuseInsideTransaction('judgeChannels');
+  refuseInsideTransaction('assertChannelsJoined');
   const channels = await app.cache.read(CHANNELS_KEY, CHANNELS_TRUST_MS, () => listRequiredChannels(app.db));
   if (channels.length === 0) return;
   const joined = await Promise.all(channels.map((channel) => hasJoined(app, messengerId, channel.channelId)));
@@ -55,7 +55,10 @@ export async function forgetRequiredChannels(t: App): Promise<void> {
 }
 
 /** The messenger told that a user joined or left a required channel; counts at once on every instance. In the caller's transaction. */
-export async function noteMembership(t: App, seen: { messengerId: number; channelId: string; isMember: boolean }): Promise<void> {
+export async function recordMembership(
+  t: App,
+  seen: { messengerId: number; channelId: string; isMember: boolean },
+): Promise<void> {
   await saveMembership(t.db, { ...seen, at: t.clock.now() });
   await t.cache.forget(t.db, [membershipKey(seen.messengerId, seen.channelId)]);
 }
@@ -76,7 +79,7 @@ async function hasJoined(app: App, messengerId: number, channelId: string): Prom
   const key = membershipKey(messengerId, channelId);
   const now = app.clock.now().getTime();
   const state = await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId));
-  if (state.isMember || now < state.believedUntil) return state.isMember;
+  if (state.isMember || now < state.validUntil) return state.isMember;
   await app.cache.forget(app.db, [key]);
   return (await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId))).isMember;
 }
@@ -84,7 +87,7 @@ async function hasJoined(app: App, messengerId: number, channelId: string): Prom
 interface SeenMembership {
   isMember: boolean;
   /** Service time in ms; of interest while not a member. */
-  believedUntil: number;
+  validUntil: number;
 }
 
 async function lookUp(app: App, messengerId: number, channelId: string): Promise<SeenMembership> {
@@ -92,9 +95,9 @@ async function lookUp(app: App, messengerId: number, channelId: string): Promise
   const row = await findMembership(app.db, messengerId, channelId);
   const trust = row?.isMember ? ROW_TRUST_MS : ABSENT_TRUST_MS;
   if (row && now - row.checkedAt.getTime() < trust)
-    return { isMember: row.isMember, believedUntil: row.checkedAt.getTime() + trust };
+    return { isMember: row.isMember, validUntil: row.checkedAt.getTime() + trust };
   const isMember = await ask(app, messengerId, channelId);
-  return { isMember: isMember === true, believedUntil: now + (isMember === null ? FAILURE_TRUST_MS : ABSENT_TRUST_MS) };
+  return { isMember: isMember === true, validUntil: now + (isMember === null ? FAILURE_TRUST_MS : ABSENT_TRUST_MS) };
 }
 
 /** Asks the messenger and keeps the answer. @returns null when there was none */

@@ -30,22 +30,22 @@ const FAILURES_TO_START = 3;
 export const AUTO_REASON = 'panel_unavailable';
 
 /** What a look at the panel showed. `unconfigured`: address or key is missing, nothing was asked. */
-export type PanelLook = 'up' | 'down' | 'unconfigured';
+export type PanelCheck = 'up' | 'down' | 'unconfigured';
 
 /** What administrators are told of a change. */
-export type MaintenanceNews = 'panel_down' | 'panel_up' | 'maintenance_on' | 'maintenance_off';
+export type MaintenanceChange = 'panel_down' | 'panel_up' | 'maintenance_on' | 'maintenance_off';
 
 /** One look further. A panel that was never configured cannot be missed: it starts nothing and ends what the watch had started. */
-export function afterLook(
+export function applyCheck(
   state: MaintenanceState,
-  look: PanelLook,
+  look: PanelCheck,
   options: { mayStart: boolean; now: Date },
-): { state: MaintenanceState; news: MaintenanceNews[] } {
+): { state: MaintenanceState; news: MaintenanceChange[] } {
   const checkedAt = options.now.toISOString();
   if (look !== 'down') {
     const isOver = state.isActive && state.isAuto;
     const next = { ...state, panel: look === 'up' ? ('up' as const) : ('down' as const), failures: 0, checkedAt };
-    const news: MaintenanceNews[] = [];
+    const news: MaintenanceChange[] = [];
     if (look === 'up' && state.failures > 0) news.push('panel_up');
     if (isOver) news.push('maintenance_off');
     return { state: isOver ? { ...next, isActive: false, isAuto: false, reason: null, since: null } : next, news };
@@ -53,7 +53,7 @@ export function afterLook(
   const failures = state.failures + 1;
   const starts = options.mayStart && !state.isActive && failures >= FAILURES_TO_START;
   const next: MaintenanceState = { ...state, panel: 'down', failures, checkedAt };
-  const news: MaintenanceNews[] = [
+  const news: MaintenanceChange[] = [
     ...(failures === 1 ? (['panel_down'] as const) : []),
     ...(starts ? (['maintenance_on'] as const) : []),
   ];

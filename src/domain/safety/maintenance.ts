@@ -8,7 +8,13 @@ import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts'
 import type { SessionUser } from '../identity/types.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, text } from '../messaging/texts.ts';
-import { afterLook, type MaintenanceNews, type MaintenanceState, NO_MAINTENANCE, type PanelLook } from './maintenance-rules.ts';
+import {
+  applyCheck,
+  type MaintenanceChange,
+  type MaintenanceState,
+  NO_MAINTENANCE,
+  type PanelCheck,
+} from './maintenance-rules.ts';
 import { lockState } from './state-repo.ts';
 
 const STATE_KEY = 'maintenance';
@@ -28,7 +34,7 @@ export function readMaintenance(app: App): Promise<MaintenanceState> {
  * Row 8 of the cabinet gate: while maintenance is on, only config admins are served.
  * @throws AppError 503 {code: 'maintenance', message, reason}
  */
-export async function judgeMaintenance(app: App, user: SessionUser): Promise<void> {
+export async function assertNoMaintenance(app: App, user: SessionUser): Promise<void> {
   const notice = await readMaintenanceNotice(app, user.language);
   if (notice === null || isConfigAdmin(app, user)) return;
   throw refuse('maintenance', 503, notice);
@@ -67,13 +73,13 @@ export async function setMaintenance(app: App, isActive: boolean, reason: string
  */
 export async function watchPanel(app: App): Promise<void> {
   const isWatching = app.settings.get('MAINTENANCE_MONITORING_ENABLED');
-  const look = isWatching ? await lookAtPanel(app) : 'unconfigured';
+  const look = isWatching ? await checkPanel(app) : 'unconfigured';
   const mayStart = app.settings.get('MAINTENANCE_AUTO_ENABLE');
-  await changeState(app, (state, now) => afterLook(state, look, { mayStart, now }));
+  await changeState(app, (state, now) => applyCheck(state, look, { mayStart, now }));
 }
 
 /** Outside every transaction. */
-async function lookAtPanel(app: App): Promise<PanelLook> {
+async function checkPanel(app: App): Promise<PanelCheck> {
   const { panel } = app.ports;
   if (panel.configurationError() !== null) return 'unconfigured';
   const tries = app.settings.get('MAINTENANCE_RETRY_ATTEMPTS');
@@ -89,7 +95,7 @@ async function lookAtPanel(app: App): Promise<PanelLook> {
   return 'down';
 }
 
-type Change = (state: MaintenanceState, now: Date) => { state: MaintenanceState; news: MaintenanceNews[] };
+type Change = (state: MaintenanceState, now: Date) => { state: MaintenanceState; news: MaintenanceChange[] };
 
 /** Two instances that look at once count two looks, never half of one: the row is locked. */
 async function changeState(app: App, change: Change): Promise<void> {
@@ -101,11 +107,11 @@ async function changeState(app: App, change: Change): Promise<void> {
     if (before.isActive !== state.isActive || before.isAuto !== state.isAuto || before.reason !== state.reason) {
       await t.cache.forget(t.db, [STATE_KEY]);
     }
-    for (const item of news) await tellAdmins(t, item);
+    for (const item of news) await notifyAdmins(t, item);
   });
 }
 
-async function tellAdmins(t: App, news: MaintenanceNews): Promise<void> {
+async function notifyAdmins(t: App, news: MaintenanceChange): Promise<void> {
   t.log.warn({ news }, 'maintenance watch');
   const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${news}`);
   for (const messengerId of configAdmins(t).messengerIds) await sendMessage(t, { messengerId, html });

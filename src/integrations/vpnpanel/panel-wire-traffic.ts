@@ -134,8 +134,8 @@ export function fromWireTrafficPeriods(value: unknown): PanelTrafficPeriods {
     value,
   );
   return {
-    lastTwoDays: periods.bandwidthLastTwoDays,
-    lastSevenDays: periods.bandwidthLastSevenDays,
+    last2Days: periods.bandwidthLastTwoDays,
+    last7Days: periods.bandwidthLastSevenDays,
     last30Days: periods.bandwidthLast30Days,
     currentMonth: periods.bandwidthCalendarMonth,
     currentYear: periods.bandwidthCurrentYear,

@@ -65,7 +65,7 @@ describe('reading the panel', () => {
     expect(system).toMatchObject({
       stats: { totalUsers: 1, onlineNow: 1, nodesOnline: 3, totalTrafficBytes: 10 * GB },
       realtime: { downloadBytes: 9 * GB, uploadBytes: GB },
-      periods: { lastSevenDays: { currentBytes: 10 * GB, previousBytes: 0 } },
+      periods: { last7Days: { currentBytes: 10 * GB, previousBytes: 0 } },
     });
     expect(system.nodesNow).toHaveLength(3);
     expect(system.nodesWeekly[0]).toMatchObject({ name: 'Germany 1', totalBytes: 10 * GB });
@@ -131,7 +131,7 @@ describe('a panel that is down', () => {
     expect(await readSystem(t.app)).toMatchObject({
       stats: { totalUsers: 1 },
       realtime: { downloadBytes: 0, uploadBytes: 0 },
-      periods: { lastSevenDays: { currentBytes: 0, difference: null } },
+      periods: { last7Days: { currentBytes: 0, difference: null } },
       nodesNow: [],
     });
   });

@@ -156,7 +156,7 @@ describe('squad sync of a tariff', () => {
     const job = { id: 'job', data: { tariffId }, signal: new AbortController().signal };
     t.panel.faults.set({ status: 500 });
     const sync = (isLastTry: boolean) => syncSquads.handle(t.app, { ...job, isLastTry });
-    await expect(sync(false)).rejects.toThrow('Squad sync left');
+    await expect(sync(false)).rejects.toThrow('Squad sync failed for');
     for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
     await sync(true);
     t.panel.faults.set({});

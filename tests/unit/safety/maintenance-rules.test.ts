@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterLook,
-  type MaintenanceNews,
+  applyCheck,
+  type MaintenanceChange,
   type MaintenanceState,
   NO_MAINTENANCE,
-  type PanelLook,
+  type PanelCheck,
 } from '../../../src/domain/safety/maintenance-rules.ts';
 
 const now = new Date('2026-03-01T10:00:00Z');
 
-function watch(looks: PanelLook[], options: { mayStart?: boolean; from?: MaintenanceState } = {}) {
+function watch(looks: PanelCheck[], options: { mayStart?: boolean; from?: MaintenanceState } = {}) {
   let state = options.from ?? NO_MAINTENANCE;
-  const news: MaintenanceNews[][] = [];
+  const news: MaintenanceChange[][] = [];
   for (const look of looks) {
-    const next = afterLook(state, look, { mayStart: options.mayStart ?? true, now });
+    const next = applyCheck(state, look, { mayStart: options.mayStart ?? true, now });
     state = next.state;
     news.push(next.news);
   }

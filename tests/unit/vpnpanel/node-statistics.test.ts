@@ -69,8 +69,8 @@ describe.each(['uuid', 'number'] as const)('node statistics, %s generation', (ge
     const { adapter, clock } = await start();
     const now = { currentBytes: 10 * GB, previousBytes: 0, difference: '10.00 GiB' };
     expect(await adapter.getTrafficPeriods()).toEqual({
-      lastTwoDays: now,
-      lastSevenDays: now,
+      last2Days: now,
+      last7Days: now,
       last30Days: now,
       currentMonth: now,
       currentYear: now,
@@ -81,7 +81,7 @@ describe.each(['uuid', 'number'] as const)('node statistics, %s generation', (ge
       { nodeName: 'Germany 1', date: '2026-03-01', totalBytes: 10 * GB },
     ]);
     clock.move(3 * DAY_MS);
-    expect((await adapter.getTrafficPeriods()).lastTwoDays).toEqual({
+    expect((await adapter.getTrafficPeriods()).last2Days).toEqual({
       currentBytes: 0,
       previousBytes: 10 * GB,
       difference: '-10.00 GiB',
