@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { readState, writeState } from '../../core/service-state.ts';
+import { lockState, readState, writeState } from '../../core/service-state.ts';
 import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
 import { sendMessage } from '../messaging/send-message.ts';
@@ -15,10 +15,9 @@ import {
   NO_MAINTENANCE,
   type PanelCheck,
 } from './maintenance-rules.ts';
-import { lockState } from './state-repo.ts';
 
 const STATE_KEY = 'maintenance';
-/** A change reaches every instance with its commit; this is for a notice that was lost. */
+/** A change reaches every instance with its commit; this is for a lost notification. */
 const TRUST_MS = 5 * SECOND_MS;
 const RETRY_PAUSE_MS = SECOND_MS;
 
@@ -43,8 +42,8 @@ export async function assertNoMaintenance(app: App, user: SessionUser): Promise<
 export type MaintenanceNotice = { code: 'maintenance'; message: string; reason: string | null };
 
 /**
- * What callers are told while maintenance is on: by hand (setting `MAINTENANCE_MODE`, or switched on) the operator's own message, by the
- * watch that the servers have trouble, and when they were looked at last. Mini-app calls tell it to everybody (spec 06 section 14).
+ * The answer to callers while maintenance is on: switched on by hand (also by the setting `MAINTENANCE_MODE`) the operator's message;
+ * switched on by the checks a text with the time of the last check. Mini-app calls answer it to all users (spec 06 section 14).
  * @returns null = not on
  */
 export async function readMaintenanceNotice(app: App, language: string | null): Promise<MaintenanceNotice | null> {
@@ -62,20 +61,20 @@ export async function readMaintenanceNotice(app: App, language: string | null): 
 export async function setMaintenance(app: App, isActive: boolean, reason: string | null): Promise<void> {
   await changeState(app, (state, now) => ({
     state: { ...state, isActive, isAuto: false, reason: isActive ? reason : null, since: isActive ? now.toISOString() : null },
-    news: state.isActive === isActive ? [] : [isActive ? 'maintenance_on' : 'maintenance_off'],
+    changes: state.isActive === isActive ? [] : [isActive ? 'maintenance_on' : 'maintenance_off'],
   }));
 }
 
 /**
- * One look at the panel: a job every `MAINTENANCE_CHECK_INTERVAL` seconds. The third failure in a row switches maintenance on (with
- * `MAINTENANCE_AUTO_ENABLE`), the next good look switches it off again. Administrators hear of each change. With the watch switched off,
- * what it had started ends.
+ * One check of the panel: a job every `MAINTENANCE_CHECK_INTERVAL` seconds. The third failure in a row switches maintenance on (with
+ * `MAINTENANCE_AUTO_ENABLE`), the next success switches it off again. Administrators are notified of each change. With the checks
+ * switched off, a maintenance that they had started ends.
  */
 export async function watchPanel(app: App): Promise<void> {
   const isWatching = app.settings.get('MAINTENANCE_MONITORING_ENABLED');
-  const look = isWatching ? await checkPanel(app) : 'unconfigured';
+  const check = isWatching ? await checkPanel(app) : 'unconfigured';
   const mayStart = app.settings.get('MAINTENANCE_AUTO_ENABLE');
-  await changeState(app, (state, now) => applyCheck(state, look, { mayStart, now }));
+  await changeState(app, (state, now) => applyCheck(state, check, { mayStart, now }));
 }
 
 /** Outside every transaction. */
@@ -89,30 +88,30 @@ async function checkPanel(app: App): Promise<PanelCheck> {
       await panel.getSystemStats();
       return 'up';
     } catch (error) {
-      app.log.warn({ err: error, attempt }, 'the panel did not answer the watch');
+      app.log.warn({ err: error, attempt }, 'the check of the panel failed');
     }
   }
   return 'down';
 }
 
-type Change = (state: MaintenanceState, now: Date) => { state: MaintenanceState; news: MaintenanceChange[] };
+type Transition = (state: MaintenanceState, now: Date) => { state: MaintenanceState; changes: MaintenanceChange[] };
 
-/** Two instances that look at once count two looks, never half of one: the row is locked. */
-async function changeState(app: App, change: Change): Promise<void> {
+/** Locks the row, so that concurrent checks of two instances are both counted. */
+async function changeState(app: App, transition: Transition): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = { ...NO_MAINTENANCE, ...(await lockState<Partial<MaintenanceState>>(t.db, STATE_KEY)) };
-    const { state, news } = change(before, t.clock.now());
+    const { state, changes } = transition(before, t.clock.now());
     await writeState(t.db, STATE_KEY, state);
-    // Every look moves the time of the last look; only what callers feel is worth a notice to every instance.
+    // Every check changes the time of the last check; other instances need to know only what changes their answers.
     if (before.isActive !== state.isActive || before.isAuto !== state.isAuto || before.reason !== state.reason) {
       await t.cache.forget(t.db, [STATE_KEY]);
     }
-    for (const item of news) await notifyAdmins(t, item);
+    for (const change of changes) await notifyAdmins(t, change);
   });
 }
 
-async function notifyAdmins(t: App, news: MaintenanceChange): Promise<void> {
-  t.log.warn({ news }, 'maintenance watch');
-  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${news}`);
+async function notifyAdmins(t: App, change: MaintenanceChange): Promise<void> {
+  t.log.warn({ change }, 'maintenance: the state has changed');
+  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${change}`);
   for (const messengerId of configAdmins(t).messengerIds) await sendMessage(t, { messengerId, html });
 }
