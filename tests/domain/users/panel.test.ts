@@ -201,18 +201,18 @@ describe('switching off', () => {
     expect((await t.adapter.findByUuid(uuid))?.status).toBe('ACTIVE');
   });
 
-  test('spec 01 H18: full deletion deletes the panel user, or leaves it alone when so wished', async () => {
+  test('spec 01 H18: full deletion deletes the panel user, or does not on request', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
-    const [gone, kept] = [await provisioned(t), await provisioned(t)];
+    const [gone, retained] = [await provisioned(t), await provisioned(t)];
     expect(await eraseUser(t.app, admin, gone.user.id, { deletesFromPanel: true, reason: null })).toEqual({
       isErased: true,
       panel: { isDone: true, error: null },
     });
     expect(await t.adapter.findByUuid(gone.uuid)).toBeNull();
-    await eraseUser(t.app, admin, kept.user.id, { deletesFromPanel: false, reason: null });
-    expect((await t.adapter.findByUuid(kept.uuid))?.status).toBe('ACTIVE');
-    expect(await jobsOf(t.app, 'panelUuid', kept.uuid)).toEqual([]);
+    await eraseUser(t.app, admin, retained.user.id, { deletesFromPanel: false, reason: null });
+    expect((await t.adapter.findByUuid(retained.uuid))?.status).toBe('ACTIVE');
+    expect(await jobsOf(t.app, 'panelUuid', retained.uuid)).toEqual([]);
   });
 });
 
@@ -260,7 +260,7 @@ describe('sync', () => {
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({});
   });
 
-  test('from the panel: a later local end is overwritten with a warning; parts can be left out', async () => {
+  test('from the panel: a later local end is overwritten with a warning; parts can be excluded', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user, uuid } = await provisioned(t);
@@ -301,7 +301,7 @@ describe('sync', () => {
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({ device_limit: { old: 2, new: 9 } });
   });
 
-  test('from the panel: a missing subscription is made when so wished', async () => {
+  test('from the panel: a missing subscription is created on request', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user } = await provisioned(t);
@@ -335,7 +335,7 @@ describe('sync', () => {
     expect((await t.adapter.findByUuid(made.panelUuid!))?.squads.map((squad) => squad.uuid)).toEqual([NETHERLANDS]);
   });
 
-  test('refusals in the words of the specification', async () => {
+  test('refusals with the texts of the specification', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user } = await provisioned(t);
