@@ -20,7 +20,7 @@ import {
 } from './repo.ts';
 import { requestPanelUserRemoval, requestProvisioning } from './request-provisioning.ts';
 
-/** Failed pushes after which the queue stops trying and the reconciler takes over; about four minutes of the queue's back-off. */
+/** Failed pushes after which the queue stops and the reconciler retries; about four minutes of the queue's back-off. */
 export const MAX_PUSH_ATTEMPTS = 8;
 
 /** Rounds of one push, while the row changes during each; then a new job continues. */

@@ -114,7 +114,7 @@ export interface SubscriptionOwner {
 
 /**
  * Who owns a subscription now, read under the lock of the user whose panel user was pushed: a merge of that user either has not
- * begun or is over. Null when the subscription is gone.
+ * begun or is over. Null when the subscription was deleted.
  */
 export async function lockOwner(db: Db, subscriptionId: number, pushedUserId: number): Promise<SubscriptionOwner | null> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [pushedUserId]);

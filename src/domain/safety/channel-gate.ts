@@ -63,7 +63,7 @@ export async function recordMembership(
   await t.cache.forget(t.db, [membershipKey(seen.messengerId, seen.channelId)]);
 }
 
-/** Reads all memberships anew, for the re-check button. @returns has joined every active channel. Calls the messenger. */
+/** Reads all memberships from the messenger, for the re-check button. @returns has joined every active channel. */
 export async function recheckChannels(app: App, messengerId: number): Promise<boolean> {
   refuseInsideTransaction('recheckChannels');
   const channels = await listRequiredChannels(app.db);
