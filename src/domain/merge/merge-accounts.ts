@@ -109,7 +109,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
     t.clock.now(),
   );
   if (mergeId === null) throw mergeTokenUsed();
-  await updatePanelSquads(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
+  await recordPanelChanges(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
   return primary.id;
 }
 
@@ -182,7 +182,7 @@ interface PanelNews {
 }
 
 /** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (spec 01 H17). */
-async function updatePanelSquads(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
+async function recordPanelChanges(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
   if (plan.abandonedPanelUuid !== null) {
     await recordRemoval(t, plan.abandonedPanelUuid);
     await t.jobs.send('merge.panel', { mergeId });
