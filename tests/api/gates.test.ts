@@ -6,7 +6,7 @@ import { writeState } from '../../src/core/service-state.ts';
 import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { refreshBlacklist } from '../../src/domain/safety/blacklist.ts';
-import { forgetRequiredChannels, noteMembership, recheckChannels } from '../../src/domain/safety/channel-gate.ts';
+import { forgetRequiredChannels, recheckChannels, recordMembership } from '../../src/domain/safety/channel-gate.ts';
 import { setMaintenance, watchPanel } from '../../src/domain/safety/maintenance.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
@@ -259,7 +259,7 @@ describe('row 9: required channels', () => {
     t.cache.clear();
     // The row is younger than 30 minutes.
     expect((await user.get(ME)).status).toBe(200);
-    await noteMembership(t.app, { messengerId: user.user.messengerId, channelId, isMember: false });
+    await recordMembership(t.app, { messengerId: user.user.messengerId, channelId, isMember: false });
     expect((await user.get(ME)).status).toBe(403);
   });
 

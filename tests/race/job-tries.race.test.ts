@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { JobRunner } from '../../src/core/jobs/job-runner.ts';
 import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';

@@ -10,9 +10,9 @@ import { openSession, type SignIn } from '../identity/sessions/open-session.ts';
 import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
 import { postMovement } from '../ledger/post-movement.ts';
 import './jobs.ts';
-import { handOverPanelUser } from '../provisioning/hand-over.ts';
+import { transferPanelUser } from '../provisioning/panel-user-transfer.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { noteRemoval } from '../provisioning/sync/removed-users.ts';
+import { recordRemoval } from '../provisioning/sync/removed-users.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
 import {
   keptUserUnknown,
@@ -109,7 +109,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
     t.clock.now(),
   );
   if (mergeId === null) throw mergeTokenUsed();
-  await tellPanel(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
+  await recordPanelChanges(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
   return primary.id;
 }
 
@@ -182,14 +182,14 @@ interface PanelNews {
 }
 
 /** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (spec 01 H17). */
-async function tellPanel(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
+async function recordPanelChanges(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
   if (plan.abandonedPanelUuid !== null) {
-    await noteRemoval(t, plan.abandonedPanelUuid);
+    await recordRemoval(t, plan.abandonedPanelUuid);
     await t.jobs.send('merge.panel', { mergeId });
   }
   const former = secondary.messengerId;
   if (plan.panelFrom === 'secondary' && secondary.vpnpanelUuid !== null && former !== null && former !== messengerId) {
-    await handOverPanelUser(t, secondary.vpnpanelUuid, former);
+    await transferPanelUser(t, secondary.vpnpanelUuid, former);
   }
   if (plan.keptSubscriptionId === null) return;
   const wishes = { resetTraffic: plan.isPanelReused, resetDevices: plan.isPanelReused };

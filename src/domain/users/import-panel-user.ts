@@ -8,7 +8,7 @@ import type { PanelUser } from '../provisioning/ports.ts';
 import { applyManualChange, insertManually, lockUserSubscription } from '../subscriptions/manual/manual-changes.ts';
 import { isActive } from '../subscriptions/rules/status.ts';
 import type { Subscription } from '../subscriptions/types.ts';
-import { noteSync } from './panel/sync-repo.ts';
+import { recordSync } from './panel/sync-repo.ts';
 import { fieldsFromPanel, linksFromPanel, usedGigabytes } from './panel/sync-rules.ts';
 
 /** What became of an import; only `imported` and `linked` changed anything. */
@@ -28,7 +28,7 @@ export async function importPanelUser(app: App, userId: number): Promise<ImportO
   if (!isWanted(user)) return 'not_wanted';
   const found = await app.ports.panel.findByEmail(user.email);
   if (!found) return 'not_found';
-  if (!(await mayAdopt(app, { ...user, panelUuid: null }, found))) return 'held_by_another';
+  if (!(await mayAdopt(app, user, found))) return 'held_by_another';
   return inTransaction(app, async (t) => {
     const held = await lockUserSubscription(t, userId);
     const present = await findUserById(t, userId);
@@ -46,7 +46,7 @@ function isWanted(user: UserRecord | null): user is UserRecord & { email: string
 async function write(t: App, userId: number, held: Subscription | null, panel: PanelUser): Promise<ImportOutcome> {
   const now = t.clock.now();
   await adoptPanelUser(t, userId, panel);
-  await noteSync(t.db, userId, panel.lifetimeUsedTrafficBytes, now);
+  await recordSync(t.db, userId, panel.lifetimeUsedTrafficBytes, now);
   if (held && staysAsItIs(held, panel, now)) {
     await applyManualChange(t, held.id, { changes: linksFromPanel(panel) });
     return 'linked';

@@ -102,7 +102,7 @@ describe('state', () => {
     expect(saved.sort()).toEqual(['a', 'b']);
   });
 
-  it('holds 20 000 users', async () => {
+  it('stores 20 000 users', async () => {
     const store = createMemoryStore();
     const users = Array.from({ length: 20_000 }, (_, index) => ({
       id: index + 1,
@@ -164,7 +164,7 @@ describe('state', () => {
 });
 
 describe('faults', () => {
-  it('delays, fails every n-th call and ends when told', async () => {
+  it('delays and fails every n-th call until the faults are removed', async () => {
     const { panel } = await startPanel();
     const call = async () => (await get(`${panel.url}/api/nodes`, { 'x-api-key': panel.apiKey })).status;
     panel.faults.set({ failEvery: 3, status: 503 });
@@ -177,7 +177,7 @@ describe('faults', () => {
     expect(await call()).toBe(200);
   });
 
-  it('asks for patience with 429', async () => {
+  it('answers 429', async () => {
     const { panel } = await startPanel();
     panel.faults.set({ status: 429 });
     const answer = await get(`${panel.url}/api/nodes`, { 'x-api-key': panel.apiKey });
