@@ -134,7 +134,7 @@ describe('sending a poll (12.4)', () => {
     expect(await sendPoll(app, poll.id, target)).toEqual({ sent: 1, failed: 0, skipped: 1, total: 2 });
     expect(sent).toHaveLength(1);
     const rows = await t.app.db.sql('SELECT user_id FROM poll_responses WHERE poll_id = $1::int ORDER BY user_id', [poll.id]);
-    expect(rows).toEqual(users.map(({ id }) => ({ user_id: id })));
+    expect(rows).toEqual(users.map(({ id }) => ({ userId: id })));
   });
 
   test('who blocked the bot is skipped, other failures are counted, a hurried messenger is asked again later', async () => {

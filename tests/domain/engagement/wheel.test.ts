@@ -169,12 +169,12 @@ describe('prizes (13.4)', () => {
     );
     expect(code).toMatchObject({
       type: 'balance',
-      balance_bonus_kopeks: 300,
-      max_uses: 1,
-      current_uses: 0,
-      valid_until: addDays(t.app.clock.now(), 7),
-      created_by: userId,
-      is_active: true,
+      balanceBonusKopeks: 300,
+      maxUses: 1,
+      currentUses: 0,
+      validUntil: addDays(t.app.clock.now(), 7),
+      createdBy: userId,
+      isActive: true,
     });
     await deletePromocode(t.app, { kind: 'system', name: 'test' }, code!.id as number);
     expect(await rowOf(t.app, 'SELECT generated_promocode_id AS id FROM wheel_spins WHERE user_id = $1::int', [userId])).toEqual({

@@ -52,7 +52,7 @@ describe('effects (spec 04 section 7.1)', () => {
     await aStoredSubscription(t.app, user.userId, { status, is_trial: isTrial, end_date: addDays(now, left) });
     await activate(user, code.code);
     const held = await subscriptionOf(user.userId);
-    expect(held).toMatchObject({ status: 'active', is_trial: false });
+    expect(held).toMatchObject({ status: 'active', isTrial: false });
     expect(new Date(held!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
     expect(await rowOf(t.app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [user.userId])).toEqual({
       paid: true,
@@ -69,7 +69,7 @@ describe('effects (spec 04 section 7.1)', () => {
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'trial_subscription', subscriptionDays: 4 })];
     await activate(user, code.code);
     const held = await subscriptionOf(user.userId);
-    expect(held).toMatchObject({ status: 'active', is_trial: true });
+    expect(held).toMatchObject({ status: 'active', isTrial: true });
     expect(new Date(held!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
   });
 

@@ -77,7 +77,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
       percent: 30,
       active: true,
       claimed: false,
-      expires_at: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
+      expiresAt: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
     };
     expect(await offersOf(t.app, users[0]!.id)).toMatchObject([{ id: old.id, ...expected }]);
     expect(await offersOf(t.app, users[1]!.id)).toMatchObject([{ id: used.id, claimed: true }, expected]);

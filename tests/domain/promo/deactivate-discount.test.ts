@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
 
 const admin = { kind: 'admin', userId: 1, level: 100, isConfigAdmin: false } as const;
-const nothing = { percent: 0, source: null, expires_at: null };
+const nothing = { percent: 0, source: null, expiresAt: null };
 
 describe('giving a discount back (spec 04 section 7.3)', () => {
   test('clears the fields, the use row and the group; the count follows', async () => {
