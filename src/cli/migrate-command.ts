@@ -1,5 +1,5 @@
+import { installJobs } from '../composition/install-jobs.ts';
 import { openDatabase } from '../composition/service.ts';
-import { JobRunner } from '../core/jobs/job-runner.ts';
 import type { Command } from './command.ts';
 import { describeDatabase, openBase } from './open-service.ts';
 
@@ -13,9 +13,7 @@ export const migrateCommand: Command = {
     const database = await openDatabase(env, log);
     try {
       const applied = await database.migrate();
-      const runner = new JobRunner(database, log);
-      await runner.install();
-      await runner.stop(0);
+      await installJobs(database, log);
       const where = describeDatabase(env);
       const text =
         applied.length === 0

@@ -9,6 +9,7 @@ import { openPostgres } from '../core/db/open-postgres.ts';
 import { type Env, EnvError } from '../core/env.ts';
 import { EventBus } from '../core/events/event-bus.ts';
 import { sqlEventRecorder } from '../core/events/sql-event-recorder.ts';
+import type { JobDefinition } from '../core/jobs/define-job.ts';
 import { JobRunner } from '../core/jobs/job-runner.ts';
 import { sqlJobSender } from '../core/jobs/sql-job-sender.ts';
 import type { Logger } from '../core/log.ts';
@@ -18,6 +19,7 @@ import type { Redactor } from '../core/redaction.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
 import { createSettingsStore } from '../domain/settings/settings-store.ts';
+import { allJobs } from '../jobs/all-jobs.ts';
 
 /** Root of the package, where `prisma/` and `locales/` lie; the same from `src/` and from the bundle in `dist/`. */
 export const packageRoot = join(import.meta.dirname, '..', import.meta.dirname.endsWith('composition') ? '..' : '');
@@ -27,6 +29,7 @@ export interface Service {
   readonly app: App;
   readonly database: Database;
   readonly bus: EventBus;
+  readonly jobs: readonly JobDefinition[];
   readonly runner: JobRunner;
   /** Names of migrations applied by this start. */
   readonly migrated: readonly string[];
@@ -69,7 +72,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const database = await openDatabase(env, log);
   try {
     const migrated = await database.migrate();
-    const runner = new JobRunner(database, log);
+    const jobs = allJobs(metrics);
+    const runner = new JobRunner(database, log, jobs);
     await runner.install();
     const cache = new DatabaseSharedCache();
     await cache.start(database);
@@ -104,6 +108,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       app,
       database,
       bus,
+      jobs,
       runner,
       migrated,
       close: async () => {

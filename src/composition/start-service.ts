@@ -8,7 +8,6 @@ import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
-import { jobHandlers } from '../jobs/handlers.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
 import { readCabinetStanding } from '../realtime/cabinet-standing.ts';
@@ -43,7 +42,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const state = { isReady: false };
   const assembled = await assembleService({ env, log, metrics, redactor, isReady: () => state.isReady });
   const { service, sandbox: fakes, version } = assembled;
-  const { app, bus, runner } = service;
+  const { app, bus, jobs, runner } = service;
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
 
@@ -75,8 +74,8 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : env.port}`;
 
   await fakes?.host.start(url);
-  await runner.work(jobHandlers(app, metrics));
-  const stopSchedules = startSchedules(app);
+  await runner.work(app);
+  const stopSchedules = startSchedules(app, jobs);
   state.isReady = true;
   await announce({
     app,

@@ -1,62 +1,27 @@
 import type { App } from '../core/app.ts';
-import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { SECOND_MS } from '../core/clock.ts';
 import { inTransaction } from '../core/db/transaction.ts';
+import type { JobDefinition } from '../core/jobs/define-job.ts';
 import type { JobTypes } from '../core/jobs/job-sender.ts';
 import { readState } from '../core/service-state.ts';
-import { dailyServiceMs } from '../domain/subscriptions/jobs.ts';
-
-interface Schedule {
-  queue: keyof JobTypes;
-  /** Read before each round, so that a changed setting counts at once. */
-  intervalMs: (app: App) => number;
-}
 
 /**
- * Work that the clock starts. Every instance sends, but `singletonKey` lets one job wait at a time, and the round it belongs to is
- * part of the key of what was done: the cluster runs it once an interval, however many instances there are (spec 06 section 15).
+ * Scheduled jobs. Every instance sends them, but `startRound` lets one instance send each round, and `singletonKey` lets one job wait:
+ * the cluster runs it once an interval, however many instances there are (spec 06 section 15).
  */
-const monitoringMs = (app: App) => Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS;
-
-const SCHEDULES: readonly Schedule[] = [
-  { queue: 'provisioning.reconcile', intervalMs: () => MINUTE_MS },
-  { queue: 'provisioning.watch-runs', intervalMs: () => MINUTE_MS },
-  { queue: 'subscriptions.expire', intervalMs: () => MINUTE_MS },
-  { queue: 'subscriptions.autopay', intervalMs: monitoringMs },
-  { queue: 'subscriptions.remind', intervalMs: monitoringMs },
-  { queue: 'subscriptions.daily', intervalMs: dailyServiceMs },
-  { queue: 'promo.expire', intervalMs: () => MINUTE_MS },
-  { queue: 'promo.win-back', intervalMs: monitoringMs },
-  {
-    queue: 'payments.check-pending',
-    intervalMs: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
-  },
-  {
-    queue: 'tickets.remind-overdue',
-    intervalMs: (app) => Math.max(10, app.settings.get('SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS')) * SECOND_MS,
-  },
-  { queue: 'gifts.watch', intervalMs: () => 5 * MINUTE_MS },
-  { queue: 'ledger.count', intervalMs: () => MINUTE_MS },
-  { queue: 'ledger.check', intervalMs: () => 60 * MINUTE_MS },
-  // Fetches once a day; the rounds between are for the first start and for tries after a failure.
-  { queue: 'safety.refresh-disposable-domains', intervalMs: () => 5 * MINUTE_MS },
-  { queue: 'safety.watch-panel', intervalMs: (app) => app.settings.get('MAINTENANCE_CHECK_INTERVAL') * SECOND_MS },
-  // Works in one hour of the night; the other rounds end at once.
-  { queue: 'users.delete-inactive', intervalMs: () => 60 * MINUTE_MS },
-  { queue: 'core.purge', intervalMs: () => 60 * MINUTE_MS },
-];
-
 const TICK_MS = 15 * SECOND_MS;
 
-/** Starts the clock on this instance. @returns a function that stops it */
-export function startSchedules(app: App): () => void {
+/** Starts to send the jobs that have a schedule. @returns a function that stops it */
+export function startSchedules(app: App, jobs: readonly JobDefinition[]): () => void {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const tick = async (): Promise<void> => {
-    for (const { queue, intervalMs } of SCHEDULES) {
+    for (const { name, every } of jobs) {
+      if (every === null) continue;
       try {
-        await startRound(app, queue, intervalMs(app));
+        await startRound(app, name, every(app));
       } catch (error) {
-        app.log.warn({ err: error, queue }, 'a scheduled job could not be sent');
+        app.log.warn({ err: error, queue: name }, 'a scheduled job could not be sent');
       }
     }
     if (!stopped) {
@@ -72,10 +37,10 @@ export function startSchedules(app: App): () => void {
 }
 
 /**
- * Sends the job when this round of the queue has not been started by any instance; the row decides who is first. Row and job commit
- * together: a round whose job could not be sent, or whose process died, is not spent.
+ * Sends a scheduled job unless an instance has sent it in this round; the update of one row decides which instance is first. Row and
+ * job commit together: a round whose job could not be sent, or whose process died, is tried again.
  */
-export async function startRound(app: App, queue: keyof JobTypes, intervalMs: number): Promise<void> {
+export async function startRound(app: App, queue: string, intervalMs: number): Promise<void> {
   const round = Math.floor(app.clock.now().getTime() / intervalMs);
   const key = `schedule:${queue}`;
   if ((await readState<number>(app.db, key)) === round) return;
@@ -86,6 +51,6 @@ export async function startRound(app: App, queue: keyof JobTypes, intervalMs: nu
        RETURNING key`,
       [key, round],
     );
-    if (started.length > 0) await t.jobs.send(queue, {} as never, { singletonKey: queue });
+    if (started.length > 0) await t.jobs.send(queue as keyof JobTypes, {} as never, { singletonKey: queue });
   });
 }

@@ -38,7 +38,7 @@ import { wheelRouter } from './cabinet/wheel.router.ts';
 import { miniappClassicRouter } from './miniapp/classic.router.ts';
 import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
-import { router } from './trpc.ts';
+import { mergeRouters, router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
@@ -61,7 +61,11 @@ import { vpnpanelRouter } from './web/vpnpanel.router.ts';
 import { vpnpanelSyncRouter } from './web/vpnpanel-sync.router.ts';
 import { webhooksRouter } from './web/webhooks.router.ts';
 
-/** All operations, by area and tag group. Eager and static: a lazy router would be missing in REST and in the document. */
+/**
+ * All operations, by area and tag group. The name of a group is its tag in the contract without the area, in camel case, however many
+ * files the group has: these names are what clients call and never change (tests/unit/routers/procedure-names.json). Eager and static:
+ * a lazy router would be missing in REST and in the document.
+ */
 export const appRouter = router({
   web: router({
     health: healthRouter,
@@ -72,7 +76,7 @@ export const appRouter = router({
     servers: serversRouter,
     notifications: notificationsRouter,
     promoGroups: promoGroupsRouter,
-    promocodes: promocodesRouter,
+    promoCodes: promocodesRouter,
     promoOffers: promoOffersRouter,
     campaigns: campaignsRouter,
     webhooks: webhooksRouter,
@@ -80,57 +84,46 @@ export const appRouter = router({
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
-    menuLayout: menuLayoutRouter,
-    menuLayoutParts: menuLayoutPartsRouter,
-    menuLayoutStats: menuLayoutStatsRouter,
-    vpnpanel: vpnpanelRouter,
-    vpnpanelSync: vpnpanelSyncRouter,
+    menuLayout: mergeRouters(menuLayoutRouter, menuLayoutPartsRouter, menuLayoutStatsRouter),
+    vpnpanel: mergeRouters(vpnpanelRouter, vpnpanelSyncRouter),
   }),
   cabinet: router({
     auth: cabinetAuthRouter,
     oauth: oauthRouter,
-    linking: accountLinkingRouter,
-    merge: accountMergeRouter,
+    accountLinking: accountLinkingRouter,
+    accountMerge: accountMergeRouter,
     balance: balanceRouter,
     promocode: promocodeRouter,
     promo: cabinetPromoRouter,
-    subscription: subscriptionRouter,
-    purchase: subscriptionPurchaseRouter,
-    subscriptionAddons: subscriptionAddonsRouter,
+    subscription: mergeRouters(subscriptionRouter, subscriptionPurchaseRouter, subscriptionAddonsRouter),
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
     polls: cabinetPollsRouter,
-    wheel: wheelRouter,
+    fortuneWheel: wheelRouter,
     referral: referralRouter,
     partner: partnerRouter,
-    landing: landingRouter,
+    landingPages: landingRouter,
   }),
-  miniapp: router({
-    tariffs: miniappTariffsRouter,
-    subscription: miniappSubscriptionRouter,
-    classic: miniappClassicRouter,
-  }),
+  miniapp: mergeRouters(miniappTariffsRouter, miniappSubscriptionRouter, miniappClassicRouter),
   admin: router({
     users: adminUsersRouter,
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
     rbac: adminRbacRouter,
-    policies: adminPoliciesRouter,
+    rbacPolicies: adminPoliciesRouter,
+    rbacAuditLog: adminAuditLogRouter,
     promoGroups: adminPromoGroupsRouter,
     promocodes: adminPromocodesRouter,
     promoOffers: adminPromoOffersRouter,
-    campaigns: adminCampaignsRouter,
-    campaignStats: adminCampaignStatsRouter,
-    auditLog: adminAuditLogRouter,
-    wheel: adminWheelRouter,
+    campaigns: mergeRouters(adminCampaignsRouter, adminCampaignStatsRouter),
+    fortuneWheel: adminWheelRouter,
     partners: adminPartnersRouter,
     tickets: adminTicketsRouter,
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,
     menuLayout: adminMenuLayoutRouter,
-    vpnpanel: adminVpnpanelRouter,
+    vpnpanel: mergeRouters(adminVpnpanelRouter, adminVpnpanelSyncRouter),
     landings: adminLandingsRouter,
-    vpnpanelSync: adminVpnpanelSyncRouter,
   }),
 });
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { handlePasswordReset } from '../../src/domain/identity/jobs.ts';
+import { mailPasswordReset } from '../../src/domain/identity/email/reset-password.ts';
 import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
 import { anAddress, mailedSecret, PASSWORD } from '../domain/identity/accounts.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
@@ -148,7 +148,7 @@ describe('Cabinet Auth', () => {
     const sent = { message: 'If the email exists, a password reset link has been sent' };
     expect((await visitor().post('/cabinet/auth/password/forgot', { email })).body).toEqual(sent);
     expect((await visitor().post('/cabinet/auth/password/forgot', { email: anAddress() })).body).toEqual(sent);
-    await handlePasswordReset(t.app, { email });
+    await mailPasswordReset(t.app, email);
     const token = await mailedSecret(t.app, email);
     const changed = await visitor().post('/cabinet/auth/password/reset', { token, password: 'another password' });
     expect(changed.body).toEqual({ message: 'Password reset successfully' });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, DAY_MS } from '../../src/core/clock.ts';
-import { fulfilPurchase } from '../../src/domain/storefront/jobs.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
 import { panelAnswers, tellPaid } from '../domain/storefront/purchase-samples.ts';
 import { aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';

@@ -122,7 +122,7 @@ describe('/trpc', () => {
       const other = await testServer((await testApp({ environment })).app);
       const visitor = clientOf(other);
       expect((await visitor.get('/cabinet/landing/none')).body).toEqual({ detail: page });
-      expect((await visitor.get(`/trpc/cabinet.landing.get?input=${slug}`)).body.error.data).toMatchObject({ detail: page });
+      expect((await visitor.get(`/trpc/cabinet.landingPages.get?input=${slug}`)).body.error.data).toMatchObject({ detail: page });
       expect((await visitor.post('/miniapp/maintenance/status', { initData: 'x' })).status).toBe(401);
       expect((await visitor.post('/trpc/miniapp.tariffs.maintenance', { initData: 'x' })).status).toBe(401);
       await other.close();

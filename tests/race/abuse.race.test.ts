@@ -3,10 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { confirmEmailChange, requestEmailChange } from '../../src/domain/identity/email/change-email.ts';
-import { resetPassword } from '../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, resetPassword } from '../../src/domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../src/domain/identity/email/sign-in-with-password.ts';
 import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
-import { handlePasswordReset } from '../../src/domain/identity/jobs.ts';
 import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../src/domain/identity/sessions/refresh-session.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
@@ -141,7 +140,7 @@ describe('one-time codes', () => {
 
   test('a password link: the winner’s password holds, every older session is gone', { timeout: 120_000 }, async () => {
     const { id, email } = await aVerifiedAccount(app);
-    await handlePasswordReset(app, { email });
+    await mailPasswordReset(app, email);
     const token = await mailedSecret(app, email);
     const result = await atOnce(async (instance, n) => {
       await resetPassword(instance, { token, password: `new password ${n}` });

@@ -4,10 +4,13 @@ import { addDays, DAY_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
-import { deliverWaiting, fulfilPurchase, guestPurchases, watchPurchases } from '../../src/domain/storefront/jobs.ts';
 import { activateByToken } from '../../src/domain/storefront/purchases/activate-purchase.ts';
+import { deliverWaiting } from '../../src/domain/storefront/purchases/deliver-purchase.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts';
 import { startPurchase } from '../../src/domain/storefront/purchases/start-purchase.ts';
 import { viewPurchase } from '../../src/domain/storefront/purchases/view-purchase.ts';
+import { watchPurchases } from '../../src/domain/storefront/purchases/watch-purchases.ts';
 import { callback, callbackJobs, callbackResults } from '../domain/payments/payment-samples.ts';
 import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
 import {

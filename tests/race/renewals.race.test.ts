@@ -3,7 +3,7 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
 import { resumeDaily } from '../../src/domain/subscriptions/daily/charge-days.ts';
-import { runDailyService } from '../../src/domain/subscriptions/jobs.ts';
+import { runDailyService } from '../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { renewSubscription, sellRenewal } from '../../src/domain/subscriptions/renew-subscription.ts';

@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { JobRunner } from '../../src/core/jobs/job-runner.ts';
 import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
 import { deliverWebhook } from '../../src/domain/webhooks/delivery/deliver-webhook.ts';
-import { createDeliveryHandler } from '../../src/domain/webhooks/jobs.ts';
+import { webhookJobs } from '../../src/domain/webhooks/jobs.ts';
 import { createWebhook, deleteWebhook, getDelivery, getWebhook } from '../../src/domain/webhooks/manage-webhooks.ts';
 import { createWebhookTransport } from '../../src/integrations/webhooks/webhook-transport.ts';
 import { testApp } from '../support/test-app.ts';
@@ -112,11 +112,10 @@ describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
   it('sends each delivery once within a second of the commit, with the real queue on two instances', async () => {
     const hook = await aWebhook();
     receiver.answer = reply(200);
-    const runners = [new JobRunner(database, app.log), new JobRunner(database, app.log)];
+    const runners = [webhookJobs(), webhookJobs()].map((jobs) => new JobRunner(database, app.log, jobs));
     for (const runner of runners) {
       await runner.install();
-      const handle = createDeliveryHandler(app);
-      await runner.work({ 'webhooks.deliver': ({ data }) => handle(data) });
+      await runner.work(app);
     }
     try {
       const delays: number[] = [];

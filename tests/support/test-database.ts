@@ -7,8 +7,6 @@ import type { Database } from '../../src/core/db/database.ts';
 import { readMigrations } from '../../src/core/db/migrate.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
-import { QUEUES } from '../../src/core/jobs/job-catalogue.ts';
-import { JobRunner } from '../../src/core/jobs/job-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -19,10 +17,17 @@ const log = createLogger({ level: 'silent', format: 'json' });
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
 
+/** Set for the workers by the process that prepares the template, so that they need not load the jobs of all modules for the key. */
+const TEMPLATE_KEY = 'TEST_TEMPLATE_KEY';
+
 async function templateKey(): Promise<string> {
+  const known = process.env[TEMPLATE_KEY];
+  if (known) return known;
   const migrations = await readMigrations(migrationsFolder);
+  const { installableJobs } = await import('../../src/composition/install-jobs.ts');
+  const queues = installableJobs().map(({ name, queue }) => [name, queue]);
   return createHash('sha256')
-    .update(`v2 ${migrations.map((migration) => migration.checksum).join(' ')} ${JSON.stringify(QUEUES)}`)
+    .update(`v2 ${migrations.map((migration) => migration.checksum).join(' ')} ${JSON.stringify(queues)}`)
     .digest('hex')
     .slice(0, 16);
 }
@@ -35,8 +40,10 @@ function urlOf(database: string): string {
 
 /** Builds the template once a run: all migrations and the job tables. */
 export async function prepareTemplate(): Promise<void> {
-  if (serverUrl) await prepareServerTemplate(await templateKey());
-  else await prepareEmbeddedTemplate(await templateKey());
+  const key = await templateKey();
+  if (serverUrl) await prepareServerTemplate(key);
+  else await prepareEmbeddedTemplate(key);
+  process.env[TEMPLATE_KEY] = key;
 }
 
 async function prepareEmbeddedTemplate(key: string): Promise<void> {
@@ -64,9 +71,8 @@ async function prepareEmbeddedTemplate(key: string): Promise<void> {
 
 async function installAll(database: Database): Promise<void> {
   await database.migrate();
-  const runner = new JobRunner(database, log);
-  await runner.install();
-  await runner.stop(0);
+  const { installJobs } = await import('../../src/composition/install-jobs.ts');
+  await installJobs(database, log);
 }
 
 async function prepareServerTemplate(key: string): Promise<void> {

@@ -25,7 +25,7 @@ export function TariffList({ answer, error, onBought }: Props) {
     const idempotencyKey = openKeys.current.get(what);
     openKeys.current.delete(what);
     try {
-      await client.api.purchase.purchaseTariff.mutate(
+      await client.api.subscription.purchaseTariff.mutate(
         { tariff_id: offer.id, period_days: periodDays },
         idempotencyKey === undefined ? {} : { idempotencyKey },
       );

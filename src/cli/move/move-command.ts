@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { installJobs } from '../../composition/install-jobs.ts';
 import { openDatabase, packageRoot } from '../../composition/service.ts';
 import type { Database } from '../../core/db/database.ts';
 import { openEmbedded } from '../../core/db/open-embedded.ts';
 import type { Env } from '../../core/env.ts';
-import { JobRunner } from '../../core/jobs/job-runner.ts';
 import type { Logger } from '../../core/log.ts';
 import { type Command, CommandError, UsageError } from '../command.ts';
 import { describeDatabaseFailure } from '../describe-failure.ts';
@@ -98,7 +98,5 @@ async function seededRows(): Promise<Map<string, number>> {
 
 async function bringUpToDate(database: Database, log: Logger): Promise<void> {
   await database.migrate();
-  const runner = new JobRunner(database, log);
-  await runner.install();
-  await runner.stop(0);
+  await installJobs(database, log);
 }

@@ -1,11 +1,14 @@
-/** Payload type of each queue; filled by declaration merging next to the job handlers (`domain/<module>/jobs.ts`). */
+/**
+ * Payload type of each job that is sent by name; filled by declaration merging next to the job's definition
+ * (`domain/<module>/jobs.ts`), so that a module can send a job of a later module without importing it.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
 export interface JobTypes {}
 
 export interface JobOptions {
   /** Not before this moment (service clock). */
   startAfter?: Date;
-  /** At most one job of this key waiting at a time; a second `send` is dropped. Only for queues created with `policy: 'short'`. */
+  /** At most one job of this key waits at a time; a second `send` stores nothing. Only for queues with `policy: 'short'`. */
   singletonKey?: string;
 }
 

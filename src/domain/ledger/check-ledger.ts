@@ -13,3 +13,10 @@ export async function checkLedger(app: App): Promise<LedgerProblem[]> {
   );
   return rows.map((row) => ({ problem: row.problem, subjectId: row.subjectId, detail: row.detail }));
 }
+
+/** Checks the ledger and logs an error for violations, which are never repaired automatically. @returns whether the ledger is clean */
+export async function runLedgerCheck(app: App): Promise<boolean> {
+  const problems = await checkLedger(app);
+  if (problems.length > 0) app.log.error({ problems: problems.slice(0, 20), count: problems.length }, 'LEDGER CHECK FAILED');
+  return problems.length === 0;
+}

@@ -10,14 +10,8 @@ const STEP = 200_000;
  */
 const SETTLE_SECONDS = 60;
 
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    'ledger.count': Record<string, never>;
-  }
-}
-
 /**
- * Counts transactions by day (queue `ledger.count`, once a minute), which keeps the totals of lists exact and fast with millions of
+ * Counts transactions by day (job `ledger.count`), which keeps the totals of lists exact and fast with millions of
  * rows. Nothing depends on when it runs: what it has not counted yet, the lists count themselves.
  * @param settleSeconds for tests
  */

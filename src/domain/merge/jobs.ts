@@ -1,27 +1,19 @@
-import type { App } from '../../core/app.ts';
-import { isPanelError } from '../provisioning/ports.ts';
-import { removePanelUser } from '../provisioning/remove-panel-user.ts';
-import { findAbandonedPanelUser, savePanelState } from './repo.ts';
+import { z } from 'zod';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { removeAbandonedPanelUser } from './remove-abandoned-panel-user.ts';
+
+/** Removes the panel user that a committed merge left without an owner. Many retries, since nothing else would remove it. */
+const removePanelUser = defineJob({
+  name: 'merge.panel',
+  payload: z.object({ mergeId: z.int() }),
+  queue: { retryLimit: 15, concurrency: 2 },
+  handle: (app, { data }) => removeAbandonedPanelUser(app, data),
+});
+
+export const mergeJobs = [removePanelUser];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    /** The panel user that a committed merge left without an owner. */
-    'merge.panel': { mergeId: number };
+    'merge.panel': PayloadOf<typeof removePanelUser>;
   }
-}
-
-/**
- * Removes the panel user that lost its owner by a merge, after its commit, and keeps the score in the merge's record (spec 01 H17).
- * @throws PanelError when the panel gave no usable answer; the queue repeats
- */
-export async function removeAbandonedPanelUser(app: App, { mergeId }: { mergeId: number }): Promise<void> {
-  const panelUuid = await findAbandonedPanelUser(app.db, mergeId);
-  if (panelUuid === null) return;
-  try {
-    await removePanelUser(app, panelUuid);
-  } catch (error) {
-    await savePanelState(app.db, mergeId, 'failed', isPanelError(error) ? error.message : 'Unexpected failure');
-    throw error;
-  }
-  await savePanelState(app.db, mergeId, 'done', null);
 }

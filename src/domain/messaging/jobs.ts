@@ -1,31 +1,41 @@
-import type { App } from '../../core/app.ts';
-import { findWaitingMail, markMailSent, noteMailFailure } from './outgoing-mail-repo.ts';
-import { MailError } from './ports.ts';
+import { z } from 'zod';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { deliverMail } from './deliver-mail.ts';
+import { deliverMessage } from './send-message.ts';
+
+/** Sends one row of `outgoing_mails`, so that the job contains no address and no text. */
+const sendMail = defineJob({
+  name: 'mail.send',
+  payload: z.object({ mailId: z.int() }),
+  queue: { retryLimit: 12, retryDelaySeconds: 10, concurrency: 2 },
+  handle: (app, { data }) => deliverMail(app, data),
+});
+
+const button = z.union([
+  z.object({ text: z.string(), url: z.string() }),
+  z.object({ text: z.string(), webAppUrl: z.string() }),
+  z.object({ text: z.string(), callbackData: z.string() }),
+]);
+
+/** Sends one message to a user or a chat; `html` is finished text without secrets. */
+const sendMessage = defineJob({
+  name: 'messenger.send',
+  payload: z.object({
+    messengerId: z.int(),
+    html: z.string(),
+    buttons: z.array(z.array(button).readonly()).readonly().optional(),
+    threadId: z.int().optional(),
+    photoFileId: z.string().optional(),
+  }),
+  queue: { retryLimit: 8, retryDelaySeconds: 5 },
+  handle: (app, { data }) => deliverMessage(app, data),
+});
+
+export const messagingJobs = [sendMail, sendMessage];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    /** Sends one row of `outgoing_mails`; the job holds no address and no text. */
-    'mail.send': { mailId: number };
+    'mail.send': PayloadOf<typeof sendMail>;
+    'messenger.send': PayloadOf<typeof sendMessage>;
   }
-}
-
-/**
- * Sends a queued mail at least once. A refusal of the mail as it is ends it; anything else is tried again by the queue.
- * @throws MailError when it may be tried again
- */
-export async function handleMailSend(app: App, { mailId }: { mailId: number }): Promise<void> {
-  const mail = await findWaitingMail(app.db, mailId);
-  if (!mail) return;
-  try {
-    await app.ports.mail.send({ to: mail.recipient, subject: mail.subject, html: mail.html, text: mail.text });
-  } catch (error) {
-    const isFinal = error instanceof MailError && error.failure === 'rejected';
-    await noteMailFailure(app.db, mailId, error instanceof Error ? error.message : String(error), isFinal);
-    if (isFinal) {
-      app.log.warn({ err: error, mailId }, 'a mail was refused and will not be sent');
-      return;
-    }
-    throw error;
-  }
-  await markMailSent(app.db, mailId, app.clock.now());
 }

@@ -1,13 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { type MessengerButton, MessengerError } from './ports.ts';
 
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** One message to a user; `html` is finished text without secrets. */
-    'messenger.send': MessageRequest;
-  }
-}
-
 export interface MessageRequest {
   messengerId: number;
   /** In the messenger's HTML, foreign values escaped (`htmlText`). */
@@ -28,13 +21,13 @@ export async function sendMessage(t: App, request: MessageRequest): Promise<void
 }
 
 /**
- * Sends a queued message at least once. A user who cannot be reached ends it (spec 05 section 9.3).
- * @throws MessengerError when it may be tried again
+ * Sends a queued message at least once. To a user who cannot be reached it is not retried (spec 05 section 9.3).
+ * @throws MessengerError when the queue is to retry
  */
-export async function handleMessengerSend(app: App, request: MessageRequest): Promise<void> {
+export async function deliverMessage(app: App, request: MessageRequest): Promise<void> {
   if (!app.ports.messenger.isConfigured()) return;
   try {
-    await deliver(app, request);
+    await sendNow(app, request);
   } catch (error) {
     const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
     if (kind === 'rate_limited' || kind === 'unavailable') throw error;
@@ -42,7 +35,7 @@ export async function handleMessengerSend(app: App, request: MessageRequest): Pr
   }
 }
 
-async function deliver(app: App, { messengerId, html, buttons, threadId, photoFileId }: MessageRequest): Promise<void> {
+async function sendNow(app: App, { messengerId, html, buttons, threadId, photoFileId }: MessageRequest): Promise<void> {
   const { messenger } = app.ports;
   if (photoFileId !== undefined) {
     try {

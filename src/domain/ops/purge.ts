@@ -1,5 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
+import { purgeAuditLog } from '../access/purge-audit-log.ts';
+import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 
 const BATCH = 5_000;
 
@@ -36,4 +38,14 @@ export async function purgeOldRows(app: App): Promise<Record<string, number>> {
     }
   }
   return deleted;
+}
+
+/** Deletes the rows of every table that are past their retention time, and logs how many of each. */
+export async function purgeExpired(app: App): Promise<void> {
+  const deleted = Object.entries({
+    ...(await purgeOldRows(app)),
+    webhook_deliveries: await purgeDeliveries(app),
+    admin_audit_log: await purgeAuditLog(app),
+  }).filter(([, rows]) => rows > 0);
+  if (deleted.length > 0) app.log.info({ deleted: deleted.map(([table, rows]) => `${table} ${rows}`) }, 'old rows purged');
 }

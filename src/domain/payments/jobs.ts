@@ -1,14 +1,47 @@
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Processes one stored provider callback. */
-    'payments.callback': { callbackId: number };
-    /** Asks providers about waiting payments and ends those that nobody paid. */
-    'payments.check-pending': Record<string, never>;
-    /** Everything that follows a credited top-up and must not hold it up. */
-    'payments.after-topup': { paymentId: number };
-  }
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { runAfterTopup } from './after-topup.ts';
+import { checkPendingPayments } from './check-pending.ts';
+import { processCallback } from './process-callback.ts';
+import type { PaymentPurpose } from './purpose-payment.ts';
+import type { StarsPurpose } from './purpose-stars.ts';
+
+/** What payments pay besides top-ups of the balance; defined by later modules. */
+export interface PaymentPurposes {
+  stars: readonly StarsPurpose[];
+  invoices: readonly PaymentPurpose[];
 }
 
-export { runAfterTopup } from './after-topup.ts';
-export { checkPendingPayments } from './check-pending.ts';
-export { processCallback } from './process-callback.ts';
+/** Processes one stored provider callback. Many retries, since a provider may be unavailable for a while. */
+const callback = (purposes: PaymentPurposes) =>
+  defineJob({
+    name: 'payments.callback',
+    payload: z.object({ callbackId: z.int() }),
+    queue: { retryLimit: 15, concurrency: 5 },
+    handle: (app, { data }) => processCallback(app, data, purposes.stars, purposes.invoices),
+  });
+
+/** Asks providers about pending payments and expires those that nobody paid. */
+const checkPending = defineJob({
+  name: 'payments.check-pending',
+  queue: { expireSeconds: 600 },
+  every: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
+  handle: checkPendingPayments,
+});
+
+/** What follows a credited top-up and must not delay it: notices and the cart (spec 03 section 2.2, steps 5 and 6). */
+const afterTopup = defineJob({
+  name: 'payments.after-topup',
+  payload: z.object({ paymentId: z.int() }),
+  handle: (app, { data }) => runAfterTopup(app, data),
+});
+
+export const paymentJobs = (purposes: PaymentPurposes) => [callback(purposes), checkPending, afterTopup];
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    'payments.callback': PayloadOf<typeof callback>;
+    'payments.after-topup': PayloadOf<typeof afterTopup>;
+  }
+}

@@ -1,54 +1,13 @@
-import type { App } from '../../core/app.ts';
-import { inTransaction } from '../../core/db/transaction.ts';
-import { formatPrice } from '../../core/money.ts';
-import { adminChat } from '../messaging/admin-chat.ts';
-import { sendMessage } from '../messaging/send-message.ts';
-import { htmlText } from '../messaging/texts.ts';
-import { assignEarnedGroup, type EarnedGroup } from './auto-assign.ts';
-import { recordGroupChange } from './record-group-change.ts';
+import { z } from 'zod';
+import { defineJob } from '../../core/jobs/define-job.ts';
+import { assignGroupBySpending } from './assign-group-by-spending.ts';
 
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Sent by the database with every movement of a user while a group has a threshold (migration 0060). */
-    'promo.assign-group': { userId: number };
-  }
-}
+/** Sent by a database trigger with every movement of a user while a group has a threshold. Named before the module was cut off promo. */
+const assignGroup = defineJob({
+  name: 'promo.assign-group',
+  payload: z.object({ userId: z.int() }),
+  queue: { policy: 'short', concurrency: 2 },
+  handle: (app, { data }) => assignGroupBySpending(app, data),
+});
 
-/**
- * Looks whether a user's purchases have earned a promo group (spec 04 section 8.3); a new one is told to the administrators' chat and
- * noted in the feed. May run any number of times.
- */
-export async function assignGroupBySpending(app: App, { userId }: { userId: number }): Promise<void> {
-  await inTransaction(app, async (t) => {
-    const earned = await assignEarnedGroup(t, userId);
-    if (!earned) return;
-    await noteChange(t, userId, earned);
-    await tellAdmins(t, userId, earned);
-  });
-}
-
-function noteChange(t: App, userId: number, earned: EarnedGroup): Promise<void> {
-  return recordGroupChange(
-    t,
-    { kind: 'system', name: 'promo.assign-group' },
-    {
-      userId,
-      oldGroupId: earned.previousGroupId,
-      newGroupId: earned.groupId,
-      reason: 'spending',
-      facts: { threshold_kopeks: earned.thresholdKopeks, total_spent_kopeks: earned.spentKopeks },
-    },
-  );
-}
-
-/** Only while notices to administrators are on and have a chat to go to. */
-async function tellAdmins(t: App, userId: number, earned: EarnedGroup): Promise<void> {
-  const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID');
-  if (chat === null) return;
-  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'promo.admin_group_earned', {
-    user_id: userId,
-    group_name: earned.groupName,
-    spent: formatPrice(earned.spentKopeks, false),
-  });
-  await sendMessage(t, { ...chat, html });
-}
+export const promoGroupJobs = [assignGroup];

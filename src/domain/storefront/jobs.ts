@@ -1,5 +1,41 @@
-export { deliverWaiting } from './purchases/deliver-purchase.ts';
-export { fulfilPurchase } from './purchases/fulfil-purchase.ts';
-export { handleGiftPress } from './purchases/press-activate.ts';
-export { guestPurchases } from './purchases/purpose.ts';
-export { watchPurchases } from './purchases/watch-purchases.ts';
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { fulfilPurchase } from './purchases/fulfil-purchase.ts';
+import { handleGiftPress } from './purchases/press-activate.ts';
+import { watchPurchases } from './purchases/watch-purchases.ts';
+
+// The queues have the module's former name, which is stored with every job.
+
+/** Gives a paid guest purchase to its recipient; after the last retry `gifts.watch` continues. */
+const fulfil = defineJob({
+  name: 'gifts.fulfil',
+  payload: z.object({ purchaseId: z.int() }),
+  queue: { retryLimit: 5 },
+  handle: (app, { data }) => fulfilPurchase(app, data),
+});
+
+/** Checks guest purchases: lost callbacks, unpaid purchases to expire, fulfilments to retry (spec 03 section 8.4). */
+const watch = defineJob({
+  name: 'gifts.watch',
+  queue: { expireSeconds: 600 },
+  every: () => 5 * MINUTE_MS,
+  handle: watchPurchases,
+});
+
+/** Handles a pressed "activate" button under a gift, as it was received. */
+const press = defineJob({
+  name: 'gifts.press',
+  payload: z.object({ queryId: z.string(), messengerId: z.int(), purchaseId: z.int() }),
+  queue: { retryLimit: 5 },
+  handle: (app, { data }) => handleGiftPress(app, data),
+});
+
+export const storefrontJobs = [fulfil, watch, press];
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    'gifts.fulfil': PayloadOf<typeof fulfil>;
+    'gifts.press': PayloadOf<typeof press>;
+  }
+}

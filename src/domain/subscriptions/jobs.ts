@@ -1,24 +1,39 @@
-import type { App } from '../../core/app.ts';
-import { chargeDays } from './daily/charge-days.ts';
-import { endBoughtTraffic } from './daily/end-bought-traffic.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { defineJob } from '../../core/jobs/define-job.ts';
+import { renewDue } from './autopay/renew-due.ts';
+import { dailyServiceMs } from './daily/charge-days.ts';
+import { runDailyService } from './daily/run-daily-service.ts';
+import { expireSubscriptions } from './expire-subscriptions.ts';
+import { remindOwners } from './reminders/remind-owners.ts';
+import { monitoringIntervalMs } from './settings.ts';
 
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    'subscriptions.expire': Record<string, never>;
-    'subscriptions.autopay': Record<string, never>;
-    'subscriptions.remind': Record<string, never>;
-    'subscriptions.daily': Record<string, never>;
-  }
-}
+// All of spec 02 section 13.
 
-export { renewDue } from './autopay/renew-due.ts';
-export { dailyServiceMs } from './daily/charge-days.ts';
-export { expireSubscriptions } from './expire-subscriptions.ts';
-export { remindOwners } from './reminders/remind-owners.ts';
+/** Marks past subscriptions as expired. */
+const expire = defineJob({ name: 'subscriptions.expire', every: () => MINUTE_MS, handle: expireSubscriptions });
 
-/** Job `subscriptions.daily`: the daily service (spec 02 section 13), unless it is switched off. */
-export async function runDailyService(app: App): Promise<void> {
-  if (!app.settings.get('DAILY_SUBSCRIPTIONS_ENABLED')) return;
-  await chargeDays(app);
-  await endBoughtTraffic(app);
-}
+/** Renews from the balance the subscriptions that end soon and have autopay on. */
+const autopay = defineJob({
+  name: 'subscriptions.autopay',
+  queue: { expireSeconds: 1800 },
+  every: monitoringIntervalMs,
+  handle: renewDue,
+});
+
+/** Notifies owners whose subscription is about to end, and a day after it has ended. */
+const remind = defineJob({
+  name: 'subscriptions.remind',
+  queue: { expireSeconds: 600 },
+  every: monitoringIntervalMs,
+  handle: remindOwners,
+});
+
+/** Charges and resumes daily subscriptions, and removes purchased traffic that has expired. */
+const daily = defineJob({
+  name: 'subscriptions.daily',
+  queue: { expireSeconds: 1800 },
+  every: dailyServiceMs,
+  handle: runDailyService,
+});
+
+export const subscriptionJobs = [expire, autopay, remind, daily];

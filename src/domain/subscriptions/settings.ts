@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import { pricingSettingsFrom } from '../pricing/settings.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import type { SubscriptionSettings } from './types.ts';
@@ -59,4 +60,9 @@ export function subscriptionSettingsOf(app: App): SubscriptionSettings {
     resetTrafficOnPayment: settings.get('RESET_TRAFFIC_ON_PAYMENT'),
     resetTrafficOnTariffSwitch: settings.get('RESET_TRAFFIC_ON_TARIFF_SWITCH'),
   };
+}
+
+/** Milliseconds between two rounds of the jobs that watch subscriptions. */
+export function monitoringIntervalMs(app: App): number {
+  return Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS;
 }

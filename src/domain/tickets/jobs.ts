@@ -1,41 +1,12 @@
-import type { App } from '../../core/app.ts';
-import { addMs, MINUTE_MS } from '../../core/clock.ts';
-import { inTransaction } from '../../core/db/transaction.ts';
-import { hasAdminChat, remindAdmins } from './notices.ts';
-import { claimOverdue } from './repo.ts';
+import { SECOND_MS } from '../../core/clock.ts';
+import { defineJob } from '../../core/jobs/define-job.ts';
+import { remindOverdueTickets } from './remind-overdue.ts';
 
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Reminds the administrators' chat of users who wait for an answer. */
-    'tickets.remind-overdue': Record<string, never>;
-  }
-}
+/** Reminds the administrators' chat of users who wait for an answer; the reminders sent are recorded in the ticket rows. */
+const remindOverdue = defineJob({
+  name: 'tickets.remind-overdue',
+  every: (app) => Math.max(10, app.settings.get('SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS')) * SECOND_MS,
+  handle: remindOverdueTickets,
+});
 
-const BATCH = 50;
-
-/**
- * Reminds of open and pending tickets whose user has waited longer than the answer time, counted from the user's last message, and
- * again after the cool-down (spec 05 section 1.6). The mark and the notice are one transaction, and a ticket is taken by one
- * process only: nothing is reminded twice.
- * @returns tickets reminded of
- */
-export async function remindOverdueTickets(app: App): Promise<number> {
-  const { settings } = app;
-  if (!settings.get('SUPPORT_TICKET_SLA_ENABLED') || !hasAdminChat(app) || !app.ports.messenger.isConfigured()) return 0;
-  const minutes = Math.max(1, settings.get('SUPPORT_TICKET_SLA_MINUTES'));
-  const cooldown = Math.max(1, settings.get('SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES'));
-  let reminded = 0;
-  for (;;) {
-    const claimed = await inTransaction(app, async (t) => {
-      const now = t.clock.now();
-      const [waitingBefore, remindedBefore] = [addMs(now, -minutes * MINUTE_MS), addMs(now, -cooldown * MINUTE_MS)];
-      const overdue = await claimOverdue(t.db, { waitingBefore, remindedBefore, now, limit: BATCH });
-      for (const ticket of overdue) await remindAdmins(t, ticket);
-      return overdue.length;
-    });
-    reminded += claimed;
-    if (claimed < BATCH) break;
-  }
-  if (reminded > 0) app.log.info({ count: reminded }, 'ticket_sla_reminders_sent');
-  return reminded;
-}
+export const ticketJobs = [remindOverdue];

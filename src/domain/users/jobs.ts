@@ -1,26 +1,40 @@
-import type { App } from '../../core/app.ts';
-import type { RunningJob } from '../../core/jobs/job-runner.ts';
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { deleteInactiveUsers } from './delete-inactive.ts';
 import { importPanelUser } from './import-panel-user.ts';
 import { tellPanelOfEmail } from './tell-panel-of-email.ts';
 
-declare module '../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Looks at the panel for a subscription under the e-mail that this user has just proved, or has it noted there (spec 01 5.5). */
-    'users.import-from-panel': { userId: number };
-    /** Marks users deleted who were not seen for months (spec 01 section 17). */
-    'users.delete-inactive': Record<string, never>;
-  }
-}
-
-/** Handlers of this module's queues, bound to the app by `src/jobs/handlers.ts`. */
-export const usersJobs = {
-  async 'users.import-from-panel'(app: App, { userId }: { userId: number }): Promise<void> {
+/**
+ * Imports the panel's subscription under the e-mail that this user has just proved, or stores the e-mail at the panel (spec 01
+ * section 5.5). Many retries, since nothing else would do it.
+ */
+export const importFromPanel = defineJob({
+  name: 'users.import-from-panel',
+  payload: z.object({ userId: z.int() }),
+  queue: { policy: 'short', retryLimit: 12, retryDelaySeconds: 30, concurrency: 2 },
+  handle: async (app, { data: { userId } }) => {
     const outcome = await importPanelUser(app, userId);
     if (outcome === 'not_wanted') await tellPanelOfEmail(app, userId);
-    if (outcome !== 'not_wanted') app.log.info({ userId, outcome }, 'panel import after e-mail verification');
+    else app.log.info({ userId, outcome }, 'panel import after e-mail verification');
   },
-  async 'users.delete-inactive'(app: App, { signal }: Pick<RunningJob<object>, 'signal'>): Promise<void> {
-    await deleteInactiveUsers(app, signal);
-  },
-};
+});
+
+/**
+ * Marks users deleted who have been inactive for months (spec 01 section 17). It works in one hour of the night, and the other rounds
+ * end at once; users that remain wait for the next night.
+ */
+const deleteInactive = defineJob({
+  name: 'users.delete-inactive',
+  queue: { expireSeconds: 3600 },
+  every: () => 60 * MINUTE_MS,
+  handle: (app, { signal }) => deleteInactiveUsers(app, signal),
+});
+
+export const userJobs = [importFromPanel, deleteInactive];
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    'users.import-from-panel': PayloadOf<typeof importFromPanel>;
+  }
+}

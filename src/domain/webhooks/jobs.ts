@@ -1,34 +1,30 @@
-import type { App } from '../../core/app.ts';
-import { addMs } from '../../core/clock.ts';
-import { type DeliveryRequest, deliverWebhook } from './delivery/deliver-webhook.ts';
-import { findWebhookOfDelivery } from './delivery/repo.ts';
-import { DeliverySlots } from './delivery/take-slot.ts';
+import { z } from 'zod';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { createDeliverer } from './delivery/deliver-in-slot.ts';
+
+/**
+ * One attempt of one delivery; `emit_event()` sends the first one in the transaction of the event. The retries of a delivery are
+ * scheduled in its row; those of the queue are only for failures of the service itself.
+ */
+export function deliverWebhookJob() {
+  const deliver = createDeliverer();
+  return defineJob({
+    name: 'webhooks.deliver',
+    payload: z.object({
+      deliveryId: z.int(),
+      /** Set for a replay by hand: the number of the last attempt at the time of the request. */
+      afterAttempt: z.int().optional(),
+    }),
+    queue: { retryLimit: 5, retryDelaySeconds: 5, concurrency: 10 },
+    handle: (app, { data }) => deliver(app, data),
+  });
+}
+
+/** The jobs of one instance, which limits the attempts that it makes to one webhook at the same time. */
+export const webhookJobs = () => [deliverWebhookJob()];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    /** One attempt of one delivery. `emit_event()` sends the first one in the transaction of the event. */
-    'webhooks.deliver': DeliveryRequest;
+    'webhooks.deliver': PayloadOf<typeof deliverWebhookJob>;
   }
-}
-
-/**
- * The handler of `webhooks.deliver` for this instance. A webhook whose places are all taken has the job moved a little into the
- * future, so that a receiver that hangs does not hold up the others.
- */
-export function createDeliveryHandler(app: App): (request: DeliveryRequest) => Promise<void> {
-  const slots = new DeliverySlots();
-  return async (request) => {
-    const webhookId = await findWebhookOfDelivery(app.db, request.deliveryId);
-    if (webhookId === null) return;
-    const place = await slots.enter(webhookId);
-    if (typeof place === 'number') {
-      await app.jobs.send('webhooks.deliver', { ...request }, { startAfter: addMs(app.clock.now(), place) });
-      return;
-    }
-    try {
-      await deliverWebhook(app, request);
-    } finally {
-      place();
-    }
-  };
 }

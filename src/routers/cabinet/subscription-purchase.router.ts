@@ -68,7 +68,7 @@ export const subscriptionPurchaseRouter = router({
       return bought;
     }),
 
-  trial: cabinetProcedure
+  activateTrial: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/trial', tags, summary: 'Start the trial' },
       idempotent: true,

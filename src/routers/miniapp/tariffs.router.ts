@@ -58,7 +58,7 @@ export const miniappTariffsRouter = router({
       };
     }),
 
-  purchase: miniappProcedure
+  purchaseTariff: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariff/purchase', tags, summary: 'Buy a tariff from the balance' },
       idempotent: true,

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
-import type { Metrics } from '../../../src/core/metrics.ts';
+import { runJob } from '../../../src/core/jobs/define-job.ts';
+import { deliverPollInvitations } from '../../../src/domain/engagement/jobs.ts';
 import { deliverPoll, sendPoll } from '../../../src/domain/engagement/polls/send-poll.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
-import { jobHandlers } from '../../../src/jobs/handlers.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aCrowd, aSegment, withMessenger } from '../audience/audience-samples.ts';
@@ -118,8 +118,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
   test('a process that stops begins no further message, and the next job goes on', async () => {
     const { app, sent, state, sendId } = await aWaitingPoll(2);
     state.isHurried = false;
-    const queue = jobHandlers(app, {} as Metrics)['games.deliver-poll']!;
-    await queue({ id: 'job', data: { sendId }, signal: AbortSignal.abort() });
+    await runJob(app, deliverPollInvitations, { id: 'job', data: { sendId }, signal: AbortSignal.abort() });
     expect(sent).toEqual([]);
     expect((await jobsOf(sendId))[0]).toBeLessThanOrEqual(0);
   });

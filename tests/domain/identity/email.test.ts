@@ -5,13 +5,12 @@ import { isWithinLimit } from '../../../src/core/rate-limit.ts';
 import { isConfigAdmin } from '../../../src/domain/access/read-effective-access.ts';
 import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
 import { registerAccount } from '../../../src/domain/identity/email/register-account.ts';
-import { requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
 import { accountLimitKey, signInWithPassword } from '../../../src/domain/identity/email/sign-in-with-password.ts';
 import { resendVerification, verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
 import { findUserByEmail, findUserById } from '../../../src/domain/identity/find-user.ts';
-import { handlePasswordReset } from '../../../src/domain/identity/jobs.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
-import { handleMailSend } from '../../../src/domain/messaging/jobs.ts';
+import { deliverMail } from '../../../src/domain/messaging/deliver-mail.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import {
   actorOf,
@@ -236,7 +235,7 @@ describe('password reset', () => {
     const [job] = await app.db.sql<{ data: { email: string } }>(
       "SELECT data FROM jobs.job WHERE name = 'identity.password-reset' ORDER BY created_on DESC, id DESC LIMIT 1",
     );
-    await handlePasswordReset(app, { email: email.toLowerCase() });
+    await mailPasswordReset(app, email.toLowerCase());
     expect(job!.data.email).toBe(email.toLowerCase());
   }
 
@@ -326,8 +325,8 @@ describe('the mail job', () => {
       ...app,
       ports: { ...app.ports, mail: { ...app.ports.mail, send: async (m: { to: string }) => void sent.push(m.to) } },
     } as App;
-    await handleMailSend(counting, { mailId: mail!.id });
-    await handleMailSend(counting, { mailId: mail!.id });
+    await deliverMail(counting, { mailId: mail!.id });
+    await deliverMail(counting, { mailId: mail!.id });
     expect(sent).toEqual([account.email]);
     const [row] = await app.db.sql('SELECT html, text, sent_at IS NOT NULL AS is_sent FROM outgoing_mails WHERE id = $1', [
       mail!.id,
@@ -338,7 +337,7 @@ describe('the mail job', () => {
   it('goes through the configured mail system', async () => {
     const account = await anUnverifiedAccount(app);
     const [mail] = await waitingMails(app, account.email);
-    await handleMailSend(app, { mailId: mail!.id });
+    await deliverMail(app, { mailId: mail!.id });
     expect((await waitingMails(app, account.email))[0]!.text).toBeNull();
   });
 });

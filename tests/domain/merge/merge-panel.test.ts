@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { removeAbandonedPanelUser } from '../../../src/domain/merge/jobs.ts';
+import { removeAbandonedPanelUser } from '../../../src/domain/merge/remove-abandoned-panel-user.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { unique } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

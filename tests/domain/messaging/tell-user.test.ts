@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

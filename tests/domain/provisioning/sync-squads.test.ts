@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { provisioningJobs } from '../../../src/domain/provisioning/jobs.ts';
+import { syncSquads } from '../../../src/domain/provisioning/jobs.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { syncSquadsNow, syncSquadsOfTariff } from '../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
@@ -155,7 +155,7 @@ describe('squad sync of a tariff', () => {
     await t.app.db.sql('UPDATE tariffs SET allowed_squads = $2::jsonb WHERE id = $1::int', [tariffId, JSON.stringify([GERMANY])]);
     const job = { id: 'job', data: { tariffId }, signal: new AbortController().signal };
     t.panel.faults.set({ status: 500 });
-    const sync = (isLastTry: boolean) => provisioningJobs['provisioning.sync-squads'](t.app, { ...job, isLastTry });
+    const sync = (isLastTry: boolean) => syncSquads.handle(t.app, { ...job, isLastTry });
     await expect(sync(false)).rejects.toThrow('Squad sync left');
     for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
     await sync(true);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { signInWithAutoLogin } from '../../../src/domain/identity/auto-login/auto-login.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/jobs.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

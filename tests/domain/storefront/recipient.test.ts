@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { claimPurchasedAccount } from '../../../src/domain/identity/purchased-accounts.ts';
 import { signInAsMessengerUser } from '../../../src/domain/identity/sign-in-with-messenger.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/jobs.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';

@@ -3,7 +3,7 @@ import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { isCandidate } from '../../../src/domain/subscriptions/daily/repo.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/jobs.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';

@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
-import { handleMessengerSend } from '../../../src/domain/messaging/send-message.ts';
+import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
 import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
-import { remindOverdueTickets } from '../../../src/domain/tickets/jobs.ts';
 import {
   listTicketNotifications,
   readAllNotifications,
@@ -11,6 +10,7 @@ import {
   readTicketNotifications,
 } from '../../../src/domain/tickets/notifications.ts';
 import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
 import { changeTicketSettings, readTicketSettings } from '../../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
@@ -62,8 +62,8 @@ describe('notices in the messenger', () => {
     const { messenger } = (await workerSandbox()).servers;
     const [chat, other] = [(await aPerson(app)).messengerId, (await aPerson(app)).messengerId];
     const fileId = await aFile(app);
-    await handleMessengerSend(app, { messengerId: chat, html: 'one', threadId: 5, photoFileId: fileId });
-    await handleMessengerSend(app, { messengerId: other, html: 'two', photoFileId: 'no file!' });
+    await deliverMessage(app, { messengerId: chat, html: 'one', threadId: 5, photoFileId: fileId });
+    await deliverMessage(app, { messengerId: other, html: 'two', photoFileId: 'no file!' });
     const sent = (await messenger.messages()).filter(({ chatId }) => [chat, other].includes(chatId));
     expect(sent.map(({ text, photo, threadId }) => [text, photo, threadId])).toEqual([
       ['two', undefined, undefined],

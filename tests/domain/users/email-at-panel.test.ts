@@ -4,7 +4,8 @@ import { confirmEmailChange, requestEmailChange } from '../../../src/domain/iden
 import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
-import { usersJobs } from '../../../src/domain/users/jobs.ts';
+import { importFromPanel } from '../../../src/domain/users/jobs.ts';
+import { runNow } from '../../support/run-now.ts';
 import { actorOf, anAddress, anUnverifiedAccount, aVerifiedAccount, mailedSecret } from '../identity/accounts.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPanel } from '../provisioning/provisioning-setup.ts';
 import { jobsOf } from './admin-setup.ts';
@@ -22,7 +23,7 @@ async function bought(t: ProvisioningTest, userId: number) {
 /** What the queues do after the commit. */
 async function followUp(t: ProvisioningTest, userId: number, id: number) {
   expect(await jobsOf(t.app, 'userId', userId)).toContain(TOLD);
-  await usersJobs[TOLD](t.app, { userId });
+  await runNow(t.app, importFromPanel, { userId });
   expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'pending' });
   await pushSubscription(t.app, id);
 }

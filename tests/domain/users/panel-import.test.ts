@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
-import { requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
 import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
-import { handlePasswordReset } from '../../../src/domain/identity/jobs.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
-import { usersJobs } from '../../../src/domain/users/jobs.ts';
+import { importFromPanel } from '../../../src/domain/users/jobs.ts';
+import { runNow } from '../../support/run-now.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
 import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
 import { rowOf } from '../subscriptions/sale-samples.ts';
@@ -52,10 +52,10 @@ test('proving an e-mail brings the subscription that the panel keeps under it; t
   expect((await verifyEmail(t.app, await mailedSecret(t.app, email))).user.emailVerified).toBe(true);
   expect(await jobsOf(t.app, 'userId', before.id)).toContain(IMPORT);
 
-  await expect(usersJobs[IMPORT](t.app, { userId: before.id })).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(runNow(t.app, importFromPanel, { userId: before.id })).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await stored(t, before.id)).toMatchObject({ panel: null, id: null });
   t.panel.faults.set({});
-  await usersJobs[IMPORT](t.app, { userId: before.id });
+  await runNow(t.app, importFromPanel, { userId: before.id });
   expect(await stored(t, before.id)).toMatchObject({
     panel: there.uuid,
     status: 'active',
@@ -178,7 +178,7 @@ test('a reset that proves the address asks as well, one of a proved address does
   const account = await anUnverifiedAccount(t.app);
   const reset = async () => {
     await requestPasswordReset(t.app, account.email);
-    await handlePasswordReset(t.app, { email: account.email });
+    await mailPasswordReset(t.app, account.email);
     await resetPassword(t.app, { token: await mailedSecret(t.app, account.email), password: PASSWORD });
   };
   await reset();

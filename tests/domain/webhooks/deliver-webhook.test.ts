@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
 import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
-import { createDeliveryHandler } from '../../../src/domain/webhooks/jobs.ts';
 import {
   changeWebhook,
   deleteWebhook,
@@ -298,7 +298,7 @@ describe('deliverWebhook', () => {
     receiver.answer = (response) => void deleteWebhook(app, actor, hook.id).then(() => response.end('ok'));
     await deliverWebhook(app, { deliveryId: id });
     await expect(getDelivery(app, id)).rejects.toMatchObject({ status: 404 });
-    await createDeliveryHandler(app)({ deliveryId: id });
+    await createDeliverer()(app, { deliveryId: id });
     expect(receiver.calls).toHaveLength(1);
   });
 });

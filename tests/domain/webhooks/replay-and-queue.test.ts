@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
+import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
 import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
 import { replayDelivery } from '../../../src/domain/webhooks/delivery/replay-delivery.ts';
-import { createDeliveryHandler } from '../../../src/domain/webhooks/jobs.ts';
 import { getDelivery, getWebhook, purgeDeliveries } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import { reply } from '../../support/webhook-receiver.ts';
 import {
@@ -73,7 +73,7 @@ describe('replayDelivery', () => {
   });
 });
 
-describe('createDeliveryHandler', () => {
+describe('createDeliverer', () => {
   it('moves jobs of a receiver that hangs aside, and serves the others', async () => {
     const healthy = await newReceiver();
     const [hanging, good] = [await aWebhook(), await aWebhook({ url: healthy.url })];
@@ -82,10 +82,10 @@ describe('createDeliveryHandler', () => {
     const goodId = await emit(good.id);
     await app.db.sql('DELETE FROM jobs.job');
     receiver.answer = () => undefined;
-    const handle = createDeliveryHandler(withTransport(app, ['127.0.0.1'], 1_000));
-    const running = ids.map((deliveryId) => handle({ deliveryId }));
+    const [deliver, withShortTimeout] = [createDeliverer(), withTransport(app, ['127.0.0.1'], 1_000)];
+    const running = ids.map((deliveryId) => deliver(withShortTimeout, { deliveryId }));
     await vi.waitFor(() => expect(receiver.calls).toHaveLength(3));
-    await handle({ deliveryId: goodId });
+    await deliver(withShortTimeout, { deliveryId: goodId });
     expect(healthy.calls).toHaveLength(1);
     await Promise.all(running);
     expect(receiver.calls).toHaveLength(3);

@@ -15,18 +15,11 @@ export interface PollPress {
   data: string;
 }
 
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** A pressed button of a poll, as it was received. */
-    'games.poll-press': PollPress;
-  }
-}
-
 const START = /^poll_start:(\d{1,10})$/;
 const ANSWER = /^poll_answer:(\d{1,10}):(\d{1,10}):(\d{1,10})$/;
 const MAX_BUTTON = 100;
 
-/** Stores a pressed button of a poll, to be worked on after the messenger has its answer; other updates are left alone. */
+/** Queues a pressed button of a poll; the job handles it after the messenger has its answer. Ignores other updates. */
 export async function receivePollUpdate(app: App, update: MessengerUpdate): Promise<void> {
   if (update.kind !== 'callback' || !(START.test(update.data) || ANSWER.test(update.data))) return;
   const { queryId, fromMessengerId, data } = update;
@@ -34,11 +27,11 @@ export async function receivePollUpdate(app: App, update: MessengerUpdate): Prom
 }
 
 /**
- * Handler of `games.poll-press`: begins the poll or takes the answer, by the rules of the cabinet, and brings the next question
- * (spec 04 sections 12.1 to 12.3). Doing it twice changes nothing.
+ * Handles a queued press (job `games.poll-press`): begins the poll or stores the answer, by the rules of the cabinet, and sends the
+ * next question (spec 04 sections 12.1 to 12.3). May run any number of times.
  */
 export async function handlePollPress(app: App, { queryId, messengerId, data }: PollPress): Promise<void> {
-  // Only takes the waiting sign off the button; a query that is too old is refused, and that is all.
+  // Only ends the button's progress indicator. The messenger refuses a query that is too old, which changes nothing else.
   await app.ports.messenger.answerCallback(queryId).catch((error) => app.log.debug({ err: error }, 'a press was not answered'));
   const user = await findUserByMessengerId(app, messengerId);
   if (user?.status !== 'active') return;

@@ -15,27 +15,20 @@ type BotCallback = Extract<MessengerUpdate, { kind: 'callback' }>;
 /** Updates of the bot that are about signing in to the cabinet. */
 export type SignInUpdate = BotMessage | BotCallback;
 
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** An update of the bot that is about signing in, as it was received. */
-    'identity.bot-update': SignInUpdate;
-  }
-}
-
 /** Is this update about a sign-in to the cabinet? */
 export function isSignInUpdate(update: MessengerUpdate): update is SignInUpdate {
   if (update.kind === 'message') return update.startParameter?.startsWith(START) === true;
   return update.kind === 'callback' && (update.data === DENY || update.data.startsWith(CONFIRM));
 }
 
-/** Stores an update that is about signing in, to be worked on after the messenger has its answer; others are left alone. */
+/** Queues an update that is about signing in; the job handles it after the messenger has its answer. Ignores other updates. */
 export async function receiveBotUpdate(app: App, update: MessengerUpdate): Promise<void> {
   if (isSignInUpdate(update)) await app.jobs.send('identity.bot-update', update);
 }
 
 /**
- * Handler of `identity.bot-update`; doing it twice is harmless.
- * @throws MessengerError when the messenger could not be reached and it should be tried again
+ * Handles a queued update (job `identity.bot-update`). May run any number of times.
+ * @throws MessengerError when the messenger could not be reached and the queue is to retry
  */
 export async function handleBotUpdate(app: App, update: SignInUpdate): Promise<void> {
   await (update.kind === 'message' ? answerStart(app, update) : answerButton(app, update));

@@ -17,13 +17,6 @@ export interface OfferPress {
   data: string;
 }
 
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** A pressed button under an offer, as it was received. */
-    'promo.offer-press': OfferPress;
-  }
-}
-
 /** What to say about a refusal; any other one means that the offer is no more. */
 const REASONS: Readonly<Record<string, TextKey>> = {
   offer_already_claimed: 'promo.offer_used',
@@ -33,7 +26,7 @@ const REASONS: Readonly<Record<string, TextKey>> = {
 
 const CLAIM = new RegExp(`^${CLAIM_BUTTON}(\\d{1,10})$`);
 
-/** Stores a pressed button under an offer, to be worked on after the messenger has its answer; other updates are left alone. */
+/** Queues a pressed button under an offer; the job handles it after the messenger has its answer. Ignores other updates. */
 export async function receiveOfferUpdate(app: App, update: MessengerUpdate): Promise<void> {
   if (update.kind !== 'callback' || !(CLAIM.test(update.data) || update.data === CLOSE_BUTTON)) return;
   const { queryId, fromMessengerId: messengerId, chatId, messageId, data } = update;
@@ -41,13 +34,13 @@ export async function receiveOfferUpdate(app: App, update: MessengerUpdate): Pro
 }
 
 /**
- * Handler of `promo.offer-press`: claims the offer by the rules of the cabinet, or takes the message away (spec 04 section 9.4). Doing it
- * twice claims once.
+ * Handles a queued press (job `promo.offer-press`): claims the offer by the rules of the cabinet, or deletes the message (spec 04
+ * section 9.4). May run any number of times; the offer is claimed once.
  */
 export async function handleOfferPress(app: App, press: OfferPress): Promise<void> {
   const { messenger } = app.ports;
   const quietly = (done: Promise<unknown>) => done.catch((error) => app.log.debug({ err: error }, 'a press was not answered'));
-  // Only takes the waiting sign off the button; a query that is too old is refused, and that is all.
+  // Only ends the button's progress indicator. The messenger refuses a query that is too old, which changes nothing else.
   await quietly(messenger.answerCallback(press.queryId));
   if (press.data === CLOSE_BUTTON) {
     if (press.chatId !== null && press.messageId !== null) await quietly(messenger.deleteMessage(press.chatId, press.messageId));

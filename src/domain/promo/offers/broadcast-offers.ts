@@ -36,13 +36,6 @@ const MAX_TARGET_LENGTH = 100;
 /** User ids in an answer: the first ones. All of a million would be a list that neither side should hold. */
 export const MAX_USER_IDS = 10_000;
 
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Makes the offers of a broadcast that the request has not made, and sends its messages. */
-    'promo.offer-broadcast': { broadcastId: number };
-  }
-}
-
 export interface WebBroadcast extends OfferTerms, Omit<NamedUser, 'email'> {
   subscriptionId: number | null;
   target: string | null;

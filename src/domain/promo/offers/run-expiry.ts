@@ -11,16 +11,9 @@ import { TEST_ACCESS } from './rules.ts';
 const BATCH = 500;
 const USERS_AT_A_TIME = 100;
 
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Ends offers, personal discounts and lent servers whose time is over. */
-    'promo.expire': Record<string, never>;
-  }
-}
-
 /**
- * Handler of `promo.expire` (spec 04 section 15): open offers, personal discounts and lent servers that have run out. Each step runs
- * whatever became of the one before. May run any number of times, and twice at once: rows decide.
+ * Ends open offers, personal discounts and temporary servers whose time is over (job `promo.expire`, spec 04 section 15). A step that
+ * fails does not prevent the next one. May run any number of times, and twice at once.
  */
 export async function expirePromo(app: App): Promise<{ offers: number; discounts: number; accesses: number }> {
   const failures: unknown[] = [];

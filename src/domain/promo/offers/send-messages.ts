@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
-import type { RunningJob } from '../../../core/jobs/job-runner.ts';
+import type { RunningJob } from '../../../core/jobs/define-job.ts';
 import { MessengerError } from '../../messaging/ports.ts';
 import { makeAll } from './broadcast-offers.ts';
 import { findBroadcast, setBroadcastState } from './broadcast-repo.ts';
@@ -23,9 +23,9 @@ const RUN_MS = 5 * MINUTE_MS;
 const ABANDONED_MS = 10 * MINUTE_MS;
 
 /**
- * Handler of `promo.offer-broadcast`: finishes the offers, then sends the messages, each at most once (spec 04 section 9.6). May run
- * any number of times, and twice at once.
- * @throws Error while the messenger takes nothing: the queue runs it again
+ * Makes the remaining offers of a broadcast, then sends the messages, each at most once (job `promo.offer-broadcast`, spec 04
+ * section 9.6). May run any number of times, and twice at once.
+ * @throws Error while the messenger takes no messages: the queue retries
  */
 export async function continueBroadcast(
   app: App,

@@ -9,17 +9,10 @@ import { makeWinBackOffers, type WinBackWave } from './win-back-repo.ts';
 /** Offers, and messages queued, a transaction. */
 const BATCH = 100;
 
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Offers a discount to users whose paid subscription ended some days ago. */
-    'promo.win-back': Record<string, never>;
-  }
-}
-
 /**
- * Handler of `promo.win-back` (spec 04 section 15): a discount 2 to 4 days after the end of a paid subscription, a larger one on the
- * day that is set. Once a subscription and wave until the next sale; the offer, its mark and its message are one transaction, so that a
- * message that fails never makes the offer slide. Only with a messenger, and while notices to users are on.
+ * Offers a discount 2 to 4 days after the end of a paid subscription, and a larger one on the configured day (job `promo.win-back`,
+ * spec 04 section 15). Once for each subscription and wave until the next sale; the offer, its mark and its message are one
+ * transaction, so that no offer is made without its message. Only with a messenger, and while notices to users are on.
  * @returns offers made
  */
 export async function offerWinBacks(app: App): Promise<number> {

@@ -5,11 +5,10 @@ import type { MessengerUpdate } from '../../messaging/ports.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { text } from '../../messaging/texts.ts';
 import { activateById } from './activate-purchase.ts';
-import './types.ts';
 
 const PRESS = /^gift_activate:(\d{1,9})$/;
 
-/** Stores a pressed "activate" button, to be worked on after the messenger has its answer; other updates are left alone. */
+/** Queues a pressed "activate" button; the job handles it after the messenger has its answer. Ignores other updates. */
 export async function receiveGiftUpdate(app: App, update: MessengerUpdate): Promise<void> {
   const id = update.kind === 'callback' ? PRESS.exec(update.data)?.[1] : undefined;
   if (update.kind !== 'callback' || id === undefined) return;
@@ -21,14 +20,14 @@ export async function receiveGiftUpdate(app: App, update: MessengerUpdate): Prom
 }
 
 /**
- * Handler of `gifts.press`: the messenger proves who pressed, so a press by the recipient is consent (spec 03 section 8.3). Doing it
- * twice changes nothing.
+ * Handles a queued press (job `gifts.press`): the messenger proves who pressed, so a press by the recipient is consent (spec 03
+ * section 8.3). May run any number of times.
  */
 export async function handleGiftPress(
   app: App,
   { queryId, messengerId, purchaseId }: { queryId: string; messengerId: number; purchaseId: number },
 ): Promise<void> {
-  // Only takes the waiting sign off the button; a query that is too old is refused, and that is all.
+  // Only ends the button's progress indicator. The messenger refuses a query that is too old, which changes nothing else.
   await app.ports.messenger.answerCallback(queryId).catch((error) => app.log.debug({ err: error }, 'a press was not answered'));
   const user = await findUserByMessengerId(app, messengerId);
   if (user?.status !== 'active') return;

@@ -56,14 +56,3 @@ export type FailureReason =
   | 'recipient_gone'
   | 'recipient_blocked'
   | 'retries_exhausted';
-
-declare module '../../../core/jobs/job-sender.ts' {
-  interface JobTypes {
-    /** Gives a paid purchase to its recipient. */
-    'gifts.fulfil': { purchaseId: number };
-    /** Expires, repairs and tries again what guest purchases left behind. */
-    'gifts.watch': Record<string, never>;
-    /** A pressed "activate" button under a gift, as it was received. */
-    'gifts.press': { queryId: string; messengerId: number; purchaseId: number };
-  }
-}

@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { workOff } from '../../../core/jobs/work-off.ts';
+import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
@@ -23,7 +23,7 @@ import { tellLack, tellRefused } from './tell-failure.ts';
  * has a transaction of its own and is looked at again under the lock: several instances renew once. One that fails holds up no other.
  */
 export function renewDue(app: App): Promise<void> {
-  return workOff<AutopayCandidate>(app, {
+  return forEachPage<AutopayCandidate>(app, {
     list: (after, limit) => listDue(app.db, app.clock.now(), after, limit),
     each: ({ userId }) => inTransaction(app, (t) => renew(t, userId)),
     failure: ({ id }) => ['a subscription could not be renewed by autopay', { subscriptionId: id }],

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { workOff } from '../../../core/jobs/work-off.ts';
+import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
@@ -28,7 +28,7 @@ const MAX_LEAD_MS = HOUR_MS;
  */
 export async function chargeDays(app: App): Promise<void> {
   for (const work of ['resume', 'charge'] as const) {
-    await workOff<DailyCandidate>(app, {
+    await forEachPage<DailyCandidate>(app, {
       list: (after, limit) => listCandidates(app.db, work, momentOf(app, work), after?.id ?? 0, limit),
       each: ({ userId }) => chargeDay(app, work, userId),
       failure: ({ id }) => ['a day of a daily subscription could not be charged', { subscriptionId: id, work }],

@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { workOff } from '../../../core/jobs/work-off.ts';
+import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { TRAFFIC_RESET } from '../events.ts';
@@ -15,7 +15,7 @@ import { deleteEndedTraffic, listWithEndedTraffic } from './repo.ts';
  * step 3). Each subscription has a transaction of its own and is read again under the lock: several instances take it off once.
  */
 export function endBoughtTraffic(app: App): Promise<void> {
-  return workOff<number>(app, {
+  return forEachPage<number>(app, {
     list: (after, limit) => listWithEndedTraffic(app.db, app.clock.now(), after ?? 0, limit),
     each: (subscriptionId) => endTraffic(app, subscriptionId),
     failure: (subscriptionId) => ['bought traffic could not be taken off the limit', { subscriptionId }],

@@ -10,11 +10,10 @@ import { createUser } from '../../../../src/domain/identity/create-user.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../../src/domain/identity/email/change-email.ts';
 import { linkEmail } from '../../../../src/domain/identity/email/link-email.ts';
 import { registerAccount } from '../../../../src/domain/identity/email/register-account.ts';
-import { resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
 import { resendVerification, verifyEmail } from '../../../../src/domain/identity/email/verify-email.ts';
 import { findUserById } from '../../../../src/domain/identity/find-user.ts';
-import { handlePasswordReset } from '../../../../src/domain/identity/jobs.ts';
 import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
 import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
@@ -71,7 +70,7 @@ describe('spec 01 H1: an address is proved by what was sent there, nothing else'
       const environment = { ADMIN_EMAILS: email, CABINET_EMAIL_VERIFICATION_ENABLED: verification };
       const thief = (await testApp({ environment })).app;
       const { userId } = await registerAccount(thief, registration(email));
-      await handlePasswordReset(thief, { email });
+      await mailPasswordReset(thief, email);
       if (verification === 'false') await signInWithPassword(thief, { email, password: PASSWORD });
       else await expect(signInWithPassword(thief, { email, password: PASSWORD })).rejects.toMatchObject({ status: 403 });
       const user = (await findUserById(thief, userId))!;
@@ -106,7 +105,7 @@ describe('spec 01 H1: an address is proved by what was sent there, nothing else'
     ['a proved', aVerifiedAccount],
   ])('a reset link that was sent to %s address neither opens the account nor proves the next one', async (_what, make) => {
     const account = await make(app);
-    await handlePasswordReset(app, { email: account.email });
+    await mailPasswordReset(app, account.email);
     const token = await mailedSecret(app, account.email);
     const newEmail = anAddress();
     const { isReplaced } = await requestEmailChange(app, account.actor, { newEmail });
@@ -120,7 +119,7 @@ describe('spec 01 H1: an address is proved by what was sent there, nothing else'
   test('a reset link that is made while the address changes proves nothing', async () => {
     const account = await anUnverifiedAccount(app);
     const change = () => requestEmailChange(app, account.actor, { newEmail: anAddress() });
-    await handlePasswordReset(meanwhile('WHERE email = $1', change), { email: account.email });
+    await mailPasswordReset(meanwhile('WHERE email = $1', change), account.email);
     const token = await mailedSecret(app, account.email);
     await expect(resetPassword(app, { token, password: 'of the old address' })).rejects.toMatchObject({
       detail: 'Invalid reset token',
@@ -155,7 +154,7 @@ describe('spec 01 H8: sessions end with what they rested on', () => {
   };
   const endings: Record<string, (account: Awaited<ReturnType<typeof aVerifiedAccount>>) => Promise<unknown>> = {
     'a password reset': async ({ email }) => {
-      await handlePasswordReset(app, { email });
+      await mailPasswordReset(app, email);
       await resetPassword(app, { token: await mailedSecret(app, email), password: 'another password' });
     },
     'a new password beside an unproved address': async ({ id, actor }) => {
@@ -189,7 +188,7 @@ describe('spec 01 H8: sessions end with what they rested on', () => {
 
   test('a password that changes while it is compared opens no session', async () => {
     const { id, email } = await aVerifiedAccount(app);
-    await handlePasswordReset(app, { email });
+    await mailPasswordReset(app, email);
     const token = await mailedSecret(app, email);
     const reset = () => resetPassword(app, { token, password: 'another password' });
     const signIn = signInWithPassword(meanwhile('password_hash, email_verified FROM users', reset), {
@@ -214,7 +213,7 @@ describe('spec 01 H11: no secret lies in the database', () => {
     const fresh = await anUnverifiedAccount(app);
     const verification = await mailedSecret(app, fresh.email);
     const known = await aVerifiedAccount(app);
-    await handlePasswordReset(app, { email: known.email });
+    await mailPasswordReset(app, known.email);
     const reset = await mailedSecret(app, known.email);
     const changing = await aVerifiedAccount(app);
     const newEmail = anAddress();

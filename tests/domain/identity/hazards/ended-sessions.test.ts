@@ -4,9 +4,8 @@ import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
-import { resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
+import { mailPasswordReset, resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
-import { handlePasswordReset } from '../../../../src/domain/identity/jobs.ts';
 import { linkMessenger } from '../../../../src/domain/identity/linking/link-messenger.ts';
 import { completeLinking, completeLinkingByState, startLinking } from '../../../../src/domain/identity/linking/link-provider.ts';
 import { unlinkProvider } from '../../../../src/domain/identity/linking/unlink-provider.ts';
@@ -42,7 +41,7 @@ type Account = Awaited<ReturnType<typeof aVerifiedAccount>>;
 
 async function reset({ email }: Account): Promise<void> {
   clock.advance(2_000);
-  await handlePasswordReset(app, { email });
+  await mailPasswordReset(app, email);
   await resetPassword(app, { token: await mailedSecret(app, email), password: NEW_PASSWORD });
 }
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { workOff } from '../../../../src/core/jobs/work-off.ts';
+import { forEachPage } from '../../../../src/core/jobs/for-each-page.ts';
 
 it.each([0, 1, 99, 100, 250])('does each of %i items once, in their order, one that fails holding up no other', async (total) => {
   const done: number[] = [];
   const warned: unknown[] = [];
   const app = { log: { warn: (facts: object, message: string) => warned.push([message, facts]) } };
-  await workOff<number>(app as never, {
+  await forEachPage<number>(app as never, {
     list: async (after, limit) =>
       Array.from({ length: total }, (_, n) => n)
         .slice(after === null ? 0 : after + 1)

@@ -1,0 +1,48 @@
+/**
+ * Holds the names in the SQL of src against the Prisma schema: a column that is renamed in prisma/models fails here at every use, with its
+ * file and line. Lexical, so that it needs no database: `npm run check:sql`, part of `npm run check`.
+ */
+import { readModels } from './checks/prisma-schema.ts';
+import { listFiles, projectRoot, readFiles } from './checks/source-files.ts';
+import { sqlFunctions } from './checks/sql-functions.ts';
+import { type KnownSql, unknownNames } from './checks/sql-identifiers.ts';
+import { SQL_FUNCTIONS, SQL_WORDS } from './checks/sql-words.ts';
+import { TextValues } from './checks/text-values.ts';
+import { placeIn, sqlPartsOf, sqlTextsOf } from './sql-in-source.ts';
+
+const values = new TextValues(projectRoot);
+const sqlFiles = [...listFiles(projectRoot, 'prisma/migrations', /\.sql$/), ...listFiles(projectRoot, 'prisma/sql', /\.sql$/)];
+const known: KnownSql = {
+  tables: new Map([
+    ...readModels(projectRoot).map(({ name, table, columns }) => [table ?? name, new Set(columns.values())] as const),
+    ['schema_migrations', new Set(['name', 'checksum', 'applied_at'])],
+  ]),
+  functions: sqlFunctions(readFiles(projectRoot, sqlFiles).map(({ text }) => text)),
+  words: SQL_WORDS,
+  builtIn: SQL_FUNCTIONS,
+};
+
+const problems = new Set<string>();
+let whole = 0;
+let partly = 0;
+for (const path of listFiles(projectRoot, 'src').filter((file) => !file.startsWith('src/cli/move/'))) {
+  const texts = sqlTextsOf(values, path);
+  const parts = texts.length > 0 ? sqlPartsOf(values, path, texts) : [];
+  for (const sql of [...texts, ...parts]) {
+    // Values that are put in (`$¤`) leave nothing open.
+    if (/¤/.test(sql.text.replaceAll('$¤', '')) || !sql.isStatement) partly++;
+    else whole++;
+    for (const { at, name, problem } of unknownNames(sql.text, known, sql.isStatement)) {
+      const place = placeIn(values, sql, at);
+      problems.add(`${place.file}:${place.line}: ${name}: ${problem}`);
+    }
+  }
+}
+if (problems.size > 0) {
+  console.error([...problems].sort().join('\n'));
+  console.error(
+    `\n${problems.size} names in SQL that the schema does not have (prisma/models), or words to add to scripts/checks/sql-words.ts.`,
+  );
+  process.exit(1);
+}
+console.log(`Names in SQL: ${whole} texts checked in full, ${partly} except for what only the running program knows.`);

@@ -1,0 +1,39 @@
+import { sqlTextsOf } from '../sql-in-source.ts';
+import { EXEMPT_FOLDERS, moduleOfFile, ownersOf } from '../table-owners.ts';
+import type { Model } from './prisma-schema.ts';
+import { listFiles } from './source-files.ts';
+import { clientWrites, namedTables, sqlWrites, type TableWrite } from './sql-writes.ts';
+import type { TextValues } from './text-values.ts';
+
+/** In place of a table where the text takes any, by its name at run time. */
+export const ANY_TABLE = '(any)';
+
+export type NamedWrite = TableWrite & { table: string };
+
+/** Every write in src with its table; one whose table is a parameter counts for every table that its file names. */
+export function allWrites(root: string, values: TextValues, models: readonly Model[]): NamedWrite[] {
+  const tables = new Set(models.flatMap(({ table }) => table ?? []));
+  const files = listFiles(root, 'src').filter((path) => !EXEMPT_FOLDERS.some((folder) => path.startsWith(folder)));
+  const writes = [
+    ...sqlWrites(
+      values,
+      files.flatMap((path) => sqlTextsOf(values, path)),
+    ),
+    ...files.flatMap((path) => clientWrites(values, path, models)),
+  ];
+  return writes.flatMap((write): NamedWrite[] => {
+    if (write.table !== null) return [{ ...write, table: write.table }];
+    const named = namedTables(values, write.file, tables);
+    const isOwn = named.length > 0 && named.every((table) => isOwner(write.file, table));
+    return isOwn ? named.map((table) => ({ ...write, table })) : [{ ...write, table: ANY_TABLE }];
+  });
+}
+
+/** Writes of a file outside of the module that owns the table. */
+export function foreignWrites(writes: readonly NamedWrite[]): NamedWrite[] {
+  return writes.filter(({ file, table }) => !isOwner(file, table));
+}
+
+function isOwner(file: string, table: string): boolean {
+  return ownersOf(table).includes(moduleOfFile(file));
+}

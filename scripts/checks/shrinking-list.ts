@@ -1,0 +1,26 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+/** Known exceptions to a rule, counted by a name. The list may only shrink. */
+export type ShrinkingList = Record<string, number>;
+
+export function readShrinkingList(path: string): ShrinkingList {
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ShrinkingList) : {};
+}
+
+export function writeShrinkingList(path: string, list: ShrinkingList): void {
+  const sorted = Object.fromEntries(Object.entries(list).sort(([one], [other]) => (one < other ? -1 : 1)));
+  writeFileSync(path, `${JSON.stringify(sorted, null, 2)}\n`);
+}
+
+/** What is there beyond the list, and what is in the list beyond what is there; both are failures. */
+export function compareWithList(found: ShrinkingList, listed: ShrinkingList): { added: string[]; gone: string[] } {
+  const added = Object.keys(found).filter((name) => found[name]! > (listed[name] ?? 0));
+  const gone = Object.keys(listed).filter((name) => (found[name] ?? 0) < listed[name]!);
+  return { added: added.sort(), gone: gone.sort() };
+}
+
+export function countBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): ShrinkingList {
+  const counts: ShrinkingList = {};
+  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,19 @@
+/** Words of PostgreSQL that the SQL of src uses; a new one is added here (the manual, appendix C, and chapters 8 and 9). */
+const KEYWORDS = `all and any array as asc at between by case conflict cross delete desc distinct do else end epoch exists false
+  first for from full group having in inner insert interval into is join last lateral left like limit locked materialized next no not
+  nothing null nulls of offset on only or order ordinality over partition recursive returning right row rows select set share skip system
+  table tablesample then true union update using values when where with within zone ilike`;
+
+const TYPES = `bigint boolean date float8 int integer jsonb numeric real text time timestamptz uuid`;
+
+const FUNCTIONS = `abs array_agg array_length avg bool_and bool_or cardinality ceil clock_timestamp coalesce concat concat_ws count
+  current_setting date_trunc extract floor format generate_series greatest hashtext json_agg json_build_object jsonb_agg
+  jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each jsonb_object_agg jsonb_object_keys
+  jsonb_set jsonb_to_recordset jsonb_typeof least left length lower ltrim max md5 min mod now nullif num_nonnulls
+  pg_advisory_lock pg_advisory_unlock pg_advisory_xact_lock pg_notify position power random right round row_number row_to_json set_config
+  string_agg sum to_char to_json to_jsonb to_regclass trim unnest upper filter`;
+
+const listOf = (text: string): Set<string> => new Set(text.split(/\s+/));
+
+export const SQL_WORDS: ReadonlySet<string> = new Set([...listOf(KEYWORDS), ...listOf(TYPES), 'filter']);
+export const SQL_FUNCTIONS: ReadonlySet<string> = listOf(FUNCTIONS);

@@ -1,0 +1,107 @@
+/**
+ * Measures how much a change costs in this code base. CI prints it; it fails only where a number passes its limit below.
+ *   npm run measure:structure                      a table
+ *   npm run measure:structure -- --verbose         with the places behind the numbers
+ *   npm run measure:structure -- --json
+ *   npm run measure:structure -- --root FOLDER     of another checkout (its packages installed), to compare two states; no limits
+ *
+ * Definitions
+ * - Files of a read operation: see scripts/measure/read-operations.ts; the median over all `.query(` procedures of src/routers.
+ * - Places of a field: see scripts/measure/field-places.ts; the median.
+ * - Mapping lines: see scripts/measure/mapping-lines.ts; lines that copy one field under its other spelling.
+ * - Duplicated blocks: see scripts/measure/duplicate-blocks.ts.
+ */
+import { allWrites, foreignWrites } from './checks/foreign-writes.ts';
+import { readModels } from './checks/prisma-schema.ts';
+import { listFiles, optionValue, projectRoot, readFiles } from './checks/source-files.ts';
+import { TextValues } from './checks/text-values.ts';
+import { countDescribedParts } from './measure/described-parts.ts';
+import { findDuplicateBlocks } from './measure/duplicate-blocks.ts';
+import { countFieldPlaces, median } from './measure/field-places.ts';
+import { countMappingLines } from './measure/mapping-lines.ts';
+import { traceReadOperations } from './measure/read-operations.ts';
+
+/** Above these CI fails. They are lowered as the numbers fall, and never raised. */
+const LIMITS: Record<string, number> = {
+  'mapping lines, all': 2_940,
+  'duplicated blocks': 40,
+  'files over 400 lines': 0,
+};
+
+const files = readFiles(projectRoot, listFiles(projectRoot, 'src'));
+const models = readModels(projectRoot);
+const lineCount = (text: string): number => text.split('\n').length - 1;
+
+const described = await countDescribedParts(projectRoot);
+const reads = traceReadOperations(projectRoot, files);
+const fields = countFieldPlaces(files, models);
+const mapping = countMappingLines(files);
+const duplicates = findDuplicateBlocks(files);
+const foreign = foreignWrites(allWrites(projectRoot, new TextValues(projectRoot), models));
+const long = files.filter(({ text }) => lineCount(text) > 400);
+const lines = (pattern: RegExp): number =>
+  files.filter(({ path }) => pattern.test(path)).reduce((sum, { text }) => sum + lineCount(text), 0);
+const operations = described?.operations ?? null;
+
+const numbers: Record<string, number | null> = {
+  operations,
+  'files of a read operation (median)': median(reads.map((operation) => operation.files.length)),
+  'places of a field (median)': median([...fields.values()]),
+  'mapping lines, all': Object.values(mapping).reduce((sum, count) => sum + count, 0),
+  '  row interfaces': mapping.rowInterfaces,
+  '  row to camel case': mapping.rowToCamel,
+  '  camel case to wire': mapping.camelToWire,
+  '  wire to camel case': mapping.wireToCamel,
+  'lines an operation in domain and routers': operations && Math.round(lines(/^src\/(?:domain|routers)\//) / operations),
+  'lines of src': lines(/./),
+  'undescribed operations': described?.undescribedOperations ?? null,
+  'undescribed parameters': described?.undescribedParameters ?? null,
+  'undescribed fields': described?.undescribedFields ?? null,
+  'writes of a foreign table': foreign.length,
+  'duplicated blocks': duplicates.length,
+  'files over 400 lines': long.length,
+};
+const exceeded = (optionValue('--root') ? [] : Object.entries(LIMITS)).filter(([name, limit]) => (numbers[name] ?? 0) > limit);
+
+if (process.argv.includes('--json')) console.log(JSON.stringify(numbers, null, 2));
+else {
+  const width = Math.max(...Object.keys(numbers).map((name) => name.length));
+  for (const [name, value] of Object.entries(numbers)) {
+    const limit = LIMITS[name] === undefined ? '' : `  (at most ${LIMITS[name]})`;
+    console.log(`${name.padEnd(width)}  ${String(value ?? '-').padStart(6)}${limit}`);
+  }
+}
+if (process.argv.includes('--verbose')) {
+  printList(
+    'Read operations',
+    reads
+      .toSorted((a, b) => b.files.length - a.files.length)
+      .map(({ name, files: used }) => `${used.length}  ${name}: ${used.slice(1).join(' ')}`),
+  );
+  printList(
+    'Fields',
+    [...fields].sort(([, a], [, b]) => b - a).map(([name, count]) => `${count}  ${name}`),
+  );
+  printList(
+    'Writes of a foreign table',
+    foreign.map(({ file, line, table }) => `${file}:${line}  ${table}`),
+  );
+  printList(
+    'Duplicated blocks',
+    duplicates.map(
+      ({ lines: count, first, second }) => `${count} lines  ${first.file}:${first.line}  ${second.file}:${second.line}`,
+    ),
+  );
+  printList(
+    'Files over 400 lines',
+    long.map(({ path }) => path),
+  );
+}
+if (exceeded.length > 0) {
+  for (const [name, limit] of exceeded) console.error(`${name}: ${numbers[name]}, the limit is ${limit}`);
+  process.exit(1);
+}
+
+function printList(title: string, list: readonly string[]): void {
+  console.log(`\n${title}\n${list.map((line) => `  ${line}`).join('\n')}`);
+}

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SourceText } from '../checks/source-files.ts';
+import { type Token, tokenize, withoutComments } from '../checks/typescript-lexer.ts';
+
+export interface ReadOperation {
+  name: string;
+  /** Project files from the procedure to the database that are specific to it, and one test. */
+  files: string[];
+}
+
+/** Everything that a top-level declaration names. */
+interface FileParts {
+  imports: Map<string, { file: string; name: string }>;
+  parts: Map<string, Set<string>>;
+}
+
+/** What every operation uses, so that nobody touches it for one more. */
+const GENERIC =
+  /^src\/(?:core|generated)\/|^src\/routers\/(?:trpc|context|root|wire|operation-meta|shared\.schemas|audit-trail)\.ts$/;
+
+/**
+ * Follows the names from a `.query(` procedure through the functions and types that it uses. Counted: the router's file, files of
+ * src/routers, and files of those modules of the domain that the router calls directly; plus the operation's test. Not counted: core,
+ * the base procedures and what else every operation shares, and modules that the use case itself calls.
+ */
+export function traceReadOperations(root: string, files: readonly SourceText[]): ReadOperation[] {
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  const read = new Map<string, FileParts>();
+  const partsOf = (path: string): FileParts => {
+    if (!read.has(path)) read.set(path, readParts(root, path, texts.get(path) ?? ''));
+    return read.get(path)!;
+  };
+  return files
+    .filter(({ path }) => path.endsWith('.router.ts'))
+    .flatMap(({ path, text }) =>
+      procedures(withoutComments(tokenize(text)))
+        .filter(({ isRead }) => isRead)
+        .map(({ name, words }) => ({ name: `${path} ${name}`, files: trace(path, words, partsOf) })),
+    );
+}
+
+const moduleOf = (path: string): string | null => /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
+
+function trace(router: string, words: ReadonlySet<string>, partsOf: (path: string) => FileParts): string[] {
+  const files = new Set([router]);
+  const modules = new Set<string | null>();
+  const seen = new Set<string>();
+  const follow = (file: string, names: ReadonlySet<string>): void => {
+    const { imports, parts } = partsOf(file);
+    for (const name of names) {
+      const imported = imports.get(name);
+      const target = imported ?? (parts.has(name) ? { file, name } : null);
+      if (!target || GENERIC.test(target.file) || seen.has(`${target.file} ${target.name}`)) continue;
+      const module = moduleOf(target.file);
+      if (module !== null && file.startsWith('src/routers/')) modules.add(module);
+      if (module !== null && !modules.has(module)) continue;
+      seen.add(`${target.file} ${target.name}`);
+      files.add(target.file);
+      follow(target.file, partsOf(target.file).parts.get(target.name) ?? new Set());
+    }
+  };
+  follow(router, words);
+  return [...files, 'its test'];
+}
+
+function readParts(root: string, path: string, text: string): FileParts {
+  const tokens = withoutComments(tokenize(text));
+  const imports: FileParts['imports'] = new Map();
+  for (const match of text.matchAll(/^import (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)) {
+    const file = join(dirname(path), match[2]!);
+    if (!existsSync(join(root, file))) continue;
+    for (const entry of match[1]!.split(',')) {
+      const [name, local] = entry
+        .trim()
+        .replace(/^type /, '')
+        .split(' as ');
+      if (name) imports.set(local ?? name, { file, name });
+    }
+  }
+  const parts: FileParts['parts'] = new Map();
+  let depth = 0;
+  let current = new Set<string>();
+  tokens.forEach((token, index) => {
+    if (token.kind === 'punct' && '({['.includes(token.text)) depth++;
+    if (token.kind === 'punct' && ')}]'.includes(token.text)) depth--;
+    if (depth === 0 && ['const', 'function', 'interface', 'type', 'class', 'let'].includes(token.text) && token.kind === 'word') {
+      const name = tokens[index + 1];
+      const isDeclaration = index === 0 || [';', '}', 'export', 'async', 'abstract', 'declare'].includes(tokens[index - 1]!.text);
+      if (name?.kind === 'word' && isDeclaration) {
+        current = parts.get(name.text) ?? new Set();
+        parts.set(name.text, current);
+      }
+    }
+    addWords(token, current);
+  });
+  return { imports, parts };
+}
+
+function addWords(token: Token, words: Set<string>): void {
+  if (token.kind === 'word') words.add(token.text);
+  for (const part of token.parts ?? []) if ('code' in part) for (const inner of part.code) addWords(inner, words);
+}
+
+/** The properties of a router whose value ends in `.query(…)` or `.mutation(…)`. */
+export function procedures(tokens: readonly Token[]): { name: string; isRead: boolean; words: Set<string> }[] {
+  const found: { name: string; isRead: boolean; words: Set<string> }[] = [];
+  let depth = 0;
+  const starts: { at: number; depth: number }[] = [];
+  tokens.forEach((token, index) => {
+    if (token.kind === 'punct' && '({['.includes(token.text)) depth++;
+    if (token.kind === 'punct' && ')}]'.includes(token.text)) depth--;
+    while (starts.length > 0 && starts.at(-1)!.depth > depth) starts.pop();
+    const isKey = token.kind === 'word' && tokens[index + 1]?.text === ':' && ['{', ','].includes(tokens[index - 1]?.text ?? '');
+    if (isKey) {
+      if (starts.at(-1)?.depth === depth) starts.pop();
+      starts.push({ at: index, depth });
+    }
+    const isHandler = token.kind === 'word' && (token.text === 'query' || token.text === 'mutation');
+    const start = starts.at(-1);
+    if (!isHandler || tokens[index - 1]?.text !== '.' || tokens[index + 1]?.text !== '(' || start?.depth !== depth) return;
+    let end = index + 1;
+    let open = 0;
+    for (; end < tokens.length; end++) {
+      if (tokens[end]!.kind === 'punct' && '({['.includes(tokens[end]!.text)) open++;
+      if (tokens[end]!.kind === 'punct' && ')}]'.includes(tokens[end]!.text) && --open === 0) break;
+    }
+    const words = new Set<string>();
+    for (const inner of tokens.slice(start.at + 2, end)) addWords(inner, words);
+    found.push({ name: tokens[start.at]!.text, isRead: token.text === 'query', words });
+  });
+  return found;
+}

@@ -1,0 +1,152 @@
+/**
+ * The module that owns each table: only its files insert, update and delete rows there; other modules call its functions
+ * (docs/architecture.md). `core` is `src/core`. Every table of prisma/models has exactly one entry; `check-table-owners` holds the list
+ * against the schema and against the writes in src.
+ */
+export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> = {
+  domain_events: 'core',
+  rate_limit_windows: 'core',
+  schema_migrations: 'core',
+  service_state: 'core',
+  short_lived_entries: 'core',
+
+  system_settings: 'settings',
+
+  subscription_events: 'activity',
+
+  email_templates: 'messaging',
+  outgoing_mails: 'messaging',
+
+  idempotency_keys: 'ledger',
+  ledger_accounts: 'ledger',
+  ledger_entries: 'ledger',
+  transaction_count_mark: 'ledger',
+  transaction_day_counts: 'ledger',
+  transactions: 'ledger',
+
+  access_policies: 'access',
+  admin_audit_log: 'access',
+  admin_roles: 'access',
+  user_roles: 'access',
+  web_api_tokens: 'access',
+
+  cabinet_refresh_tokens: 'identity',
+  disposable_email_domains: 'identity',
+  // An account (identity) and its administration (users) are two modules over one row.
+  users: ['identity', 'users'],
+  user_day_tallies: 'users',
+  user_figures: 'users',
+  user_tallies: 'users',
+  user_traffic: 'users',
+  account_merges: 'merge',
+
+  promo_groups: 'promo-groups',
+  user_promo_groups: 'promo-groups',
+
+  server_squad_promo_groups: 'catalog',
+  server_squads: 'catalog',
+  squad_tallies: 'catalog',
+  tariff_promo_groups: 'catalog',
+  tariffs: 'catalog',
+
+  panel_sync_runs: 'provisioning',
+  panel_sync_users: 'provisioning',
+  squad_migration_items: 'provisioning',
+  squad_migration_runs: 'provisioning',
+  subscription_servers: 'provisioning',
+
+  sent_notifications: 'subscriptions',
+  subscription_conversions: 'subscriptions',
+
+  subscriptions: 'subscriptions',
+  traffic_purchases: 'subscriptions',
+
+  payment_method_configs: 'payments',
+  payment_method_promo_groups: 'payments',
+  payments: 'payments',
+  provider_callbacks: 'payments',
+  saved_payment_methods: 'payments',
+
+  discount_offers: 'promo',
+  promo_offer_broadcasts: 'promo',
+  promo_offer_deliveries: 'promo',
+  promo_offer_logs: 'promo',
+  promo_offer_templates: 'promo',
+  promocode_activations: 'promo',
+  promocode_uses: 'promo',
+  promocodes: 'promo',
+  subscription_temporary_access: 'promo',
+
+  guest_purchases: 'storefront',
+  landing_pages: 'storefront',
+
+  partner_applications: 'referrals',
+  referral_earnings: 'referrals',
+  referral_tallies: 'referrals',
+  referrer_days: 'referrals',
+  referrer_figures: 'referrals',
+  withdrawal_requests: 'referrals',
+
+  advertising_campaign_registrations: 'campaigns',
+  advertising_campaigns: 'campaigns',
+  campaign_day_tallies: 'campaigns',
+  campaign_tallies: 'campaigns',
+
+  poll_answers: 'engagement',
+  poll_options: 'engagement',
+  poll_questions: 'engagement',
+  poll_responses: 'engagement',
+  poll_sends: 'engagement',
+  polls: 'engagement',
+  wheel_configs: 'engagement',
+  wheel_prizes: 'engagement',
+  wheel_spins: 'engagement',
+
+  support_audit_logs: 'tickets',
+  ticket_messages: 'tickets',
+  ticket_notifications: 'tickets',
+  tickets: 'tickets',
+
+  button_click_logs: 'content',
+  media_files: 'content',
+  menu_layout_history: 'content',
+  menu_layouts: 'content',
+
+  webhook_attempts: 'webhooks',
+  webhook_deliveries: 'webhooks',
+  webhooks: 'webhooks',
+
+  blacklist_entries: 'safety',
+  required_channels: 'safety',
+  user_channel_subscriptions: 'safety',
+};
+
+/** Tables that no Prisma model describes. */
+export const TABLES_WITHOUT_MODEL: readonly string[] = ['schema_migrations'];
+
+/** Copies a whole database into another one, table by table, as it is. */
+export const EXEMPT_FOLDERS: readonly string[] = ['src/cli/move/'];
+
+/** Folders whose module has another name than the folder: names from before the modules were cut by noun. */
+const MODULES_OF_FOLDERS: readonly (readonly [prefix: string, module: string])[] = [
+  ['src/domain/users/admin/subscription/', 'subscriptions'],
+  ['src/domain/users/referrers/', 'referrals'],
+  ['src/domain/catalog/promo-groups/', 'promo-groups'],
+  ['src/domain/catalog/user-promo-group.ts', 'promo-groups'],
+  ['src/domain/promo/groups/', 'promo-groups'],
+  ['src/domain/gifts/', 'storefront'],
+  ['src/domain/games/', 'engagement'],
+];
+
+/** The module of a file of src; outside of the domain the layer, which owns nothing but what is `core`'s. */
+export function moduleOfFile(path: string): string {
+  const found = MODULES_OF_FOLDERS.find(([prefix]) => path.startsWith(prefix));
+  if (found) return found[1];
+  const parts = path.split('/');
+  return parts[1] === 'domain' ? parts[2]! : parts[1]!;
+}
+
+export function ownersOf(table: string): readonly string[] {
+  const owners = TABLE_OWNERS[table] ?? [];
+  return typeof owners === 'string' ? [owners] : owners;
+}

@@ -1,0 +1,21 @@
+import type { App } from '../../core/app.ts';
+import { isPanelError } from '../provisioning/ports.ts';
+import { removePanelUser } from '../provisioning/remove-panel-user.ts';
+import { findAbandonedPanelUser, savePanelState } from './repo.ts';
+
+/**
+ * Removes the panel user that lost its owner in a merge, after the merge's commit, and records the result in the merge's row
+ * (spec 01 H17).
+ * @throws PanelError when the panel gave no usable answer; the queue retries
+ */
+export async function removeAbandonedPanelUser(app: App, { mergeId }: { mergeId: number }): Promise<void> {
+  const panelUuid = await findAbandonedPanelUser(app.db, mergeId);
+  if (panelUuid === null) return;
+  try {
+    await removePanelUser(app, panelUuid);
+  } catch (error) {
+    await savePanelState(app.db, mergeId, 'failed', isPanelError(error) ? error.message : 'Unexpected failure');
+    throw error;
+  }
+  await savePanelState(app.db, mergeId, 'done', null);
+}

@@ -1,0 +1,48 @@
+import type { Metrics } from '../core/metrics.ts';
+import { engagementJobs } from '../domain/engagement/jobs.ts';
+import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
+import { identityJobs } from '../domain/identity/jobs.ts';
+import { ledgerJobs } from '../domain/ledger/jobs.ts';
+import { mergeJobs } from '../domain/merge/jobs.ts';
+import { messagingJobs } from '../domain/messaging/jobs.ts';
+import { opsJobs } from '../domain/ops/jobs.ts';
+import { paymentJobs } from '../domain/payments/jobs.ts';
+import { promoJobs } from '../domain/promo/jobs.ts';
+import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
+import { provisioningJobs } from '../domain/provisioning/jobs.ts';
+import { referralJobs } from '../domain/referrals/jobs.ts';
+import { safetyJobs } from '../domain/safety/jobs.ts';
+import { storefrontJobs } from '../domain/storefront/jobs.ts';
+import { deliverWaiting } from '../domain/storefront/purchases/deliver-purchase.ts';
+import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
+import { subscriptionJobs } from '../domain/subscriptions/jobs.ts';
+import { ticketJobs } from '../domain/tickets/jobs.ts';
+import { userJobs } from '../domain/users/jobs.ts';
+import { webhookJobs } from '../domain/webhooks/jobs.ts';
+
+/**
+ * The jobs of all modules, and what later modules add to the jobs of earlier ones. The return type is inferred: it has the name and
+ * the payload of every job, by which a test compares the list with `JobTypes`.
+ */
+export function allJobs(metrics: Pick<Metrics, 'recordLedgerCheck'>) {
+  return [
+    ...messagingJobs,
+    ...ledgerJobs((isClean, checkedAt) => metrics.recordLedgerCheck(isClean, checkedAt)),
+    ...identityJobs,
+    ...promoGroupJobs,
+    // A guest purchase may be waiting for the links that the panel gives with a push.
+    ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),
+    ...subscriptionJobs,
+    ...paymentJobs({ stars: [wheelStars], invoices: [guestPurchases] }),
+    ...promoJobs,
+    ...storefrontJobs,
+    ...userJobs,
+    ...referralJobs,
+    ...engagementJobs,
+    ...mergeJobs,
+    ...ticketJobs,
+    ...webhookJobs(),
+    ...safetyJobs,
+    ...opsJobs,
+  ];
+}
