@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { PromoGroup } from '../catalog/types.ts';
 import { findDefaultGroup, findPrimaryGroupOf, listGroups } from './repo.ts';
+import type { PromoGroup } from './types.ts';
 
 /**
  * The primary promo group of a user: the membership with the highest (priority, id), else the group stored on the user
@@ -17,7 +17,7 @@ export function listPromoGroups(app: App): Promise<PromoGroup[]> {
   return listGroups(app.db);
 }
 
-/** The one default group; every installation has it (migration 0002). */
+/** The one default group; every installation has it (seeded by a migration). */
 export async function defaultPromoGroup(app: App): Promise<PromoGroup> {
   const group = await findDefaultGroup(app.db);
   if (!group) throw new Error('The default promo group is missing');

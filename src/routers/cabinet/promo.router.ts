@@ -1,10 +1,10 @@
 import { rublesOf } from '../../core/money.ts';
-import type { PromoGroup } from '../../domain/catalog/types.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
 import { clearActiveDiscount, readActiveDiscount, readOwnGroup } from '../../domain/promo/offers/own-discount.ts';
 import { readOwnOffers } from '../../domain/promo/offers/read-offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
 import { readLoyalty } from '../../domain/promo-groups/read-loyalty.ts';
+import type { PromoGroup } from '../../domain/promo-groups/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import {
   ActiveDiscountInfo,

@@ -98,11 +98,11 @@ describe('deletion of a group with many members (spec 04 section 8.4)', () => {
     ]);
   });
 
-  test('users who keep coming end the call, not the group and not the memberships', async () => {
+  test('users who keep joining make the call fail and change neither the group nor the memberships', async () => {
     const group = await aGroup(t.app);
     const user = await aUser(t.app);
     const app = watched((n) => (n > 100 ? Promise.reject(new Error('without end')) : join(user.id, group)));
-    await expect(deletePromoGroup(app, ADMIN, group)).rejects.toThrow(`users keep coming into promo group ${group}`);
+    await expect(deletePromoGroup(app, ADMIN, group)).rejects.toThrow(`users keep joining promo group ${group}`);
     expect((await standingOf(group)).groups).toBe(1);
   });
 

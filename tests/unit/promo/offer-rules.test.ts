@@ -11,7 +11,7 @@ import {
   templateIdOf,
 } from '../../../src/domain/promo/offers/rules.ts';
 import type { OfferTerms } from '../../../src/domain/promo/offers/types.ts';
-import { loyaltyStanding } from '../../../src/domain/promo-groups/loyalty-rules.ts';
+import { loyaltyStatus } from '../../../src/domain/promo-groups/loyalty-rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);
@@ -160,15 +160,15 @@ describe('loyalty (spec 04 section 9.5)', () => {
     [29_999, 1, 2, 99.99],
     [30_000, 3, null, 100],
   ])('%i kopeks: tier %s, next %s, %s %%', (spent, current, next, progress) => {
-    const standing = loyaltyStanding(tiers, spent);
-    expect([standing.current?.group.id ?? null, standing.next?.group.id ?? null, standing.progressPercent]).toEqual([
+    const status = loyaltyStatus(tiers, spent);
+    expect([status.current?.group.id ?? null, status.next?.group.id ?? null, status.progressPercent]).toEqual([
       ...[current, next, progress],
     ]);
-    expect(standing.tiers.map((each) => each.isAchieved)).toEqual(tiers.map((each) => spent >= each.thresholdKopeks));
-    expect(standing.tiers.filter((each) => each.isCurrent)).toHaveLength(current === null ? 0 : 1);
+    expect(status.tiers.map((each) => each.isAchieved)).toEqual(tiers.map((each) => spent >= each.thresholdKopeks));
+    expect(status.tiers.filter((each) => each.isCurrent)).toHaveLength(current === null ? 0 : 1);
   });
 
   test('without tiers there is nothing to reach', () => {
-    expect(loyaltyStanding([], 5_000)).toMatchObject({ current: null, next: null, progressPercent: 0, tiers: [] });
+    expect(loyaltyStatus([], 5_000)).toMatchObject({ current: null, next: null, progressPercent: 0, tiers: [] });
   });
 });

@@ -4,7 +4,7 @@ import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { userNotFound } from '../../identity/errors.ts';
-import { holdPromoGroup } from '../../promo-groups/memberships.ts';
+import { lockPromoGroupForShare } from '../../promo-groups/memberships.ts';
 import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyHolders, valuesRefused } from './errors.ts';
 import { lockHolders, renameSource } from './redeem-repo.ts';
 import { deleteCode, findCodeById, holdUser, insertCode, lockCode, updateCode } from './repo.ts';
@@ -105,7 +105,7 @@ export function deletePromocode(app: App, _actor: Actor, promocodeId: number): P
 }
 
 async function holdGroupOf(t: App, { promoGroupId }: PromocodeValues): Promise<void> {
-  if (promoGroupId !== null && !(await holdPromoGroup(t, promoGroupId))) throw promoGroupUnknown();
+  if (promoGroupId !== null && !(await lockPromoGroupForShare(t, promoGroupId))) throw promoGroupUnknown();
 }
 
 function checked(request: PromocodeValues): PromocodeValues {

@@ -1,8 +1,8 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import type { PromoGroup } from '../../catalog/types.ts';
 import { findPrimaryPromoGroup } from '../../promo-groups/find-groups.ts';
+import type { PromoGroup } from '../../promo-groups/types.ts';
 import { findDiscount, lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
 import { isDiscountOver } from '../codes/rules.ts';
 import type { HeldDiscount } from '../codes/types.ts';
