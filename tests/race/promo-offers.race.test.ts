@@ -110,7 +110,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
   test('spec 04 section 9.6: a broadcast twice at once, with claims in between: one open offer each', async () => {
     const { target, users } = await aSegment(t.app, 40);
     const admin = await anAdmin(t.app);
-    const request = { ...someTerms({ notificationType: 'twice' }), email: null, target, message: null };
+    const request = { ...someTerms({ notificationType: 'twice' }), email: null, target, sendNotification: false };
     const first = await Promise.all(users.slice(0, 10).map((user) => anOfferTo(t.app, user.id, { notificationType: 'twice' })));
     const [results, outcomes] = await Promise.all([
       times(4, () => broadcastOffersAsAdmin(t.app, admin, request)),
@@ -126,7 +126,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
   test('spec 04 section 9.6: the background beside itself: every offer once, every message once', async () => {
     const { target, users } = await aSegment(t.app, 120);
     const { app, sent } = withMessenger(t.app);
-    const request: AdminBroadcast = { ...someTerms(), email: null, target, message: { text: null, buttonText: null } };
+    const request: AdminBroadcast = { ...someTerms(), email: null, target, sendNotification: true };
     await broadcastOffersAsAdmin(app, await anAdmin(t.app), request);
     const { id } = await rowOf<{ id: number }>(t.app, 'SELECT id FROM promo_offer_broadcasts ORDER BY id DESC LIMIT 1');
     // Back to before the first batch, with three runs at once.

@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
-import { giveUseBack, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
+import { deleteUse, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
 import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts';
 import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
 import { aDiscountCode, aPromocode, aRedeemer, standing } from '../domain/promo/promocode-samples.ts';
@@ -95,7 +95,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
       await lockRedeemer(x.db, user.userId);
       noteLock();
       await setTimeout(300);
-      return giveUseBack(x.db, user.userId, code.code);
+      return deleteUse(x.db, user.userId, code.code);
     });
     await isLocked;
     await changePromocode(app, { kind: 'system', name: 'test' }, code.id, { code: `${code.code}-NEW` });

@@ -284,7 +284,7 @@ describe('administration (13.6)', () => {
       displayName: 'New',
     });
     expect(await changePrize(t.app, prize!.id, { manualProbability: null })).toMatchObject({ manualProbability: null });
-    await expect(changePrize(t.app, prize!.id, null)).rejects.toMatchObject({ status: 400, detail: 'No fields to update' });
+    await expect(changePrize(t.app, prize!.id, {})).rejects.toMatchObject({ status: 400, detail: 'No fields to update' });
     await expect(changePrize(t.app, 2_000_000_000, {})).rejects.toMatchObject({ status: 404, detail: 'Prize not found' });
   });
 

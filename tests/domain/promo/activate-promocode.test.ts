@@ -51,15 +51,15 @@ describe('effects (spec 04 section 7.1)', () => {
     const isTrial = status === 'trial';
     await aStoredSubscription(t.app, user.userId, { status, is_trial: isTrial, end_date: addDays(now, left) });
     await activate(user, code.code);
-    const held = await subscriptionOf(user.userId);
-    expect(held).toMatchObject({ status: 'active', isTrial: false });
-    expect(new Date(held!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
+    const subscription = await subscriptionOf(user.userId);
+    expect(subscription).toMatchObject({ status: 'active', isTrial: false });
+    expect(new Date(subscription!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
     expect(await rowOf(t.app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [user.userId])).toEqual({
       paid: true,
     });
     const pushes = await t.app.db.sql(
       `SELECT id FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1`,
-      [String(held!.id)],
+      [String(subscription!.id)],
     );
     expect(pushes).toHaveLength(1);
   });
@@ -68,9 +68,9 @@ describe('effects (spec 04 section 7.1)', () => {
     await aServer(t.app, { is_trial_eligible: true });
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'trial_subscription', subscriptionDays: 4 })];
     await activate(user, code.code);
-    const held = await subscriptionOf(user.userId);
-    expect(held).toMatchObject({ status: 'active', isTrial: true });
-    expect(new Date(held!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
+    const subscription = await subscriptionOf(user.userId);
+    expect(subscription).toMatchObject({ status: 'active', isTrial: true });
+    expect(new Date(subscription!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
   });
 
   test('trial: with a subscription nothing happens, yet the code is spent', async () => {

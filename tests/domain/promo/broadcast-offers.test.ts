@@ -30,7 +30,7 @@ const adminRequest = (fields: Partial<AdminBroadcast>): AdminBroadcast => ({
   ...someTerms(),
   email: null,
   target: null,
-  message: null,
+  sendNotification: false,
   ...fields,
 });
 const idsOf = (users: readonly { id: number }[]) => users.map((user) => user.id).sort((a, b) => a - b);
@@ -56,9 +56,9 @@ const jobsOf = (broadcastId: number) =>
   ]);
 
 /** An administrator's broadcast with messages; the test's own runs deliver, there is no worker. */
-async function aTold(fields: Partial<AdminBroadcast>, app = t.app) {
+async function aNotifying(fields: Partial<AdminBroadcast>, app = t.app) {
   const admin = await anAdmin(t.app);
-  const request = adminRequest({ message: { text: null, buttonText: null }, ...fields });
+  const request = adminRequest({ sendNotification: true, ...fields });
   const result = await broadcastOffersAsAdmin(app, admin, request);
   return { result, request, broadcast: await lastBroadcast() };
 }
@@ -147,8 +147,8 @@ describe('broadcast (spec 04 section 9.3)', () => {
       'Provided user_id does not match email',
     ]);
     expect(await send({ messengerId: two.messengerId, email: 'one.offer@example.com' })).toBe('given');
-    const long = { text: 'x'.repeat(4_097), buttonText: null };
-    await expect(broadcastOffersAsAdmin(t.app, admin, adminRequest({ userId: one.id, message: long }))).rejects.toMatchObject({
+    const long = { sendNotification: true, messageText: 'x'.repeat(4_097) };
+    await expect(broadcastOffersAsAdmin(t.app, admin, adminRequest({ userId: one.id, ...long }))).rejects.toMatchObject({
       status: 422,
     });
   });
@@ -176,11 +176,11 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     const server = await aServer(t.app, { display_name: 'NL <1>' });
     const user = await aUser(t.app, { language: 'en' });
     const text = '<b>{discount_percent}</b> {valid_hours} {active_discount_hours} {test_duration_hours} {server_name} {user}';
-    const { result, broadcast } = await aTold(
+    const { result, broadcast } = await aNotifying(
       {
         userId: user.id,
         extraData: { test_squad_uuids: [server.uuid], test_duration_hours: 7 },
-        message: { text, buttonText: 'Take it' },
+        ...{ messageText: text, buttonText: 'Take it' },
       },
       app,
     );
@@ -213,7 +213,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     };
     const { target, users } = await aSegment(t.app, 2);
     await t.app.db.sql("UPDATE users SET language = 'ru' WHERE id = $1::int RETURNING id", [users[1]!.id]);
-    const { broadcast } = await aTold({ target, bonusAmountKopeks: 5_000 }, app);
+    const { broadcast } = await aNotifying({ target, bonusAmountKopeks: 5_000 }, app);
     await deliver(withMiniApp, broadcast.id);
     const textOf = (index: number) => sent.find(({ chatId }) => chatId === users[index]!.messengerId)!.html;
     expect(textOf(0)).toBe('🎁 <b>A 20% discount for you</b>\nBonus: 50 ₽\nYou can take it within 24 h.');
@@ -232,7 +232,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === blocked!.messengerId) throw new MessengerError({ kind: 'blocked' }, 'blocked');
     });
-    const { result, broadcast } = await aTold({ target }, app);
+    const { result, broadcast } = await aNotifying({ target }, app);
     expect(result).toMatchObject({ createdOffers: 4, sent: 0, failed: 1 });
     await deliver(app, broadcast.id);
     expect(await lastBroadcast()).toMatchObject({ state: 'done', created: 4, sent: 1, failed: 2, skipped: 1 });
@@ -244,7 +244,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     const { app, sent } = withMessenger(t.app);
     const user = await aUser(t.app);
     const [{ result }] = await Promise.all([
-      aTold({ userId: user.id }, app),
+      aNotifying({ userId: user.id }, app),
       (async () => {
         for (let tries = 0; tries < 100 && sent.length === 0; tries++) {
           const [row] = await t.app.db.sql<{ id: number }>(
@@ -269,8 +269,8 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
         throw new MessengerError({ kind: 'rate_limited', retryAfterSeconds: 60 }, 'slow down');
       if (chatId === users[2]!.messengerId) throw new MessengerError({ kind: 'unavailable' }, 'not there');
     });
-    const { broadcast } = await aTold({ target }, app);
-    await expect(deliver(app, broadcast.id)).rejects.toThrow('no more messages');
+    const { broadcast } = await aNotifying({ target }, app);
+    await expect(deliver(app, broadcast.id)).rejects.toThrow('accepts no messages');
     expect(await lastBroadcast()).toMatchObject({ state: 'sending', sent: 1, failed: 0 });
     isLimited = false;
     await deliver(app, broadcast.id);
@@ -284,7 +284,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === users[0]!.messengerId) throw new MessengerError({ kind: 'unavailable', mayHaveArrived: true }, 'no answer');
     });
-    const { broadcast } = await aTold({ target }, app);
+    const { broadcast } = await aNotifying({ target }, app);
     const [lost] = await offersOf(t.app, users[1]!.id);
     await t.app.db.sql(
       `UPDATE promo_offer_deliveries SET state = 'sending', claimed_at = $2::timestamptz WHERE offer_id = $1::int RETURNING offer_id`,
@@ -303,15 +303,15 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     const { target, users } = await aSegment(t.app, 3);
     const [claimed, renewed, plain] = users;
     const { app, sent } = withMessenger(t.app);
-    const first = await aTold({ target, notificationType: 'again' }, app);
+    const first = await aNotifying({ target, notificationType: 'again' }, app);
     const [offer] = await offersOf(t.app, claimed!.id);
     await claimOffer(t.app, userActor(claimed!.id), offer!.id);
-    const second = await aTold({ userId: renewed!.id, notificationType: 'again', discountPercent: 40 }, app);
+    const second = await aNotifying({ userId: renewed!.id, notificationType: 'again', discountPercent: 40 }, app);
     await deliver(app, first.broadcast.id);
     expect(sent.map(({ chatId }) => chatId)).toEqual([plain!.messengerId]);
     await deliver(app, second.broadcast.id);
     expect(sent.slice(1)).toMatchObject([{ chatId: renewed!.messengerId, html: expect.stringContaining('40%') }]);
-    const third = await aTold({ userId: plain!.id, notificationType: 'late', validHours: 1 }, app);
+    const third = await aNotifying({ userId: plain!.id, notificationType: 'late', validHours: 1 }, app);
     t.clock.advance(HOUR_MS);
     await deliver(app, third.broadcast.id);
     expect(sent).toHaveLength(2);
@@ -321,7 +321,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
   test('a run that is asked to stop leaves a job that goes on', async () => {
     const { target } = await aSegment(t.app, 1);
     const { app, sent } = withMessenger(t.app);
-    const { broadcast } = await aTold({ target }, app);
+    const { broadcast } = await aNotifying({ target }, app);
     const before = (await jobsOf(broadcast.id)).length;
     await deliver(app, broadcast.id, AbortSignal.abort());
     expect([sent.length, (await jobsOf(broadcast.id)).length - before]).toEqual([0, 1]);

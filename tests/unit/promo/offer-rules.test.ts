@@ -6,7 +6,7 @@ import {
   discountEnd,
   fillMessage,
   hoursOf,
-  lentServers,
+  temporaryAccessOf,
   MAX_HOURS,
   templateIdOf,
 } from '../../../src/domain/promo/offers/rules.ts';
@@ -120,7 +120,7 @@ describe('claims (spec 04 section 9.5)', () => {
     [{ test_squad_uuids: 'abc', test_duration_hours: 2, duration_hours: 6 }, [], 2],
     [{ squads: { a: 1 }, test_duration_hours: -2 }, [], 24],
   ])('%j lends %j for %i hours', (extraData, squads, hours) => {
-    expect(lentServers(extraData)).toEqual({ squads, hours });
+    expect(temporaryAccessOf(extraData)).toEqual({ squads, hours });
   });
 
   test.each([

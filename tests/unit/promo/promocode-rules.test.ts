@@ -4,7 +4,7 @@ import {
   activationRefusal,
   codeOfSource,
   discountSource,
-  isDiscountOver,
+  isDiscountExpired,
   isValid,
   storedMaxUses,
   usesLeft,
@@ -89,7 +89,7 @@ test('the source of a discount leads back to its code only', () => {
 });
 
 test('a discount is over at its end, an open one never', () => {
-  const ends = (expiresAt: Date | null) => isDiscountOver({ percent: 1, source: null, expiresAt }, now);
+  const ends = (expiresAt: Date | null) => isDiscountExpired({ percent: 1, source: null, expiresAt }, now);
   expect([ends(now), ends(earlier), ends(later), ends(null)]).toEqual([true, true, false, false]);
 });
 

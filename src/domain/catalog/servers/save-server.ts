@@ -21,7 +21,7 @@ export type NewServer = Omit<ServerValues, OptionalText> &
 /**
  * Creates a server by hand (spec 02 section 8).
  * @throws AppError 400 'Server with this UUID already exists', 400 'Server squad must be linked to at least one promo group';
- *   ValidationError 422 for texts and numbers that no column holds
+ *   ValidationError 422 for texts and numbers out of bounds
  */
 export async function createServer(app: App, _actor: Actor, request: NewServer): Promise<DatedServer> {
   const { squadUuid, promoGroupIds = null, ...given } = request;

@@ -22,7 +22,7 @@ export type TariffRequest = Changes<Omit<TariffValues, 'trafficResetMode' | 'ext
 
 /**
  * Creates a tariff, without the trial flag and first in the order (spec 02 section 10).
- * @throws ValidationError 422 for an empty name, an unknown reset mode or a number that no column holds
+ * @throws ValidationError 422 for an empty name, an unknown reset mode or a number out of bounds
  */
 export async function createTariff(app: App, _actor: Actor, request: TariffRequest & { name: string }): Promise<Tariff> {
   const { promoGroupIds = [], ...values } = checked(request);
