@@ -143,7 +143,7 @@ describe('servers', () => {
     expect(await api.delete(`/servers/${made.id}`)).toMatchObject({ status: 404, body: { detail: 'Server not found' } });
   });
 
-  it('lists the users of a server, linked or connected its squad, once each', async () => {
+  it('lists the users of a server, linked or or having its squad, once each', async () => {
     await t.app.db.sql('DELETE FROM subscriptions');
     const made = await create();
     const linked = await subscribe({ serverId: made.id });

@@ -2,8 +2,8 @@ import { broadcastOffersAsAdmin } from '../../domain/promo/offers/broadcast-offe
 import { listOfferLog, listPromoOffers } from '../../domain/promo/offers/read-offers.ts';
 import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
 import { OfferTemplatePath } from '../web/promo-offers.schemas.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AdminOfferBroadcastRequest,
   AdminOfferBroadcastResponse,

@@ -4,8 +4,8 @@ import { changePromocode, createPromocode, deletePromocode } from '../../domain/
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
 import { PromocodeListQuery, PromocodePath } from '../web/promocodes.schemas.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AdminPromocodeCreateRequest,
   AdminPromocodeDetailResponse,

@@ -13,6 +13,7 @@ import {
 } from '../../domain/engagement/wheel/manage-wheel.ts';
 import { SuccessResponse, utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AdminSpinsQuery,
   AdminSpinsResponse,
@@ -26,7 +27,6 @@ import {
   WheelStatisticsQuery,
   WheelStatisticsResponse,
 } from './wheel.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
 
 const tags: [string] = ['Admin Fortune Wheel'];
 

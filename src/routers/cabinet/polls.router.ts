@@ -2,6 +2,7 @@ import { rublesOf } from '../../core/money.ts';
 import { answerQuestion, countOwnPolls, listOwnPolls, readOwnPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
 import type { OwnPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AnswerInput,
   AnswerResponse,
@@ -10,7 +11,6 @@ import {
   PollStartResponse,
   PollsCountResponse,
 } from './polls.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
 
 const tags: [string] = ['Cabinet Polls'];
 

@@ -4,6 +4,7 @@ import { spinWheel } from '../../domain/engagement/wheel/spin-wheel.ts';
 import { createSpinInvoice } from '../../domain/engagement/wheel/stars-spin.ts';
 import type { SpinOutcome, SpinRecord } from '../../domain/engagement/wheel/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   CabinetWheelStarsInvoiceResponse,
   SpinAvailabilityResponse,
@@ -13,7 +14,6 @@ import {
   SpinResultResponse,
   WheelConfigResponse,
 } from './wheel.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
 
 const tags: [string] = ['Fortune Wheel'];
 

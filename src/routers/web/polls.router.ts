@@ -10,6 +10,7 @@ import {
 import { sendPoll } from '../../domain/engagement/polls/send-poll.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   PollCreateRequest,
   PollDetailResponse,
@@ -21,7 +22,6 @@ import {
   PollSendResponse,
   PollStatisticsResponse,
 } from './polls.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
 
 const tags: [string] = ['polls'];
 
@@ -70,7 +70,14 @@ export const pollsRouter = router({
     }),
 
   responses: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/polls/{poll_id}/responses', tags, summary: 'List the responses to a poll with their answers' } })
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/polls/{poll_id}/responses',
+        tags,
+        summary: 'List the responses to a poll with their answers',
+      },
+    })
     .input(fromWire(PollPath.extend(PollPageQuery.shape)))
     .output(toWire(PollResponsesListResponse))
     .query(async ({ ctx, input: { pollId, ...page } }) => {

@@ -64,7 +64,7 @@ async function aNotifying(fields: Partial<AdminBroadcast>, app = t.app) {
 }
 
 describe('broadcast (spec 04 section 9.3)', () => {
-  test('offers to the segment and the named user, one each, overwriting what is open (9.2)', async () => {
+  test('offers to the segment and the named user, one each, overwriting open ones (9.2)', async () => {
     const { target, users } = await aSegment(t.app, 3);
     const [named, admin] = [await aUser(t.app), await anAdmin(t.app)];
     const old = await anOfferTo(t.app, users[0]!.id, { discountPercent: 5, notificationType: 'spring' });
@@ -85,7 +85,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
     expect(await lastBroadcast()).toMatchObject({ state: 'done', created: 4 });
   });
 
-  test('a member who is named too gets one offer', async () => {
+  test('a member who is also the named user gets one offer', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const admin = await anAdmin(t.app);
     const result = await broadcastOffersAsAdmin(t.app, admin, adminRequest({ target, messengerId: users[1]!.messengerId }));
@@ -153,7 +153,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
     });
   });
 
-  test('spec 04 section 9.6: a broadcast that was cut off is finished by the background, from where it stood', async () => {
+  test('spec 04 section 9.6: an interrupted broadcast is continued by the job', async () => {
     const { target, users } = await aSegment(t.app, 3);
     await broadcastOffersAsAdmin(t.app, await anAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
     const { id } = await lastBroadcast();
@@ -171,7 +171,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 });
 
 describe('messages of a broadcast (spec 04 section 9.4)', () => {
-  test('go by the queue: text filled and escaped, button of the offer and of closing', async () => {
+  test('are queued: text filled and escaped, buttons for claiming and closing', async () => {
     const { app, sent } = withMessenger(t.app);
     const server = await aServer(t.app, { display_name: 'NL <1>' });
     const user = await aUser(t.app, { language: 'en' });
@@ -202,7 +202,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(await lastBroadcast()).toMatchObject({ state: 'done', sent: 1 });
   });
 
-  test('without a text ours, in the language of each; a set mini-app takes the place of the claim', async () => {
+  test('without a text the default one, in the language of each user; a configured mini-app replaces the claim button', async () => {
     const { app, sent } = withMessenger(t.app);
     const { settings } = t.app;
     const withMiniApp = {
@@ -221,7 +221,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent[0]!.buttons[0]).toEqual([expect.objectContaining({ webAppUrl: 'https://mini.example' })]);
   });
 
-  test('whoever has no messenger or blocked it counts as failed, whoever wants no offers is left alone', async () => {
+  test('users without messenger or who blocked it count as failed, users who switched offers off get none', async () => {
     const { target, users } = await aSegment(t.app, 4);
     const [plain, mailOnly, quiet, blocked] = users;
     await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [mailOnly!.id]);
@@ -240,7 +240,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     for (const user of users) expect(await offersOf(t.app, user.id)).toHaveLength(1);
   });
 
-  test('the answer counts what the queue has sent within the moment it waits', async () => {
+  test('the answer counts the messages sent while it waits', async () => {
     const { app, sent } = withMessenger(t.app);
     const user = await aUser(t.app);
     const [{ result }] = await Promise.all([
@@ -260,7 +260,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(result).toMatchObject({ sent: 1, failed: 0 });
   });
 
-  test('spec 04 section 9.6: sending stops when the messenger asks for patience and goes on later, nobody twice', async () => {
+  test('spec 04 section 9.6: sending stops when the messenger limits the rate and continues later, nobody gets two messages', async () => {
     const { target, users } = await aSegment(t.app, 3);
     let isLimited = true;
     const { app, sent } = withMessenger(t.app, (chatId) => {
@@ -279,7 +279,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map((user) => user.messengerId).sort());
   });
 
-  test('spec 04 section 9.6: what may have arrived, or was taken by a run that died, is not sent again', async () => {
+  test('spec 04 section 9.6: messages that may have arrived, or were claimed by a crashed run, are not sent again', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === users[0]!.messengerId) throw new MessengerError({ kind: 'unavailable', mayHaveArrived: true }, 'no answer');
@@ -299,7 +299,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent).toEqual([]);
   });
 
-  test('an offer that was claimed, is over or was offered anew meanwhile is not spoken of', async () => {
+  test('no message about an offer that was claimed, has expired or was overwritten meanwhile', async () => {
     const { target, users } = await aSegment(t.app, 3);
     const [claimed, renewed, plain] = users;
     const { app, sent } = withMessenger(t.app);
@@ -318,7 +318,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(await lastBroadcast()).toMatchObject({ state: 'done', skipped: 1 });
   });
 
-  test('a run that is asked to stop leaves a job that goes on', async () => {
+  test('a stopped run leaves a job that continues', async () => {
     const { target } = await aSegment(t.app, 1);
     const { app, sent } = withMessenger(t.app);
     const { broadcast } = await aNotifying({ target }, app);

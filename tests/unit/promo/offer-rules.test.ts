@@ -6,9 +6,9 @@ import {
   discountEnd,
   fillMessage,
   hoursOf,
-  temporaryAccessOf,
   MAX_HOURS,
   templateIdOf,
+  temporaryAccessOf,
 } from '../../../src/domain/promo/offers/rules.ts';
 import type { OfferTerms } from '../../../src/domain/promo/offers/types.ts';
 import { loyaltyStatus } from '../../../src/domain/promo-groups/loyalty-rules.ts';
@@ -26,7 +26,7 @@ const terms: OfferTerms = {
 };
 
 describe('terms (spec 04 sections 9.3 and 9.6)', () => {
-  test('types are trimmed, the bounds themselves are good', () => {
+  test('types are trimmed, the bounds are inclusive', () => {
     expect(checkedTerms(terms)).toMatchObject({ notificationType: 'spring', effectType: 'percent_discount' });
     expect(() =>
       checkedTerms({ ...terms, notificationType: 'x'.repeat(50), discountPercent: 100, validHours: MAX_HOURS }),
@@ -51,7 +51,7 @@ describe('terms (spec 04 sections 9.3 and 9.6)', () => {
     expect(() => checkedTerms({ ...terms, ...change })).toThrow(expect.objectContaining({ status, message }));
   });
 
-  test('templates: servers trimmed, blanks and twins dropped; blank texts refused', () => {
+  test('templates: servers trimmed, blanks and duplicates removed; blank texts refused', () => {
     const template = {
       name: 'N',
       messageText: 'M',

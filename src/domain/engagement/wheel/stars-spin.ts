@@ -141,5 +141,8 @@ async function spinFor(t: App, spinner: Spinner, charge: SpinCharge): Promise<st
 }
 
 function refundMessage({ language }: Spinner, refusal: TextKey, amountKopeks: number): string {
-  return htmlText(language, 'games.wheel_refunded', { reason: text(language, refusal), amount: formatPrice(amountKopeks, false) });
+  return htmlText(language, 'games.wheel_refunded', {
+    reason: text(language, refusal),
+    amount: formatPrice(amountKopeks, false),
+  });
 }

@@ -8,7 +8,7 @@ import { userNotFound } from '../../identity/errors.ts';
 import { lockPromoGroupForShare } from '../../promo-groups/memberships.ts';
 import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyDiscounts, valuesRefused } from './errors.ts';
 import { lockDiscountedUsers, renameSource } from './redeem-repo.ts';
-import { deleteCode, findCodeById, lockUserForShare, insertCode, lockCode, updateCode } from './repo.ts';
+import { deleteCode, findCodeById, insertCode, lockCode, lockUserForShare, updateCode } from './repo.ts';
 import { discountSource, normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
 import type { Promocode, PromocodeValues } from './types.ts';
 

@@ -9,7 +9,7 @@ import { lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
 import { deactivateExpiredOffer, insertAccess, listTemporarySquads, lockOwnOffer, takeOffer } from './claim-repo.ts';
 import { type ClaimRefusal, claimRefused } from './errors.ts';
 import { insertLog, type LogDetails } from './log-repo.ts';
-import { claimRefusal, discountEnd, givesTemporaryAccess, temporaryAccessOf, templateIdOf } from './rules.ts';
+import { claimRefusal, discountEnd, givesTemporaryAccess, templateIdOf, temporaryAccessOf } from './rules.ts';
 import { findTemplate } from './template-repo.ts';
 import type { Offer } from './types.ts';
 

@@ -40,7 +40,12 @@ export async function clearDueDiscounts(db: Db, now: Date, limit: number): Promi
 }
 
 /** Owners of subscriptions with expired temporary access, by user id. */
-export async function listUsersWithDueAccess(db: Db, now: Date, afterUserId: number, limit: number): Promise<{ userId: number }[]> {
+export async function listUsersWithDueAccess(
+  db: Db,
+  now: Date,
+  afterUserId: number,
+  limit: number,
+): Promise<{ userId: number }[]> {
   return db.sql<{ userId: number }>(
     `SELECT DISTINCT s.user_id FROM subscription_temporary_access a JOIN subscriptions s ON s.id = a.subscription_id
      WHERE a.is_active AND a.expires_at <= $1::timestamptz AND s.user_id > $2::int ORDER BY 1 LIMIT $3::int`,

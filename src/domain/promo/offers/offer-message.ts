@@ -3,7 +3,14 @@ import { formatPrice } from '../../../core/money.ts';
 import { findSquadsByUuid } from '../../catalog/find-squads.ts';
 import type { MessengerButton } from '../../messaging/ports.ts';
 import { htmlText, knownLanguage, text } from '../../messaging/texts.ts';
-import { fieldRefused, fillMessage, givesTemporaryAccess, MAX_BUTTON_LENGTH, MAX_MESSAGE_LENGTH, temporaryAccessOf } from './rules.ts';
+import {
+  fieldRefused,
+  fillMessage,
+  givesTemporaryAccess,
+  MAX_BUTTON_LENGTH,
+  MAX_MESSAGE_LENGTH,
+  temporaryAccessOf,
+} from './rules.ts';
 import type { OfferMessage, OfferTerms } from './types.ts';
 
 /** Data of the buttons under an offer; `answer-in-messenger.ts` handles the presses. */
@@ -39,7 +46,9 @@ export async function renderMessage(
 ): Promise<RenderedMessage> {
   const adminText = message.messageText?.trim() ? message.messageText : null;
   const html =
-    adminText === null ? defaultText(terms, language) : fillMessage(adminText, { ...terms, serverNames: await namesOf(app, terms) });
+    adminText === null
+      ? defaultText(terms, language)
+      : fillMessage(adminText, { ...terms, serverNames: await namesOf(app, terms) });
   const claimText = message.buttonText?.trim() || text(language, 'promo.offer_button');
   const miniApp = app.settings.get('MINIAPP_CUSTOM_URL').trim();
   const close = { text: text(language, 'promo.offer_close'), callbackData: CLOSE_BUTTON };

@@ -31,7 +31,16 @@ const DETAIL_SQL = `SELECT ${OFFER.of('o')}, ${USER_COLUMNS},
     CASE WHEN s.id IS NOT NULL THEN (SELECT to_jsonb(x) FROM (SELECT ${SUBSCRIPTION.of('s')}) x) END AS subscription
   FROM discount_offers o JOIN users u ON u.id = o.user_id LEFT JOIN subscriptions s ON s.id = o.subscription_id`;
 
-function toDetails({ shownUserId, messengerId, email, username, firstName, lastName, subscription, ...offer }: DetailRow): OfferDetails {
+function toDetails({
+  shownUserId,
+  messengerId,
+  email,
+  username,
+  firstName,
+  lastName,
+  subscription,
+  ...offer
+}: DetailRow): OfferDetails {
   const user = toOfferUser({ shownUserId, messengerId, email, username, firstName, lastName })!;
   return { ...offer, user, subscription: nestedRow('Subscription', subscription) };
 }
