@@ -29,7 +29,7 @@ const join = (userId: number, groupId: number, onJoined?: () => void, beforeComm
     return hasJoined;
   });
 
-test('who is just coming in when the group is deleted is waited for, and moved (04 8.4)', async () => {
+test('a deletion waits for a user who is joining the group, and moves the user (04 8.4)', async () => {
   const [group, higher] = [await aGroup(t.app, 1), await aGroup(t.app, 99)];
   const user = await aUser(t.app);
   await join(user.id, higher);
@@ -52,7 +52,7 @@ test('who is just coming in when the group is deleted is waited for, and moved (
   ]);
 });
 
-test('a group deleted twice while users come into it: it is gone, and whoever came in is in the default group (04 8.4)', async () => {
+test('a group deleted twice while users join it: it is deleted, and they are in the default group (04 8.4)', async () => {
   const users = await Promise.all(Array.from({ length: 20 }, () => aUser(t.app)));
   const higher = await aGroup(t.app, 99);
   // Half of them have another primary group: their membership alone would vanish with the group unnoticed.

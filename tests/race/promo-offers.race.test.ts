@@ -28,7 +28,7 @@ const CLAIMED = 'This offer has already been claimed';
 const EXPIRED = 'This offer has expired';
 
 describe('claims at once (spec 04 section 9.6)', () => {
-  test('spec 04 section 9.6: twenty claims of one discount: one effect, nineteen are told so', async () => {
+  test('spec 04 section 9.6: twenty claims of one discount: one effect, nineteen refusals', async () => {
     const user = await aUser(t.app);
     const offer = await anOfferTo(t.app, user.id);
     const outcomes = await times(20, () => claim(user.id, offer.id));
@@ -37,7 +37,7 @@ describe('claims at once (spec 04 section 9.6)', () => {
     expect((await discountOf(t.app, user.id)).percent).toBe(20);
   });
 
-  test('spec 04 section 9.6: twenty claims of lent servers: one access, one change of the subscription', async () => {
+  test('spec 04 section 9.6: twenty claims of temporary access: one access, one change of the subscription', async () => {
     const user = await aUser(t.app);
     const id = await aStoredSubscription(t.app, user.id, { connected_squads: ['own'] });
     const offer = await anOfferTo(t.app, user.id, { effectType: 'test_access', extraData: { squads: ['x', 'y'] } });
@@ -53,7 +53,7 @@ describe('claims at once (spec 04 section 9.6)', () => {
     expect(row).toEqual({ squads: ['own', 'x', 'y'], rows: 2, pushes: 1 });
   });
 
-  test('claims against the end: nobody gets it, and the end is written down once', async () => {
+  test('claims after the end: all are refused, and the expiry is recorded once', async () => {
     const user = await aUser(t.app);
     const offer = await anOfferTo(t.app, user.id, { validHours: 1 });
     t.clock.advance(HOUR_MS);
@@ -63,7 +63,7 @@ describe('claims at once (spec 04 section 9.6)', () => {
     expect((await discountOf(t.app, user.id)).percent).toBe(0);
   });
 
-  test('claims just before the end against the clock of a faster instance: claimed once or over, never both', async () => {
+  test('claims just before the end while an instance with a faster clock expires the offer: claimed or expired, never both', async () => {
     const users = await times(10, () => aUser(t.app));
     const offers = await times(10, (index) => anOfferTo(t.app, users[index]!.id, { validHours: 1 }));
     const fast = { ...t.app, clock: { now: () => new Date(t.app.clock.now().getTime() + HOUR_MS) } };
@@ -77,7 +77,7 @@ describe('claims at once (spec 04 section 9.6)', () => {
     }
   });
 
-  test('one discount and five purchases at once: one is cheaper, the log says so once', async () => {
+  test('one discount and five purchases at once: one is cheaper, logged once', async () => {
     const user = await aUser(t.app);
     await topUp(t.app, user.id, 500_000);
     await claim(user.id, (await anOfferTo(t.app, user.id)).id);
@@ -101,10 +101,10 @@ describe('offers at once (spec 04 section 9.2)', () => {
     expect(await offersOf(t.app, user.id)).toHaveLength(1);
   });
 
-  test('spec 04 section 9.6: a broadcast twice at once, with claims in between: one open offer each', async () => {
+  test('spec 04 section 9.6: two broadcasts at once, with claims in between: one open offer each', async () => {
     const { target, users } = await aSegment(t.app, 40);
     const admin = await aConfigAdmin(t.app);
-    const request = { ...someTerms({ notificationType: 'twice' }), email: null, target, message: null };
+    const request = { ...someTerms({ notificationType: 'twice' }), email: null, target, sendNotification: false };
     const first = await Promise.all(users.slice(0, 10).map((user) => anOfferTo(t.app, user.id, { notificationType: 'twice' })));
     const [results, outcomes] = await Promise.all([
       times(4, () => broadcastOffersAsAdmin(t.app, admin, request)),
@@ -117,10 +117,10 @@ describe('offers at once (spec 04 section 9.2)', () => {
     for (const user of users.slice(10)) expect(await offersOf(t.app, user.id)).toHaveLength(1);
   });
 
-  test('spec 04 section 9.6: the background beside itself: every offer once, every message once', async () => {
+  test('spec 04 section 9.6: parallel jobs: every offer once, every message once', async () => {
     const { target, users } = await aSegment(t.app, 120);
     const { app, sent } = withMessenger(t.app);
-    const request: AdminBroadcast = { ...someTerms(), email: null, target, message: { text: null, buttonText: null } };
+    const request: AdminBroadcast = { ...someTerms(), email: null, target, sendNotification: true };
     await broadcastOffersAsAdmin(app, await aConfigAdmin(t.app), request);
     const { id } = await rowOf<{ id: number }>(t.app, 'SELECT id FROM promo_offer_broadcasts ORDER BY id DESC LIMIT 1');
     // Back to before the first batch, with three runs at once.
@@ -160,7 +160,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     expect(messages).toHaveLength(1);
   });
 
-  test('ten cleanings at once take lent servers back once', async () => {
+  test('ten expiry jobs at once remove temporary access once', async () => {
     const user = await aUser(t.app);
     const id = await aStoredSubscription(t.app, user.id, { connected_squads: ['own'] });
     const offer = await anOfferTo(t.app, user.id, { effectType: 'test_access', extraData: { squads: ['x'], duration_hours: 1 } });

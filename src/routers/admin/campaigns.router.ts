@@ -15,6 +15,7 @@ import { listActiveTariffs } from '../../domain/catalog/list-visible-tariffs.ts'
 import { toCampaignChanges, toCampaignFields, toCampaignHead, toNewCampaign } from '../campaign-wire.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { CampaignPath } from '../web/campaigns.schemas.ts';
+import { toWire } from '../wire.ts';
 import {
   AdminCampaignCreateRequest,
   AdminCampaignListQuery,
@@ -95,7 +96,7 @@ export const adminCampaignsRouter = router({
 
   availableTariffs: adminProcedure('campaigns:read')
     .meta({ openapi: { method: 'GET', path: `${path}/available-tariffs`, tags, summary: 'Active tariffs to choose from' } })
-    .output(TariffListItem.array())
+    .output(toWire(TariffListItem.array()))
     .query(async ({ ctx }) => {
       const tariffs = await listActiveTariffs(ctx.app);
       // The form of a campaign does not count subscriptions (spec 04 section 6.5).

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe('segments (spec 04 section 0.5)', () => {
-  test('each holds who the table says', async () => {
+  test('each has the members of the table', async () => {
     const now = t.app.clock.now();
     const tariffId = await aTariff(t.app);
     const dailyId = await aTariff(t.app, { is_daily: true });
@@ -81,7 +81,7 @@ describe('segments (spec 04 section 0.5)', () => {
     expect(await members('all')).toEqual(Object.keys(people).filter((name) => name !== 'long'));
   });
 
-  test.each(['', 'tariff_', 'tariff_x', 'tariff_1x', 'ALL', 'constructor', null])('%s is nobody', (target) => {
+  test.each(['', 'tariff_', 'tariff_x', 'tariff_1x', 'ALL', 'constructor', null])('%s has no members', (target) => {
     expect(audienceCondition(target, 'now()')).toBe('false');
   });
 

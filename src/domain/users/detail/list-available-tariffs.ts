@@ -1,8 +1,9 @@
 import type { App } from '../../../core/app.ts';
 import { listTariffs } from '../../catalog/tariffs/read-tariffs.ts';
-import type { PromoGroup, Tariff } from '../../catalog/types.ts';
+import type { Tariff } from '../../catalog/types.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import { findPrimaryPromoGroup } from '../../promo-groups/find-groups.ts';
+import type { PromoGroup } from '../../promo-groups/types.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 
 export interface AvailableTariffs {
