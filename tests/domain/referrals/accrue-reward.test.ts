@@ -42,7 +42,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     ]);
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([22_500]);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: true, balance_kopeks: 60_000 });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: true, balanceKopeks: 60_000 });
     const second = await pay(pair, 1_003);
     expect((await earningsOf(t.app, pair)).at(-1)).toMatchObject({
       reason: 'referral_commission_topup',
@@ -60,7 +60,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
       { reason: 'referral_registration_pending' },
       { reason: 'referral_commission_topup', amountKopeks: 1_249 },
     ]);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
   });
 
   test("the referral's earliest campaign is named", async () => {
@@ -109,7 +109,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     await accrueReward(t.app, { transactionId: await aDeposit(t.app, alone.id, 50_000) });
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([]);
     expect(await rewardsOf(t.app, alone.id)).toEqual([]);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
   });
 
   test('a purchase paid straight to a provider earns like a top-up', async () => {
@@ -133,7 +133,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     const off = await testApp({ environment: { REFERRAL_PROGRAM_ENABLED: 'false' } });
     const pair = await aReferralPair(off.app);
     const transactionId = await pay(pair, 50_000, off.app);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false, balance_kopeks: 50_000 });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false, balanceKopeks: 50_000 });
     await setUser(t.app, pair.referrer.id, { status: 'deleted' });
     await accrueReward(t.app, { transactionId });
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([]);
@@ -196,7 +196,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     await t.app.db.sql('ALTER TABLE referral_earnings ADD CONSTRAINT no_more CHECK (amount_kopeks < 100) NOT VALID');
     await expect(accrueReward(t.app, { transactionId })).rejects.toThrow();
     await t.app.db.sql('ALTER TABLE referral_earnings DROP CONSTRAINT no_more');
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([]);
     await accrueReward(t.app, { transactionId });
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);

@@ -69,7 +69,7 @@ describe('an application (spec 04 section 3.1)', () => {
       desiredCommissionPercent: 40,
     });
     expect(application).toMatchObject({ userId: user.id, status: 'pending', desiredCommissionPercent: 40, processedAt: null });
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'pending', referral_commission_percent: null });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'pending', referralCommissionPercent: null });
     const notice = (await messagesTo(CHAT)).at(-1)!;
     expect(notice.thread).toBe('77');
     expect(notice.html).toContain('&lt;b&gt;Evil&lt;/b&gt;');
@@ -82,7 +82,7 @@ describe('an application (spec 04 section 3.1)', () => {
     const user = await anApplicant();
     const { id } = await apply(user.id);
     await decideApplication(t.app, admin, id, { status: 'approved', percent: 35, comment: 'Welcome <3' });
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'approved', referral_commission_percent: '35.00' });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'approved', referralCommissionPercent: '35.00' });
     const status = await readOwnPartnership(t.app, { kind: 'user', userId: user.id });
     expect(status).toMatchObject({
       partnerStatus: 'approved',
@@ -103,7 +103,7 @@ describe('an application (spec 04 section 3.1)', () => {
     await setUser(t.app, user.id, { referral_commission_percent: 10 });
     const { id } = await apply(user.id);
     await decideApplication(t.app, admin, id, { status: 'rejected', comment: null });
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'rejected', referral_commission_percent: '10.00' });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'rejected', referralCommissionPercent: '10.00' });
     expect((await apply(user.id)).id).toBeGreaterThan(id);
   });
 
@@ -157,7 +157,7 @@ describe('a partnership', () => {
   test('its commission may have a fraction, kept to two decimals', async () => {
     const partner = await aPartner();
     expect(await changePartnerCommission(t.app, admin, partner.id, 12.345)).toEqual({ commissionPercent: 12.35 });
-    expect(await userRow(t.app, partner.id)).toMatchObject({ referral_commission_percent: '12.35' });
+    expect(await userRow(t.app, partner.id)).toMatchObject({ referralCommissionPercent: '12.35' });
     const other = await anApplicant();
     await expect(changePartnerCommission(t.app, admin, other.id, 5)).rejects.toMatchObject({ status: 400 });
     await expect(changePartnerCommission(t.app, admin, 2_147_483_648, 5)).rejects.toMatchObject({ status: 404 });
@@ -171,7 +171,7 @@ describe('a partnership', () => {
     for (const campaign of campaigns) await assignCampaignToPartner(t.app, admin, { userId: user.id, campaignId: campaign.id });
     const told = (await messagesTo(user.messengerId)).length;
     await revokePartner(t.app, admin, user.id);
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'none', referral_commission_percent: null });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'none', referralCommissionPercent: null });
     expect(await Promise.all(campaigns.map((campaign) => partnerOf(campaign.id)))).toEqual([null, null]);
     expect((await messagesTo(user.messengerId)).length).toBe(told);
     const status = await readOwnPartnership(t.app, { kind: 'user', userId: user.id });

@@ -44,7 +44,7 @@ test('figures follow money, status, activity, traffic and purchases', async () =
     [a.id],
   );
   expect(figures).toEqual({
-    ...{ balance_kopeks: 700, total_spent_kopeks: 300, purchase_count: 2, status: 'blocked', traffic_used_gb: 4.25 },
+    ...{ balanceKopeks: 700, totalSpentKopeks: 300, purchaseCount: 2, status: 'blocked', trafficUsedGb: 4.25 },
   });
   await expectTrue();
   await app.db.sql('UPDATE subscriptions SET user_id = $2::int WHERE id = $1::int RETURNING id', [id, b.id]);

@@ -199,7 +199,7 @@ describe('spec 01 H18: full deletion', () => {
     expect(erased).toEqual({ isErased: true, panel: { isDone: false, error: null } });
 
     const row = await rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [user.id]);
-    expect(row).toMatchObject({ status: 'deleted', balance_kopeks: 0, referral_code: `erased:${user.id}`, promo_group_id: null });
+    expect(row).toMatchObject({ status: 'deleted', balanceKopeks: 0, referralCode: `erased:${user.id}`, promoGroupId: null });
     const texts = Object.values(row).filter((value) => typeof value === 'string');
     expect(texts.sort()).toEqual(['deleted', `erased:${user.id}`, 'messenger', 'none', 'ru'].sort());
     const left = await rowOf(

@@ -234,8 +234,8 @@ describe('change_tariff', () => {
       [subscriptionId],
     );
     expect(row).toEqual({
-      ...{ connected_squads: [server.uuid], traffic_reset_at: null, provision_reset_traffic: true, balance_kopeks: 0 },
-      ...{ type: 'subscription_payment', amount_kopeks: 0, payment_method: 'balance' },
+      ...{ connectedSquads: [server.uuid], trafficResetAt: null, provisionResetTraffic: true, balanceKopeks: 0 },
+      ...{ type: 'subscription_payment', amountKopeks: 0, paymentMethod: 'balance' },
     });
     expect(await checkLedger(app)).toEqual([]);
   });
