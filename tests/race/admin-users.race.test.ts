@@ -90,8 +90,8 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       [id],
     );
     expect(row).toEqual({
-      ...{ end_date: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), traffic_limit_gb: 90 },
-      ...{ purchased_traffic_gb: 40, purchases: 20 },
+      ...{ endDate: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), trafficLimitGb: 90 },
+      ...{ purchasedTrafficGb: 40, purchases: 20 },
     });
   });
 

@@ -132,7 +132,7 @@ describe('partnership at once (spec 04 section 3.4)', () => {
     expect(count(outcomes, 'done')).toBe(1);
     expect(count(outcomes, 'The application has been decided on already')).toBe(19);
     const [row] = await t.app.db.sql<{ status: string }>('SELECT status FROM partner_applications WHERE id = $1::int', [id]);
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: row!.status });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: row!.status });
   });
 
   test('spec 04 section 3.4, hazard 2: a revocation against assignments and commissions leaves nothing attached', async () => {
@@ -155,7 +155,7 @@ describe('partnership at once (spec 04 section 3.4)', () => {
       expect(outcomes.every((outcome) => outcome === 'done' || outcome === 'The user is not a partner')).toBe(true);
       const held = await t.app.db.sql('SELECT id FROM advertising_campaigns WHERE partner_user_id = $1::int', [partner.id]);
       expect(held).toEqual([]);
-      expect(await userRow(t.app, partner.id)).toMatchObject({ partner_status: 'none', referral_commission_percent: null });
+      expect(await userRow(t.app, partner.id)).toMatchObject({ partnerStatus: 'none', referralCommissionPercent: null });
     }
   });
 
