@@ -3,8 +3,8 @@ import type { AdminActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { runSubscriptionAction } from '../../src/domain/subscriptions/manual/run-action.ts';
-import { changeUserBalance } from '../../src/domain/users/changes/change-balance.ts';
-import { changeUserStatus } from '../../src/domain/users/changes/change-status.ts';
+import { changeUserBalance } from '../../src/domain/users/account/change-balance.ts';
+import { changeUserStatus } from '../../src/domain/users/account/change-status.ts';
 import { eraseUser } from '../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription } from '../../src/domain/users/removal/reset-subscription.ts';
 import { anAction, anAdmin } from '../domain/users/admin-setup.ts';
@@ -52,7 +52,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     const results = await atOnce(30, () => balance(id, -100));
     expect(won(results)).toHaveLength(10);
     expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance. Current: 0, requested: 100']));
-    expect(new Set(won(results).map((change) => change.newKopeks)).size).toBe(10);
+    expect(new Set(won(results).map((change) => change.newBalanceKopeks)).size).toBe(10);
     expect(await checkLedger(app)).toEqual([]);
   });
 

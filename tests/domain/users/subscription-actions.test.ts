@@ -8,7 +8,7 @@ import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
-import { changeUserStatus } from '../../../src/domain/users/changes/change-status.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';

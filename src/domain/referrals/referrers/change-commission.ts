@@ -1,8 +1,8 @@
 import type { TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { setReferralCommission } from '../../users/changes/change-commission.ts';
-import { resolveUserId } from '../../users/read-user.ts';
+import { setReferralCommission } from '../../users/account/referral-fields.ts';
+import { resolveUserId } from '../../users/account/read-user.ts';
 import { type Referrer, readReferrer } from './read-referrers.ts';
 
 /**

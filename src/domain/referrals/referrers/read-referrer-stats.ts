@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { resolveUserId } from '../../users/read-user.ts';
+import { resolveUserId } from '../../users/account/read-user.ts';
 import { comparePeriods, readDailyStats, readReferrerStats, readTopReferrals } from '../stats/read-stats.ts';
 import type { ComparedPeriod, DayFigures, ReferrerStats, TopReferral } from '../stats/types.ts';
 

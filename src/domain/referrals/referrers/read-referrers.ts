@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addDays, DAY_MS } from '../../../core/clock.ts';
-import { listUsers } from '../../users/list-users.ts';
-import { readUser } from '../../users/read-user.ts';
+import { listUsers } from '../../users/list/list-users.ts';
+import { readUser } from '../../users/account/read-user.ts';
 import type { Slice, UserView } from '../../users/types.ts';
 import { effectiveCommissionPercent } from '../rules.ts';
 import { usualWindows } from '../stats/rules.ts';

@@ -1,23 +1,23 @@
+import type { Slice } from '../types.ts';
 import { planSearch, type SearchBounds, SMALL_LIST, settleTotal } from './rules.ts';
-import type { Slice } from './types.ts';
 
 const SAMPLE_USERS = 2_000;
 
 /** The statements of one search; each list has its own. */
 export interface UserSearch<User> {
   bounds: SearchBounds;
-  /** Shares of matches among a sample: of all users, and of those that the other filters leave. */
+  /** Shares of matches among a sample: of all users, and of those that match the other filters. */
   sample: (percent: number) => Promise<{ everyone: number; listed: number }>;
   /** All matches at once, from the index or from every user of the list. */
   collect: (useIndex: boolean) => Promise<{ users: User[]; total: number }>;
-  /** Down the list until the page is full. */
+  /** Walks down the list until the page is full. */
   walk: () => Promise<User[]>;
 }
 
 /**
- * Searches by the way that stays fast, as a sample tells (`planSearch`). Only a walk estimates the total, until the last page gives
+ * Searches by the plan that a sample of the users suggests (`planSearch`). Only a walk estimates the total, until the last page gives
  * it exactly.
- * @param size all users, and those that the other filters leave
+ * @param size all users, and those that match the other filters
  */
 export async function searchUsers<User>(
   size: { everyone: number; listed: number },

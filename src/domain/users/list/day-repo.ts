@@ -1,18 +1,18 @@
-import type { Db } from '../../core/db/db.ts';
-import type { UserStatus } from '../identity/types.ts';
+import type { Db } from '../../../core/db/db.ts';
+import type { UserStatus } from '../../identity/types.ts';
 
-/** From here on a page is reached from its day; what lies before is read as quickly from the top. */
+/** From this offset on a page is read from its day; before it, reading from the newest row is as fast. */
 export const DEEP_OFFSET = 1_000;
 
-/** The end of the UTC day that a row lies in, and how many rows of the list, newest first, are younger than that. */
+/** The end of the UTC day of a row, and how many rows of the list, newest first, are younger than that. */
 export interface DayOfRow {
   end: Date;
   skipped: number;
 }
 
 /**
- * In which day of creation the row number `offset` of all users, or of those with the status, lies; exact, from the tallies of
- * migration 0080. Null when the list is shorter.
+ * The day of creation of row number `offset` of all users, or of those with the status; exact, from the counters by day that triggers
+ * maintain. Null when the list is shorter.
  */
 export async function findDayOfRow(db: Db, offset: number, status: UserStatus | null): Promise<DayOfRow | null> {
   const [row] = await db.sql<DayOfRow>(

@@ -23,13 +23,13 @@ export async function listAvailableTariffs(
   options: { includeInactive: boolean },
 ): Promise<AvailableTariffs> {
   const user = await requireUser(app, userId);
-  const [promoGroup, listed, held] = await Promise.all([
+  const [promoGroup, listed, subscribed] = await Promise.all([
     findPrimaryPromoGroup(app.db, user.id),
     listTariffs(app, { includeInactive: true }),
     readUserSubscription(app, user.id),
   ]);
   const all = listed.map(({ tariff }) => tariff);
-  const currentId = held?.subscription.tariffId ?? null;
+  const currentId = subscribed?.subscription.tariffId ?? null;
   return {
     userId: user.id,
     promoGroup,
@@ -41,7 +41,7 @@ export async function listAvailableTariffs(
   };
 }
 
-/** Looser than what the user may buy: an administrator gives, and a user without a group is in nobody's way. */
+/** Less strict than what the user may buy: to a user without a group every tariff may be given. */
 function isAvailableTo(tariff: Tariff, promoGroup: PromoGroup | null): boolean {
   const { allowedPromoGroupIds: ids } = tariff;
   return ids.length === 0 || promoGroup === null || ids.includes(promoGroup.id);

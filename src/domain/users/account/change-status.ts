@@ -8,7 +8,7 @@ import { closeAllSessions } from '../../identity/sessions/refresh-session.ts';
 import type { UserStatus } from '../../identity/types.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { lockUser, setStatus } from './repo.ts';
+import { lockUser, updateUserColumns } from './repo.ts';
 
 export interface StatusChange {
   oldStatus: UserStatus;
@@ -16,9 +16,9 @@ export interface StatusChange {
 }
 
 /**
- * Sets the status of an account (spec 01 section 11.2). One that is not active any more loses every session with the commit (H8);
- * the panel follows where an account becomes deleted or comes back.
- * @param reason noted in the audit log
+ * Sets the status of an account (spec 01 section 11.2). An account that is no longer active loses every session with the commit (H8);
+ * the panel is updated when an account becomes deleted or is restored.
+ * @param reason recorded in the audit log
  * @throws AppError 404 'User not found' | 403 (H5)
  */
 export async function changeUserStatus(
@@ -41,7 +41,7 @@ export async function changeUserStatus(
 /** For a locked user, in the caller's transaction. */
 export async function applyStatus(t: App, userId: number, from: UserStatus, to: UserStatus): Promise<void> {
   if (from === to) return;
-  await setStatus(t.db, userId, to, t.clock.now());
+  await updateUserColumns(t.db, userId, { status: to }, t.clock.now());
   if (to !== 'active') await closeAllSessions(t, userId);
   await forgetSessionUser(t, userId);
   if (from !== 'deleted' && to !== 'deleted') return;

@@ -4,13 +4,14 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
+import { holdPromoGroup, nameOfPromoGroup, replaceMemberships } from '../../promo-groups/memberships.ts';
 import { recordGroupChange } from '../../promo-groups/record-group-change.ts';
-import { holdGroupName, lockUser, setOnlyGroup } from './repo.ts';
+import { lockUser, updateUserColumns } from './repo.ts';
 
 export interface PromoGroupChange {
-  oldGroupId: number | null;
-  newGroupId: number | null;
-  groupName: string | null;
+  oldPromoGroupId: number | null;
+  newPromoGroupId: number | null;
+  promoGroupName: string | null;
 }
 
 /**
@@ -28,13 +29,19 @@ export async function changeUserPromoGroup(
   return inTransaction(app, async (t) => {
     const user = await lockUser(t.db, userId);
     if (!user) throw userNotFound();
-    const groupName = groupId === null ? null : await holdGroupName(t.db, groupId);
-    if (groupId !== null && groupName === null) throw refuse('promo_group_not_found', 404, 'Promo group not found');
-    await setOnlyGroup(t.db, userId, groupId, t.clock.now());
+    if (groupId !== null && !(await holdPromoGroup(t, groupId))) {
+      throw refuse('promo_group_not_found', 404, 'Promo group not found');
+    }
+    await replaceMemberships(t, userId, groupId, { reassigns: true });
+    await updateUserColumns(t.db, userId, { promoGroupId: groupId }, t.clock.now());
     if (groupId !== user.promoGroupId) {
       await recordGroupChange(t, actor, { userId, oldGroupId: user.promoGroupId, newGroupId: groupId, reason: 'manual' });
     }
     t.audit?.note({ before: { promoGroupId: user.promoGroupId }, after: { promoGroupId: groupId } });
-    return { oldGroupId: user.promoGroupId, newGroupId: groupId, groupName };
+    return {
+      oldPromoGroupId: user.promoGroupId,
+      newPromoGroupId: groupId,
+      promoGroupName: groupId === null ? null : await nameOfPromoGroup(t, groupId),
+    };
   });
 }

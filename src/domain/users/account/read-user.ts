@@ -1,9 +1,8 @@
-import type { App } from '../../core/app.ts';
-import { userNotFound } from '../identity/errors.ts';
-import { findUserId, findViewByEitherId, findViewById, findViewByMessengerId } from './repo.ts';
-import type { UserView } from './types.ts';
-
-const MAX_INT = 2_147_483_647;
+import type { App } from '../../../core/app.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import type { UserView } from '../types.ts';
+import { findUserId, findViewByEitherId, findViewById, findViewByMessengerId } from './view-repo.ts';
 
 /**
  * One user. The number is tried as a messenger id first, then as an internal id (spec 01 section 10).
@@ -36,6 +35,4 @@ export async function resolveUserId(app: App, number: number): Promise<number> {
   return id;
 }
 
-function internalId(number: number): number | null {
-  return number >= 1 && number <= MAX_INT ? number : null;
-}
+const internalId = (number: number) => (isRowId(number) ? number : null);

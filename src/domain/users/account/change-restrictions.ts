@@ -3,20 +3,16 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
-import { lockUser, setRestrictions } from './repo.ts';
-
-/** Null = unchanged; an empty reason clears it. */
-export interface RestrictionsRequest {
-  topup: boolean | null;
-  subscription: boolean | null;
-  reason: string | null;
-}
+import { lockUser, updateUserColumns } from './repo.ts';
 
 export interface Restrictions {
   restrictionTopup: boolean;
   restrictionSubscription: boolean;
   restrictionReason: string | null;
 }
+
+/** Null or absent = unchanged; an empty reason clears it. */
+export type RestrictionsRequest = { [K in keyof Restrictions]?: Restrictions[K] | null | undefined };
 
 /** Forbids or allows a user to top up and to buy (spec 01 section 11.2). @throws AppError 404 'User not found' | 403 (H5) */
 export async function changeRestrictions(
@@ -32,11 +28,11 @@ export async function changeRestrictions(
     const { restrictionTopup, restrictionSubscription, restrictionReason } = user;
     const before = { restrictionTopup, restrictionSubscription, restrictionReason };
     const after = {
-      restrictionTopup: request.topup ?? restrictionTopup,
-      restrictionSubscription: request.subscription ?? restrictionSubscription,
-      restrictionReason: request.reason === null ? restrictionReason : request.reason.trim() || null,
+      restrictionTopup: request.restrictionTopup ?? restrictionTopup,
+      restrictionSubscription: request.restrictionSubscription ?? restrictionSubscription,
+      restrictionReason: request.restrictionReason == null ? restrictionReason : request.restrictionReason.trim() || null,
     };
-    await setRestrictions(t.db, userId, after, t.clock.now());
+    await updateUserColumns(t.db, userId, after, t.clock.now());
     t.audit?.note({ before, after });
     return after;
   });
