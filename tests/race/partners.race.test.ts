@@ -7,8 +7,8 @@ import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
 import { accrueReward } from '../../src/domain/referrals/accrue-reward.ts';
 import { applyForPartnership } from '../../src/domain/referrals/partners/apply.ts';
-import { changePartnerCommission } from '../../src/domain/referrals/partners/change-commission.ts';
 import { decideApplication } from '../../src/domain/referrals/partners/decide-application.ts';
+import { changePartnerCommission } from '../../src/domain/referrals/partners/partnership.ts';
 import { attributeReferral } from '../../src/domain/referrals/register-referral.ts';
 import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
 import { setUser, userRow } from '../domain/merge/merge-samples.ts';
@@ -18,8 +18,8 @@ import {
   aDeposit,
   aReferralOf,
   aReferralPair,
+  countersAndCounts,
   earningsOf,
-  figuresAndCounts,
   rewardsOf,
 } from '../domain/referrals/referral-samples.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
@@ -101,8 +101,8 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     await Promise.all(payments.map((transactionId) => accrueReward(t.app, { transactionId })));
     expect(await rewardsOf(t.app, top.id)).toHaveLength(10);
     expect(await checkLedger(t.app)).toEqual([]);
-    const { kept, counted } = await figuresAndCounts(t.app);
-    expect(kept).toEqual(counted);
+    const { stored, counted } = await countersAndCounts(t.app);
+    expect(stored).toEqual(counted);
   });
 });
 

@@ -153,7 +153,7 @@ describe('once, and only when it can be given', () => {
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({ bonusType: type });
   });
 
-  test('spec 04 section 6.7: the panel hears of the subscription from a job after the commit, never in the sign-in', async () => {
+  test('spec 04 section 6.7: the panel is notified of the subscription by a job after the commit, never in the sign-in', async () => {
     const user = await aUser(t.app);
     const tariffId = await aTariff(t.app);
     const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 3 });
@@ -199,7 +199,7 @@ describe('partners', () => {
       )
     ).map((row) => row.html);
   /** Messages to both, and "referral registered" to the referrer. */
-  const toldTo = async (referrer: BuiltUser, referral: BuiltUser) => ({
+  const noticesTo = async (referrer: BuiltUser, referral: BuiltUser) => ({
     toReferrer: (await messagesTo(referrer.messengerId)).length,
     toReferral: (await messagesTo(referral.messengerId)).length,
     events: await t.app.db.sql(
@@ -232,25 +232,25 @@ describe('partners', () => {
 
   test('a referral of the very partner is not registered anew: no pending earning, no event, no message (spec 04 section 1.2)', async () => {
     const partner = await aUser(t.app, { language: 'en' });
-    const visitor = await aReferralOf(t.app, partner.id);
-    await accrueReward(t.app, { transactionId: await aDeposit(t.app, visitor.id, 50_000) });
-    const rowsBefore = await earningsOf(visitor.id);
-    const toldBefore = await toldTo(partner, visitor);
+    const registrant = await aReferralOf(t.app, partner.id);
+    await accrueReward(t.app, { transactionId: await aDeposit(t.app, registrant.id, 50_000) });
+    const rowsBefore = await earningsOf(registrant.id);
+    const noticesBefore = await noticesTo(partner, registrant);
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
-    expect(await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
-    expect(await earningsOf(visitor.id)).toEqual(rowsBefore);
-    expect(await toldTo(partner, visitor)).toEqual(toldBefore);
-    expect(await userRow(t.app, visitor.id)).toMatchObject({ referredById: partner.id });
+    expect(await applyCampaignAtSignIn(t.app, registrant.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
+    expect(await earningsOf(registrant.id)).toEqual(rowsBefore);
+    expect(await noticesTo(partner, registrant)).toEqual(noticesBefore);
+    expect(await userRow(t.app, registrant.id)).toMatchObject({ referredById: partner.id });
   });
 
-  test('a visitor who has made the first top-up is welcomed without the promise of a bonus for it', async () => {
+  test('a user who has made the first top-up is welcomed without the announcement of a bonus for it', async () => {
     const partner = await aUser(t.app, { language: 'en' });
     const [old, fresh] = [await aUser(t.app, { language: 'en' }), await aUser(t.app, { language: 'en' })];
     await setUser(t.app, old.id, { has_made_first_topup: true });
-    for (const visitor of [old, fresh]) {
+    for (const registrant of [old, fresh]) {
       const campaign = await aCampaign(t.app, { bonus_type: 'none', partner_user_id: partner.id });
-      await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug);
-      expect(await userRow(t.app, visitor.id)).toMatchObject({ referredById: partner.id });
+      await applyCampaignAtSignIn(t.app, registrant.id, campaign.slug);
+      expect(await userRow(t.app, registrant.id)).toMatchObject({ referredById: partner.id });
     }
     const [[toOld], [toFresh]] = [await messagesTo(old.messengerId), await messagesTo(fresh.messengerId)];
     expect(toOld).toContain('You were invited by');
@@ -258,13 +258,13 @@ describe('partners', () => {
     expect(toFresh).toContain('Top up');
   });
 
-  test('gets no bonus of the own campaign; one invited by the visitor gives the bonus without becoming the referrer', async () => {
-    const [visitor, partner] = [await aUser(t.app), await aUser(t.app)];
+  test('a partner gets no bonus of the own campaign; one invited by the registrant gives the bonus without becoming the referrer', async () => {
+    const [registrant, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
     expect(await applyCampaignAtSignIn(t.app, partner.id, campaign.slug)).toBeNull();
-    await setUser(t.app, partner.id, { referred_by_id: visitor.id });
-    expect(await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
-    expect(await userRow(t.app, visitor.id)).toMatchObject({ referredById: null });
+    await setUser(t.app, partner.id, { referred_by_id: registrant.id });
+    expect(await applyCampaignAtSignIn(t.app, registrant.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
+    expect(await userRow(t.app, registrant.id)).toMatchObject({ referredById: null });
   });
 
   test('the registration is unique in the database whatever code runs (spec 01 H15)', async () => {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   await t.app.db.sql('DELETE FROM advertising_campaigns');
 });
 
-async function visitorOf(slug: string): Promise<number> {
+async function registrantOf(slug: string): Promise<number> {
   const { id } = await aUser(t.app);
   expect(await applyCampaignAtSignIn(t.app, id, slug)).not.toBeNull();
   return id;
@@ -59,8 +59,14 @@ describe('statistics (spec 04 section 6.6)', () => {
   test('nobody came: zeros and no division by zero', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ registrations: 0, revenueKopeks: 0, averageRevenueKopeks: 0, averageFirstPaymentKopeks: 0, lastRegistration: null },
-      ...{ conversionRate: 0, trialConversionRate: 0, paidUsers: 0, conversions: 0 },
+      ...{
+        registrations: 0,
+        totalRevenueKopeks: 0,
+        avgRevenuePerUserKopeks: 0,
+        avgFirstPaymentKopeks: 0,
+        lastRegistration: null,
+      },
+      ...{ conversionRate: 0, trialConversionRate: 0, paidUsersCount: 0, conversionCount: 0 },
     });
     const chart = await readCampaignChart(t.app, campaign.id);
     expect(chart.days).toHaveLength(30);
@@ -69,7 +75,7 @@ describe('statistics (spec 04 section 6.6)', () => {
 
   test('revenue is real deposits only: no bonus, no gift of an administrator, no purchase', async () => {
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 700 });
-    const [one, two] = [await visitorOf(campaign.slug), await visitorOf(campaign.slug), await visitorOf(campaign.slug)];
+    const [one, two] = [await registrantOf(campaign.slug), await registrantOf(campaign.slug), await registrantOf(campaign.slug)];
     await topUp(t.app, one, 10_000);
     await topUp(t.app, two, 5_001);
     for (const paymentMethod of ['manual', 'balance', null]) {
@@ -79,8 +85,8 @@ describe('statistics (spec 04 section 6.6)', () => {
       });
     }
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ registrations: 3, balanceIssuedKopeks: 2_100, revenueKopeks: 15_001, averageRevenueKopeks: 5_000 },
-      ...{ paidUsers: 0, conversionRate: 0, lastRegistration: t.clock.now() },
+      ...{ registrations: 3, balanceIssuedKopeks: 2_100, totalRevenueKopeks: 15_001, avgRevenuePerUserKopeks: 5_000 },
+      ...{ paidUsersCount: 0, conversionRate: 0, lastRegistration: t.clock.now() },
     });
     await expectCounted(campaign.id);
   });
@@ -88,7 +94,7 @@ describe('statistics (spec 04 section 6.6)', () => {
   test('paid users: payments, conversions and the flag; each user once', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const users = [];
-    for (let index = 0; index < 6; index++) users.push(await visitorOf(campaign.slug));
+    for (let index = 0; index < 6; index++) users.push(await registrantOf(campaign.slug));
     const [payer, converted, flagged] = users as [number, number, number];
     await pay(payer, 10_000);
     await pay(payer, 30_000);
@@ -96,22 +102,22 @@ describe('statistics (spec 04 section 6.6)', () => {
       `INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks) VALUES ($1::int, $2::timestamptz, 501)`,
       [converted, t.clock.now()],
     );
-    expect(await stats(campaign.id)).toMatchObject({ paidUsers: 2, conversions: 2, conversionRate: 33.3 });
+    expect(await stats(campaign.id)).toMatchObject({ paidUsersCount: 2, conversionCount: 2, conversionRate: 33.3 });
     for (const id of [flagged, payer, converted]) await setUser(t.app, id, { has_had_paid_subscription: true });
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ paidUsers: 3, conversions: 2, conversionRate: 50, averageFirstPaymentKopeks: 5_250 },
+      ...{ paidUsersCount: 3, conversionCount: 2, conversionRate: 50, avgFirstPaymentKopeks: 5_250 },
     });
     await expectCounted(campaign.id);
     await setUser(t.app, flagged, { has_had_paid_subscription: false });
     await t.app.db.sql('DELETE FROM subscription_conversions WHERE user_id = $1::int RETURNING id', [converted]);
-    expect(await stats(campaign.id)).toMatchObject({ paidUsers: 2, conversions: 1, averageFirstPaymentKopeks: 10_000 });
+    expect(await stats(campaign.id)).toMatchObject({ paidUsersCount: 2, conversionCount: 1, avgFirstPaymentKopeks: 10_000 });
     await expectCounted(campaign.id);
   });
 
   test('the first payment is the earliest: a payment before the conversion takes its place, a later one does not', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
-    const user = await visitorOf(campaign.slug);
-    const first = async () => (await stats(campaign.id)).averageFirstPaymentKopeks;
+    const user = await registrantOf(campaign.slug);
+    const first = async () => (await stats(campaign.id)).avgFirstPaymentKopeks;
     await t.app.db.sql(
       'INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks) VALUES ($1::int, $2::timestamptz, 4000)',
       [user, t.clock.now()],
@@ -129,19 +135,30 @@ describe('statistics (spec 04 section 6.6)', () => {
 
   test('trials: who has one, who has a running one, and who bought after it', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'subscription', subscription_duration_days: 3 });
-    const [buyer, idle, over] = [await visitorOf(campaign.slug), await visitorOf(campaign.slug), await visitorOf(campaign.slug)];
-    expect(await stats(campaign.id)).toMatchObject({ trialUsers: 3, activeTrials: 3, subscriptionsIssued: 3 });
+    const [buyer, idle, over] = [
+      await registrantOf(campaign.slug),
+      await registrantOf(campaign.slug),
+      await registrantOf(campaign.slug),
+    ];
+    expect(await stats(campaign.id)).toMatchObject({ trialUsersCount: 3, activeTrialsCount: 3, subscriptionIssued: 3 });
     await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE user_id = $1::int RETURNING id", [over]);
-    expect(await stats(campaign.id)).toMatchObject({ trialUsers: 3, activeTrials: 2 });
+    expect(await stats(campaign.id)).toMatchObject({ trialUsersCount: 3, activeTrialsCount: 2 });
     await topUp(t.app, buyer, 30_000);
     const tariffId = await aTariff(t.app);
     await buyTariff(t.app, { kind: 'user', userId: buyer }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ trialUsers: 2, activeTrials: 1, conversions: 1, paidUsers: 1, conversionRate: 33.3, trialConversionRate: 50 },
-      averageFirstPaymentKopeks: 30_000,
+      ...{
+        trialUsersCount: 2,
+        activeTrialsCount: 1,
+        conversionCount: 1,
+        paidUsersCount: 1,
+        conversionRate: 33.3,
+        trialConversionRate: 50,
+      },
+      avgFirstPaymentKopeks: 30_000,
     });
     await t.app.db.sql('DELETE FROM subscriptions WHERE user_id = $1::int RETURNING id', [idle]);
-    expect(await stats(campaign.id)).toMatchObject({ trialUsers: 1, activeTrials: 0 });
+    expect(await stats(campaign.id)).toMatchObject({ trialUsersCount: 1, activeTrialsCount: 0 });
     await expectCounted(campaign.id);
   });
 
@@ -153,19 +170,19 @@ describe('statistics (spec 04 section 6.6)', () => {
     await aStoredSubscription(t.app, id, { is_trial: true });
     await applyCampaignAtSignIn(t.app, id, campaign.slug);
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ revenueKopeks: 6_000, paidUsers: 1, trialUsers: 1, activeTrials: 1, averageFirstPaymentKopeks: 6_000 },
+      ...{ totalRevenueKopeks: 6_000, paidUsersCount: 1, trialUsersCount: 1, activeTrialsCount: 1, avgFirstPaymentKopeks: 6_000 },
     });
     await expectCounted(campaign.id);
   });
 
-  test('a merge of accounts takes the figures to the account that stays', async () => {
+  test('a merge of accounts moves the counters to the remaining account', async () => {
     const [mine, other] = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
     const pair = await aPair(t.app);
     await applyCampaignAtSignIn(t.app, pair.secondaryId, mine.slug);
     await topUp(t.app, pair.primaryId, 1_000);
     await pay(pair.secondaryId, 2_000);
     await merge(t.app, pair);
-    expect(await stats(mine.id)).toMatchObject({ registrations: 1, revenueKopeks: 3_000, paidUsers: 1 });
+    expect(await stats(mine.id)).toMatchObject({ registrations: 1, totalRevenueKopeks: 3_000, paidUsersCount: 1 });
     await expectCounted(mine.id);
 
     const both = await aPair(t.app);
@@ -174,28 +191,28 @@ describe('statistics (spec 04 section 6.6)', () => {
     await topUp(t.app, both.secondaryId, 500);
     await merge(t.app, both);
     // The registration stays with the account that is given up, its money does not.
-    expect((await stats(other.id)).revenueKopeks).toBe(0);
-    expect((await stats(mine.id)).revenueKopeks).toBe(3_500);
+    expect((await stats(other.id)).totalRevenueKopeks).toBe(0);
+    expect((await stats(mine.id)).totalRevenueKopeks).toBe(3_500);
     await expectCounted(mine.id);
   });
 
   test('what is rolled back was never counted', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
-    const user = await visitorOf(campaign.slug);
+    const user = await registrantOf(campaign.slug);
     const failing = inTransaction(t.app, async (tx) => {
       await topUp(tx, user, 1_000);
       throw new Error('test');
     });
     await expect(failing).rejects.toThrow('test');
-    expect((await stats(campaign.id)).revenueKopeks).toBe(0);
+    expect((await stats(campaign.id)).totalRevenueKopeks).toBe(0);
     await expectCounted(campaign.id);
   });
 
   test('many changes fold into few rows and add up still', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
-    const user = await visitorOf(campaign.slug);
+    const user = await registrantOf(campaign.slug);
     for (let index = 0; index < 300; index++) await topUp(t.app, user, 100);
-    expect((await stats(campaign.id)).revenueKopeks).toBe(30_000);
+    expect((await stats(campaign.id)).totalRevenueKopeks).toBe(30_000);
     for (const table of ['campaign_tallies', 'campaign_day_tallies']) {
       const { rows } = await rowOf<{ rows: number }>(
         t.app,
@@ -209,10 +226,10 @@ describe('statistics (spec 04 section 6.6)', () => {
   });
 
   test('a campaign that goes takes its tallies along', async () => {
-    const [gone, kept] = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
-    const user = await visitorOf(gone.slug);
+    const [gone, remaining] = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
+    const user = await registrantOf(gone.slug);
     await topUp(t.app, user, 1_000);
-    await visitorOf(kept.slug);
+    await registrantOf(remaining.slug);
     await deleteCampaign(t.app, token, gone.id);
     const left = await t.app.db.sql(
       `SELECT id FROM campaign_tallies WHERE campaign_id = $1::int
@@ -221,9 +238,9 @@ describe('statistics (spec 04 section 6.6)', () => {
       [gone.id],
     );
     expect(left).toEqual([]);
-    expect(await campaignTotals(t.app)).toMatchObject({ total: 1, registrations: 1 });
+    expect(await campaignTotals(t.app)).toMatchObject({ total: 1, totalRegistrations: 1 });
     await topUp(t.app, user, 1_000);
-    await expectCounted(kept.id);
+    await expectCounted(remaining.id);
   });
 });
 
@@ -231,7 +248,7 @@ describe('chart', () => {
   test('thirty days with today, the week against the one before, and the five who brought most', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const users = [];
-    for (let index = 0; index < 6; index++) users.push(await visitorOf(campaign.slug));
+    for (let index = 0; index < 6; index++) users.push(await registrantOf(campaign.slug));
     const today = startOfDay(t.clock.now());
     const register = (userId: number, daysAgo: number) =>
       t.app.db.sql(
@@ -273,24 +290,24 @@ describe('chart', () => {
       registrationsChange: { absolute: 2, percent: 200, trend: 'up' },
       depositsChange: { absolute: -240, percent: -60, trend: 'down' },
     });
-    expect(chart.top.map((visitor) => [visitor.userId, visitor.kopeks])).toEqual([
+    expect(chart.top.map((registrant) => [registrant.id, registrant.kopeks])).toEqual([
       [users[3], 3_000],
       [users[2], 800],
       [users[1], 400],
       [users[4], 120],
       [users[0], 100],
     ]);
-    expect(chart.top[0]).toMatchObject({ hasPaid: false, isActive: false, registeredAt: addDays(today, -29) });
+    expect(chart.top[0]).toMatchObject({ hasPaid: false, isActive: false, createdAt: addDays(today, -29) });
     await expectCounted(campaign.id);
   });
 
   test('who runs a subscription is active', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
-    const [runs, ended] = [await visitorOf(campaign.slug), await visitorOf(campaign.slug)];
+    const [runs, ended] = [await registrantOf(campaign.slug), await registrantOf(campaign.slug)];
     await aStoredSubscription(t.app, runs);
     await aStoredSubscription(t.app, ended, { end_date: addDays(t.clock.now(), -1) });
     const { top } = await readCampaignChart(t.app, campaign.id);
-    expect(top.map((visitor) => [visitor.userId, visitor.isActive])).toEqual([
+    expect(top.map((registrant) => [registrant.id, registrant.isActive])).toEqual([
       [ended, false],
       [runs, true],
     ]);
