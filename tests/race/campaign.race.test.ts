@@ -31,14 +31,14 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
       Array.from({ length: 50 }, (_, index) => applyCampaignAtSignIn(t.app, user.id, campaigns[index % 2]!.slug)),
     );
     expect(results.filter((bonus) => bonus !== null)).toHaveLength(1);
-    const held = await rowOf(
+    const stored = await rowOf(
       t.app,
       `SELECT (SELECT balance_kopeks FROM users WHERE id = $1::int) AS balance,
          (SELECT count(*)::int FROM transactions WHERE user_id = $1::int) AS movements,
          (SELECT count(*)::int FROM advertising_campaign_registrations WHERE user_id = $1::int) AS registrations`,
       [user.id],
     );
-    expect(held).toEqual({ balance: 1_000, movements: 1, registrations: 1 });
+    expect(stored).toEqual({ balance: 1_000, movements: 1, registrations: 1 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
       Array.from({ length: 20 }, (_, index) => applyCampaignAtSignIn(t.app, user.id, campaigns[index % 2]!.slug)),
     );
     expect(results.filter((bonus) => bonus !== null)).toHaveLength(1);
-    const held = await rowOf<{ pushes: number }>(
+    const stored = await rowOf<{ pushes: number }>(
       t.app,
       `SELECT (SELECT balance_kopeks FROM users WHERE id = $1::int) AS balance,
          (SELECT count(*)::int FROM subscriptions WHERE user_id = $1::int) AS subscriptions,
@@ -65,7 +65,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
            WHERE s.user_id = $1::int AND j.name = 'provisioning.push') AS pushes`,
       [user.id],
     );
-    expect(held).toEqual({ ...expected, registrations: 1, pushes: expected.subscriptions });
+    expect(stored).toEqual({ ...expected, registrations: 1, pushes: expected.subscriptions });
     const stats = await Promise.all(campaigns.map((campaign) => readCampaignStats(t.app, campaign.id)));
     expect(stats.reduce((sum, one) => sum + one.registrations, 0)).toBe(1);
     expect(await checkLedger(t.app)).toEqual([]);

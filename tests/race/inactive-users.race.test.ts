@@ -35,7 +35,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];
     let release = () => {};
-    const held = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     let isOpen = () => {};
@@ -45,7 +45,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     const deposit = inTransaction(app, async (t) => {
       await t.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [lucky.id]);
       isOpen();
-      await held;
+      await released;
     });
     await opened;
     expect(await deleteInactiveUsers(app)).toBe(1);

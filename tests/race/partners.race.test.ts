@@ -153,8 +153,8 @@ describe('partnership at once (spec 04 section 3.4)', () => {
       ]);
       expect([outcomes[3], outcomes[4]].sort()).toEqual(['The user is not a partner', 'done']);
       expect(outcomes.every((outcome) => outcome === 'done' || outcome === 'The user is not a partner')).toBe(true);
-      const held = await t.app.db.sql('SELECT id FROM advertising_campaigns WHERE partner_user_id = $1::int', [partner.id]);
-      expect(held).toEqual([]);
+      const assigned = await t.app.db.sql('SELECT id FROM advertising_campaigns WHERE partner_user_id = $1::int', [partner.id]);
+      expect(assigned).toEqual([]);
       expect(await userRow(t.app, partner.id)).toMatchObject({ partnerStatus: 'none', referralCommissionPercent: null });
     }
   });

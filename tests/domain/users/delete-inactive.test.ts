@@ -98,7 +98,7 @@ describe('inactive users', () => {
     expect(await statusOf(app, user)).toBe('active');
   });
 
-  test('goes through all pages, past those that stay, and stops when it is told to', async () => {
+  test('goes through all pages, past those that stay, and stops when it is asked to', async () => {
     const { app } = await atNight();
     const at = addDays(app.clock.now(), -100);
     const users: BuiltUser[] = [];

@@ -56,7 +56,7 @@ const every = Object.entries({ ...removals, ...changes });
 const snapshot = (user: BuiltUser) =>
   rowOf(
     app,
-    'SELECT u.*, (SELECT count(*) FROM subscriptions s WHERE s.user_id = u.id) AS held FROM users u WHERE u.id = $1::int',
+    'SELECT u.*, (SELECT count(*) FROM subscriptions s WHERE s.user_id = u.id) AS subscriptions FROM users u WHERE u.id = $1::int',
     [user.id],
   );
 
