@@ -29,6 +29,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY prisma/migrations prisma/migrations
+COPY prisma/sql prisma/sql
 COPY package.json ./
 RUN mkdir /data && chown node:node /data && chmod 0750 /data \
     && printf '#!/bin/sh\nexec node --enable-source-maps /app/dist/cli.js "$@"\n' > /usr/local/bin/cli && chmod 0755 /usr/local/bin/cli

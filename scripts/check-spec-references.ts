@@ -23,8 +23,8 @@ const FILES = [
 const SKIPPED = [
   ...['generated', 'node_modules', 'dist'],
   ...['docs/spec/README.md', 'tests/unit/spec-references', 'scripts/spec-references'],
-  // An applied migration is known by its checksum, so its comments cannot be corrected.
-  'prisma/migrations/0010_user_search',
+  // The replaced migrations as they were released: they are known by their checksums, so their comments cannot be corrected.
+  'tests/fixtures/upgrade',
 ];
 const READ = /\.(?:ts|tsx|mjs|prisma|sql|md|sh|yaml|py)$|^\.ci\//;
 

@@ -16,6 +16,7 @@ const known: KnownSql = {
   tables: new Map([
     ...readModels(projectRoot).map(({ name, table, columns }) => [table ?? name, new Set(columns.values())] as const),
     ['schema_migrations', new Set(['name', 'checksum', 'applied_at'])],
+    ['schema_sql', new Set(['name', 'checksum', 'applied_at', 'objects'])],
   ]),
   functions: sqlFunctions(readFiles(projectRoot, sqlFiles).map(({ text }) => text)),
   words: SQL_WORDS,

@@ -12,7 +12,8 @@ import { PGlite } from '@electric-sql/pglite';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { applyMigrations, readMigrations } from '../src/core/db/migrate.ts';
+import { applySchema } from '../src/core/db/migrate.ts';
+import { readSchemaFiles } from '../src/core/db/schema-files.ts';
 
 type WasmExports = Record<string, (() => void) | undefined>;
 
@@ -48,14 +49,14 @@ async function loadEngine(): Promise<typeof engine> {
 async function missingSql(): Promise<string> {
   const database = await PGlite.create();
   try {
-    await applyMigrations(
+    await applySchema(
       {
         run: (sql) => database.exec(sql).then(() => undefined),
         query: async (sql, values) => (await database.query(sql, values as unknown[])).rows as Record<string, unknown>[],
       },
-      await readMigrations(migrationsDir),
+      await readSchemaFiles(migrationsDir),
     );
-    await database.exec('DROP TABLE IF EXISTS schema_migrations');
+    await database.exec('DROP TABLE schema_migrations, schema_sql');
     const { SchemaEngine } = await loadEngine();
     const files = await schemaFiles();
     const adapter = Object.assign(new PrismaPGlite(database), {

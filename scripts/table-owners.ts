@@ -7,6 +7,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   domain_events: 'core',
   rate_limit_windows: 'core',
   schema_migrations: 'core',
+  schema_sql: 'core',
   service_state: 'core',
   short_lived_entries: 'core',
 
@@ -34,9 +35,9 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   disposable_email_domains: 'identity',
   // An account (identity) and its administration (users) are two modules over one row.
   users: ['identity', 'users'],
-  user_day_tallies: 'users',
-  user_figures: 'users',
-  user_tallies: 'users',
+  user_day_counters: 'users',
+  user_stats: 'users',
+  user_counters: 'users',
   user_traffic: 'users',
   account_merges: 'merge',
 
@@ -45,7 +46,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   server_squad_promo_groups: 'catalog',
   server_squads: 'catalog',
-  squad_tallies: 'catalog',
+  squad_counters: 'catalog',
   tariff_promo_groups: 'catalog',
   tariffs: 'catalog',
 
@@ -82,15 +83,15 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   partner_applications: 'referrals',
   referral_earnings: 'referrals',
-  referral_tallies: 'referrals',
+  referral_day_counters: 'referrals',
   referrer_days: 'referrals',
-  referrer_figures: 'referrals',
+  referrer_stats: 'referrals',
   withdrawal_requests: 'referrals',
 
   advertising_campaign_registrations: 'campaigns',
   advertising_campaigns: 'campaigns',
-  campaign_day_tallies: 'campaigns',
-  campaign_tallies: 'campaigns',
+  campaign_day_counters: 'campaigns',
+  campaign_counters: 'campaigns',
 
   poll_answers: 'engagement',
   poll_options: 'engagement',
@@ -122,7 +123,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 };
 
 /** Tables that no Prisma model describes. */
-export const TABLES_WITHOUT_MODEL: readonly string[] = ['schema_migrations'];
+export const TABLES_WITHOUT_MODEL: readonly string[] = ['schema_migrations', 'schema_sql'];
 
 /** Copies a whole database into another one, table by table, as it is. */
 export const EXEMPT_FOLDERS: readonly string[] = ['src/cli/move/'];

@@ -65,7 +65,7 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
     `SET session_replication_role = origin`,
     `SELECT recount_users()`,
     `SELECT recount_user_days()`,
-    `SELECT recount_user_figures()`,
+    `SELECT recount_user_stats()`,
     `SELECT recount_squads()`,
     `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total)
      SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*) FROM transactions

@@ -59,7 +59,7 @@ export function watchEffects(routes: readonly RestRoute[]): EffectWatch {
 }
 
 /** Tables that a refused request may write: what was refused is on record, and knocks are counted. */
-const RECORDS = new Set(['admin_audit_log', 'rate_limit_windows', 'schema_migrations']);
+const RECORDS = new Set(['admin_audit_log', 'rate_limit_windows', 'schema_migrations', 'schema_sql']);
 
 /** A digest of every row of every table (jobs too), to compare before and after. */
 export async function databaseDigests(app: App): Promise<Record<string, string>> {

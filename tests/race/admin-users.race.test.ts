@@ -36,7 +36,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     changeUserBalance(app, admin, { userId, amountKopeks, description: 'race', isShown: true }, key);
   const countDiffering = async () => {
     const [row] = await app.db.sql<{ differing: number }>(
-      `SELECT count(*)::int AS differing FROM users u JOIN user_figures f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
+      `SELECT count(*)::int AS differing FROM users u JOIN user_stats f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
          LEFT JOIN subscriptions s ON s.user_id = u.id
        WHERE f.balance_kopeks <> u.balance_kopeks OR f.status <> u.status OR t.status <> u.status
          OR t.traffic_used_gb <> coalesce(s.traffic_used_gb, 0)

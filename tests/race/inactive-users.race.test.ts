@@ -71,7 +71,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
       ...app.db,
       async sql<T extends object>(text: string, values?: readonly unknown[]) {
         const rows = await sql<T>(text, values);
-        if (text.includes('FROM user_figures') && !isPaid) {
+        if (text.includes('FROM user_stats') && !isPaid) {
           isPaid = true;
           await changeUserBalance(app, admin, deposit, null);
         }

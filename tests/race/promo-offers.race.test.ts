@@ -132,7 +132,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     // Back to before the first batch, with three runs at once.
     await t.app.db.sql('DELETE FROM promo_offer_deliveries WHERE broadcast_id = $1::int', [id]);
     await t.app.db.sql(
-      `UPDATE promo_offer_broadcasts SET state = 'making', made_up_to = 0, created_offers = 0 WHERE id = $1::int RETURNING id`,
+      `UPDATE promo_offer_broadcasts SET state = 'making', processed_up_to = 0, created_offers = 0 WHERE id = $1::int RETURNING id`,
       [id],
     );
     const run = () => continueBroadcast(app, { data: { broadcastId: id }, signal: new AbortController().signal });

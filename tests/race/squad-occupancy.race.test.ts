@@ -43,7 +43,7 @@ describe.runIf(serverUrl)('users of a squad', () => {
     );
     expect(shown.sort((a, b) => a.squadUuid.localeCompare(b.squadUuid))).toEqual(real);
     expect(real.every((row) => row.currentUsers > 10)).toBe(true);
-    const [rows] = await t.app.db.sql<{ kept: number }>('SELECT count(*)::int AS kept FROM squad_tallies');
+    const [rows] = await t.app.db.sql<{ kept: number }>('SELECT count(*)::int AS kept FROM squad_counters');
     expect(rows!.kept).toBeLessThan(300);
   });
 });

@@ -121,10 +121,10 @@ describe.runIf(serverUrl !== null)('users raced', () => {
     );
     expect(refusals(results)).toEqual([]);
     const [row] = await app.db.sql<{ differing: number; kept: number }>(
-      `SELECT (SELECT count(*)::int FROM user_tallies) AS kept, (SELECT count(*)::int FROM (
+      `SELECT (SELECT count(*)::int FROM user_counters) AS kept, (SELECT count(*)::int FROM (
          (SELECT status, promo_group_id, count(*)::int FROM users GROUP BY 1, 2
-          EXCEPT SELECT status, promo_group_id, sum(users)::int FROM user_tallies GROUP BY 1, 2 HAVING sum(users) <> 0)
-         UNION ALL (SELECT status, promo_group_id, sum(users)::int FROM user_tallies GROUP BY 1, 2 HAVING sum(users) <> 0
+          EXCEPT SELECT status, promo_group_id, sum(users)::int FROM user_counters GROUP BY 1, 2 HAVING sum(users) <> 0)
+         UNION ALL (SELECT status, promo_group_id, sum(users)::int FROM user_counters GROUP BY 1, 2 HAVING sum(users) <> 0
           EXCEPT SELECT status, promo_group_id, count(*)::int FROM users GROUP BY 1, 2)) d) AS differing`,
     );
     expect(row!.differing).toBe(0);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import type { Database } from '../../src/core/db/database.ts';
-import { readMigrations } from '../../src/core/db/migrate.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
+import { readSchemaFiles } from '../../src/core/db/schema-files.ts';
 import { createLogger } from '../../src/core/log.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -23,11 +23,11 @@ const TEMPLATE_KEY = 'TEST_TEMPLATE_KEY';
 async function templateKey(): Promise<string> {
   const known = process.env[TEMPLATE_KEY];
   if (known) return known;
-  const migrations = await readMigrations(migrationsFolder);
+  const { migrations, topics } = await readSchemaFiles(migrationsFolder);
   const { installableJobs } = await import('../../src/composition/install-jobs.ts');
   const queues = installableJobs().map(({ name, queue }) => [name, queue]);
   return createHash('sha256')
-    .update(`v2 ${migrations.map((migration) => migration.checksum).join(' ')} ${JSON.stringify(queues)}`)
+    .update(`v2 ${[...migrations, ...topics].map((file) => file.checksum).join(' ')} ${JSON.stringify(queues)}`)
     .digest('hex')
     .slice(0, 16);
 }
@@ -174,7 +174,7 @@ async function onServer(sql: string): Promise<void> {
 }
 
 /** The tables that hold test data; reference rows stay. */
-const KEPT_TABLES = new Set(['schema_migrations', 'promo_groups']);
+const KEPT_TABLES = new Set(['schema_migrations', 'schema_sql', 'promo_groups']);
 
 /** Empties the database between files of one worker. */
 export async function emptyDatabase(database: Database): Promise<void> {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../composition/service.ts';
+import { findStaleTopics } from '../../core/db/apply-topics.ts';
 import type { Database } from '../../core/db/database.ts';
-import { readMigrations } from '../../core/db/migrate.ts';
+import { compareMigrations } from '../../core/db/migrate.ts';
+import { readSchemaFiles } from '../../core/db/schema-files.ts';
 import type { Env } from '../../core/env.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -57,18 +59,14 @@ export async function checkServer(database: Database, env: Env, where: string): 
 
 /** Is the database what this release expects? @returns also whether its tables may be read by the further checks */
 export async function checkMigrations(database: Database): Promise<{ finding: Finding; isCurrent: boolean }> {
-  const known = await readMigrations(join(packageRoot, 'prisma', 'migrations'));
+  const files = await readSchemaFiles(join(packageRoot, 'prisma', 'migrations'));
   const [table] = await database.db.sql<{ found: string | null }>(
     "SELECT to_regclass('public.schema_migrations')::text AS found",
   );
   const applied = table?.found
     ? await database.db.sql<{ name: string; checksum: string }>('SELECT name, checksum FROM schema_migrations ORDER BY name')
     : [];
-  const byName = new Map(applied.map((row) => [row.name, row.checksum]));
-  const names = new Set(known.map((migration) => migration.name));
-  const unknown = applied.filter((row) => !names.has(row.name)).map((row) => row.name);
-  const changed = known.filter((one) => byName.has(one.name) && byName.get(one.name) !== one.checksum).map((one) => one.name);
-  const pending = known.filter((one) => !byName.has(one.name)).map((one) => one.name);
+  const { unknown, changed, pending } = compareMigrations(new Map(applied.map((row) => [row.name, row.checksum])), files);
   const not = (finding: Finding) => ({ finding, isCurrent: false });
   if (unknown.length > 0) {
     return not(
@@ -92,10 +90,20 @@ export async function checkMigrations(database: Database): Promise<{ finding: Fi
     return not(
       warning(
         'schema',
-        `${pending.length} of ${known.length} migrations are not applied`,
+        `${pending.length} of ${files.migrations.length} migrations are not applied`,
         'npm run cli -- migrate (or start the service, which does it).',
       ),
     );
   }
-  return { finding: ok('schema', `all ${known.length} migrations are applied`), isCurrent: true };
+  const stale = await findStaleTopics(database.db.sql, files.topics);
+  if (stale.length > 0) {
+    return not(
+      warning(
+        'schema',
+        `functions and triggers are not those of this release: ${stale.join(', ')}`,
+        'npm run cli -- migrate (or start the service, which does it).',
+      ),
+    );
+  }
+  return { finding: ok('schema', `all ${files.migrations.length} migrations are applied`), isCurrent: true };
 }

@@ -129,9 +129,7 @@ async function compare(source: Query, target: Query, table: Table, condition?: s
 }
 
 async function requireCleanLedger(query: Query, where: string): Promise<void> {
-  const problems = await query<{ problem: string; subject_id: string }>(
-    'SELECT problem, subject_id FROM ledger_check() LIMIT 20',
-  );
+  const problems = await query<{ problem: string; row_id: string }>('SELECT problem, row_id FROM ledger_check() LIMIT 20');
   if (problems.length === 0) return;
   const kinds = [...new Set(problems.map((problem) => problem.problem))].join(', ');
   throw new CommandError(

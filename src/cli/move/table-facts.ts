@@ -14,7 +14,7 @@ export interface Table {
 }
 
 /** Kept by each database for itself. */
-const OWN_TABLES = new Set(['schema_migrations']);
+const OWN_TABLES = new Set(['schema_migrations', 'schema_sql']);
 
 export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 export const fullName = (table: Pick<Table, 'schema' | 'name'>) => `${quote(table.schema)}.${quote(table.name)}`;

@@ -1,14 +1,5 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
-/** One forward-only migration: a folder `NNNN_name` with `migration.sql`. */
-export interface Migration {
-  name: string;
-  sql: string;
-  /** SHA-256 of the file, so that an edited old migration is noticed. */
-  checksum: string;
-}
+import { applyTopics } from './apply-topics.ts';
+import type { SchemaFiles, SqlFile } from './schema-files.ts';
 
 /** The two things the runner needs of a database session; both run on ONE connection. */
 export interface MigrationTarget {
@@ -20,59 +11,91 @@ export interface MigrationTarget {
 /** Any fixed number: instances that start at once take turns. */
 const ADVISORY_LOCK = 727_110_001;
 
-/** Reads all migrations of a folder in their order. */
-export async function readMigrations(folder: string): Promise<Migration[]> {
-  const names = (await readdir(folder, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
+/** A database compared with the migrations of the release; names of migrations. */
+export interface MigrationState {
+  /** Applied, and in no list of this release. */
+  unknown: string[];
+  /** Applied with another text. */
+  changed: string[];
+  /** Not applied yet. Contains the baseline of a database with replaced migrations, where the upgrade takes its place. */
+  pending: string[];
+  /** Applied of those that the baseline replaces. */
+  replaced: string[];
+}
+
+/** @param applied checksum by name, as `schema_migrations` holds them */
+export function compareMigrations(applied: ReadonlyMap<string, string>, files: SchemaFiles): MigrationState {
+  const known = new Map([
+    ...files.replaced.checksums,
+    ...files.migrations.map(({ name, checksum }) => [name, checksum] as const),
+  ]);
+  const names = [...applied.keys()];
+  return {
+    unknown: names.filter((name) => !known.has(name)),
+    changed: names.filter((name) => known.has(name) && known.get(name) !== applied.get(name)),
+    pending: files.migrations.map((migration) => migration.name).filter((name) => !applied.has(name)),
+    replaced: names.filter((name) => files.replaced.checksums.has(name)),
+  };
 }
 
 /**
- * Applies what is missing, each migration in its own transaction, under an advisory lock.
- * @returns names of the migrations applied now
- * @throws Error when an applied migration was edited or is unknown to this release
+ * Brings a database to the release: the migrations that are missing, then the topics of functions and triggers that changed. All of it
+ * is one transaction under an advisory lock, so that a failure leaves the database as it was and nothing is written without triggers.
+ * @returns names of what was applied; topics as `sql/<topic>`
+ * @throws Error when an applied migration was changed or is unknown to this release, or when only a part of the replaced ones is applied
  */
-export async function applyMigrations(target: MigrationTarget, migrations: readonly Migration[]): Promise<string[]> {
-  await target.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+export async function applySchema(target: MigrationTarget, files: SchemaFiles): Promise<string[]> {
+  await target.run('BEGIN');
   try {
-    await target.run(`CREATE TABLE IF NOT EXISTS schema_migrations (
-      name varchar(200) PRIMARY KEY, checksum varchar(64) NOT NULL, applied_at timestamptz(3) NOT NULL DEFAULT now())`);
-    const applied = new Map(
-      (await target.query('SELECT name, checksum FROM schema_migrations')).map((row) => [String(row.name), String(row.checksum)]),
-    );
-    const known = new Set(migrations.map((migration) => migration.name));
-    for (const name of applied.keys()) {
-      if (!known.has(name))
-        throw new Error(`The database holds migration ${name}, which this release does not know: it is newer`);
-    }
-    const done: string[] = [];
-    for (const migration of migrations) {
-      const checksum = applied.get(migration.name);
-      if (checksum === migration.checksum) continue;
-      if (checksum !== undefined) throw new Error(`Migration ${migration.name} was changed after it had been applied`);
-      await applyOne(target, migration);
-      done.push(migration.name);
-    }
-    return done;
-  } finally {
-    await target.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK]);
+    await target.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+    const migrated = await applyMigrations(target, files);
+    // A migration may have dropped functions or triggers, with others that depend on them.
+    const topics = await applyTopics(target, files.topics, { all: migrated.length > 0 });
+    await target.run('COMMIT');
+    return [...migrated, ...topics.map((name) => `sql/${name}`)];
+  } catch (error) {
+    await target.run('ROLLBACK');
+    throw error;
   }
 }
 
-async function applyOne(target: MigrationTarget, migration: Migration): Promise<void> {
-  await target.run('BEGIN');
+async function applyMigrations(target: MigrationTarget, files: SchemaFiles): Promise<string[]> {
+  await target.run(`CREATE TABLE IF NOT EXISTS schema_migrations (
+    name varchar(200) PRIMARY KEY, checksum varchar(64) NOT NULL, applied_at timestamptz(3) NOT NULL DEFAULT now())`);
+  const rows = await target.query('SELECT name, checksum FROM schema_migrations');
+  const state = compareMigrations(new Map(rows.map((row) => [String(row.name), String(row.checksum)])), files);
+  requireUpgradable(state, files);
+  const [baseline] = files.migrations;
+  if (state.replaced.length > 0 && baseline) {
+    await applyOne(target, { ...baseline, sql: files.replaced.upgradeSql });
+    await target.query('DELETE FROM schema_migrations WHERE name = ANY($1::text[])', [state.replaced]);
+  }
+  const pending = new Set(state.pending);
+  for (const migration of files.migrations) {
+    if (!pending.has(migration.name) || (migration === baseline && state.replaced.length > 0)) continue;
+    await applyOne(target, migration);
+  }
+  return state.pending;
+}
+
+function requireUpgradable({ unknown, changed, replaced }: MigrationState, files: SchemaFiles): void {
+  if (unknown.length > 0)
+    throw new Error(`The database holds migration ${unknown[0]}, which this release does not know: it is newer`);
+  if (changed.length > 0) throw new Error(`Migration ${changed[0]} was changed after it had been applied`);
+  const all = files.replaced.checksums.size;
+  if (replaced.length > 0 && replaced.length < all) {
+    throw new Error(
+      `The database holds ${replaced.length} of the ${all} migrations that ${files.migrations[0]?.name} replaces. ` +
+        'Start the previous release on it once, which applies the others, then start this release',
+    );
+  }
+}
+
+async function applyOne(target: MigrationTarget, migration: SqlFile): Promise<void> {
   try {
     await target.run(migration.sql);
     await target.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [migration.name, migration.checksum]);
-    await target.run('COMMIT');
   } catch (error) {
-    await target.run('ROLLBACK');
     throw new Error(`Migration ${migration.name} failed`, { cause: error });
   }
 }

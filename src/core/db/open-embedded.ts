@@ -3,8 +3,9 @@ import { PGlite, type PGliteOptions, types } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
-import { applyMigrations, readMigrations } from './migrate.ts';
+import { applySchema } from './migrate.ts';
 import { openPrisma } from './open-prisma.ts';
+import { readSchemaFiles } from './schema-files.ts';
 import { embeddedSql } from './sql-runner.ts';
 
 export interface EmbeddedOptions {
@@ -47,12 +48,12 @@ export function embeddedDatabase(database: PGlite, migrationsFolder: string, unl
     jobDatabase: embeddedJobDatabase(database),
     listen: async (channel, onMessage) => database.listen(channel, onMessage),
     migrate: async () =>
-      applyMigrations(
+      applySchema(
         {
           run: async (sql) => void (await database.exec(sql)),
           query: async (sql, values) => (await database.query<Record<string, unknown>>(sql, values)).rows,
         },
-        await readMigrations(migrationsFolder),
+        await readSchemaFiles(migrationsFolder),
       ),
     poolCounters: () => ({ size: 1, inUse: 0, waiting: 0 }),
     close: async () => {

@@ -2,9 +2,10 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
 import type { Database, Unsubscribe } from './database.ts';
-import { applyMigrations, readMigrations } from './migrate.ts';
+import { applySchema } from './migrate.ts';
 import { openPrisma } from './open-prisma.ts';
 import { runOutsideTransaction } from './root-guard.ts';
+import { readSchemaFiles } from './schema-files.ts';
 import { serverSql } from './sql-runner.ts';
 import { statementNamer } from './statement-names.ts';
 
@@ -58,12 +59,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       const client = await pool.connect();
       try {
         await client.query('SET statement_timeout = 0');
-        return await applyMigrations(
+        return await applySchema(
           {
             run: async (sql) => void (await client.query(sql)),
             query: async (sql, values) => (await client.query(sql, values)).rows,
           },
-          await readMigrations(options.migrationsFolder),
+          await readSchemaFiles(options.migrationsFolder),
         );
       } finally {
         client.release(true);

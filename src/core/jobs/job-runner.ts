@@ -1,44 +1,69 @@
-import { PgBoss } from 'pg-boss';
+import { PgBoss, type QueueResult } from 'pg-boss';
 import type { App } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { runOutsideTransaction } from '../db/root-guard.ts';
 import type { Logger } from '../log.ts';
-import { type JobDefinition, JobPayloadError, runJob } from './define-job.ts';
+import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from './define-job.ts';
 
 /** Schema of the job tables in the database. */
 const JOBS_SCHEMA = 'jobs';
 const POLL_SECONDS = 0.5;
 
+function optionsOf(definition: QueuePolicy) {
+  return {
+    retryLimit: definition.retryLimit,
+    retryDelay: definition.retryDelaySeconds,
+    retryBackoff: true,
+    ...(definition.retryDelayMaxSeconds === undefined ? {} : { retryDelayMax: definition.retryDelayMaxSeconds }),
+    expireInSeconds: definition.expireSeconds,
+  };
+}
+
 /** Runs durable jobs on this instance (pg-boss); installs its tables and the queues of the given jobs. */
 export class JobRunner {
   readonly #boss: PgBoss;
+  readonly #database: Database;
   readonly #log: Logger;
   readonly #jobs: readonly JobDefinition[];
 
   constructor(database: Database, log: Logger, jobs: readonly JobDefinition[]) {
     this.#log = log;
     this.#jobs = jobs;
+    this.#database = database;
     this.#boss = new PgBoss({ db: database.jobDatabase, schema: JOBS_SCHEMA, superviseIntervalSeconds: 30 });
     this.#boss.on('error', (error) => log.warn({ err: error }, 'job queue'));
   }
 
-  /** Installs tables and queues. Needed before anything sends a job. */
+  /**
+   * Installs tables and queues and brings the options of installed queues to their definitions. Jobs that wait keep the options they
+   * were sent with. Needed before anything sends a job.
+   */
   async install(): Promise<void> {
     await runOutsideTransaction(async () => {
       await this.#boss.start();
-      const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
+      const installed = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
       for (const { name, queue: definition } of this.#jobs) {
-        if (known.has(name)) continue;
-        await this.#boss.createQueue(name, {
-          policy: definition.policy,
-          retryLimit: definition.retryLimit,
-          retryDelay: definition.retryDelaySeconds,
-          retryBackoff: true,
-          ...(definition.retryDelayMaxSeconds === undefined ? {} : { retryDelayMax: definition.retryDelayMaxSeconds }),
-          expireInSeconds: definition.expireSeconds,
-        });
+        const queue = installed.get(name);
+        if (queue) await this.#update(queue, definition);
+        else await this.#boss.createQueue(name, { policy: definition.policy, ...optionsOf(definition) });
       }
     });
+  }
+
+  async #update(queue: QueueResult, definition: QueuePolicy): Promise<void> {
+    const { retryDelayMax = null, ...options } = optionsOf(definition);
+    const wanted = { ...options, retryDelayMax };
+    const names = Object.keys(wanted) as (keyof typeof wanted)[];
+    if (names.some((name) => (queue[name] ?? null) !== wanted[name])) await this.#boss.updateQueue(queue.name, wanted);
+    if (queue.policy === definition.policy) return;
+    // pg-boss cannot change a policy, because the partition of a queue has the indexes of one policy only. Queues of this service share
+    // one table, which has the indexes of all policies; a job is bound to the policy in its own row.
+    if (queue.partition)
+      throw new Error(`The policy of the job queue ${queue.name} cannot change: it has a partition of its own`);
+    await this.#database.jobDatabase.executeSql(
+      `UPDATE ${JOBS_SCHEMA}.queue SET policy = $2, updated_on = now() WHERE name = $1`,
+      [queue.name, definition.policy],
+    );
   }
 
   /** Starts to run jobs of every given definition. */

@@ -23,7 +23,7 @@ const COUNTERS = `coalesce(sum(y.registrations), 0)::int AS registrations,
 function cardsSql(page: string): string {
   return `SELECT c.*, t.name AS tariff_name, p.first_name AS partner_first_name, p.username AS partner_username, f.*
     FROM (${page}) c LEFT JOIN tariffs t ON t.id = c.tariff_id LEFT JOIN users p ON p.id = c.partner_user_id
-      CROSS JOIN LATERAL (SELECT ${COUNTERS} FROM campaign_tallies y WHERE y.campaign_id = c.id) f
+      CROSS JOIN LATERAL (SELECT ${COUNTERS} FROM campaign_counters y WHERE y.campaign_id = c.id) f
     ORDER BY c.created_at DESC, c.id DESC`;
 }
 
@@ -76,7 +76,7 @@ export async function findTotals(db: Db): Promise<CampaignTotals> {
      FROM advertising_campaigns c LEFT JOIN (
        SELECT campaign_id, sum(registrations) AS registrations, sum(balance_issued_kopeks) AS balance,
          sum(subscription_registrations) AS subscriptions, sum(tariff_registrations) AS tariffs
-       FROM campaign_tallies GROUP BY campaign_id) y ON y.campaign_id = c.id`,
+       FROM campaign_counters GROUP BY campaign_id) y ON y.campaign_id = c.id`,
   );
   return row!;
 }

@@ -59,7 +59,7 @@ export function listDays(db: Db, campaignId: number, from: Date, to: Date): Prom
        coalesce(sum(y.deposits_kopeks), 0)::bigint AS deposits_kopeks
      FROM generate_series(($2::timestamptz AT TIME ZONE 'UTC')::date::timestamp, ($3::timestamptz AT TIME ZONE 'UTC')::date::timestamp,
          interval '1 day') AS d (day)
-       LEFT JOIN campaign_day_tallies y ON y.campaign_id = $1::int AND y.day = d.day::date
+       LEFT JOIN campaign_day_counters y ON y.campaign_id = $1::int AND y.day = d.day::date
          AND y.day BETWEEN ($2::timestamptz AT TIME ZONE 'UTC')::date AND ($3::timestamptz AT TIME ZONE 'UTC')::date
      GROUP BY d.day ORDER BY d.day`,
     [campaignId, from, to],

@@ -8,10 +8,10 @@ export interface LedgerProblem {
 
 /** Proves the whole ledger by SQL (spec 00, Ledger). An empty list means clean. Reads only. */
 export async function checkLedger(app: App): Promise<LedgerProblem[]> {
-  const rows = await app.db.sql<{ problem: string; subjectId: number; detail: string }>(
-    'SELECT problem, subject_id, detail FROM ledger_check() LIMIT 1000',
+  const rows = await app.db.sql<{ problem: string; rowId: number; detail: string }>(
+    'SELECT problem, row_id, detail FROM ledger_check() LIMIT 1000',
   );
-  return rows.map((row) => ({ problem: row.problem, subjectId: row.subjectId, detail: row.detail }));
+  return rows.map((row) => ({ problem: row.problem, subjectId: row.rowId, detail: row.detail }));
 }
 
 /** Checks the ledger and logs an error for violations, which are never repaired automatically. @returns whether the ledger is clean */

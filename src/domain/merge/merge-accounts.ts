@@ -131,7 +131,7 @@ async function planOf(t: App, primary: MergingUser, secondary: MergingUser, keep
 }
 
 /**
- * The balance by two new movements, hidden from lists because nothing was earned or spent; then the history (migration 0050). `balance`
+ * The balance by two new movements, hidden from lists because nothing was earned or spent; then the history (prisma/sql/ledger.sql). `balance`
  * as payment method: neither a payment from outside nor a bonus (spec 04 section 0.2).
  */
 async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): Promise<number> {

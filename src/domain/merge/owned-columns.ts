@@ -121,7 +121,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'domain_events', column: 'user_id', on: 'stay', why: 'told already, to the sockets of the account as it was' },
   { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; the emptied wallet keeps its own' },
   { table: 'referrer_days', column: 'user_id', on: 'stay', why: 'kept by triggers' },
-  { table: 'referrer_figures', column: 'user_id', on: 'stay', why: 'kept by triggers' },
-  { table: 'user_figures', column: 'user_id', on: 'stay', why: 'kept by triggers' },
+  { table: 'referrer_stats', column: 'user_id', on: 'stay', why: 'kept by triggers' },
+  { table: 'user_stats', column: 'user_id', on: 'stay', why: 'kept by triggers' },
   { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'kept by triggers' },
 ];

@@ -66,7 +66,7 @@ export async function lockSubscriptions(db: Db, userIds: readonly [number, numbe
   );
 }
 
-/** Gives the history to the primary; the secondary's wallet must be empty (migration 0050). @returns how many rows moved */
+/** Gives the history to the primary; the secondary's wallet must be empty (prisma/sql/ledger.sql). @returns how many rows moved */
 export async function moveTransactions(db: Db, secondaryId: number, primaryId: number): Promise<number> {
   const [row] = await db.sql<{ moved: number }>('SELECT move_transactions($1::int, $2::int) AS moved', [secondaryId, primaryId]);
   return row!.moved;
@@ -238,7 +238,7 @@ export interface MergeRecord {
 /** @returns the record's id; null when this token has merged before */
 export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO account_merges (token_hash, primary_user_id, secondary_user_id, kept_subscription_of, balance_moved_kopeks, moved,
+    `INSERT INTO account_merges (token_hash, primary_user_id, secondary_user_id, retained_subscription_of, balance_moved_kopeks, moved,
        abandoned_panel_uuid, panel_state, created_at)
      VALUES ($1, $2::int, $3::int, $4::int, $5::bigint, $6::jsonb, $7::uuid, CASE WHEN $7::uuid IS NULL THEN 'none' ELSE 'pending' END,
        $8::timestamptz)

@@ -14,7 +14,7 @@ export async function lockSpender(db: Db, userId: number): Promise<SpendingUser 
   );
   if (!user) return null;
   const [figures] = await db.sql<{ spent: number }>(
-    'SELECT total_spent_kopeks AS spent FROM user_figures WHERE user_id = $1::int',
+    'SELECT total_spent_kopeks AS spent FROM user_stats WHERE user_id = $1::int',
     [userId],
   );
   return { spentKopeks: figures?.spent ?? 0, primaryGroupId: user.id };

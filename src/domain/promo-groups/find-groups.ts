@@ -17,7 +17,7 @@ export function listPromoGroups(app: App): Promise<PromoGroup[]> {
   return listGroups(app.db);
 }
 
-/** The one default group; every installation has it (migration 0002). */
+/** The one default group; every installation has it (prisma/migrations/0001_baseline). */
 export async function defaultPromoGroup(app: App): Promise<PromoGroup> {
   const group = await findDefaultGroup(app.db);
   if (!group) throw new Error('The default promo group is missing');

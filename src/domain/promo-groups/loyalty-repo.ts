@@ -13,7 +13,7 @@ export async function listTiers(db: Db): Promise<LoyaltyTier[]> {
 
 /** Kopeks of completed purchases. */
 export async function findTotalSpent(db: Db, userId: number): Promise<number> {
-  const [row] = await db.sql<{ spent: number }>('SELECT total_spent_kopeks AS spent FROM user_figures WHERE user_id = $1::int', [
+  const [row] = await db.sql<{ spent: number }>('SELECT total_spent_kopeks AS spent FROM user_stats WHERE user_id = $1::int', [
     userId,
   ]);
   return row?.spent ?? 0;

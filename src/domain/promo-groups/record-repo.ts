@@ -9,9 +9,9 @@ interface RecordRow extends PromoGroupRow {
   updatedAt: Date;
 }
 
-// The tallies are kept by triggers and exact for their reader, so that counting members does not read the users.
+// The counters are kept by triggers and exact for their reader, so that counting members does not read the users.
 const SELECT_RECORD = `SELECT ${PROMO_GROUP_COLUMNS}, auto_assign_total_spent_kopeks, created_at, updated_at,
-  (SELECT coalesce(sum(t.users), 0)::int FROM user_tallies t WHERE t.promo_group_id = promo_groups.id) AS members_count
+  (SELECT coalesce(sum(t.users), 0)::int FROM user_counters t WHERE t.promo_group_id = promo_groups.id) AS members_count
   FROM promo_groups`;
 
 function toRecord(row: RecordRow): PromoGroupRecord {

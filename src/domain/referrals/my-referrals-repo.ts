@@ -21,7 +21,7 @@ export async function findMyCounters(db: Db, userId: number, now: Date): Promise
     `SELECT u.referral_code, u.referral_commission_percent::float8 AS commission_percent, u.balance_kopeks,
        coalesce(f.referrals, 0) AS total_referrals, ${countActiveReferralsOf('u.id', '$2')} AS active_referrals,
        coalesce(f.earned_kopeks, 0) AS total_earnings_kopeks, w.withdrawn AS withdrawn_kopeks, w.pending AS pending_kopeks
-     FROM users u LEFT JOIN referrer_figures f ON f.user_id = u.id
+     FROM users u LEFT JOIN referrer_stats f ON f.user_id = u.id
      CROSS JOIN LATERAL (
        SELECT coalesce(sum(q.amount_kopeks) FILTER (WHERE q.status IN ('approved', 'completed')), 0)::bigint AS withdrawn,
          coalesce(sum(q.amount_kopeks) FILTER (WHERE q.status = 'pending'), 0)::bigint AS pending
@@ -84,7 +84,7 @@ export async function listEarnings(
     ),
     db.sql<{ total: number; totalAmountKopeks: number }>(
       `SELECT count(*)::int AS total,
-         coalesce((SELECT earned_kopeks FROM referrer_figures WHERE user_id = $1::int), 0)::bigint AS total_amount_kopeks
+         coalesce((SELECT earned_kopeks FROM referrer_stats WHERE user_id = $1::int), 0)::bigint AS total_amount_kopeks
        FROM referral_earnings WHERE user_id = $1::int`,
       [userId],
     ),

@@ -213,7 +213,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     const user = await registrantOf(campaign.slug);
     for (let index = 0; index < 300; index++) await topUp(t.app, user, 100);
     expect((await stats(campaign.id)).totalRevenueKopeks).toBe(30_000);
-    for (const table of ['campaign_tallies', 'campaign_day_tallies']) {
+    for (const table of ['campaign_counters', 'campaign_day_counters']) {
       const { rows } = await rowOf<{ rows: number }>(
         t.app,
         `SELECT count(*)::int AS rows FROM ${table} WHERE campaign_id = $1::int`,
@@ -232,8 +232,8 @@ describe('statistics (spec 04 section 6.6)', () => {
     await registrantOf(remaining.slug);
     await deleteCampaign(t.app, token, gone.id);
     const left = await t.app.db.sql(
-      `SELECT id FROM campaign_tallies WHERE campaign_id = $1::int
-       UNION ALL SELECT id FROM campaign_day_tallies WHERE campaign_id = $1::int
+      `SELECT id FROM campaign_counters WHERE campaign_id = $1::int
+       UNION ALL SELECT id FROM campaign_day_counters WHERE campaign_id = $1::int
        UNION ALL SELECT id FROM advertising_campaign_registrations WHERE campaign_id = $1::int`,
       [gone.id],
     );

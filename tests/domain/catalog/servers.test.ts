@@ -169,7 +169,7 @@ describe('counters', () => {
     expect((await counted()).map(([, users]) => users)).toEqual([1, 0, 0]);
     await set(`status = 'active', connected_squads = '["a", "b"]'`);
     expect(await counted()).toEqual(right);
-    await app.db.sql("INSERT INTO squad_tallies (squad_uuid, users) VALUES ('a', 99), ('gone', 5)");
+    await app.db.sql("INSERT INTO squad_counters (squad_uuid, users) VALUES ('a', 99), ('gone', 5)");
     expect(await recountServerUsers(app)).toBe(3);
     expect(await counted()).toEqual(right);
   });

@@ -67,10 +67,10 @@ describe('subscriptions and the panel', () => {
     expect(await t.ports.panel.findByUuid(pair.uuids[1])).toMatchObject({ messengerId: await messengerOf(pair.primaryId) });
     const record = await rowOf(
       t.app,
-      'SELECT panel_state, kept_subscription_of FROM account_merges WHERE secondary_user_id = $1::int',
+      'SELECT panel_state, retained_subscription_of FROM account_merges WHERE secondary_user_id = $1::int',
       [pair.secondaryId],
     );
-    expect(record).toEqual({ panelState: 'done', keptSubscriptionOf: pair.secondaryId });
+    expect(record).toEqual({ panelState: 'done', retainedSubscriptionOf: pair.secondaryId });
   });
 
   test('the primary wins: the secondary loses its row, its panel user is given to the job', async () => {

@@ -160,7 +160,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
     // As after the first batch of a process that died.
     await t.app.db.sql('DELETE FROM discount_offers WHERE notification_type = $1 AND user_id <> $2::int', ['cut', users[0]!.id]);
     await t.app.db.sql(
-      `UPDATE promo_offer_broadcasts SET state = 'making', made_up_to = $2::int, created_offers = 1 WHERE id = $1::int RETURNING id`,
+      `UPDATE promo_offer_broadcasts SET state = 'making', processed_up_to = $2::int, created_offers = 1 WHERE id = $1::int RETURNING id`,
       [id, users[0]!.id],
     );
     expect(await jobsOf(id)).toHaveLength(1);

@@ -84,7 +84,7 @@ export async function anEarning(
 export async function countersAndCounts(app: App) {
   const read = async () => ({
     totals: await app.db.sql(
-      `SELECT user_id, referrals, paid_referrals, earned_kopeks FROM referrer_figures
+      `SELECT user_id, referrals, paid_referrals, earned_kopeks FROM referrer_stats
        WHERE referrals <> 0 OR paid_referrals <> 0 OR earned_kopeks <> 0 ORDER BY user_id`,
     ),
     days: await app.db.sql(
@@ -92,7 +92,7 @@ export async function countersAndCounts(app: App) {
     ),
     byDay: await app.db.sql(
       `SELECT day::text, sum(referrals)::int AS referrals, sum(paid_referrals)::int AS paid, sum(earned_kopeks)::bigint AS kopeks
-       FROM referral_tallies GROUP BY day HAVING sum(referrals) <> 0 OR sum(paid_referrals) <> 0 OR sum(earned_kopeks) <> 0 ORDER BY day`,
+       FROM referral_day_counters GROUP BY day HAVING sum(referrals) <> 0 OR sum(paid_referrals) <> 0 OR sum(earned_kopeks) <> 0 ORDER BY day`,
     ),
   });
   const stored = await read();

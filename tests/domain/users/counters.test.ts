@@ -12,12 +12,12 @@ beforeAll(async () => {
 });
 
 const STORED = `SELECT f.user_id, f.status, f.created_at, f.balance_kopeks, f.total_spent_kopeks, f.purchase_count, f.last_activity,
-  t.status AS traffic_status, t.traffic_used_gb FROM user_figures f JOIN user_traffic t ON t.user_id = f.user_id ORDER BY 1`;
+  t.status AS traffic_status, t.traffic_used_gb FROM user_stats f JOIN user_traffic t ON t.user_id = f.user_id ORDER BY 1`;
 
 /** The counters that triggers maintain equal a recount. */
 async function expectRecounted(): Promise<void> {
   const stored = await app.db.sql(STORED);
-  await app.db.sql('SELECT recount_user_figures()::text AS done');
+  await app.db.sql('SELECT recount_user_stats()::text AS done');
   expect(stored).toEqual(await app.db.sql(STORED));
 }
 
@@ -40,7 +40,7 @@ test('counters follow money, status, activity, traffic and purchases', async () 
   await app.db.sql('UPDATE subscriptions SET traffic_used_gb = 4.25 WHERE id = $1::int RETURNING id', [id]);
   const [counters] = await app.db.sql(
     `SELECT balance_kopeks, total_spent_kopeks, purchase_count, f.status, traffic_used_gb
-     FROM user_figures f JOIN user_traffic t USING (user_id) WHERE f.user_id = $1::int`,
+     FROM user_stats f JOIN user_traffic t USING (user_id) WHERE f.user_id = $1::int`,
     [a.id],
   );
   expect(counters).toEqual({

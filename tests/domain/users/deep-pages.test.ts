@@ -64,8 +64,8 @@ test('hold the same rows as counting off, also after users change and go', async
   const [row] = await t.app.db.sql<{ differing: number }>(
     `SELECT count(*)::int AS differing FROM (
        (SELECT utc_day(created_at), status, count(*) FROM users GROUP BY 1, 2
-        EXCEPT SELECT day, status, sum(users) FROM user_day_tallies GROUP BY 1, 2)
-       UNION ALL (SELECT day, status, sum(users) FROM user_day_tallies GROUP BY 1, 2 HAVING sum(users) <> 0
+        EXCEPT SELECT day, status, sum(users) FROM user_day_counters GROUP BY 1, 2)
+       UNION ALL (SELECT day, status, sum(users) FROM user_day_counters GROUP BY 1, 2 HAVING sum(users) <> 0
         EXCEPT SELECT utc_day(created_at), status, count(*) FROM users GROUP BY 1, 2)) d`,
   );
   expect(row).toEqual({ differing: 0 });

@@ -255,7 +255,7 @@ describe('spec 01 H18: full deletion', () => {
       'withdrawal_requests',
     ]);
     for (const { name, col, kind } of references.filter((reference) => reference.kind === 'c')) {
-      if (['user_figures', 'user_traffic', 'referrer_figures', 'referrer_days'].includes(name)) continue;
+      if (['user_stats', 'user_traffic', 'referrer_stats', 'referrer_days'].includes(name)) continue;
       const { rows } = await rowOf<{ rows: number }>(app, `SELECT count(*)::int AS rows FROM ${name} WHERE ${col} = $1::int`, [
         user.id,
       ]);

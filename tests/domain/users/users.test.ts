@@ -200,7 +200,7 @@ describe('listing', () => {
       t.app.db.sql<{ differing: number }>(
         `SELECT count(*)::int AS differing FROM (
            SELECT status, promo_group_id, count(*)::int AS users FROM users GROUP BY 1, 2
-           EXCEPT SELECT status, promo_group_id, sum(users)::int FROM user_tallies GROUP BY 1, 2) d`,
+           EXCEPT SELECT status, promo_group_id, sum(users)::int FROM user_counters GROUP BY 1, 2) d`,
       );
     const [first, second] = [await aPromoGroup(), await aPromoGroup()];
     await t.app.db.sql(
@@ -217,7 +217,7 @@ describe('listing', () => {
     await t.app.db.sql('DELETE FROM users WHERE promo_group_id = $1::int RETURNING id', [second]);
     expect((await list({ promoGroupId: second })).total).toBe(0);
     expect(await counted()).toEqual([{ differing: 0 }]);
-    const [rows] = await t.app.db.sql<{ kept: number }>('SELECT count(*)::int AS kept FROM user_tallies');
+    const [rows] = await t.app.db.sql<{ kept: number }>('SELECT count(*)::int AS kept FROM user_counters');
     expect(rows!.kept).toBeLessThan(150);
     await t.app.db.sql('SELECT recount_users()::text AS done');
     expect(await counted()).toEqual([{ differing: 0 }]);

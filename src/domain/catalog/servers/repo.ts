@@ -21,7 +21,7 @@ export interface ServerRow {
 
 const COLUMNS = `s.id, s.squad_uuid, s.display_name, s.original_name, s.country_code, s.is_available, s.is_trial_eligible,
   s.price_kopeks, s.description, s.sort_order, s.max_users, s.created_at, s.updated_at,
-  (SELECT coalesce(sum(t.users), 0)::int FROM squad_tallies t WHERE t.squad_uuid = s.squad_uuid) AS current_users,
+  (SELECT coalesce(sum(t.users), 0)::int FROM squad_counters t WHERE t.squad_uuid = s.squad_uuid) AS current_users,
   COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
     FROM server_squad_promo_groups g WHERE g.server_squad_id = s.id), '[]') AS promo_group_ids`;
 

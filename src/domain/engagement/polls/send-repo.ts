@@ -20,13 +20,13 @@ interface SendRow extends PollSendResult {
   id: number;
   pollId: number;
   target: string;
-  madeUpTo: number;
+  processedUpTo: number;
   audienceEnd: number;
   createdAt: Date;
   finishedAt: Date | null;
 }
 
-const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, made_up_to, audience_end, created_at, finished_at
+const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, processed_up_to, audience_end, created_at, finished_at
   FROM poll_sends WHERE id = $1::int`;
 
 const toSend = (row: SendRow): PollSend => ({
@@ -37,10 +37,10 @@ const toSend = (row: SendRow): PollSend => ({
   sent: row.sent,
   failed: row.failed,
   skipped: row.skipped,
-  madeUpTo: row.madeUpTo,
+  madeUpTo: row.processedUpTo,
   audienceEnd: row.audienceEnd,
   createdAt: row.createdAt,
-  isMade: row.madeUpTo >= row.audienceEnd,
+  isMade: row.processedUpTo >= row.audienceEnd,
   isFinished: row.finishedAt !== null,
 });
 
@@ -103,7 +103,7 @@ export async function makeResponses(
          ON CONFLICT (poll_id, user_id) DO NOTHING RETURNING delivery_state),
        counted AS (SELECT (SELECT count(*)::int FROM members) AS met, (SELECT count(*)::int FROM made WHERE delivery_state = 'queued') AS queued)
      UPDATE poll_sends p SET total = p.total + c.met, skipped = p.skipped + c.met - c.queued,
-       made_up_to = CASE WHEN c.met < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
+       processed_up_to = CASE WHEN c.met < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
      FROM counted c WHERE p.id = $1::int RETURNING c.met`,
     [send.id, send.pollId, send.createdAt, step.hasMessenger, send.madeUpTo, send.audienceEnd, step.limit],
   );

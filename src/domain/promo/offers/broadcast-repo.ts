@@ -35,10 +35,10 @@ interface BroadcastRow {
   extraData: Record<string, unknown>;
   target: string | null;
   namedUserId: number | null;
-  wantsMessages: boolean;
+  sendsMessages: boolean;
   messageText: string | null;
   buttonText: string | null;
-  madeUpTo: number;
+  processedUpTo: number;
   audienceEnd: number;
   createdOffers: number;
   sent: number;
@@ -57,9 +57,9 @@ function toBroadcast(row: BroadcastRow): Broadcast {
     extraData: row.extraData,
     target: row.target,
     namedUserId: row.namedUserId,
-    wantsMessages: row.wantsMessages,
+    wantsMessages: row.sendsMessages,
     message: { text: row.messageText, buttonText: row.buttonText },
-    madeUpTo: row.madeUpTo,
+    madeUpTo: row.processedUpTo,
     audienceEnd: row.audienceEnd,
     createdOffers: row.createdOffers,
     sent: row.sent,
@@ -99,7 +99,7 @@ export interface NewBroadcast extends OfferTerms, Audience {
 export async function insertBroadcast(db: Db, broadcast: NewBroadcast): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
     `INSERT INTO promo_offer_broadcasts (notification_type, effect_type, discount_percent, bonus_amount_kopeks, valid_hours, extra_data,
-       subscription_id, expires_at, target, named_user_id, audience_end, wants_messages, message_text, button_text, created_by, created_at)
+       subscription_id, expires_at, target, named_user_id, audience_end, sends_messages, message_text, button_text, created_by, created_at)
      VALUES ($1, $2, $3::int, $4::bigint, $5::int, $6::jsonb, $7::int, $8::timestamptz, $9, $10::int, $11::int, $12::boolean, $13, $14,
        $15::int, $16::timestamptz) RETURNING id`,
     [
@@ -161,9 +161,9 @@ export async function makeOffers(
          SELECT b.id, o.id, v.state, CASE WHEN v.state = 'queued' THEN NULL ELSE $2::timestamptz END
          FROM made o JOIN members m ON m.id = o.user_id CROSS JOIN b CROSS JOIN LATERAL (SELECT CASE WHEN NOT m.is_reachable THEN 'failed'
            WHEN NOT m.is_wanted THEN 'skipped' ELSE 'queued' END AS state) v
-         WHERE b.wants_messages RETURNING state),
+         WHERE b.sends_messages RETURNING state),
        moved AS (UPDATE promo_offer_broadcasts p SET
-           made_up_to = greatest(p.made_up_to, (SELECT coalesce(max(id), 0) FROM members)),
+           processed_up_to = greatest(p.processed_up_to, (SELECT coalesce(max(id), 0) FROM members)),
            created_offers = p.created_offers + (SELECT count(*) FROM made),
            failed = p.failed + (SELECT count(*) FROM told WHERE state = 'failed'),
            skipped = p.skipped + (SELECT count(*) FROM told WHERE state = 'skipped')

@@ -6,7 +6,7 @@ import { checkedTemplate } from './rules.ts';
 import { findTemplate, listTemplates, lockTemplate, updateTemplate } from './template-repo.ts';
 import type { OfferTemplate, OfferTemplateValues } from './types.ts';
 
-/** All templates, by type, then by id; an installation starts with three (migration 0072). */
+/** All templates, by type, then by id; an installation starts with three (prisma/sql/promo-offer-templates.sql). */
 export function listOfferTemplates(app: App): Promise<OfferTemplate[]> {
   return listTemplates(app.db);
 }

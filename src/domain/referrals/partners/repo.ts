@@ -118,7 +118,7 @@ export async function listPartners(
          SELECT u.* FROM users u WHERE u.partner_status = 'approved' ORDER BY u.created_at DESC, u.id DESC LIMIT $1::int OFFSET $2::bigint)
        SELECT u.id AS user_id, ${PARTNER.of('u')}, u.referral_commission_percent::float8 AS commission_percent,
          coalesce(f.referrals, 0) AS total_referrals, coalesce(f.earned_kopeks, 0) AS total_earnings_kopeks
-       FROM page u LEFT JOIN referrer_figures f ON f.user_id = u.id ORDER BY u.created_at DESC, u.id DESC`,
+       FROM page u LEFT JOIN referrer_stats f ON f.user_id = u.id ORDER BY u.created_at DESC, u.id DESC`,
       [slice.limit, slice.offset],
     ),
     countPartners(db),

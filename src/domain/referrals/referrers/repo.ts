@@ -30,7 +30,7 @@ export async function listReferrerCounters(
        ((SELECT coalesce(sum(d.earned_kopeks), 0) FROM referrer_days d WHERE d.user_id = u.id AND d.day >= $3::text::date)
         + (SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
            WHERE e.user_id = u.id AND e.created_at >= $4::timestamptz AND e.created_at < $5::timestamptz))::bigint AS earned_in_window_kopeks
-     FROM users u LEFT JOIN referrer_figures f ON f.user_id = u.id WHERE u.id = ANY($1::int[])`,
+     FROM users u LEFT JOIN referrer_stats f ON f.user_id = u.id WHERE u.id = ANY($1::int[])`,
     [ids, now, days.from, edge?.since ?? now, edge?.until ?? now],
   );
 }

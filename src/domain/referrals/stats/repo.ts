@@ -12,7 +12,7 @@ export async function sumWindows(db: Db, userId: number | null, windows: readonl
   const parts = windows.map(partsOf);
   const edges = parts.flatMap(({ edges }, n) => edges.map((edge) => ({ n, ...edge })));
   // $1 stands in both, so that one list of values serves.
-  const days = userId === null ? 'referral_tallies d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
+  const days = userId === null ? 'referral_day_counters d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
   const isReferral = userId === null ? 'u.referred_by_id IS NOT NULL' : 'u.referred_by_id = $1::int';
   const isEarning = userId === null ? 'true' : 'e.user_id = $1::int';
   const rows = await db.sql<{ n: number; referrals: number; kopeks: number }>(
@@ -49,7 +49,7 @@ export async function findReferrerTotals(
   userId: number,
 ): Promise<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }> {
   const [row] = await db.sql<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }>(
-    `SELECT referrals AS total_referrals, paid_referrals, earned_kopeks AS earnings_kopeks FROM referrer_figures WHERE user_id = $1::int`,
+    `SELECT referrals AS total_referrals, paid_referrals, earned_kopeks AS earnings_kopeks FROM referrer_stats WHERE user_id = $1::int`,
     [userId],
   );
   return row ?? { totalReferrals: 0, paidReferrals: 0, earningsKopeks: 0 };
@@ -59,13 +59,13 @@ export async function findReferrerTotals(
 export async function findTotals(db: Db): Promise<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }> {
   const [row] = await db.sql<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }>(
     `SELECT coalesce(sum(referrals), 0)::int AS total_referrals, coalesce(sum(paid_referrals), 0)::int AS paid_referrals,
-       coalesce(sum(earned_kopeks), 0)::bigint AS earnings_kopeks FROM referral_tallies`,
+       coalesce(sum(earned_kopeks), 0)::bigint AS earnings_kopeks FROM referral_day_counters`,
   );
   return row!;
 }
 
 export async function countReferrers(db: Db): Promise<number> {
-  const [row] = await db.sql<{ total: number }>('SELECT count(*)::int AS total FROM referrer_figures WHERE referrals > 0');
+  const [row] = await db.sql<{ total: number }>('SELECT count(*)::int AS total FROM referrer_stats WHERE referrals > 0');
   return row!.total;
 }
 
@@ -76,7 +76,7 @@ export async function countActiveReferrals(db: Db, userId: number, now: Date): P
 
 /** Sums by day from a day on; days without referrals and rewards are left out. @param userId null = everyone */
 export async function listDays(db: Db, userId: number | null, from: string): Promise<DayStats[]> {
-  const days = userId === null ? 'referral_tallies d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
+  const days = userId === null ? 'referral_day_counters d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
   return db.sql<DayStats>(
     `SELECT d.day::text AS date, sum(d.referrals)::int AS referrals_count, sum(d.earned_kopeks)::bigint AS earnings_kopeks
      FROM ${days} AND d.day >= $2::text::date GROUP BY d.day ORDER BY d.day`,
@@ -91,7 +91,7 @@ export type TopReferrer = RowOf<typeof REFERRER> & { referralsCount: number; tot
 /** The referrers who earned most, then those with most referrals; deleted accounts are left out. */
 export async function listTopReferrers(db: Db, limit: number): Promise<TopReferrer[]> {
   return db.sql<TopReferrer>(
-    `SELECT ${REFERRER.of('u')}, f.referrals AS referrals_count, f.earned_kopeks AS total_earnings_kopeks FROM referrer_figures f JOIN users u ON u.id = f.user_id
+    `SELECT ${REFERRER.of('u')}, f.referrals AS referrals_count, f.earned_kopeks AS total_earnings_kopeks FROM referrer_stats f JOIN users u ON u.id = f.user_id
      WHERE (f.referrals > 0 OR f.earned_kopeks > 0) AND u.status <> 'deleted'
      ORDER BY f.earned_kopeks DESC, f.referrals DESC, f.user_id LIMIT $1::int`,
     [limit],

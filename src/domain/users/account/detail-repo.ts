@@ -28,7 +28,7 @@ export async function findDetailFacts(db: Db, userId: number): Promise<DetailFac
        c.id AS campaign_id, c.name AS campaign_name,
        (SELECT count(*)::int FROM users i WHERE i.referred_by_id = u.id) AS referrals_count,
        (SELECT coalesce(sum(e.amount_kopeks), 0)::bigint FROM referral_earnings e WHERE e.user_id = u.id) AS earnings_kopeks
-     FROM users u JOIN user_figures f ON f.user_id = u.id LEFT JOIN promo_groups g ON g.id = u.promo_group_id
+     FROM users u JOIN user_stats f ON f.user_id = u.id LEFT JOIN promo_groups g ON g.id = u.promo_group_id
        LEFT JOIN users r ON r.id = u.referred_by_id LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs t ON t.id = s.tariff_id
        LEFT JOIN advertising_campaign_registrations cr ON cr.user_id = u.id LEFT JOIN advertising_campaigns c ON c.id = cr.campaign_id
      WHERE u.id = $1::int`,

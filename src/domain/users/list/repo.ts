@@ -4,7 +4,7 @@ import { toView, VIEW_COLUMNS, VIEW_JOINS, type ViewRow } from '../account/view-
 import type { SearchTerms, Slice, UserFilter, UserView } from '../types.ts';
 import { DEEP_OFFSET, findDayOfRow } from './day-repo.ts';
 
-/** The indexed text of a user, see migration 0010. */
+/** The indexed text of a user, see prisma/sql/user-search.sql. */
 const SEARCH_TEXT = 'user_search_text(u.username::text, u.first_name::text, u.last_name::text, u.referral_code::text)';
 
 const NEWEST_FIRST = 'ORDER BY u.created_at DESC, u.id DESC';
@@ -29,7 +29,7 @@ export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone
   const chosen = conditions(filter, add).join(' AND ') || 'true';
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(u.users), 0)::int AS everyone, coalesce(sum(u.users) FILTER (WHERE ${chosen}), 0)::int AS listed
-     FROM user_tallies u`,
+     FROM user_counters u`,
     values,
   );
   return row!;

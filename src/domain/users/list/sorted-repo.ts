@@ -29,7 +29,7 @@ const ITEM_COLUMNS = `${USER.of('u')}, s.status AS subscription_status, coalesce
   s.end_date AS subscription_end_date, g.id AS promo_group_id, g.name AS promo_group_name, f.total_spent_kopeks, f.purchase_count`;
 
 /** Everything of a page in one statement (spec 01 H24). */
-const ITEM_JOINS = `JOIN user_figures f ON f.user_id = u.id LEFT JOIN subscriptions s ON s.user_id = u.id
+const ITEM_JOINS = `JOIN user_stats f ON f.user_id = u.id LEFT JOIN subscriptions s ON s.user_id = u.id
   LEFT JOIN promo_groups g ON g.id = u.promo_group_id`;
 
 function toItem(row: UserItemRow, now: Date): AdminUserItem {
@@ -44,16 +44,16 @@ function toItem(row: UserItemRow, now: Date): AdminUserItem {
 /** Where each order is indexed: a table with the users' status and creation, and the column of the sort key. */
 const ORDERS: Record<UserSort, { table: string; id: string; sortKey: string | null }> = {
   created_at: { table: 'users', id: 'id', sortKey: null },
-  balance: { table: 'user_figures', id: 'user_id', sortKey: 'balance_kopeks' },
-  total_spent: { table: 'user_figures', id: 'user_id', sortKey: 'total_spent_kopeks' },
-  purchase_count: { table: 'user_figures', id: 'user_id', sortKey: 'purchase_count' },
-  last_activity: { table: 'user_figures', id: 'user_id', sortKey: 'last_activity' },
+  balance: { table: 'user_stats', id: 'user_id', sortKey: 'balance_kopeks' },
+  total_spent: { table: 'user_stats', id: 'user_id', sortKey: 'total_spent_kopeks' },
+  purchase_count: { table: 'user_stats', id: 'user_id', sortKey: 'purchase_count' },
+  last_activity: { table: 'user_stats', id: 'user_id', sortKey: 'last_activity' },
   traffic: { table: 'user_traffic', id: 'user_id', sortKey: 'traffic_used_gb' },
 };
 
 const STATUSES = ['active', 'blocked', 'deleted'] as const;
 
-/** The indexed texts, see migration 0040. */
+/** The indexed texts, see prisma/sql/user-search.sql. */
 const NAMES = "user_search_text(u.username::text, u.first_name::text, u.last_name::text, ''::text)";
 const EMAIL = 'lower(u.email::text)';
 
@@ -85,7 +85,7 @@ function ordered(
 export async function countByStatus(db: Db, status: UserFilters['status']): Promise<{ everyone: number; listed: number }> {
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(users), 0)::int AS everyone, coalesce(sum(users) FILTER (WHERE $1::text IS NULL OR status = $1::text), 0)::int AS listed
-     FROM user_tallies`,
+     FROM user_counters`,
     [status],
   );
   return row!;

@@ -13,7 +13,7 @@ export async function listInactiveUsers(
   range: { before: Date; after: InactivePosition | null; limit: number },
 ): Promise<InactivePosition[]> {
   return db.sql<InactivePosition>(
-    `SELECT user_id, last_activity FROM user_figures
+    `SELECT user_id, last_activity FROM user_stats
      WHERE status = 'active' AND balance_kopeks = 0 AND last_activity > 'epoch' AND last_activity < $1::timestamptz
        AND ($2::timestamptz IS NULL OR last_activity < $2::timestamptz OR (last_activity = $2::timestamptz AND user_id < $3::int))
      ORDER BY last_activity DESC, user_id DESC LIMIT $4::int`,

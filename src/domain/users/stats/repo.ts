@@ -45,7 +45,7 @@ export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUser
   const [row] = await db.sql<Pick<UsersStats, 'totalUsers' | 'activeUsers' | 'deletedUsers'>>(
     `SELECT coalesce(sum(users), 0)::int AS total_users,
        coalesce(sum(users) FILTER (WHERE status = 'active'), 0)::int AS active_users,
-       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS deleted_users FROM user_tallies`,
+       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS deleted_users FROM user_counters`,
   );
   return row!;
 }
@@ -59,7 +59,7 @@ export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
        count(*) FILTER (WHERE status = 'active' AND created_at >= $3::timestamptz)::int AS new_month,
        count(*) FILTER (WHERE last_activity >= $1::timestamptz)::int AS active_today,
        count(*) FILTER (WHERE last_activity >= $2::timestamptz)::int AS active_week,
-       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS active_month FROM user_figures`,
+       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS active_month FROM user_stats`,
     [at.today, at.weekAgo, at.monthAgo],
   );
   return row!;

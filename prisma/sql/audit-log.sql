@@ -1,0 +1,18 @@
+-- The audit log is append-only whatever code runs (spec 01 H7). Two exceptions: the foreign key clears the id of a deleted user (the row
+-- keeps the name), and a transaction that sets service.audit_retention deletes rows past the retention period.
+CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    IF NEW.user_id IS NULL AND OLD.user_id IS NOT NULL
+       AND to_jsonb(NEW) - 'user_id' = to_jsonb(OLD) - 'user_id'
+       AND NOT EXISTS (SELECT 1 FROM users WHERE id = OLD.user_id) THEN
+      RETURN NEW;
+    END IF;
+  ELSIF current_setting('service.audit_retention', true) = 'on' THEN
+    RETURN OLD;
+  END IF;
+  RAISE EXCEPTION 'admin_audit_log is append-only' USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE OR REPLACE TRIGGER admin_audit_log_append_only BEFORE UPDATE OR DELETE ON admin_audit_log
+  FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();

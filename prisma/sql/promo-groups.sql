@@ -1,0 +1,12 @@
+-- Promo groups by total spent (spec 04 section 8.3): every movement that the interface shows sends a job that assigns the user's group,
+-- in the transaction of the movement. Nothing is sent while no group has a threshold.
+CREATE OR REPLACE FUNCTION send_group_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM promo_groups WHERE auto_assign_total_spent_kopeks > 0) THEN
+    PERFORM send_job('promo.assign-group', jsonb_build_object('userId', NEW.user_id), NEW.user_id::text);
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE TRIGGER transactions_assign_group AFTER INSERT ON transactions FOR EACH ROW
+  WHEN (NEW.is_completed AND NOT NEW.is_internal) EXECUTE FUNCTION send_group_assignment();

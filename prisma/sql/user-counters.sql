@@ -1,0 +1,108 @@
+-- How many users there are by status and promo group (user_counters), and by UTC day of creation and status (user_day_counters: a page far
+-- down the list of users is reached from its day instead of counting off half a million rows). Rows are only added: a change appends +1
+-- and -1 and waits for no other transaction; now and then a change merges the unlocked rows. A sum is exact within the reader's snapshot.
+
+CREATE OR REPLACE FUNCTION utc_day(p_moment timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS $$
+  SELECT (p_moment AT TIME ZONE 'UTC')::date
+$$;
+
+CREATE OR REPLACE FUNCTION add_user_counter(p_status text, p_promo_group_id integer, p_users integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_id bigint;
+BEGIN
+  INSERT INTO user_counters (status, promo_group_id, users) VALUES (p_status, p_promo_group_id, p_users) RETURNING id INTO v_id;
+  IF v_id % 64 = 0 THEN
+    WITH removed AS (
+      DELETE FROM user_counters WHERE id IN (SELECT id FROM user_counters FOR UPDATE SKIP LOCKED)
+      RETURNING status, promo_group_id, users)
+    INSERT INTO user_counters (status, promo_group_id, users)
+    SELECT status, promo_group_id, sum(users)::int FROM removed GROUP BY status, promo_group_id HAVING sum(users) <> 0;
+  END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION add_user_day(p_day date, p_status text, p_users integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO user_day_counters (day, status, users) VALUES (p_day, p_status, p_users);
+  IF random() < 1.0 / 16 THEN
+    WITH removed AS (
+      DELETE FROM user_day_counters WHERE id IN (SELECT id FROM user_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED)
+      RETURNING status, users)
+    INSERT INTO user_day_counters (day, status, users)
+    SELECT p_day, status, sum(users)::int FROM removed GROUP BY status HAVING sum(users) <> 0;
+  END IF;
+END $$;
+
+-- Count again, for example after a bulk load without triggers; writers of users wait meanwhile.
+CREATE OR REPLACE FUNCTION recount_users() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  LOCK TABLE users IN SHARE MODE;
+  DELETE FROM user_counters;
+  INSERT INTO user_counters (status, promo_group_id, users)
+  SELECT status, promo_group_id, count(*)::int FROM users GROUP BY status, promo_group_id;
+END $$;
+
+CREATE OR REPLACE FUNCTION recount_user_days() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  LOCK TABLE users IN SHARE MODE;
+  DELETE FROM user_day_counters;
+  INSERT INTO user_day_counters (day, status, users) SELECT utc_day(created_at), status, count(*)::int FROM users GROUP BY 1, 2;
+END $$;
+
+CREATE OR REPLACE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM add_user_counter(g.status, g.promo_group_id, g.users)
+      FROM (SELECT status, promo_group_id, count(*)::int AS users FROM new_users GROUP BY 1, 2) AS g;
+  ELSIF TG_OP = 'DELETE' THEN
+    PERFORM add_user_counter(g.status, g.promo_group_id, -g.users)
+      FROM (SELECT status, promo_group_id, count(*)::int AS users FROM old_users GROUP BY 1, 2) AS g;
+  ELSE
+    DELETE FROM user_counters;
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- By row, because a trigger on certain columns has no transition tables; updates of other columns of users cost nothing.
+CREATE OR REPLACE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM add_user_counter(OLD.status, OLD.promo_group_id, -1);
+  PERFORM add_user_counter(NEW.status, NEW.promo_group_id, 1);
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE FUNCTION count_user_days() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM add_user_day(g.day, g.status, g.users)
+      FROM (SELECT utc_day(created_at) AS day, status, count(*)::int AS users FROM new_users GROUP BY 1, 2) AS g;
+  ELSIF TG_OP = 'DELETE' THEN
+    PERFORM add_user_day(g.day, g.status, -g.users)
+      FROM (SELECT utc_day(created_at) AS day, status, count(*)::int AS users FROM old_users GROUP BY 1, 2) AS g;
+  ELSE
+    DELETE FROM user_day_counters;
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE FUNCTION count_changed_user_day() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM add_user_day(utc_day(OLD.created_at), OLD.status, -1);
+  PERFORM add_user_day(utc_day(NEW.created_at), NEW.status, 1);
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE TRIGGER users_totals_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
+  FOR EACH STATEMENT EXECUTE FUNCTION count_users();
+CREATE OR REPLACE TRIGGER users_totals_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
+  FOR EACH STATEMENT EXECUTE FUNCTION count_users();
+CREATE OR REPLACE TRIGGER users_totals_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_users();
+CREATE OR REPLACE TRIGGER users_totals_change AFTER UPDATE OF status, promo_group_id ON users FOR EACH ROW
+  WHEN (OLD.status <> NEW.status OR OLD.promo_group_id IS DISTINCT FROM NEW.promo_group_id) EXECUTE FUNCTION count_changed_user();
+
+CREATE OR REPLACE TRIGGER users_day_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
+  FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
+CREATE OR REPLACE TRIGGER users_day_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
+  FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
+CREATE OR REPLACE TRIGGER users_day_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
+CREATE OR REPLACE TRIGGER users_day_change AFTER UPDATE OF status, created_at ON users FOR EACH ROW
+  WHEN (OLD.status <> NEW.status OR OLD.created_at <> NEW.created_at) EXECUTE FUNCTION count_changed_user_day();

@@ -1,0 +1,149 @@
+/** A counter that the database maintains. */
+export interface Counter {
+  /** Table, or table and column. */
+  name: string;
+  /** What the counter says: rows of a key and values, without zeros. */
+  maintained: string;
+  /** The same, counted from the source rows by plain SQL. */
+  counted: string;
+  /** The SQL function that counts again; null where there is none. */
+  recount: string | null;
+}
+
+const DAY = "(created_at AT TIME ZONE 'UTC')::date";
+const REAL_DEPOSIT =
+  "t.type = 'deposit' AND t.is_completed AND coalesce(t.payment_method, 'balance') NOT IN ('balance', 'manual')";
+const SALE = "t.type = 'subscription_payment' AND t.is_completed";
+
+/** Payments that can be the first one of a user, in their order: a conversion precedes a payment of the same moment. */
+const FIRST_PAYMENTS = `SELECT DISTINCT ON (user_id) user_id, at, kopeks FROM (
+  SELECT user_id, converted_at AS at, 0 AS rank, id, first_payment_amount_kopeks AS kopeks FROM subscription_conversions
+    WHERE first_payment_amount_kopeks IS NOT NULL
+  UNION ALL SELECT user_id, created_at, 1, id, abs(amount_kopeks) FROM transactions t WHERE ${SALE}) e ORDER BY user_id, at, rank, id`;
+
+const REGISTRANTS = `SELECT r.id, r.campaign_id, r.bonus_type, r.balance_bonus_kopeks,
+  coalesce((SELECT sum(amount_kopeks) FROM transactions t WHERE t.user_id = r.user_id AND ${REAL_DEPOSIT}), 0)::bigint AS deposits_kopeks,
+  coalesce((SELECT sum(abs(amount_kopeks)) FROM transactions t WHERE t.user_id = r.user_id AND ${SALE}), 0)::bigint AS spent_kopeks,
+  (SELECT count(*) FROM transactions t WHERE t.user_id = r.user_id AND ${SALE})::int AS payments,
+  (SELECT count(*) FROM subscription_conversions v WHERE v.user_id = r.user_id)::int AS conversions,
+  u.has_had_paid_subscription AS had_paid, coalesce(s.is_trial, false) AS is_trial,
+  coalesce(s.is_trial AND s.status = 'active', false) AS is_active_trial, f.at AS first_payment_at, f.kopeks AS first_payment_kopeks
+FROM advertising_campaign_registrations r JOIN users u ON u.id = r.user_id LEFT JOIN subscriptions s ON s.user_id = u.id
+LEFT JOIN (${FIRST_PAYMENTS}) f ON f.user_id = u.id`;
+
+const CAMPAIGN_SUMS = `sum(registrations)::int AS registrations, sum(balance_issued_kopeks)::bigint AS issued,
+  sum(subscription_registrations)::int AS subscriptions, sum(tariff_registrations)::int AS tariffs, sum(deposits_kopeks)::bigint AS deposits,
+  sum(spent_kopeks)::bigint AS spent, sum(payers)::int AS payers, sum(had_paid)::int AS had_paid, sum(conversions)::int AS conversions,
+  sum(trials)::int AS trials, sum(active_trials)::int AS active_trials, sum(first_payments)::int AS first_payments,
+  sum(first_payments_kopeks)::bigint AS first_kopeks`;
+
+const EARNINGS_AND_REFERRALS = `SELECT referred_by_id AS user_id, ${DAY} AS day, 1 AS referrals, has_made_first_topup::int AS paid, 0 AS kopeks
+    FROM users WHERE referred_by_id IS NOT NULL
+  UNION ALL SELECT user_id, ${DAY}, 0, 0, amount_kopeks FROM referral_earnings`;
+
+export const COUNTERS: readonly Counter[] = [
+  {
+    name: 'users.balance_kopeks',
+    maintained: 'SELECT id, balance_kopeks FROM users WHERE balance_kopeks <> 0 ORDER BY id',
+    counted: `SELECT a.user_id AS id, sum(e.kopeks)::bigint AS balance_kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+      WHERE a.kind = 'user_wallet' GROUP BY a.user_id HAVING sum(e.kopeks) <> 0 ORDER BY 1`,
+    recount: null,
+  },
+  {
+    name: 'user_counters',
+    maintained: `SELECT status, promo_group_id, sum(users)::int AS users FROM user_counters GROUP BY 1, 2 HAVING sum(users) <> 0 ORDER BY 1, 2`,
+    counted: 'SELECT status, promo_group_id, count(*)::int AS users FROM users GROUP BY 1, 2 ORDER BY 1, 2',
+    recount: 'recount_users',
+  },
+  {
+    name: 'user_day_counters',
+    maintained:
+      'SELECT day, status, sum(users)::int AS users FROM user_day_counters GROUP BY 1, 2 HAVING sum(users) <> 0 ORDER BY 1, 2',
+    counted: `SELECT ${DAY} AS day, status, count(*)::int AS users FROM users GROUP BY 1, 2 ORDER BY 1, 2`,
+    recount: 'recount_user_days',
+  },
+  {
+    name: 'user_stats',
+    maintained: 'SELECT * FROM user_stats ORDER BY user_id',
+    counted: `SELECT u.id AS user_id, u.status, u.created_at, u.balance_kopeks, coalesce(sum(abs(t.amount_kopeks)), 0)::bigint AS total_spent_kopeks,
+        count(t.id)::int AS purchase_count, coalesce(u.last_activity, 'epoch') AS last_activity
+      FROM users u LEFT JOIN transactions t ON t.user_id = u.id AND ${SALE} GROUP BY u.id ORDER BY u.id`,
+    recount: 'recount_user_stats',
+  },
+  {
+    name: 'user_traffic',
+    maintained: 'SELECT user_id, status, created_at, traffic_used_gb FROM user_traffic ORDER BY user_id',
+    counted: `SELECT u.id AS user_id, u.status, u.created_at, coalesce(s.traffic_used_gb, 0) AS traffic_used_gb
+      FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id ORDER BY u.id`,
+    recount: 'recount_user_stats',
+  },
+  {
+    name: 'transaction_day_counts',
+    maintained: `SELECT day, type, payment_method, is_completed, total FROM transaction_day_counts WHERE total <> 0 ORDER BY 1, 2, 3, 4`,
+    counted: `SELECT ${DAY} AS day, type, coalesce(payment_method, '') AS payment_method, is_completed, count(*)::bigint AS total FROM transactions
+      WHERE NOT is_internal AND id <= (SELECT coalesce(max(through_id), 0) FROM transaction_count_mark) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+    recount: null,
+  },
+  {
+    name: 'squad_counters',
+    maintained: 'SELECT squad_uuid, sum(users)::int AS users FROM squad_counters GROUP BY 1 HAVING sum(users) <> 0 ORDER BY 1',
+    counted: `SELECT squad_uuid, count(*)::int AS users FROM (SELECT DISTINCT s.id, q.squad_uuid FROM subscriptions s
+        CROSS JOIN LATERAL jsonb_array_elements_text(s.connected_squads) AS q (squad_uuid) WHERE s.status IN ('active', 'trial')) AS used
+      GROUP BY 1 ORDER BY 1`,
+    recount: 'recount_squads',
+  },
+  {
+    name: 'advertising_campaign_registrations',
+    maintained: `SELECT id, deposits_kopeks, spent_kopeks, payments, conversions, had_paid, is_trial, is_active_trial, first_payment_at,
+      first_payment_kopeks FROM advertising_campaign_registrations ORDER BY id`,
+    counted: `SELECT id, deposits_kopeks, spent_kopeks, payments, conversions, had_paid, is_trial, is_active_trial, first_payment_at,
+      first_payment_kopeks FROM (${REGISTRANTS}) x ORDER BY id`,
+    recount: 'recount_campaigns',
+  },
+  {
+    name: 'campaign_counters',
+    maintained: `SELECT * FROM (SELECT campaign_id, ${CAMPAIGN_SUMS} FROM campaign_counters GROUP BY 1) x WHERE registrations <> 0 ORDER BY 1`,
+    counted: `SELECT campaign_id, ${CAMPAIGN_SUMS} FROM (
+        SELECT campaign_id, 1 AS registrations, balance_bonus_kopeks AS balance_issued_kopeks,
+          (bonus_type = 'subscription')::int AS subscription_registrations, (bonus_type = 'tariff')::int AS tariff_registrations,
+          deposits_kopeks, spent_kopeks, (payments > 0 OR conversions > 0)::int AS payers, had_paid::int AS had_paid, conversions,
+          is_trial::int AS trials, is_active_trial::int AS active_trials, (first_payment_kopeks IS NOT NULL)::int AS first_payments,
+          coalesce(first_payment_kopeks, 0) AS first_payments_kopeks
+        FROM (${REGISTRANTS}) r) x GROUP BY 1 ORDER BY 1`,
+    recount: 'recount_campaigns',
+  },
+  {
+    name: 'campaign_day_counters',
+    maintained: `SELECT campaign_id, day, sum(registrations)::int AS registrations, sum(deposits_kopeks)::bigint AS kopeks
+      FROM campaign_day_counters GROUP BY 1, 2 HAVING sum(registrations) <> 0 OR sum(deposits_kopeks) <> 0 ORDER BY 1, 2`,
+    counted: `SELECT campaign_id, day, sum(registrations)::int AS registrations, sum(kopeks)::bigint AS kopeks FROM (
+        SELECT campaign_id, ${DAY} AS day, 1 AS registrations, 0 AS kopeks FROM advertising_campaign_registrations
+        UNION ALL SELECT r.campaign_id, (t.created_at AT TIME ZONE 'UTC')::date, 0, t.amount_kopeks
+        FROM advertising_campaign_registrations r JOIN transactions t ON t.user_id = r.user_id WHERE ${REAL_DEPOSIT}) x
+      GROUP BY 1, 2 HAVING sum(registrations) <> 0 OR sum(kopeks) <> 0 ORDER BY 1, 2`,
+    recount: 'recount_campaigns',
+  },
+  {
+    name: 'referrer_stats',
+    maintained: `SELECT user_id, referrals, paid_referrals AS paid, earned_kopeks AS kopeks FROM referrer_stats
+      WHERE referrals <> 0 OR paid_referrals <> 0 OR earned_kopeks <> 0 ORDER BY 1`,
+    counted: `SELECT user_id, sum(referrals)::int AS referrals, sum(paid)::int AS paid, sum(kopeks)::bigint AS kopeks
+      FROM (${EARNINGS_AND_REFERRALS}) x GROUP BY 1 HAVING sum(referrals) <> 0 OR sum(kopeks) <> 0 ORDER BY 1`,
+    recount: 'recount_referrals',
+  },
+  {
+    name: 'referrer_days',
+    maintained: `SELECT user_id, day, referrals, earned_kopeks AS kopeks FROM referrer_days WHERE referrals <> 0 OR earned_kopeks <> 0 ORDER BY 1, 2`,
+    counted: `SELECT user_id, day, sum(referrals)::int AS referrals, sum(kopeks)::bigint AS kopeks FROM (${EARNINGS_AND_REFERRALS}) x
+      GROUP BY 1, 2 HAVING sum(referrals) <> 0 OR sum(kopeks) <> 0 ORDER BY 1, 2`,
+    recount: 'recount_referrals',
+  },
+  {
+    name: 'referral_day_counters',
+    maintained: `SELECT day, sum(referrals)::int AS referrals, sum(paid_referrals)::int AS paid, sum(earned_kopeks)::bigint AS kopeks
+      FROM referral_day_counters GROUP BY 1 HAVING sum(referrals) <> 0 OR sum(paid_referrals) <> 0 OR sum(earned_kopeks) <> 0 ORDER BY 1`,
+    counted: `SELECT day, sum(referrals)::int AS referrals, sum(paid)::int AS paid, sum(kopeks)::bigint AS kopeks
+      FROM (${EARNINGS_AND_REFERRALS}) x GROUP BY 1 HAVING sum(referrals) <> 0 OR sum(kopeks) <> 0 ORDER BY 1`,
+    recount: 'recount_referrals',
+  },
+];

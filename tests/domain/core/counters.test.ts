@@ -1,0 +1,155 @@
+import { beforeAll, expect, test } from 'vitest';
+import { countTransactionsByDay } from '../../../src/domain/ledger/count-transactions.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+import { COUNTERS } from './counter-table.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+/** Numbers that are the same in every run (Mulberry32). @returns a whole number from 0 up to `bound` without it */
+function seededRandom(seed: number): (bound: number) => number {
+  let state = seed;
+  return (bound) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound);
+  };
+}
+
+/** Statements by kind. `pick` and the rest draw SQL values. */
+function changes(random: (bound: number) => number): Record<string, () => string> {
+  const one = (...values: string[]) => values[random(values.length)]!;
+  const flag = () => one('true', 'false');
+  const moment = () => `timestamptz '2026-03-01 22:30+00' + interval '${random(96)} hours'`;
+  const row = (table: string, where = 'true') =>
+    `(SELECT id FROM ${table} WHERE ${where} ORDER BY md5(id::text || '${random(1e9)}') LIMIT 1)`;
+  /** One of a few users, so that their registrations, subscriptions and payments meet. */
+  const member = () => row('users', 'id <= (SELECT min(id) + 7 FROM users)');
+  const registrant = () =>
+    `(SELECT user_id FROM advertising_campaign_registrations ORDER BY md5(id::text || '${random(1e9)}') LIMIT 1)`;
+  const status = () => one("'active'", "'blocked'", "'deleted'");
+  const state = () => one("'trial'", "'active'", "'expired'", "'limited'");
+  const squads = () => one('\'["a"]\'', '\'["a", "b"]\'', '\'["b", "c", "b"]\'', "'[]'");
+  const group = () => one('NULL', row('promo_groups'));
+  const set = (table: string, assignment: string, where = 'true') =>
+    `UPDATE ${table} SET ${assignment} WHERE id = ${row(table, where)}`;
+  let serial = 0;
+  const code = () => `'c${serial++}'`;
+  const post = (type: string, kopeks: number, contra: string, method: string, external: string, internal = 'false') =>
+    `SELECT outcome FROM post_transaction(${member()}, '${type}', ${kopeks}, ${contra}, ${method}, ${external}, 'test', now(),
+       ${moment()}, ${internal})`;
+  return {
+    addUsers: () =>
+      `INSERT INTO users (referral_code, status, promo_group_id, referred_by_id, has_made_first_topup, created_at) VALUES
+        (${code()}, ${status()}, ${group()}, ${one('NULL', row('users'))}, ${flag()}, ${moment()}),
+        (${code()}, 'active', NULL, ${row('users')}, ${flag()}, ${moment()})`,
+    changeStatus: () => set('users', `status = ${status()}`),
+    changeGroup: () => set('users', `promo_group_id = ${group()}`),
+    changeDay: () => set('users', `created_at = ${moment()}, last_activity = ${one('NULL', moment())}`),
+    changeReferrer: () => set('users', `referred_by_id = ${one('NULL', row('users'))}, has_made_first_topup = ${flag()}`),
+    changeFlag: () => `UPDATE users SET has_had_paid_subscription = ${flag()} WHERE id = ${registrant()}`,
+    removeUser: () =>
+      'DELETE FROM users WHERE id = (SELECT min(id) FROM users WHERE id NOT IN (SELECT user_id FROM transactions))',
+    addGroup: () => `INSERT INTO promo_groups (name) VALUES (${code()})`,
+    deposit: () => post('deposit', 1 + random(90_000), "'provider_clearing', 'provider:x'", one("'x'", "'y'"), code()),
+    bonus: () => post('deposit', 1 + random(900), "'bonus', 'bonus:x'", one("'manual'", 'NULL'), 'NULL', flag()),
+    sale: () => post('subscription_payment', -1 - random(40_000), "'sales_revenue', 'sales:x'", "'balance'", 'NULL'),
+    uncomplete: () => set('transactions', `is_completed = ${flag()}, is_internal = ${flag()}, created_at = ${moment()}`),
+    merge: () => `SELECT move_transactions(${row('users', 'balance_kopeks = 0')}, ${row('users')})`,
+    subscribe: () =>
+      `INSERT INTO subscriptions (user_id, status, is_trial, connected_squads, traffic_used_gb, end_date)
+       VALUES (${member()}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, now())`,
+    changeSubscription: () =>
+      set(
+        'subscriptions',
+        one(`status = ${state()}`, `connected_squads = ${squads()}`, `is_trial = ${flag()}`, `traffic_used_gb = ${random(4)}`),
+      ),
+    changeTrial: () => `UPDATE subscriptions SET is_trial = ${flag()}, status = ${state()} WHERE user_id = ${registrant()}`,
+    giveSubscription: () => set('subscriptions', `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM subscriptions)')}`),
+    unsubscribe: () => `DELETE FROM subscriptions WHERE id = ${row('subscriptions')}`,
+    convert: () =>
+      `INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks)
+       VALUES (${member()}, ${moment()}, ${one('NULL', String(random(5000)))})`,
+    changeConversion: () => set('subscription_conversions', `user_id = ${row('users')}, converted_at = ${moment()}`),
+    removeConversion: () => `DELETE FROM subscription_conversions WHERE id = ${row('subscription_conversions')}`,
+    addCampaign: () => `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', ${code()}, 'none')`,
+    removeCampaign: () =>
+      `DELETE FROM advertising_campaigns WHERE id = ${row('advertising_campaigns')} AND (SELECT count(*) FROM advertising_campaigns) > 3`,
+    register: () =>
+      `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type, balance_bonus_kopeks, created_at)
+       VALUES (${row('advertising_campaigns')}, ${member()}, ${one("'none'", "'balance'", "'tariff'", "'subscription'")}, ${random(100)}, ${moment()})`,
+    changeRegistration: () =>
+      set(
+        'advertising_campaign_registrations',
+        one(
+          `campaign_id = ${row('advertising_campaigns')}`,
+          `created_at = ${moment()}`,
+          `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM advertising_campaign_registrations)')}`,
+        ),
+      ),
+    unregister: () => `DELETE FROM advertising_campaign_registrations WHERE id = ${row('advertising_campaign_registrations')}`,
+    earn: () =>
+      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id, created_at)
+       VALUES (${row('users')}, ${row('users')}, ${random(700)}, 'referral_commission', ${row('transactions')}, ${moment()})`,
+    changeEarning: () =>
+      set('referral_earnings', `amount_kopeks = ${random(700)}, created_at = ${moment()}, user_id = ${row('users')}`),
+    removeEarning: () => `DELETE FROM referral_earnings WHERE id = ${row('referral_earnings')}`,
+  };
+}
+
+/** SQLSTATE classes of rules that a random change may meet: constraints, and what a trigger refuses. */
+const REFUSED = /constraint|cycle|referrers|cannot move|null value/;
+
+/** The most rows that were compared, by counter. */
+const mostRows = new Map<string, number>();
+
+async function differences(): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const { name, maintained, counted } of COUNTERS) {
+    const [is, shall] = [await t.app.db.sql(maintained), await t.app.db.sql(counted)];
+    mostRows.set(name, Math.max(mostRows.get(name) ?? 0, is.length));
+    if (JSON.stringify(is) !== JSON.stringify(shall)) found[name] = { is, shall };
+  }
+  return found;
+}
+
+test('every maintained counter equals a recount, after each of many random changes and after its recount function', async () => {
+  const random = seededRandom(20_261_122);
+  const kinds = Object.entries(changes(random));
+  const done = new Map<string, number>();
+  await t.app.db.sql("INSERT INTO users (referral_code) VALUES ('first'), ('second'), ('third') RETURNING id");
+  await t.app.db.sql(
+    "INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', 'x', 'none') RETURNING id",
+  );
+  for (let step = 0; step < 600; step++) {
+    // Every kind once in turn, then at random.
+    const [kind, statement] = kinds[step < kinds.length ? step : random(kinds.length)]!;
+    const sql = statement();
+    try {
+      await t.database.jobDatabase.executeSql(sql);
+      done.set(kind, (done.get(kind) ?? 0) + 1);
+    } catch (error) {
+      expect(String(error), sql).toMatch(REFUSED);
+    }
+    if (step % 60 === 30) await countTransactionsByDay(t.app, 0);
+    if (step % 20 === 19) expect({ step, sql, differences: await differences() }).toEqual({ step, sql, differences: {} });
+  }
+  // Nothing was compared with nothing.
+  expect([...done.keys()].sort()).toEqual(kinds.map(([kind]) => kind).sort());
+  expect([...mostRows].filter(([, rows]) => rows < 2)).toEqual([]);
+
+  for (const recount of new Set(COUNTERS.map((counter) => counter.recount))) {
+    if (recount) await t.app.db.sql(`SELECT ${recount}()::text AS done`);
+  }
+  expect(await differences()).toEqual({});
+
+  await t.database.jobDatabase.executeSql('TRUNCATE referral_earnings');
+  expect(await differences()).toEqual({});
+  // Triggers follow TRUNCATE of users and of earnings; other tables are emptied by tests only.
+  await t.database.jobDatabase.executeSql('TRUNCATE users CASCADE');
+  const others = Object.keys(await differences()).filter((name) => /^(user|refer)/.test(name));
+  expect(others).toEqual([]);
+});

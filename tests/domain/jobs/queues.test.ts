@@ -1,0 +1,108 @@
+import { PgBoss } from 'pg-boss';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { installableJobs } from '../../../src/composition/install-jobs.ts';
+import { defineJob, type QueuePolicy } from '../../../src/core/jobs/define-job.ts';
+import { JobRunner } from '../../../src/core/jobs/job-runner.ts';
+import { createLogger } from '../../../src/core/log.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+
+const NAME = 'games.poll-press';
+const changed: QueuePolicy = {
+  policy: 'short',
+  retryLimit: 3,
+  retryDelaySeconds: 9,
+  retryDelayMaxSeconds: 60,
+  expireSeconds: 45,
+  concurrency: 1,
+};
+
+const defined = installableJobs().find(({ name }) => name === NAME)!.queue;
+
+/** Installs the queue with these options, or all queues as they are defined. */
+async function install(queue?: QueuePolicy): Promise<void> {
+  const jobs = queue ? [defineJob({ name: NAME, queue, handle: async () => undefined })] : installableJobs();
+  const runner = new JobRunner(t.database, createLogger({ level: 'silent', format: 'json' }), jobs);
+  await runner.install();
+  await runner.stop(0);
+}
+
+const OPTIONS = 'policy, retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds';
+const queueRow = async () => (await t.app.db.sql(`SELECT ${OPTIONS} FROM jobs.queue WHERE name = $1`, [NAME]))[0];
+const jobRows = () =>
+  t.app.db.sql<Record<string, unknown>>(`SELECT ${OPTIONS} FROM jobs.job WHERE name = $1 ORDER BY created_on, id`, [NAME]);
+
+const original = {
+  policy: defined.policy,
+  retryLimit: defined.retryLimit,
+  retryDelay: defined.retryDelaySeconds,
+  retryBackoff: true,
+  retryDelayMax: null,
+  expireSeconds: defined.expireSeconds,
+};
+const altered = {
+  policy: 'short',
+  retryLimit: 3,
+  retryDelay: 9,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  expireSeconds: 45,
+};
+
+afterEach(async () => {
+  await install();
+  await t.app.db.sql('DELETE FROM jobs.job WHERE name = $1', [NAME]);
+});
+
+describe('options of a queue', () => {
+  test('changed options and a changed policy reach an installed queue and the jobs sent from then on', async () => {
+    const send = (data: object, key?: string) =>
+      t.app.db.sql('SELECT send_job($1, $2::jsonb, $3) AS sent', [NAME, JSON.stringify(data), key]);
+    await send({ n: 1 });
+    await install(changed);
+    expect(await queueRow()).toEqual(altered);
+    await send({ n: 2 }, 'key');
+    expect(await jobRows()).toEqual([original, altered]);
+    expect(await send({ n: 3 }, 'key')).toEqual([{ sent: false }]);
+    await install();
+    expect(await queueRow()).toEqual(original);
+  });
+
+  test('unchanged options write nothing', async () => {
+    const stamps = () => t.app.db.sql('SELECT name, updated_on FROM jobs.queue ORDER BY name');
+    const before = await stamps();
+    await install();
+    expect(await stamps()).toEqual(before);
+  });
+});
+
+describe('send_job', () => {
+  test('fills a job as pg-boss does', async () => {
+    await install(changed);
+    const after = 20 * 86_400;
+    await t.app.db.sql("SELECT send_job($1, '{}'::jsonb, NULL, $2::int * interval '1 second') AS sent", [NAME, after]);
+    const boss = new PgBoss({ db: t.database.jobDatabase, schema: 'jobs', supervise: false, schedule: false, migrate: false });
+    await boss.start();
+    // Another key, because the queue is a short one.
+    await boss.send(NAME, {}, { startAfter: after, singletonKey: 'boss' });
+    await boss.stop({ graceful: false, close: false });
+    const rows = await t.app.db.sql<Record<string, unknown>>(
+      `SELECT to_jsonb(j) - 'id' - 'singleton_key' - 'created_on' - 'start_after' - 'keep_until' || jsonb_build_object(
+         'after', round(extract(epoch FROM start_after - created_on)), 'keep', round(extract(epoch FROM keep_until - start_after))) AS job
+       FROM jobs.job j WHERE name = $1 ORDER BY created_on`,
+      [NAME],
+    );
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toEqual(rows[1]);
+  });
+
+  test('names a queue that is not installed', async () => {
+    await expect(t.app.db.sql("SELECT send_job('no.such.queue', '{}'::jsonb) AS sent")).rejects.toThrow(
+      /the job queue no\.such\.queue is not installed/,
+    );
+  });
+});
