@@ -54,7 +54,7 @@ export async function updateUserColumns(db: Db, id: number, columns: UserColumns
 }
 
 /**
- * Sets the referrer of a user who has none, unless that would make somebody a descendant of themselves: attribution happens once
+ * Sets the referrer of a user who has none, unless that would make a user their own ancestor: attribution happens once
  * (spec 04 section 1.2).
  * @returns whether it was set
  */
