@@ -3,8 +3,8 @@ import type { AdminActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { runSubscriptionAction } from '../../src/domain/subscriptions/manual/run-action.ts';
-import { changeUserBalance } from '../../src/domain/users/changes/change-balance.ts';
-import { changeUserStatus } from '../../src/domain/users/changes/change-status.ts';
+import { changeUserBalance } from '../../src/domain/users/account/change-balance.ts';
+import { changeUserStatus } from '../../src/domain/users/account/change-status.ts';
 import { eraseUser } from '../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription } from '../../src/domain/users/removal/reset-subscription.ts';
 import { anAction } from '../domain/users/admin-setup.ts';
@@ -25,7 +25,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
 
   const balance = (userId: number, amountKopeks: number, key: string | null = null) =>
     changeUserBalance(app, admin, { userId, amountKopeks, description: 'race', isShown: true }, key);
-  const figuresDiffer = async () => {
+  const countDiffering = async () => {
     const [row] = await app.db.sql<{ differing: number }>(
       `SELECT count(*)::int AS differing FROM users u JOIN user_stats f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
          LEFT JOIN subscriptions s ON s.user_id = u.id
@@ -43,7 +43,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     const results = await settled(30, () => balance(id, -100));
     expect(won(results)).toHaveLength(10);
     expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance. Current: 0, requested: 100']));
-    expect(new Set(won(results).map((change) => change.newKopeks)).size).toBe(10);
+    expect(new Set(won(results).map((change) => change.newBalanceKopeks)).size).toBe(10);
     expect(await checkLedger(app)).toEqual([]);
   });
 
@@ -51,7 +51,9 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     const { id } = await aUser(app);
     const key = `race-${unique()}`;
     const results = await settled(20, () => balance(id, 300, key));
-    expect(new Set(won(results).map((change) => JSON.stringify(change)))).toEqual(new Set(['{"oldKopeks":0,"newKopeks":300}']));
+    expect(new Set(won(results).map((change) => JSON.stringify(change)))).toEqual(
+      new Set(['{"oldBalanceKopeks":0,"newBalanceKopeks":300}']),
+    );
     expect(won(results)).toHaveLength(20);
   });
 
@@ -81,8 +83,8 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       [id],
     );
     expect(row).toEqual({
-      ...{ end_date: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), traffic_limit_gb: 90 },
-      ...{ purchased_traffic_gb: 40, purchases: 20 },
+      ...{ endDate: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), trafficLimitGb: 90 },
+      ...{ purchasedTrafficGb: 40, purchases: 20 },
     });
   });
 
@@ -110,7 +112,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('figures stay true while everything changes at once', async () => {
+  test('the counters stay right while everything changes at once', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, () => aUser(app)));
     for (const { id } of users) await runSubscriptionAction(app, admin, id, anAction('create'));
     const results = await settled<unknown>(120, (n) => {
@@ -125,6 +127,6 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       return kinds[Math.floor(n / 6) % 4]!();
     });
     expect(refusals(results)).toEqual([]);
-    expect(await figuresDiffer()).toBe(0);
+    expect(await countDiffering()).toBe(0);
   });
 });

@@ -34,6 +34,26 @@ export async function deleteMembership(
 }
 
 /**
+ * Takes a user out of every group but one and puts the user into that one, as assigned by an administrator.
+ * @param groupId null = out of all groups
+ * @param reassigns whether a membership of another origin (automatic, a promo code) becomes an administrator's
+ */
+export async function replaceMemberships(
+  db: Db,
+  userId: number,
+  groupId: number | null,
+  { reassigns, now }: { reassigns: boolean; now: Date },
+): Promise<void> {
+  await db.sql(
+    `WITH removed AS (DELETE FROM user_promo_groups WHERE user_id = $1::int AND promo_group_id IS DISTINCT FROM $2::int)
+     INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
+     SELECT $1::int, $2::int, 'admin', $3::timestamptz WHERE $2::int IS NOT NULL
+     ON CONFLICT (user_id, promo_group_id) DO UPDATE SET assigned_by = 'admin', assigned_at = $3::timestamptz WHERE $4::boolean`,
+    [userId, groupId, now, reassigns],
+  );
+}
+
+/**
  * Brings the stored primary group of these users in step with their memberships: the highest (priority, id). A user without
  * memberships keeps the stored group, unless it is `removedGroupId`, which the default group replaces.
  */

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { deleteMembership, insertMembership, syncPrimaryGroups } from './membership-repo.ts';
+import { deleteMembership, insertMembership, replaceMemberships as replaceRows, syncPrimaryGroups } from './membership-repo.ts';
 import { lockExistingGroupIds, nameOfGroup } from './repo.ts';
 import type { AssignedBy } from './types.ts';
 
@@ -28,6 +28,20 @@ export async function leavePromoGroup(
   if (!(await deleteMembership(t.db, userId, groupId, assignedBy))) return false;
   await syncPrimaryGroups(t.db, [userId], groupId, t.clock.now());
   return true;
+}
+
+/**
+ * Makes a group the only one of a locked user, or takes every group away. The caller stores the same group as the primary one. In the
+ * caller's transaction.
+ * @param reassigns whether an existing membership of the group becomes one that an administrator assigned
+ */
+export async function replaceMemberships(
+  t: App,
+  userId: number,
+  groupId: number | null,
+  { reassigns }: { reassigns: boolean },
+): Promise<void> {
+  await replaceRows(t.db, userId, groupId, { reassigns, now: t.clock.now() });
 }
 
 /** Whether the group exists; locked for share until the end of the caller's transaction, so that a link to it stays valid. */

@@ -25,7 +25,7 @@ const pay = (userId: number, type: 'subscription_payment' | 'gift_payment' | 'wi
     counter: { kind: 'sales_revenue', product: 'tariff' },
   });
 
-describe('doors', () => {
+describe('access', () => {
   const GETS = ['', '/stats', '/1', '/by-messenger/1', '/1/panel-info', '/1/node-usage', '/1/available-tariffs', '/1/devices'];
   const MORE = ['/1/referrals', '/1/transactions', '/1/gifts'];
 

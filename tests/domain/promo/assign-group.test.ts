@@ -3,7 +3,7 @@ import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { assignGroupBySpending } from '../../../src/domain/promo-groups/assign-group-by-spending.ts';
 import { leavePromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
-import { updateUser } from '../../../src/domain/users/update-user.ts';
+import { updateUser } from '../../../src/domain/users/account/update-user.ts';
 import { topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aGroup, aPromocode, aRedeemer, groupsOf } from './promocode-samples.ts';

@@ -3,8 +3,8 @@ import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { authenticateUser } from '../../../src/domain/identity/authenticate-user.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { changeUserBalance } from '../../../src/domain/users/changes/change-balance.ts';
-import { deleteInactiveUsers } from '../../../src/domain/users/delete-inactive.ts';
+import { changeUserBalance } from '../../../src/domain/users/account/change-balance.ts';
+import { deleteInactiveUsers } from '../../../src/domain/users/removal/delete-inactive.ts';
 import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { rowOf } from '../../support/sale-samples.ts';
@@ -99,7 +99,7 @@ describe('inactive users', () => {
     expect(await statusOf(app, user)).toBe('active');
   });
 
-  test('goes through all pages, past those that stay, and stops when it is told to', async () => {
+  test('goes through all pages, past those that stay, and stops when it is asked to', async () => {
     const { app } = await atNight();
     const at = addDays(app.clock.now(), -100);
     const users: BuiltUser[] = [];

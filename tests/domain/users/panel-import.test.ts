@@ -80,7 +80,7 @@ test('run again it changes nothing, whatever was bought or changed meanwhile', a
     id,
   ]);
   const bought = await stored(t, id);
-  expect(await importPanelUser(t.app, id)).toBe('not_wanted');
+  expect(await importPanelUser(t.app, id)).toBe('not_applicable');
   expect(await stored(t, id)).toEqual(bought);
   await pushSubscription(t.app, bought.id as number);
   expect(await t.adapter.findByEmail(email)).toMatchObject({ uuid: bought.panel, expireAt: bought.endDate });
@@ -138,11 +138,11 @@ test("no account gets another user's panel user, or one by an unconfirmed addres
   const email = anAddress();
   const there = await onPanel(t, email);
   const { id } = await anUnverifiedAccount(t.app, email);
-  expect(await importPanelUser(t.app, id)).toBe('not_wanted');
+  expect(await importPanelUser(t.app, id)).toBe('not_applicable');
   await verifyEmail(t.app, await mailedSecret(t.app, email));
   const owner = await anUnverifiedAccount(t.app);
   await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int RETURNING id', [owner.id, there.uuid]);
-  expect(await importPanelUser(t.app, id)).toBe('held_by_another');
+  expect(await importPanelUser(t.app, id)).toBe('taken_by_another');
   expect(await stored(t, id)).toMatchObject({ panel: null, id: null });
   expect(await stored(t, owner.id)).toMatchObject({ panel: there.uuid });
 });
@@ -161,7 +161,7 @@ test('what has changed while the panel was asked counts: a blocked account gets 
           }
         : Reflect.get(target, name, receiver),
   });
-  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: slow } }, id)).toBe('not_wanted');
+  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: slow } }, id)).toBe('not_applicable');
   expect(await stored(t, id)).toMatchObject({ panel: null, id: null });
 });
 
@@ -170,7 +170,7 @@ test('an unknown address, and a panel that is not set up, are the end of it', as
   const { id } = await proved(t, anAddress());
   expect(await importPanelUser(t.app, id)).toBe('not_found');
   const none = new Proxy(t.adapter, { get: () => () => 'VPNPANEL_API_URL is not set' });
-  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_wanted');
+  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_applicable');
 });
 
 test('a reset that proves the address asks as well, one of a proved address does not', async () => {

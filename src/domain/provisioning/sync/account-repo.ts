@@ -9,7 +9,7 @@ const SYNCED = columns('Subscription', [
 
 interface AccountRow extends Omit<SyncedSubscription, 'id'>, Pick<Rows['User'], 'messengerId' | 'vpnpanelUuid'> {
   userId: number;
-  userStatus: string;
+  userStatus: Rows['User']['status'];
   subscriptionId: number | null;
 }
 

@@ -7,7 +7,7 @@ import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { listOwnTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
-import { adjustBalance } from '../../../../src/domain/users/adjust-balance.ts';
+import { adjustBalance } from '../../../../src/domain/users/account/change-balance.ts';
 import { rowOf } from '../../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
 import { aVerifiedAccount } from '../accounts.ts';

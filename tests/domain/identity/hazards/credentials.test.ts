@@ -16,8 +16,8 @@ import { resendVerification, verifyEmail } from '../../../../src/domain/identity
 import { findUserById } from '../../../../src/domain/identity/find-user.ts';
 import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
-import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
-import { updateUser } from '../../../../src/domain/users/update-user.ts';
+import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
+import { updateUser } from '../../../../src/domain/users/account/update-user.ts';
 import { unique } from '../../../support/builders.ts';
 import { rowOf } from '../../../support/sale-samples.ts';
 import { testApp } from '../../../support/test-app.ts';

@@ -14,7 +14,7 @@ import { openSession } from '../../../../src/domain/identity/sessions/open-sessi
 import { closeAllSessions, refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
 import { mergeAccounts } from '../../../../src/domain/merge/merge-accounts.ts';
 import { previewMerge } from '../../../../src/domain/merge/preview-merge.ts';
-import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
+import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../../fakes/oauth-issuer.ts';
 import { unique } from '../../../support/builders.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
