@@ -4,7 +4,7 @@ import { isAppError } from '../../core/errors.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
-import { isOfferVoid, noteFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
+import { isOfferVoid, recordFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
 import { secretHash } from '../identity/rules.ts';
 import { openSession, type SignIn } from '../identity/sessions/open-session.ts';
 import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
@@ -57,7 +57,7 @@ async function mergeOrRestore(app: App, request: MergeRequest): Promise<number> 
   } catch (error) {
     const isRefusal = isAppError(error);
     if (isRefusal && error.status === 404) throw error;
-    await noteFailedMerge(app, request.token).catch((failure: unknown) =>
+    await recordFailedMerge(app, request.token).catch((failure: unknown) =>
       app.log.warn({ err: failure }, 'a failed merge was not counted'),
     );
     if (isRefusal && error.status === 400) throw error;

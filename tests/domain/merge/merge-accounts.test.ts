@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { noteFailedMerge, peekMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
+import { peekMergeToken, recordFailedMerge } from '../../../src/domain/identity/merge-tokens.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
@@ -272,7 +272,7 @@ describe('the token and failures (spec 01 H17)', () => {
       rowOf<{ at: Date }>(t.app, 'SELECT expires_at AS at FROM short_lived_entries WHERE key = $1', [`account_merge:${token}`]);
     const before = await expiry();
     t.clock.advance(60_000);
-    await noteFailedMerge(t.app, token);
+    await recordFailedMerge(t.app, token);
     expect(await expiry()).toEqual(before);
     t.clock.advance(29 * 60_000 + 1_000);
     expect(await peekMergeToken(t.app, token)).toBeNull();

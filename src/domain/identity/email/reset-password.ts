@@ -10,7 +10,7 @@ import { normaliseEmail, secretHash } from '../rules.ts';
 import { closeAllSessions } from '../sessions/refresh-session.ts';
 import { mailReset, newResetSecret } from './mail-secrets.ts';
 import { askForPanelImport } from './panel-import.ts';
-import { findResetHolder, setResetSecret, spendResetSecret } from './repo.ts';
+import { findResetAccount, setResetSecret, spendResetSecret } from './repo.ts';
 import { accountLimitKey } from './sign-in-with-password.ts';
 
 const MAX_EMAIL_LENGTH = 255;
@@ -50,12 +50,12 @@ export async function mailPasswordReset(app: App, email: string): Promise<void> 
  */
 export async function resetPassword(app: App, request: { token: string; password: string }): Promise<void> {
   const hash = secretHash(request.token);
-  const holder = await findResetHolder(app.db, hash);
-  if (!holder) throw invalidToken();
-  if (!holder.expiresAt || holder.expiresAt < app.clock.now()) {
+  const account = await findResetAccount(app.db, hash);
+  if (!account) throw invalidToken();
+  if (!account.expiresAt || account.expiresAt < app.clock.now()) {
     throw refuse('reset_token_expired', 400, 'Reset token has expired');
   }
-  if (holder.status !== 'active') throw userNotActive();
+  if (account.status !== 'active') throw userNotActive();
   const passwordHash = await hashPassword(request.password);
   const user = await inTransaction(app, async (t) => {
     const spent = await spendResetSecret(t.db, hash, passwordHash, t.clock.now());

@@ -9,7 +9,7 @@ import { secretHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { limitMails, mailVerification, newVerificationSecret } from './mail-secrets.ts';
 import { askForPanelImport } from './panel-import.ts';
-import { findVerificationHolder, setVerificationSecret, spendVerificationSecret } from './repo.ts';
+import { findVerificationAccount, setVerificationSecret, spendVerificationSecret } from './repo.ts';
 
 /**
  * Spends a verification link and signs its user in (spec 01 section 5.2).
@@ -25,9 +25,9 @@ export async function verifyEmail(app: App, token: string): Promise<SignIn> {
     return spent;
   });
   if (userId !== null) return openSession(app, userId);
-  const holder = await findVerificationHolder(app.db, hash);
-  if (!holder) throw refuse('verification_token_invalid', 400, 'Invalid verification token');
-  if (!holder.expiresAt || holder.expiresAt < app.clock.now()) {
+  const account = await findVerificationAccount(app.db, hash);
+  if (!account) throw refuse('verification_token_invalid', 400, 'Invalid verification token');
+  if (!account.expiresAt || account.expiresAt < app.clock.now()) {
     throw refuse('verification_token_expired', 400, 'Verification token has expired');
   }
   throw userNotActive();

@@ -11,7 +11,7 @@ import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { closeAllSessions } from '../sessions/refresh-session.ts';
 import type { UserRecord } from '../types.ts';
 import { fetchOAuthIdentity } from './fetch-identity.ts';
-import { giveToEmailOwner, lockUserByEmail, lockUserByProviderId, releaseEmail, setProviderId } from './repo.ts';
+import { assignToEmailOwner, lockUserByEmail, lockUserByProviderId, releaseEmail, setProviderId } from './repo.ts';
 import { type CallbackBrowser, isSameBrowser, linkedId } from './rules.ts';
 import { stateInvalid, takeState } from './state.ts';
 import type { OAuthCallback, OAuthIdentity, OAuthProvider } from './types.ts';
@@ -108,7 +108,7 @@ async function takesOver(t: App, account: UserRecord): Promise<boolean> {
   if (account.emailVerified) return true;
   const hasOtherWay = authMethods(account).some((method) => method !== 'email');
   if (hasOtherWay) await releaseEmail(t.db, account.id, t.clock.now());
-  else await giveToEmailOwner(t.db, account.id, t.clock.now());
+  else await assignToEmailOwner(t.db, account.id, t.clock.now());
   await closeAllSessions(t, account.id);
   await forgetSessionUser(t, account.id);
   return !hasOtherWay;
