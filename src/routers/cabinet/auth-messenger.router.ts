@@ -1,8 +1,7 @@
 import { signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
 import { pollDeepLink } from '../../domain/identity/deeplink/poll-sign-in.ts';
 import { requestDeepLink } from '../../domain/identity/deeplink/request-sign-in.ts';
-import { signInWithIdToken } from '../../domain/identity/messenger/sign-in-with-id-token.ts';
-import { signInWithWidget } from '../../domain/identity/messenger/sign-in-with-widget.ts';
+import { signInWithIdToken, signInWithWidget } from '../../domain/identity/messenger/sign-in-with-signed-data.ts';
 import { signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
 import { router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -18,7 +18,7 @@ import {
   newChangeCode,
   newVerificationSecret,
 } from './mail-secrets.ts';
-import { askForPanelImport } from './panel-import.ts';
+import { requestPanelImport } from './panel-import.ts';
 import {
   applyEmailChange,
   clearEmailChange,
@@ -133,7 +133,7 @@ async function checkCode(t: App, userId: number, code: string): Promise<{ newEma
   await applyEmailChange(t.db, userId, newEmail, now);
   await forgetSessionUser(t, userId);
   // A change imports nothing (spec 01 section 5.5), but a panel user must get the new address.
-  if (user?.vpnpanelUuid) await askForPanelImport(t, userId);
+  if (user?.vpnpanelUuid) await requestPanelImport(t, userId);
   if (user?.email) await mailAddressChanged(t, user, user.email, maskedAddress(newEmail));
   return { newEmail };
 }

@@ -3,6 +3,7 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { App } from '../../../core/app.ts';
 import { addDays, addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { urlSafeToken } from '../../../core/random.ts';
+import { isRowId } from '../../../core/row-id.ts';
 import { initState } from '../../../core/service-state.ts';
 import type { AccessClaims, TokenType } from './types.ts';
 
@@ -97,8 +98,7 @@ export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | 
 export function userIdOf(payload: JWTPayload): number | null {
   const { sub } = payload;
   if (typeof sub !== 'string' || !/^[1-9]\d{0,9}$/.test(sub)) return null;
-  const id = Number(sub);
-  return id <= 2_147_483_647 ? id : null;
+  return isRowId(Number(sub)) ? Number(sub) : null;
 }
 
 async function sign(app: App, userId: number, body: JWTPayload, expiresAt: Date): Promise<string> {
