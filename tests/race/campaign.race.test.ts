@@ -88,7 +88,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
   test('two who name each other as referrer at once: one of them gets the other', async () => {
     for (let round = 1; round <= 10; round++) {
       const [one, two] = [await aUser(t.app), await aUser(t.app)];
-      const codeOf = async (id: number) => (await userRow(t.app, id)).referralCode as string;
+      const codeOf = async (id: number) => (await userRow(t.app, id)).referralCode;
       const [codeOne, codeTwo] = [await codeOf(one.id), await codeOf(two.id)];
       await Promise.all([registerReferralAtSignIn(t.app, one.id, codeTwo), registerReferralAtSignIn(t.app, two.id, codeOne)]);
       const row = await rowOf(t.app, 'SELECT count(referred_by_id)::int AS n FROM users WHERE id IN ($1::int, $2::int)', [

@@ -9,7 +9,7 @@ import { bindProviderAccount } from '../../src/domain/identity/linking/bind-iden
 import { linkMessenger } from '../../src/domain/identity/linking/link-messenger.ts';
 import { completeLinkingByState, startLinking } from '../../src/domain/identity/linking/link-provider.ts';
 import { unlinkProvider } from '../../src/domain/identity/linking/unlink-provider.ts';
-import { signInWithIdToken } from '../../src/domain/identity/messenger/sign-in-with-id-token.ts';
+import { signInWithIdToken } from '../../src/domain/identity/messenger/sign-in-with-signed-data.ts';
 import { signInWithProvider } from '../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import { beginOAuth } from '../../src/domain/identity/oauth/state.ts';
 import { createMessengerIdentityPort } from '../../src/integrations/messenger/identity-port.ts';

@@ -100,9 +100,9 @@ describe('sign-in over a provider', () => {
     expect(user).toMatchObject({ id: bait.id, yandexId: account.id, emailVerified: true, hasPassword: false });
     await expect(refreshSession(app, stolen.refreshToken)).rejects.toMatchObject({ status: 401 });
     expect(await rawUser(bait.id)).toMatchObject({
-      password_hash: null,
-      email_verification_token_hash: null,
-      password_reset_token_hash: null,
+      passwordHash: null,
+      emailVerificationTokenHash: null,
+      passwordResetTokenHash: null,
     });
   });
 
@@ -129,7 +129,7 @@ describe('sign-in over a provider', () => {
     const inactive = refused(403, 'User account is not active');
     await expect(signInOver(app, issuer, 'google', account)).rejects.toMatchObject(inactive);
     await expect(signInOver(app, issuer, 'discord', someone({ email: byEmail.email }))).rejects.toMatchObject(inactive);
-    expect(await rawUser(byEmail.id)).toMatchObject({ discord_id: null });
+    expect(await rawUser(byEmail.id)).toMatchObject({ discordId: null });
   });
 });
 

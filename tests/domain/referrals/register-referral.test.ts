@@ -22,7 +22,7 @@ const messagesTo = async (messengerId: number) =>
       [messengerId],
     )
   ).map((row) => row.html);
-const codeOf = async (id: number) => (await userRow(t.app, id)).referralCode as string;
+const codeOf = async (id: number) => (await userRow(t.app, id)).referralCode;
 
 describe('registerReferralAtSignIn', () => {
   test('registers the referrer that the account was created with: once, with a message to both', async () => {

@@ -1,4 +1,4 @@
-/** `/trpc`: the second door to the same procedures, with the same guards, limits and answers. */
+/** `/trpc` serves the same procedures as REST, with the same guards, limits and answers. */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putSetting, resetSetting } from '../../src/domain/settings/change-setting.ts';
@@ -24,7 +24,7 @@ const batch = (inputs: unknown[]) => ({
 });
 
 describe('/trpc', () => {
-  test('a batch answers each call, and each guards itself', async () => {
+  test('a batch answers each call, and each call is checked by itself', async () => {
     const reply = await user.get('/trpc/cabinet.balance.get,cabinet.auth.me,web.auth.list', { query: batch([]) });
     expect(reply.status).toBe(207);
     const [balance, me, foreign] = reply.body;
@@ -33,7 +33,7 @@ describe('/trpc', () => {
     expect(foreign.error.data).toMatchObject({ status: 401, appCode: 'api_key_invalid', detail: 'Invalid or expired API key' });
   });
 
-  test('without a credential it is 401 as on REST, and no stack is told', async () => {
+  test('without a credential it is 401 as on REST, and the answer has no stack', async () => {
     const reply = await clientOf(server).get('/trpc/cabinet.balance.get');
     expect(reply.status).toBe(401);
     expect(reply.body.error.data).toMatchObject({ status: 401, detail: 'Authentication required' });
@@ -49,11 +49,11 @@ describe('/trpc', () => {
     );
   });
 
-  test('a refusal carries its code and its words; words in numbers stay words', async () => {
+  test('a refusal has its code and detail; a text is not read as a number', async () => {
     const missing = await token.post('/trpc/web.auth.revoke', { token_id: 999_999 });
     expect(missing.status).toBe(404);
     expect(missing.body.error.data).toMatchObject({ status: 404, appCode: 'token_not_found', detail: 'Token not found' });
-    // REST reads "7" of a path as a number; a typed client sends numbers, so here a text is a mistake.
+    // REST reads "7" of a path as a number; a typed client sends numbers, so here a text is refused.
     await token.post('/tokens/7/revoke');
     expect((await token.post('/trpc/web.auth.revoke', { token_id: '7' })).body.error.data.status).toBe(422);
   });
@@ -63,19 +63,19 @@ describe('/trpc', () => {
     expect((await user.get(`/trpc/${names}`, { query: batch([]) })).status).toBe(400);
   });
 
-  test('sign-in limits count both doors together', async () => {
+  test('sign-in limits count both transports together', async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++) {
-      const doors = [
+      const transports = [
         () => clientOf(server).post('/trpc/cabinet.auth.messenger', { init_data: 'x' }),
         () => clientOf(server).post('/cabinet/auth/messenger', { init_data: 'x' }),
       ];
-      statuses.push((await doors[i % 2]!()).status);
+      statuses.push((await transports[i % 2]!()).status);
     }
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
   });
 
-  test('a refusal has the headers of REST: how long to wait, and which scheme', async () => {
+  test('a refusal has the headers of REST: Retry-After and WWW-Authenticate', async () => {
     const client = clientOf(server, { 'x-forwarded-for': '203.0.113.77' });
     expect((await client.get('/trpc/cabinet.auth.me')).headers['www-authenticate']).toBe('Bearer');
     const email = 'limited@example.com';
@@ -88,7 +88,7 @@ describe('/trpc', () => {
     expect((await user.get('/trpc/cabinet.auth.me')).headers).not.toHaveProperty('www-authenticate');
   });
 
-  test('a disabled cabinet is closed on both doors, health stays', async () => {
+  test('a disabled cabinet is closed on both transports, health stays open', async () => {
     const closed = await testApp({ environment: { CABINET_ENABLED: 'false' } });
     const other = await testServer(closed.app);
     expect((await clientOf(other).get('/trpc/cabinet.balance.get')).status).toBe(404);
@@ -97,7 +97,7 @@ describe('/trpc', () => {
     await other.close();
   });
 
-  test('a disabled Web API is closed on both doors, the cabinet is not, and the other way round', async () => {
+  test('a disabled Web API is closed on both transports, the cabinet is not, and the other way round', async () => {
     const secret = token.token;
     const status = async (environment: Record<string, string>, path: string) => {
       const other = await testServer((await testApp({ environment })).app);
@@ -113,30 +113,30 @@ describe('/trpc', () => {
     expect(await status({ CABINET_ENABLED: 'false' }, '/trpc/web.auth.list')).toBe(200);
   });
 
-  test('sales pages go with the cabinet under which they stand, the mini-app with neither', async () => {
+  test('CABINET_ENABLED closes the landing pages below /cabinet; the mini-app is closed by neither setting', async () => {
     const slug = encodeURIComponent(JSON.stringify({ slug: 'none' }));
     for (const [environment, page] of [
       [{ WEB_API_ENABLED: 'false' }, 'Landing page not found'],
       [{ CABINET_ENABLED: 'false' }, 'Not Found'],
     ] as const) {
       const other = await testServer((await testApp({ environment })).app);
-      const visitor = clientOf(other);
-      expect((await visitor.get('/cabinet/landing/none')).body).toEqual({ detail: page });
-      expect((await visitor.get(`/trpc/cabinet.landingPages.get?input=${slug}`)).body.error.data).toMatchObject({ detail: page });
-      expect((await visitor.post('/miniapp/maintenance/status', { initData: 'x' })).status).toBe(401);
-      expect((await visitor.post('/trpc/miniapp.tariffs.maintenance', { initData: 'x' })).status).toBe(401);
+      const client = clientOf(other);
+      expect((await client.get('/cabinet/landing/none')).body).toEqual({ detail: page });
+      expect((await client.get(`/trpc/cabinet.landingPages.get?input=${slug}`)).body.error.data).toMatchObject({ detail: page });
+      expect((await client.post('/miniapp/maintenance/status', { initData: 'x' })).status).toBe(401);
+      expect((await client.post('/trpc/miniapp.maintenance', { initData: 'x' })).status).toBe(401);
       await other.close();
     }
   });
 
   test('an area that is closed by a setting is closed at once', async () => {
-    const own = await testApp();
-    const other = await testServer(own.app);
+    const closing = await testApp();
+    const other = await testServer(closing.app);
     expect((await clientOf(other).get('/cabinet/balance')).status).toBe(401);
-    await putSetting(own.app, { kind: 'system' }, 'CABINET_ENABLED', false);
+    await putSetting(closing.app, { kind: 'system' }, 'CABINET_ENABLED', false);
     expect((await clientOf(other).get('/cabinet/balance')).status).toBe(404);
     expect((await clientOf(other).get('/trpc/cabinet.balance.get')).status).toBe(404);
-    await resetSetting(own.app, { kind: 'system' }, 'CABINET_ENABLED');
+    await resetSetting(closing.app, { kind: 'system' }, 'CABINET_ENABLED');
     expect((await clientOf(other).get('/cabinet/balance')).status).toBe(401);
     await other.close();
   });

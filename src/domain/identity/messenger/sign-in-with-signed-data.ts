@@ -4,11 +4,12 @@ import type { WidgetData } from '../ports.ts';
 import { INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
 import type { SignIn } from '../sessions/open-session.ts';
 import { signInAsMessengerUser } from '../sign-in-with-messenger.ts';
+import { proveIdToken } from './prove-id-token.ts';
 
 /**
  * Signs in with the fields of the messenger's login widget; the first time creates the account (spec 01 section 5.1).
- * @param referralCode counts for an account that this very request creates
- * @throws AppError 401 for fields that the messenger did not sign so | 403 'User account is not active'
+ * @param referralCode used only when this request creates the account
+ * @throws AppError 401 for fields that the messenger did not sign | 403 'User account is not active'
  */
 export async function signInWithWidget(app: App, data: WidgetData, referralCode: string | null): Promise<SignIn> {
   if (!app.ports.messengerIdentity.verifyWidget(data, INIT_DATA_MAX_AGE_SECONDS)) {
@@ -21,5 +22,14 @@ export async function signInWithWidget(app: App, data: WidgetData, referralCode:
     lastName: data.last_name ?? null,
     language: null,
   };
-  return signInAsMessengerUser(app, proved, { referralCode, erasesLastName: true });
+  return signInAsMessengerUser(app, proved, { referralCode, clearsLastName: true });
+}
+
+/**
+ * Signs in with an OpenID Connect token of the messenger; the first time creates the account (spec 01 section 5.1).
+ * @param referralCode used only when this request creates the account
+ * @throws AppError 400 'Messenger OIDC is not configured' | 401 | 403 'User account is not active' | 503
+ */
+export async function signInWithIdToken(app: App, idToken: string, referralCode: string | null): Promise<SignIn> {
+  return signInAsMessengerUser(app, await proveIdToken(app, idToken), { referralCode });
 }
