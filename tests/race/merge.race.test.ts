@@ -29,7 +29,7 @@ describe('merges at once', () => {
     expect(reasonsOf(results).map((reason) => reason.detail)).toEqual(
       Array(19).fill('Merge token is invalid, expired, or already consumed'),
     );
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 9_000 });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balanceKopeks: 9_000 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 

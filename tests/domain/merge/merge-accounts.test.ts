@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const count = async (sql: string, values: unknown[]) => (await rowOf<{ n: number }>(t.app, sql, values)).n;
-const messengerOf = async (id: number) => (await userRow(t.app, id)).messenger_id as number;
+const messengerOf = async (id: number) => (await userRow(t.app, id)).messengerId as number;
 
 describe('money and history', () => {
   test('the balance moves by new entries, the history with it, and the ledger stays clean', async () => {
@@ -29,8 +29,8 @@ describe('money and history', () => {
       'SELECT id, transaction_id, account_id, kopeks FROM ledger_entries ORDER BY id',
     );
     await merge(t.app, pair);
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 40_000, status: 'active' });
-    expect(await userRow(t.app, pair.secondaryId)).toMatchObject({ balance_kopeks: 0, status: 'deleted' });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balanceKopeks: 40_000, status: 'active' });
+    expect(await userRow(t.app, pair.secondaryId)).toMatchObject({ balanceKopeks: 0, status: 'deleted' });
     const entries = await t.app.db.sql<object>('SELECT id, transaction_id, account_id, kopeks FROM ledger_entries ORDER BY id');
     expect(entries.slice(0, entriesBefore.length)).toEqual(entriesBefore);
     expect(entries).toHaveLength(entriesBefore.length + 4);
@@ -84,22 +84,22 @@ describe('identities and flags', () => {
     const before = await userRow(t.app, pair.secondaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ messenger_id: before.messenger_id, google_id: google, yandex_id: before.yandex_id, vk_id: before.vk_id, email },
-      ...{ email_verified: true, email_verified_at: before.email_verified_at, password_hash: 'stored-hash', used_promocodes: 5 },
-      ...{ partner_status: 'pending', referral_commission_percent: '40.00', has_had_paid_subscription: true },
-      ...{ restriction_topup: true, restriction_subscription: false, restriction_reason: 'why' },
+      ...{ messengerId: before.messengerId, googleId: google, yandexId: before.yandexId, vkId: before.vkId, email },
+      ...{ emailVerified: true, emailVerifiedAt: before.emailVerifiedAt, passwordHash: 'stored-hash', usedPromocodes: 5 },
+      ...{ partnerStatus: 'pending', referralCommissionPercent: '40.00', hasHadPaidSubscription: true },
+      ...{ restrictionTopup: true, restrictionSubscription: false, restrictionReason: 'why' },
     });
     expect(await userRow(t.app, pair.secondaryId)).toMatchObject({
       ...{
         status: 'deleted',
-        messenger_id: null,
-        google_id: null,
-        yandex_id: null,
-        vk_id: null,
+        messengerId: null,
+        googleId: null,
+        yandexId: null,
+        vkId: null,
         email: null,
-        email_verified: false,
+        emailVerified: false,
       },
-      ...{ password_hash: null, vpnpanel_uuid: null, referred_by_id: null, referral_code: `merged_${pair.secondaryId}` },
+      ...{ passwordHash: null, vpnpanelUuid: null, referredById: null, referralCode: `merged_${pair.secondaryId}` },
     });
   });
 
@@ -112,7 +112,7 @@ describe('identities and flags', () => {
     const ownMessenger = await messengerOf(pair.primaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ email: mine, email_verified: false, password_hash: null, messenger_id: ownMessenger },
+      ...{ email: mine, emailVerified: false, passwordHash: null, messengerId: ownMessenger },
     });
     expect(await count('SELECT count(*)::int AS n FROM users WHERE email = $1', [theirs])).toBe(0);
   });
@@ -141,7 +141,7 @@ describe('everything else that is owned', () => {
       [pair.primaryId],
     );
     expect(groups.map((group) => group.id)).toEqual([shared, better].sort((a, b) => a - b));
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promo_group_id: better });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promoGroupId: better });
     expect(await count('SELECT count(*)::int AS n FROM user_roles WHERE role_id = $1::int', [role!.id])).toBe(0);
     expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role!.id])).toEqual({ createdBy: null });
   });
@@ -197,9 +197,9 @@ describe('everything else that is owned', () => {
     await earn(above.id, pair.secondaryId);
     await earn(above.id, pair.primaryId);
     await merge(t.app, pair);
-    expect(await userRow(t.app, guest.id)).toMatchObject({ referred_by_id: pair.primaryId });
-    expect(await userRow(t.app, between.id)).toMatchObject({ referred_by_id: pair.primaryId });
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: above.id });
+    expect(await userRow(t.app, guest.id)).toMatchObject({ referredById: pair.primaryId });
+    expect(await userRow(t.app, between.id)).toMatchObject({ referredById: pair.primaryId });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referredById: above.id });
     const earnings = await t.app.db.sql<{ userId: number; referralId: number }>(
       'SELECT user_id, referral_id FROM referral_earnings WHERE $1::int IN (user_id, referral_id) OR $2::int IN (user_id, referral_id) ORDER BY id',
       [pair.primaryId, pair.secondaryId],
@@ -214,7 +214,7 @@ describe('everything else that is owned', () => {
     const pair = await aPair(t.app);
     await setUser(t.app, pair.primaryId, { referred_by_id: pair.secondaryId });
     await merge(t.app, pair);
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: null });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referredById: null });
   });
 });
 
@@ -303,7 +303,7 @@ describe('the token and failures (spec 01 H17)', () => {
     expect([await userRow(t.app, pair.primaryId), await userRow(t.app, pair.secondaryId)]).toEqual(before);
     expect(await checkLedger(t.app)).toEqual([]);
     await mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId });
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 5_000 });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balanceKopeks: 5_000 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 });
