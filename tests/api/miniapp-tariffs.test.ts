@@ -138,7 +138,7 @@ describe('identity by signed initData in the body', () => {
       loc: ['body', 'tariffId'],
       input: { initData: '[redacted]', periodDays: 30 },
     });
-    const trpc = await api.post('/trpc/miniapp.tariffs.purchase', { initData, periodDays: 30 });
+    const trpc = await api.post('/trpc/miniapp.purchaseTariff', { initData, periodDays: 30 });
     expect(trpc.body.error.data.status).toBe(422);
     expect(trpc.text).not.toContain('hash');
   });

@@ -49,7 +49,7 @@ describe('planSubscriptions', () => {
 
 describe('higherPartnerStatus', () => {
   it('goes none, rejected, pending, approved', () => {
-    const order = ['none', 'rejected', 'pending', 'approved'];
+    const order = ['none', 'rejected', 'pending', 'approved'] as const;
     for (const [low, a] of order.entries()) {
       for (const [high, b] of order.entries()) expect(higherPartnerStatus(a, b)).toBe(order[Math.max(low, high)]);
     }
