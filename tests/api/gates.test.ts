@@ -155,7 +155,7 @@ describe('row 8: maintenance', () => {
     expect((await user.get(ME)).status).toBe(200);
   });
 
-  it('holds by the setting alone', async () => {
+  it('is on by the setting alone', async () => {
     const t = await service({ MAINTENANCE_MODE: 'true', MAINTENANCE_MESSAGE: 'Closed' });
     const user = await userClient(t.app, t.server);
     expect((await user.get(ME)).body).toEqual({ detail: { code: 'maintenance', message: 'Closed', reason: null } });
@@ -244,7 +244,7 @@ describe('row 9: required channels', () => {
     expect((await byData()).status).toBe(200);
   });
 
-  it('believes "joined" for long and "not joined" for a minute; what the messenger tells counts at once', async () => {
+  it('caches "joined" for long and "not joined" for a minute; an update of the messenger counts at once', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     const channelId = await aChannel(t.app);

@@ -33,7 +33,7 @@ describe('merges at once', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('both ways round at the same moment: one direction wins, nobody hangs, no kopek is lost', async () => {
+  test('both directions at once: one succeeds, no request waits forever, no kopek is lost', async () => {
     for (let round = 1; round <= 10; round++) {
       const pair = await aPair(t.app);
       await topUp(t.app, pair.primaryId, 100);

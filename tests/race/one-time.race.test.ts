@@ -171,7 +171,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     }
   });
 
-  it('two unlinkings at once leave a way in', async () => {
+  it('two concurrent unlinkings leave one sign-in method', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await aMessengerAccount(app);
       const identity = () => ({ ...someone(), providerId: someone().id, email: null, emailVerified: false });

@@ -151,7 +151,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(details.filter((detail) => detail === 'No pending email change')).toHaveLength(PARALLEL - 5);
   });
 
-  it('counts every hit and lets one of many take an entry', async () => {
+  it('counts every hit and gives an entry to one of many', async () => {
     const hits = won(await atOnce(() => isWithinLimit(app, 'race', 4, 60)));
     expect(hits.filter(Boolean)).toHaveLength(4);
     expect(won(await atOnce((n) => putIfAbsent(app, 'race', { n }, 60))).filter(Boolean)).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { AuthType, UserStatus } from './types.ts';
+import type { AuthType } from './types.ts';
 
 const USER = columns('User', [
   ...(['id', 'messengerId', 'authType', 'username', 'firstName', 'lastName', 'status', 'language', 'balanceKopeks'] as const),

@@ -158,7 +158,7 @@ describe('spec 01 H4: granted permissions are within the own', () => {
     await createRole(app, actor, draft(['users:read']));
   });
 
-  it('judges by the roles of this moment, not by the ones at the door', async () => {
+  it('decides by the present roles, not by those at the gate', async () => {
     const { actor, role } = await anAdmin(['roles:*', 'users:*'], 50);
     await updateRole(app, owner, role.id, { permissions: ['roles:*'], level: 5 });
     await expect(createRole(app, actor, draft(['users:read'], 1))).rejects.toMatchObject({ status: 403 });
@@ -309,7 +309,7 @@ describe('spec 01 H24: no query a row, none for a permission known a moment ago'
     return { app: { ...app, db: { ...app.db, sql } }, statements: () => statements };
   }
 
-  it('lists roles, holders, administrators and policies in one statement each', async () => {
+  it('lists roles, their users, administrators and policies in one statement each', async () => {
     const { role } = await anAdmin(['users:read']);
     await anAdmin(['users:read']);
     await createPolicy(app, owner, policy({ roleId: role.id }));

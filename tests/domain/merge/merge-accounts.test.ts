@@ -119,7 +119,7 @@ describe('identities and flags', () => {
 });
 
 describe('everything else that is owned', () => {
-  test('memberships without duplicates, the primary group anew, roles never, authors nobody', async () => {
+  test('memberships without duplicates, the primary group recomputed, no roles, authors set to null', async () => {
     const pair = await aPair(t.app);
     const shared = await aMembership(t.app, pair.primaryId, { priority: 5 });
     await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [
@@ -177,7 +177,7 @@ describe('everything else that is owned', () => {
     expect(held).toEqual({ uses: 1, applications: 1, offers: 2, openOffers: 1, tickets: 2 });
   });
 
-  test('referrals follow; what the two earned of each other goes; nobody becomes his own ancestor', async () => {
+  test('referrals move; earnings of the two from each other are deleted; no cycle of referrers', async () => {
     const pair = await aPair(t.app);
     const guest = await aUser(t.app);
     // primary was invited by "between", who was invited by the secondary.
@@ -241,7 +241,7 @@ describe('the token and failures (spec 01 H17)', () => {
     });
   });
 
-  test.each(['blocked', 'deleted'])('a %s account merges with nobody, and the token stays', async (status) => {
+  test.each(['blocked', 'deleted'])('a %s account is not merged, and the token stays', async (status) => {
     const pair = await aPair(t.app, { secondary: { status } });
     const token = await tokenFor(t.app, pair);
     await expect(mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).rejects.toMatchObject({

@@ -49,7 +49,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
     expect(await facts(id)).toMatchObject({ balance: 500 });
   });
 
-  test('one row a movement: taking is a withdrawal that tells of no payment, a hidden one is in no list', async () => {
+  test('one row per movement: a deduction is a withdrawal without a payment event, an internal one is in no list', async () => {
     const { id } = await aVerifiedAccount(app);
     await adjust(id, 1_000);
     await adjust(id, -300);

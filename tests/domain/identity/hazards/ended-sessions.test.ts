@@ -88,7 +88,7 @@ describe('spec 01 H8: after a new password', () => {
     await expect(enter(next.accessToken)).resolves.toMatchObject({ userId: account.id });
   });
 
-  test('a way of linking that was begun before gives nobody a way in', async () => {
+  test('a linking that was begun before is refused', async () => {
     const account = await aVerifiedAccount(app);
     const { authorizeUrl } = await startLinking(app, account.actor, 'google');
     const callback = await issuer.approve(authorizeUrl, someone());
