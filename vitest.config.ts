@@ -1,23 +1,39 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The files of many requests first: whichever worker gets one, the other has enough left to do meanwhile. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => /tests.(contract|protocol)./.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
+// A time-out only ends a test that hangs: no test depends on the machine's speed, and a busy machine may take ten times as long.
+const limits = { testTimeout: 120_000, hookTimeout: 180_000 };
 
 // Databases are costly to start, so the files of one worker share a context and a database.
-const shared = {
+const onDatabase = {
   pool: 'forks' as const,
   isolate: false,
   globalSetup: ['tests/support/global-setup.ts'],
   setupFiles: ['tests/support/worker-setup.ts'],
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
 };
+
+// Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried.
+// TEST_SEED=$RANDOM npm test tries another one.
+const sequence = { shuffle: { files: false, tests: true }, seed: Number(process.env.TEST_SEED ?? 20261120) };
 
 export default defineConfig({
   test: {
     env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test' },
     maxWorkers: 2,
-    // Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried.
-    // TEST_SEED=$RANDOM npm test tries another one.
-    sequence: { shuffle: { files: false, tests: true }, seed: Number(process.env.TEST_SEED ?? 20261120) },
+    sequence: { ...sequence, sequencer: LongFilesFirst },
     dangerouslyIgnoreUnhandledErrors: false,
+    ...limits,
+    // For what another connection, process or timer brings about: `expect.poll` and `eventually` wait as long.
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     projects: [
       {
         extends: true,
@@ -26,16 +42,29 @@ export default defineConfig({
           include: ['tests/unit/**/*.test.ts'],
           exclude: ['**/*.iso.test.ts'],
           pool: 'threads',
-          testTimeout: 20_000,
+          isolate: false,
         },
       },
-      { extends: true, test: { name: 'domain', include: ['tests/domain/**/*.test.ts'], ...shared } },
-      { extends: true, test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...shared } },
-      { extends: true, test: { name: 'contract', include: ['tests/contract/**/*.test.ts'], ...shared } },
-      { extends: true, test: { name: 'realtime', include: ['tests/realtime/**/*.test.ts'], ...shared } },
       {
         extends: true,
-        test: { name: 'race', include: ['tests/race/**/*.test.ts'], ...shared, maxWorkers: 1, testTimeout: 60_000 },
+        test: {
+          // One project, so that all five folders share the workers and their databases. `scripts/test.mjs` says which folders run on
+          // which database.
+          name: 'service',
+          include: ['tests/{domain,api,contract,realtime,protocol}/**/*.test.ts'],
+          exclude: ['**/*.iso.test.ts'],
+          ...onDatabase,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'race',
+          include: ['tests/race/**/*.test.ts'],
+          ...onDatabase,
+          maxWorkers: 1,
+          sequence: { ...sequence, groupOrder: 1 },
+        },
       },
       {
         extends: true,
@@ -43,9 +72,9 @@ export default defineConfig({
           name: 'system',
           include: ['tests/system/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 1,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          sequence: { ...sequence, groupOrder: 2 },
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
         },
       },
       { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks' } },

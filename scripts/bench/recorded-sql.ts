@@ -4,8 +4,9 @@ import { findById, findPasswordUser } from '../../src/domain/identity/repo.ts';
 import { insertSession } from '../../src/domain/identity/sessions/repo.ts';
 import { countByDay, countDirectly } from '../../src/domain/ledger/count-repo.ts';
 import { listTransactions } from '../../src/domain/ledger/repo.ts';
-import { countByStatus, listInOrder } from '../../src/domain/users/list/repo.ts';
-import { countUsers, findViewByEitherId, listNewest } from '../../src/domain/users/repo.ts';
+import { findViewByEitherId } from '../../src/domain/users/account/view-repo.ts';
+import { countUsers, listNewest } from '../../src/domain/users/list/repo.ts';
+import { countByStatus, listInOrder } from '../../src/domain/users/list/sorted-repo.ts';
 
 /** @throws Error when `query` sends anything but one statement */
 async function textOf(query: (db: Db) => Promise<unknown>): Promise<string> {

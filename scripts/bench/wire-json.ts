@@ -168,16 +168,15 @@ export interface ListedRow {
   restriction_topup: boolean;
   restriction_subscription: boolean;
   subscription_status: string | null;
-  is_trial: boolean;
-  end_date: Date;
-  group_id: number | null;
-  group_name: string;
+  subscription_is_trial: boolean;
+  subscription_end_date: Date | null;
+  promo_group_id: number | null;
+  promo_group_name: string | null;
   total_spent_kopeks: number;
   purchase_count: number;
 }
 
 export function toListedJson(row: ListedRow) {
-  const hasSubscription = row.subscription_status !== null;
   return {
     id: row.id,
     messenger_id: row.messenger_id,
@@ -190,12 +189,12 @@ export function toListedJson(row: ListedRow) {
     balance_rubles: row.balance_kopeks / 100,
     created_at: row.created_at,
     last_activity: row.last_activity,
-    has_subscription: hasSubscription,
+    has_subscription: row.subscription_status !== null,
     subscription_status: row.subscription_status,
-    subscription_is_trial: hasSubscription && row.is_trial,
-    subscription_end_date: hasSubscription ? row.end_date : null,
-    promo_group_id: row.group_id,
-    promo_group_name: row.group_id === null ? null : row.group_name,
+    subscription_is_trial: row.subscription_is_trial,
+    subscription_end_date: row.subscription_end_date,
+    promo_group_id: row.promo_group_id,
+    promo_group_name: row.promo_group_name,
     total_spent_kopeks: row.total_spent_kopeks,
     purchase_count: row.purchase_count,
     has_restrictions: row.restriction_topup || row.restriction_subscription,

@@ -34,7 +34,12 @@ export function openDoor(baseUrl: string, headers: Record<string, string> = {}):
 }
 
 /** Asks again until `accept` likes the answer. @throws Error with the last answer after `limitMs` */
-export async function until<T>(what: string, ask: () => Promise<T>, accept: (value: T) => boolean, limitMs = 10_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T>,
+  accept: (value: T) => boolean,
+  limitMs = 120_000,
+): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {
     const value = await ask();

@@ -31,7 +31,7 @@ export interface ServiceOptions {
   dataDir?: string;
 }
 
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 300_000;
 
 /** @throws Error with the end of the log when the service does not get ready */
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {

@@ -45,7 +45,7 @@ export const listTokensCommand: Command = {
       const now = app.clock.now();
       const rows = tokens.map((token) => [
         String(token.id),
-        `${token.prefix}…`,
+        `${token.tokenPrefix}…`,
         stateOf(token, now),
         token.expiresAt ? moment(token.expiresAt) : 'never',
         token.lastUsedAt ? moment(token.lastUsedAt) : 'never',
@@ -93,7 +93,7 @@ function tokenData(token: ApiToken) {
   return {
     id: token.id,
     name: token.name,
-    prefix: token.prefix,
+    prefix: token.tokenPrefix,
     description: token.description,
     is_active: token.isActive,
     created_at: token.createdAt.toISOString(),

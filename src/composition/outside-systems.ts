@@ -9,9 +9,9 @@ import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
-import { judgeBlacklist } from '../domain/safety/blacklist.ts';
-import { judgeChannels } from '../domain/safety/channel-gate.ts';
-import { judgeMaintenance } from '../domain/safety/maintenance.ts';
+import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
+import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
+import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
@@ -130,7 +130,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     oauth: oauthProviders(options),
     publicLists: createPublicListPort(deps),
     audit: new AuditWriter(log),
-    gates: [judgeBlacklist, judgeMaintenance, judgeChannels],
+    gates: [assertNotBlacklisted, assertNoMaintenance, assertChannelsJoined],
     instance: options.instance,
     doors: new OwnDoors(),
   };

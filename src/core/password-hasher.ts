@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { refuse } from './errors.ts';
 
-export type HashTask = { kind: 'hash'; password: string } | { kind: 'verify'; password: string; hash: string };
+export type HashTask = { kind: 'hash'; password: string; cost: number } | { kind: 'verify'; password: string; hash: string };
 
 type Reply = { value: string | boolean } | { error: string };
 
@@ -20,16 +20,28 @@ const MAX_WAITING = 200;
 /** `.ts` when run from source, `.js` when bundled: the worker lies beside this module either way. */
 const workerFile = new URL(`./password-hasher.worker${extname(import.meta.url.split('?')[0]!)}`, import.meta.url);
 
-/** A hash of no password at cost 12: comparing with it takes as long as with a real one (spec 01 H10). */
-const DUMMY_HASH = '$2b$12$7dBBq0jJ9snZ.Zhe/u1KsuG6.32rT3NGxTbNttRK34n3e8nVNM1Dm';
+/** Of every installation; only tests that do not examine it lower it, see `setPasswordCost`. */
+export const PASSWORD_COST = 12;
+let cost = PASSWORD_COST;
+
+/** A hash of no password at the cost in use: comparing with it takes as long as with a real one (spec 01 H10). */
+const dummyHash = () => `$2b$${String(cost).padStart(2, '0')}$7dBBq0jJ9snZ.Zhe/u1KsuG6.32rT3NGxTbNttRK34n3e8nVNM1Dm`;
 
 const waiting: Job[] = [];
 const idle: Worker[] = [];
 const busy = new Map<Worker, Job>();
 
+/**
+ * Changes the cost of hashes made from now on; for tests alone, since no setting of an installation may weaken stored passwords.
+ * @param value base-2 logarithm of the number of rounds, 4 to 31
+ */
+export function setPasswordCost(value: number): void {
+  cost = value;
+}
+
 /** bcrypt, cost 12, in a worker thread. @param password 8 to 128 characters of any script */
 export async function hashPassword(password: string): Promise<string> {
-  return (await submit({ kind: 'hash', password })) as string;
+  return (await submit({ kind: 'hash', password, cost })) as string;
 }
 
 /**
@@ -37,7 +49,7 @@ export async function hashPassword(password: string): Promise<string> {
  * @param hash null (no such account, or one without password) costs the same time and is always false
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
-  const matches = (await submit({ kind: 'verify', password, hash: hash ?? DUMMY_HASH })) as boolean;
+  const matches = (await submit({ kind: 'verify', password, hash: hash ?? dummyHash() })) as boolean;
   return matches && hash !== null;
 }
 

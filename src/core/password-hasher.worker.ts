@@ -3,8 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import bcrypt from 'bcryptjs';
 import type { HashTask } from './password-hasher.ts';
 
-/** Thread of `password-hasher.ts`: nothing but bcrypt, so that half a second of arithmetic never stops the event loop. */
-const COST = 12;
+// Thread of `password-hasher.ts`: nothing but bcrypt, so that half a second of arithmetic never stops the event loop.
 
 /** bcrypt reads 72 bytes; the digest makes passwords of any length and script count whole (spec 01 section 2.5). */
 function prehash(password: string): string {
@@ -12,7 +11,7 @@ function prehash(password: string): string {
 }
 
 function run(task: HashTask): string | boolean {
-  if (task.kind === 'hash') return bcrypt.hashSync(prehash(task.password), COST);
+  if (task.kind === 'hash') return bcrypt.hashSync(prehash(task.password), task.cost);
   return bcrypt.compareSync(prehash(task.password), task.hash);
 }
 

@@ -45,6 +45,26 @@ export async function dropIfSame(app: App, key: string, value: object): Promise<
   return rows.length > 0;
 }
 
+/** Deletes an entry; does nothing when there is none. */
+export async function drop(app: App, key: string): Promise<void> {
+  await app.db.sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [key]);
+}
+
+/**
+ * Adds one to a number of a stored value, if it is below the limit; the entry then lives for another second at least.
+ * @returns false when there is no entry, or the number has reached the limit
+ */
+export async function incrementBelow(app: App, key: string, field: string, limit: number): Promise<boolean> {
+  const rows = await app.db.sql<{ key: string }>(
+    `UPDATE short_lived_entries SET
+       value = jsonb_set(value, ARRAY[$2::text], to_jsonb((value->>$2::text)::int + 1)),
+       expires_at = greatest(expires_at, $4::timestamptz)
+     WHERE key = $1 AND (value->>$2::text)::int < $3::int RETURNING key`,
+    [key, field, limit, addMs(app.clock.now(), SECOND_MS)],
+  );
+  return rows.length > 0;
+}
+
 /** Reads without deleting. Null = absent or expired. */
 export async function peek<T extends object>(app: App, key: string): Promise<T | null> {
   const [row] = await app.db.sql<{ value: T }>(

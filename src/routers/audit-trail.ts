@@ -8,7 +8,7 @@ import type { AuditEntry, AuditStatus } from '../domain/access/types.ts';
 import type { Context } from './context.ts';
 import type { OperationMeta } from './operation-meta.ts';
 
-/** Who is followed: an administrator, or an API token, of which the log keeps id and name. */
+/** The audited actor: an administrator, or an API token, of which the log has id and name. */
 export type AuditedActor = Pick<AdminActor, 'kind' | 'userId'> | TokenActor;
 
 export interface AuditedRequest {
@@ -19,11 +19,11 @@ export interface AuditedRequest {
   /** False for reading. */
   isChange: boolean;
   meta: OperationMeta | undefined;
-  /** The decoded input; only asked for when the request was admitted, so that nobody else makes us read a body. */
+  /** The decoded input; read only for an admitted request, so that a refused one does not make the service read a body. */
   getRawInput: () => Promise<unknown>;
 }
 
-/** Follows one administrative request and writes its row of the audit log when its outcome is known (spec 01 section 4.5, ours). */
+/** Collects the facts of one administrative request and writes its row of the audit log when its outcome is known (spec 01 section 4.5, ours). */
 export class AuditTrail implements AuditNotes {
   readonly #request: AuditedRequest;
   #facts: AuditFacts = {};
@@ -36,15 +36,15 @@ export class AuditTrail implements AuditNotes {
     this.#facts = { ...this.#facts, ...facts };
   }
 
-  /** The gate refused; what the body says does not matter, and is not read. */
+  /** Records a refusal by the gate; the body is not read. */
   refuse(error: unknown): void {
     const http = toHttp(error);
     void this.#write(http.status === 403 ? 'denied' : 'error', outcomeOf(http), {});
   }
 
   /**
-   * @param failure null = done. Resolves at once for a read, and for a change when its row is written; when the database does not take
-   *   the row, within about 2 s.
+   * @param failure null = done. Resolves at once for a read, and for a change when its row is written; when the database is
+   *   unavailable, within about 2 s.
    */
   async close(failure: HttpError | null): Promise<void> {
     const { isChange } = this.#request;
@@ -85,12 +85,12 @@ export class AuditTrail implements AuditNotes {
       };
       await app.ports.audit.record(app.db, entry, isChange);
     } catch (error) {
-      // The answer stands: what was done is done.
+      // The answer does not change: the operation is finished.
       app.log.error({ err: error, permission }, 'an audit row could not be made');
     }
   }
 
-  /** Where the request went. A call over tRPC is told as the operation it is, with its path filled in. */
+  /** Method and path of the request. A call over tRPC is recorded as its REST operation, with the path parameters filled in. */
   #locate(input: Record<string, unknown>): {
     method: string;
     path: string;
@@ -115,7 +115,7 @@ export class AuditTrail implements AuditNotes {
   }
 }
 
-/** What the caller was told. */
+/** Status and reason of the answer. */
 function outcomeOf(http: HttpError): Record<string, unknown> {
   const { detail } = http.body;
   const reason = typeof detail === 'string' ? detail : Array.isArray(detail) ? 'Validation failed' : detail.message;

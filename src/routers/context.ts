@@ -1,21 +1,21 @@
 import type { App } from '../core/app.ts';
 
-/** What the request brought to prove who calls; nothing in it is trusted before a base procedure has checked it. */
+/** Credentials of the request; a base procedure checks them before anything relies on them. */
 export interface Credentials {
   /** `X-API-Key`. */
   readonly apiKey: string | null;
-  /** Text behind `Authorization: Bearer`. */
+  /** Text after `Authorization: Bearer`. */
   readonly bearer: string | null;
   /** `X-Messenger-Init-Data`. */
   readonly initData: string | null;
 }
 
-/** What binds a sign-in under way to the browser it began in (spec 01 H19). */
+/** Binds an open sign-in to the browser it began in (spec 01 H19). */
 export interface Browser {
-  /** `Sec-Fetch-Site: same-origin`: a browser says so itself, and such a request always carries our cookies. */
+  /** `Sec-Fetch-Site: same-origin`, which a browser sets itself; such a request always has our cookies. */
   readonly isSameOrigin: boolean;
   readCookie(name: string): string | null;
-  /** Sets an HttpOnly cookie for the whole site, sent along on top-level navigation and same-site requests only. */
+  /** Sets an HttpOnly cookie for the whole site, sent on top-level navigation and same-site requests only. */
   setCookie(name: string, value: string, maxAgeSeconds: number): void;
 }
 
@@ -26,7 +26,7 @@ export interface Context {
   /** Client address after trusted proxies; null when the socket has none. */
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** As it came in, for the audit log; the path is without the query. */
+  /** As received, for the audit log; the path is without the query. */
   readonly request: { readonly method: string; readonly path: string };
   readonly browser: Browser;
   readonly requestId: string;

@@ -16,7 +16,7 @@ import type { OperationArea, OperationMeta } from './operation-meta.ts';
 type TrpcCode = ConstructorParameters<typeof TRPCError>[0]['code'];
 
 const CODES: Record<number, TrpcCode> = {
-  // Not yet (a poll that comes too early): an error by its shape, so it needs some code that is no failure of ours.
+  // A poll before the confirmation: an error by its form, so it needs a code that does not count as a failure of the service.
   202: 'PRECONDITION_REQUIRED',
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -37,14 +37,14 @@ const CODES: Record<number, TrpcCode> = {
   504: 'GATEWAY_TIMEOUT',
 };
 
-/** The one shape of an error on `/trpc`, beside tRPC's own fields: what REST shows as status and body, plus the machine code. */
+/** The one shape of an error on `/trpc`, beside tRPC's own fields: the status and body of REST, plus the machine code. */
 export interface ErrorData {
   status: number;
   appCode: string;
   detail: HttpError['body']['detail'];
 }
 
-/** Reads status and body off a TRPCError: bad input is 422, a refusal is itself, everything else is ours. */
+/** Status and body of a TRPCError: invalid input is 422, a refusal has its own status, everything else is 500. */
 export function httpErrorOf(error: TRPCError, input: unknown): HttpError {
   const { cause } = error;
   if (error.code === 'BAD_REQUEST' && cause instanceof ZodError) {
@@ -87,7 +87,7 @@ export const router = t.router;
 /** Makes one flat namespace of several routers. */
 export const mergeRouters = t.mergeRouters;
 
-/** @param cause for the log alone */
+/** @param cause for the log only */
 function refusalOf({ body, code, headers, status }: HttpError, cause: unknown): AppError {
   const { detail } = body;
   return Array.isArray(detail) ? new ValidationError(detail) : new AppError(code, status, detail, { headers, cause });
@@ -102,14 +102,14 @@ const convertRefusals = t.middleware(async ({ next }) => {
   const http = toHttp(cause);
   const code = CODES[http.status];
   if (!code) return result;
-  // Not the thrown error itself where it is the database's: its text is nobody's business outside.
+  // An error of the database is replaced, because its text must not reach the client.
   const refusal = isAppError(cause) ? cause : refusalOf(http, cause);
   throw new TRPCError({ code, message: refusal.message, cause: refusal });
 });
 
 /**
- * `WEB_API_ENABLED` and `CABINET_ENABLED` close their operations from the moment they are changed, whichever transport asks and whatever
- * the credential is (spec 06 section 0). Health and the mini-app, which need no API token, stay with the Web API off.
+ * `WEB_API_ENABLED` and `CABINET_ENABLED` close their operations from the moment they are changed, on both transports and for every
+ * credential (spec 06 section 0). Health and the mini-app, which need no API token, stay open while the Web API is disabled.
  */
 const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {
   const isCabinet = meta?.area !== 'web' || meta.openapi?.path.startsWith('/cabinet');
@@ -126,7 +126,7 @@ const base = t.procedure.use(convertRefusals).use(closeDisabledAreas);
 export const publicProcedure = (area: OperationArea) => base.meta({ area, auth: 'NONE' });
 
 /**
- * A user of the mini-app, proved by the messenger's signed data in the body. The data is part of the input, so the guard comes after it:
+ * A user of the mini-app, authenticated by the messenger's signed data in the body. The data is part of the input, so the guard comes after it:
  * `miniappProcedure.meta(…).input(…).use(asMiniappUser())` (spec 02 section 12.1).
  */
 export const miniappProcedure = base.meta({
@@ -145,9 +145,9 @@ export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async ({
 });
 
 /**
- * An API token at something that reaches every customer at once: tokens have no rights that could be withheld, so each change is
- * on record in the audit log like an administrator's (spec 06 section 17, hazard 19).
- * @param permission what an administrator needs for the same or, where administrators have nothing like it, a name of that form; the
+ * An API token at an operation that affects every customer: tokens have no permissions, so each change is recorded in the audit log
+ * like an administrator's (spec 06 section 17, hazard 19).
+ * @param permission what an administrator needs for the same or, without such an operation, a name of that form; the
  *   row's `action`
  */
 export const auditedWebProcedure = (permission: string) =>
@@ -166,15 +166,15 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(
 });
 
 /**
- * An administrator who holds the permission (spec 01 section 4.5). Every request behind it leaves a row in the audit log with what
- * became of it; a refused one, too. The row of a change is written before the answer is given, all others beside it.
+ * An administrator with the permission (spec 01 section 4.5). Every request, also a refused one, gets a row in the audit log with its
+ * outcome. The row of a change is written before the answer is sent, all others in the background.
  */
 export const adminProcedure = (permission: string, area: OperationArea = 'admin') =>
   base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async ({ ctx, next, type, meta, getRawInput }) => {
     const user = await identifyAdmin(ctx.app, ctx.credentials);
     ctx.seen.actor = `admin:${user.id}`;
-    const followed = { kind: 'admin', userId: user.id } as const;
-    const trail = new AuditTrail({ ctx, actor: followed, permission, isChange: type === 'mutation', meta, getRawInput });
+    const audited = { kind: 'admin', userId: user.id } as const;
+    const trail = new AuditTrail({ ctx, actor: audited, permission, isChange: type === 'mutation', meta, getRawInput });
     let actor: AdminActor;
     try {
       actor = await authorizeAdmin(ctx.app, user, permission, ctx.ip);
@@ -187,7 +187,7 @@ export const adminProcedure = (permission: string, area: OperationArea = 'admin'
     return result;
   });
 
-/** A base procedure of which only the caller matters: what groups are made from that several areas share. */
+/** A base procedure typed by its actor only, for groups that several areas share. */
 export type ProcedureFor<A extends Actor> = TRPCProcedureBuilder<
   Context,
   OperationMeta,

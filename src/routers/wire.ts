@@ -15,7 +15,7 @@ export type Domain<T> = T extends Date | string | number | boolean | bigint | nu
     ? Domain<Item>[]
     : T extends object
       ? string extends keyof T
-        ? T
+        ? { [Key in keyof T]: Domain<T[Key]> }
         : { [Key in keyof T as Key extends string ? CamelCase<Key> : Key]: Domain<T[Key]> }
       : T;
 

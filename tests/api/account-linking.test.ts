@@ -25,16 +25,19 @@ afterAll(async () => {
   await issuer.close();
 });
 
-let visitors = 0;
-function visitor(headers: Record<string, string> = {}): ApiClient {
-  visitors += 1;
-  return clientOf(server, { 'x-forwarded-for': `198.55.${Math.floor(visitors / 250)}.${(visitors % 250) + 1}`, ...headers });
+let anonymousClients = 0;
+function anonymous(headers: Record<string, string> = {}): ApiClient {
+  anonymousClients += 1;
+  return clientOf(server, {
+    'x-forwarded-for': `198.55.${Math.floor(anonymousClients / 250)}.${(anonymousClients % 250) + 1}`,
+    ...headers,
+  });
 }
 
 /** Somebody signed in by e-mail. */
 async function member() {
   const account = await aVerifiedAccount(t.app);
-  return { account, api: visitor({ authorization: `Bearer ${account.signIn.accessToken}` }) };
+  return { account, api: anonymous({ authorization: `Bearer ${account.signIn.accessToken}` }) };
 }
 
 async function begun(api: ApiClient, provider: string, account = someone()) {
@@ -84,16 +87,16 @@ describe('Cabinet Account Linking', () => {
       status: 200,
       body: { success: false, message: null, merge_required: true, merge_token: expect.stringMatching(/^[\w-]{43}$/) },
     });
-    expect(await visitor().get(`/cabinet/auth/merge/${reply.body.merge_token}`)).toMatchObject({ status: 200 });
+    expect(await anonymous().get(`/cabinet/auth/merge/${reply.body.merge_token}`)).toMatchObject({ status: 200 });
   });
 
   test('a browser without a session ends it by the state', async () => {
     const { api } = await member();
     const person = someone();
     const body = await begun(api, 'discord', person);
-    const reply = await visitor().post(`${BASE}/link/server-complete`, body);
+    const reply = await anonymous().post(`${BASE}/link/server-complete`, body);
     expect(reply.body).toEqual({ ...linked, provider: 'discord' });
-    expect(await visitor().post(`${BASE}/link/server-complete`, { ...body, provider: null })).toMatchObject({
+    expect(await anonymous().post(`${BASE}/link/server-complete`, { ...body, provider: null })).toMatchObject({
       status: 400,
       body: { detail: 'Invalid or expired OAuth state' },
     });
@@ -149,9 +152,9 @@ describe('Cabinet Account Linking', () => {
       expect(reply.status).toBe(422);
       expect(reply.body.detail[0]).toMatchObject({ loc: ['path', 'provider'], type: 'enum' });
     }
-    const wrong = await visitor().post(`${BASE}/link/server-complete`, { code: 'x', state: 'y', provider: 'github' });
+    const wrong = await anonymous().post(`${BASE}/link/server-complete`, { code: 'x', state: 'y', provider: 'github' });
     expect(wrong.body.detail[0]).toMatchObject({ loc: ['body', 'provider'], type: 'enum' });
-    for (const reply of [await visitor().get(`${BASE}/linked-providers`), await visitor().post(`${BASE}/unlink/google`)]) {
+    for (const reply of [await anonymous().get(`${BASE}/linked-providers`), await anonymous().post(`${BASE}/unlink/google`)]) {
       expect(reply).toMatchObject({ status: 401, body: { detail: 'Authentication required' } });
     }
   });

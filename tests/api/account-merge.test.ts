@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aPair, setUser, tokenFor } from '../domain/merge/merge-samples.ts';
-import { aStoredSubscription, aTariff, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -73,7 +73,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     });
   });
 
-  test('a user who is gone is 404; the 16th look in a minute is 429', async () => {
+  test('a deleted user is 404; the 16th request in a minute is 429', async () => {
     const pair = await aPair(t.app);
     const token = await tokenFor(t.app, pair);
     await t.app.db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [pair.secondaryId]);

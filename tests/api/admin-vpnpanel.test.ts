@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { syncServers } from '../../src/domain/catalog/sync-servers.ts';
 import { aSubscription, GERMANY } from '../domain/provisioning/provisioning-setup.ts';
 import {
+  areasWithoutPanel,
   DUTCH_INBOUND,
   DUTCH_NODE,
-  doorsWithoutPanel,
   GERMAN_NODE,
   lastAudit,
   NOT_CONFIGURED,
-  panelDoors,
+  panelAreas,
   UNKNOWN_UUID,
 } from './vpnpanel-setup.ts';
 
@@ -16,7 +16,7 @@ const base = '/cabinet/admin/vpnpanel';
 
 describe('the panel in the administration: reading', () => {
   it('answers as the Web API where both have the same operation', async () => {
-    const { token, admin } = await panelDoors();
+    const { token, admin } = await panelAreas();
     for (const path of [
       '/status',
       '/system',
@@ -35,7 +35,7 @@ describe('the panel in the administration: reading', () => {
   });
 
   it('counts nodes', async () => {
-    const { admin, adapter } = await panelDoors();
+    const { admin, adapter } = await panelAreas();
     await adapter.disableNode(DUTCH_NODE);
     const { nodes, ...counts } = (await admin.get(`${base}/nodes/overview`)).body;
     expect(counts).toEqual({ total: 3, online: 2, offline: 0, disabled: 1, total_users_online: 1 });
@@ -43,7 +43,7 @@ describe('the panel in the administration: reading', () => {
   });
 
   it('shows the server that mirrors a squad', async () => {
-    const { admin, adapter, app, token } = await panelDoors();
+    const { admin, adapter, app, token } = await panelAreas();
     await app.db.sql('DELETE FROM server_squads');
     await app.db.sql("UPDATE subscriptions SET connected_squads = '[]'");
     await syncServers(app);
@@ -81,7 +81,7 @@ describe('the panel in the administration: reading', () => {
   });
 
   it('needs its permission: reading for reading, managing for changing', async () => {
-    const { token, admin } = await panelDoors(['vpnpanel:read']);
+    const { token, admin } = await panelAreas(['vpnpanel:read']);
     expect((await admin.get(`${base}/nodes`)).status).toBe(200);
     const denied = { status: 403, body: { detail: expect.stringContaining('Permission denied') } };
     expect(await admin.post(`${base}/nodes/restart-all`)).toMatchObject(denied);
@@ -92,7 +92,7 @@ describe('the panel in the administration: reading', () => {
 
 describe('the panel in the administration: changing', () => {
   it('operates nodes and says what they are now', async () => {
-    const { admin, app, panel } = await panelDoors();
+    const { admin, app, panel } = await panelAreas();
     const act = (uuid: string, action: string) => admin.post(`${base}/nodes/${uuid}/action`, { action });
     expect((await act(DUTCH_NODE, 'disable')).body).toEqual({ success: true, message: 'Node disabled', is_disabled: true });
     expect(await lastAudit(app, `${base}/nodes/${DUTCH_NODE}/action`)).toMatchObject({
@@ -122,7 +122,7 @@ describe('the panel in the administration: changing', () => {
   });
 
   it('creates, changes and deletes squads', async () => {
-    const { admin, app, adapter } = await panelDoors();
+    const { admin, app, adapter } = await panelAreas();
     const made = await admin.post(`${base}/squads`, { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
     expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
     const { uuid } = made.body.data;
@@ -158,7 +158,7 @@ describe('the panel in the administration: changing', () => {
 
 describe('the panel in the administration: refusals', () => {
   it('unknown is 404, no uuid is 422, a panel that is down is 502 or an empty list', async () => {
-    const { admin, panel } = await panelDoors();
+    const { admin, panel } = await panelAreas();
     expect(await admin.get(`${base}/nodes/${UNKNOWN_UUID}`)).toMatchObject({ status: 404, body: { detail: 'Node not found' } });
     expect(await admin.get(`${base}/squads/${UNKNOWN_UUID}`)).toMatchObject({ status: 404, body: { detail: 'Squad not found' } });
     for (const reply of [
@@ -180,7 +180,7 @@ describe('the panel in the administration: refusals', () => {
   });
 
   it('without a panel everything but the state is 503 with the reason', async () => {
-    const { admin } = await doorsWithoutPanel();
+    const { admin } = await areasWithoutPanel();
     const calls = [
       admin.get(`${base}/system`),
       admin.get(`${base}/nodes`),
@@ -203,7 +203,7 @@ describe('the panel in the administration: refusals', () => {
   });
 
   it('amounts of traffic beyond exact numbers are no failure', async () => {
-    const { admin, adapter, panel } = await panelDoors();
+    const { admin, adapter, panel } = await panelAreas();
     const user = panel.listUsers()[0]!;
     for (let count = 0; count < 3; count++) panel.addTraffic(user.uuid, Number.MAX_SAFE_INTEGER);
     const { status, body } = await admin.get(`${base}/system`);

@@ -90,7 +90,7 @@ describe('what is recorded', () => {
     ]);
   });
 
-  it('a refusal at the door, without what the body says', async () => {
+  it('a refusal by the gate, without the body', async () => {
     const actor = await adminClient(t.app, server, ['users:read']);
     await actor.post(`${RBAC}/roles`, roleBody());
     expect(await rowsOf(actor)).toEqual([
@@ -144,7 +144,7 @@ describe('what is recorded', () => {
     await fastify.close();
   });
 
-  it('a path with characters that the log cannot hold', async () => {
+  it('a path with characters that the log cannot store', async () => {
     const actor = await adminClient(t.app, server, ['settings:*'], 900);
     await actor.put('/cabinet/admin/settings/a%00b', { value: 1 });
     await actor.put(`/cabinet/admin/settings/${encodeURIComponent(`${'x'.repeat(99)}\u{1f600}\u{1f600}`)}`, { value: 1 });
@@ -185,7 +185,7 @@ describe('what is recorded', () => {
     ]);
   });
 
-  it('nothing of people who are nobody', async () => {
+  it('nothing for requests without a user', async () => {
     const count = async () =>
       (await t.app.db.sql<{ rows: number }>('SELECT count(*)::int AS rows FROM admin_audit_log'))[0]!.rows;
     await t.app.ports.audit.flush();

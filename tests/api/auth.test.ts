@@ -99,7 +99,7 @@ describe('API tokens', () => {
     }
   });
 
-  test('a NUL character is 422 in our own words, not the database’s', async () => {
+  test('a NUL character is 422 with a detail of the service, not of the database', async () => {
     const reply = await api.post('/tokens', { name: 'a\u0000b' });
     expect(reply.status).toBe(422);
     expect(reply.body.detail).toMatchObject([

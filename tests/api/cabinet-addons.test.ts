@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import type { PanelDevice, VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/cabinet/subscription';

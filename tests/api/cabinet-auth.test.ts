@@ -143,7 +143,7 @@ describe('Cabinet Auth', () => {
     expect((await visitor().post('/cabinet/auth/logout', { refresh_token: 'unknown' })).status).toBe(200);
   });
 
-  test('a forgotten password is set anew and old sessions end', async () => {
+  test('a forgotten password is replaced and old sessions end', async () => {
     const { email, reply } = await byEmail();
     const sent = { message: 'If the email exists, a password reset link has been sent' };
     expect((await visitor().post('/cabinet/auth/password/forgot', { email })).body).toEqual(sent);
@@ -187,7 +187,7 @@ describe('Cabinet Auth', () => {
     expect((await api.post('/cabinet/auth/email/change/cancel')).body).toEqual({ message: 'Email change cancelled' });
   });
 
-  test('an address may knock so often in a minute, whoever it says it is', async () => {
+  test('a client address has a limit per minute, whatever user it names', async () => {
     const knocker = visitor();
     for (let n = 0; n < 10; n++) expect((await knocker.post('/cabinet/auth/messenger', { init_data: 'x' })).status).toBe(401);
     const refused = await knocker.post('/cabinet/auth/messenger', { init_data: initData(newMessengerId()) });

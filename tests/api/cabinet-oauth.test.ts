@@ -153,7 +153,7 @@ describe('Cabinet OAuth', () => {
   });
 });
 
-describe('Cabinet Auth, the other doors', () => {
+describe('Cabinet Auth, the other sign-ins', () => {
   test('the login widget signs in', async () => {
     const data = signedWidget(t.app, 6_900_000_000 + unique());
     const reply = await visitor().post('/cabinet/auth/messenger/widget', { ...data, campaign_slug: null, last_name: null });

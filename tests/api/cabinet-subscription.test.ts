@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
-import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
+import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

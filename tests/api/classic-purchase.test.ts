@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { aServer, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { aServer, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

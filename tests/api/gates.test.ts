@@ -1,16 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import { writeState } from '../../src/core/service-state.ts';
 import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { refreshBlacklist } from '../../src/domain/safety/blacklist.ts';
-import { forgetRequiredChannels, noteMembership, recheckChannels } from '../../src/domain/safety/channel-gate.ts';
+import { forgetRequiredChannels, recheckChannels, recordMembership } from '../../src/domain/safety/channel-gate.ts';
 import { setMaintenance, watchPanel } from '../../src/domain/safety/maintenance.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { eventually } from '../support/eventually.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
@@ -79,7 +80,7 @@ describe('row 7: blacklist', () => {
     expect((await byId.get(ME)).status).toBe(200);
     // The request does not wait for the job that it asks for.
     const jobs = () => t.app.db.sql("SELECT id FROM jobs.job WHERE name = 'safety.refresh-blacklist' AND state = 'created'");
-    await vi.waitFor(async () => expect(await jobs()).toHaveLength(1));
+    await eventually(async () => expect(await jobs()).toHaveLength(1));
     await refreshBlacklist(t.app);
     expect(await byId.get(ME)).toMatchObject(out);
     expect(await byName.get(ME)).toMatchObject(out);
@@ -154,7 +155,7 @@ describe('row 8: maintenance', () => {
     expect((await user.get(ME)).status).toBe(200);
   });
 
-  it('holds by the setting alone', async () => {
+  it('is on by the setting alone', async () => {
     const t = await service({ MAINTENANCE_MODE: 'true', MAINTENANCE_MESSAGE: 'Closed' });
     const user = await userClient(t.app, t.server);
     expect((await user.get(ME)).body).toEqual({ detail: { code: 'maintenance', message: 'Closed', reason: null } });
@@ -243,7 +244,7 @@ describe('row 9: required channels', () => {
     expect((await byData()).status).toBe(200);
   });
 
-  it('believes "joined" for long and "not joined" for a minute; what the messenger tells counts at once', async () => {
+  it('caches "joined" for long and "not joined" for a minute; an update of the messenger counts at once', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     const channelId = await aChannel(t.app);
@@ -258,7 +259,7 @@ describe('row 9: required channels', () => {
     t.cache.clear();
     // The row is younger than 30 minutes.
     expect((await user.get(ME)).status).toBe(200);
-    await noteMembership(t.app, { messengerId: user.user.messengerId, channelId, isMember: false });
+    await recordMembership(t.app, { messengerId: user.user.messengerId, channelId, isMember: false });
     expect((await user.get(ME)).status).toBe(403);
   });
 

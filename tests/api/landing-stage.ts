@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
-import { aTariff } from '../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { aTariff } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ACTIONS = ['read', 'create', 'edit', 'delete'].map((action) => `landings:${action}`);

@@ -4,10 +4,10 @@ import { addDays, DAY_MS } from '../../src/core/clock.ts';
 import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
 import { panelAnswers, tellPaid } from '../domain/storefront/purchase-samples.ts';
-import { aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { aStoredSubscription } from '../support/sale-samples.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { LANDINGS, type LandingStage, landingStage } from './landing-stage.ts';
 

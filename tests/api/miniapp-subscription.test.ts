@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
-import { aMembership, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { aMembership, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/miniapp/subscription';

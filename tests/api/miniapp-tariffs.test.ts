@@ -3,18 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../src/core/service-state.ts';
 import { readCart } from '../../src/domain/subscriptions/saved-cart.ts';
-import {
-  aMembership,
-  anOffer,
-  aServer,
-  aStoredSubscription,
-  aTariff,
-  rowOf,
-  topUp,
-} from '../domain/subscriptions/sale-samples.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer } from '../support/api.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
 
@@ -146,7 +138,7 @@ describe('identity by signed initData in the body', () => {
       loc: ['body', 'tariffId'],
       input: { initData: '[redacted]', periodDays: 30 },
     });
-    const trpc = await api.post('/trpc/miniapp.tariffs.purchase', { initData, periodDays: 30 });
+    const trpc = await api.post('/trpc/miniapp.purchaseTariff', { initData, periodDays: 30 });
     expect(trpc.body.error.data.status).toBe(422);
     expect(trpc.text).not.toContain('hash');
   });

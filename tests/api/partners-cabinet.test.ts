@@ -192,7 +192,7 @@ describe(ADMIN, () => {
 });
 
 describe('/cabinet/referral', () => {
-  it('shows links, figures, referrals and rewards', async () => {
+  it('shows links, counters, referrals and rewards', async () => {
     const info = (await user.get('/cabinet/referral')).body;
     expect(info).toMatchObject({
       referral_link: `https://cabinet.example.com?ref=${info.referral_code}`,

@@ -25,7 +25,7 @@ const ago = (days: number) => addDays(t.clock.now(), -days);
 const typesOf = (reply: { body: { detail: { type: string }[] } }) => reply.body.detail.map((issue) => issue.type);
 
 describe('/partners (Web API)', () => {
-  it('lists referrers with their figures, finds them by name, code and id, takes wildcards literally', async () => {
+  it('lists referrers with their counters, finds them by name, code and id, takes wildcards literally', async () => {
     const pair = await aReferralPair(t.app, {
       referrer: { username: `per%cent_${unique()}`, referral_commission_percent: 12.5 },
     });
@@ -158,7 +158,7 @@ describe('/partners (Web API)', () => {
     }
   });
 
-  it('gives figures of the service and of one referrer', async () => {
+  it('gives statistics of the service and of one referrer', async () => {
     const pair = await aReferralPair(t.app, { referral: { has_made_first_topup: true } });
     await anEarning(t.app, pair, { kopeks: 999_999_999, at: ago(0) });
     const base = `/partners/referrers/${pair.referrer.id}/stats`;

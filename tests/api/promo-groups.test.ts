@@ -55,12 +55,12 @@ const create = async (body: Record<string, unknown> = {}) => {
   return made.body;
 };
 
-const doors = [
+const areas = [
   ['/promo-groups', () => web],
   ['/cabinet/admin/promo-groups', () => admin],
 ] as const;
 
-describe.each(doors)('%s', (base, client) => {
+describe.each(areas)('%s', (base, client) => {
   it('creates, reads, lists, changes and deletes a group', async () => {
     const name = `Group ${unique()}`;
     const made = await client().post(base, { name: `  ${name} `, server_discount_percent: 150, period_discounts: { '30': -5 } });
@@ -222,7 +222,7 @@ describe('members', () => {
   });
 });
 
-describe('doors', () => {
+describe('areas', () => {
   it('leaves fields without value out of the answers to tokens only', async () => {
     const group = await create();
     expect(group).not.toHaveProperty('auto_assign_total_spent_kopeks');

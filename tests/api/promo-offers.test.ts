@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/core/clock.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { aSegment } from '../domain/audience/audience-samples.ts';
-import { aMembership, aStoredSubscription, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { aMembership, aStoredSubscription, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

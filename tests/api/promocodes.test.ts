@@ -42,12 +42,12 @@ async function create(fields: Record<string, unknown> = {}, client: ApiClient = 
   return made.body;
 }
 
-const doors = [
+const areas = [
   ['/promo-codes', () => web],
   ['/cabinet/admin/promocodes', () => admin],
 ] as const;
 
-describe.each(doors)('%s', (base, client) => {
+describe.each(areas)('%s', (base, client) => {
   it('creates a code in upper case and reads it back', async () => {
     const made = await client().post(base, aBody({ code: ' spring_26 ' }));
     const now = t.app.clock.now().toISOString();
@@ -224,7 +224,7 @@ describe.each(doors)('%s', (base, client) => {
   });
 });
 
-describe('what the doors differ in', () => {
+describe('what the areas differ in', () => {
   it('tokens name the creator; 0 and less is nobody, a stranger is 404', async () => {
     const user = await aUser(t.app);
     expect((await create({ created_by: user.id })).created_by).toBe(user.id);

@@ -143,16 +143,16 @@ describe('servers', () => {
     expect(await api.delete(`/servers/${made.id}`)).toMatchObject({ status: 404, body: { detail: 'Server not found' } });
   });
 
-  it('lists the users of a server, linked or holding its squad, once each', async () => {
+  it('lists the users of a server, linked or or having its squad, once each', async () => {
     await t.app.db.sql('DELETE FROM subscriptions');
     const made = await create();
     const linked = await subscribe({ serverId: made.id });
     const both = await subscribe({ serverId: made.id, squads: ['nl'] });
-    const holding = await subscribe({ squads: ['nl', 'x'], status: 'expired' });
+    const connected = await subscribe({ squads: ['nl', 'x'], status: 'expired' });
     await subscribe({ squads: ['x'] });
     const all = (await api.get(`/servers/${made.id}/users`)).body;
     expect(all).toMatchObject({ total: 3, limit: 100, offset: 0 });
-    expect(all.items.map((item: { id: number }) => item.id)).toEqual([linked, both, holding].map((entry) => entry.user.id));
+    expect(all.items.map((item: { id: number }) => item.id)).toEqual([linked, both, connected].map((entry) => entry.user.id));
     expect(all.items[0]).toEqual({
       id: linked.user.id,
       messengerId: linked.user.messengerId,

@@ -11,21 +11,21 @@ export const DUTCH_INBOUND = '1b0a4d00-0000-4000-8000-000000000001';
 export const UNKNOWN_UUID = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 export const NOT_CONFIGURED = 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set';
 
-export interface PanelDoors extends ProvisioningTest {
+export interface PanelAreas extends ProvisioningTest {
   token: Awaited<ReturnType<typeof tokenClient>>;
   admin: ActorClient;
   /** A user of the panel with this messenger id moved 10 GiB through the German node just now. */
   messengerId: number;
 }
 
-async function doorsOf(app: App, permissions = ['vpnpanel:*']): Promise<{ token: PanelDoors['token']; admin: ActorClient }> {
+async function clientsOf(app: App, permissions = ['vpnpanel:*']): Promise<{ token: PanelAreas['token']; admin: ActorClient }> {
   const server = await testServer(app);
   onTestFinished(() => server.close());
-  return { token: await tokenClient(app, server, 'panel keeper'), admin: await adminClient(app, server, permissions) };
+  return { token: await tokenClient(app, server, 'panel operator'), admin: await adminClient(app, server, permissions) };
 }
 
-/** Both doors of an app whose panel belongs to this test alone. */
-export async function panelDoors(permissions?: string[]): Promise<PanelDoors> {
+/** Clients of both areas of an app with its own panel. */
+export async function panelAreas(permissions?: string[]): Promise<PanelAreas> {
   const t = await withPanel();
   const messengerId = 100500;
   const user = await t.adapter.createUser({
@@ -37,12 +37,12 @@ export async function panelDoors(permissions?: string[]): Promise<PanelDoors> {
     squadUuids: [GERMANY],
   });
   t.panel.addTraffic(user.uuid, 10 * GB);
-  return { ...t, ...(await doorsOf(t.app, permissions)), messengerId };
+  return { ...t, ...(await clientsOf(t.app, permissions)), messengerId };
 }
 
-/** Both doors of an app without a panel. */
-export async function doorsWithoutPanel(): Promise<{ token: ApiClient; admin: ActorClient }> {
-  return doorsOf(unconfigured((await withPanel()).app));
+/** Clients of both areas of an app without a panel. */
+export async function areasWithoutPanel(): Promise<{ token: ApiClient; admin: ActorClient }> {
+  return clientsOf(unconfigured((await withPanel()).app));
 }
 
 export interface AuditRow {

@@ -30,12 +30,12 @@ beforeEach(async () => {
   ]);
 });
 
-const doors = [
+const areas = [
   ['web', () => api, WEB, 'detail'],
   ['admin', () => admin, ADMIN, 'message'],
 ] as const;
 
-describe.each(doors)('%s', (_name, client, base, text) => {
+describe.each(areas)('%s', (_name, client, base, text) => {
   it('shows what a migration would touch', async () => {
     const reply = await client().get(`${base}/squads/${NETHERLANDS}/migration-preview`);
     expect(reply).toMatchObject({

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
 import { GB, GERMANY, NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
 import {
+  areasWithoutPanel,
   DUTCH_INBOUND,
   DUTCH_NODE,
-  doorsWithoutPanel,
   GERMAN_NODE,
   lastAudit,
   NOT_CONFIGURED,
-  panelDoors,
+  panelAreas,
   UNKNOWN_UUID,
 } from './vpnpanel-setup.ts';
 
@@ -60,7 +60,7 @@ const GERMAN_SQUAD = {
 
 describe('the panel over the Web API: reading', () => {
   it('GET /vpnpanel/nodes (key): {items, total}, all node fields of the contract', async () => {
-    const { token } = await panelDoors();
+    const { token } = await panelAreas();
     const reply = await token.get('/vpnpanel/nodes');
     expect(reply.status).toBe(200);
     expect(Object.keys(reply.body).sort()).toEqual(['items', 'total']);
@@ -71,8 +71,8 @@ describe('the panel over the Web API: reading', () => {
     expect((await token.get(`/vpnpanel/nodes/${GERMAN_NODE.toUpperCase()}`)).body).toEqual(NODE);
   });
 
-  it('tells the state and the numbers of the panel', async () => {
-    const { token, panel, clock } = await panelDoors();
+  it('answers the status and the statistics of the panel', async () => {
+    const { token, panel, clock } = await panelAreas();
     expect((await token.get('/vpnpanel/status')).body).toEqual({
       is_configured: true,
       configuration_error: null,
@@ -127,7 +127,7 @@ describe('the panel over the Web API: reading', () => {
   });
 
   it('gives realtime, statistics and usage of nodes under the names of the panel', async () => {
-    const { token, clock } = await panelDoors();
+    const { token, clock } = await panelAreas();
     const realtime = (await token.get('/vpnpanel/nodes/realtime')).body;
     expect(realtime).toHaveLength(3);
     expect(realtime[1]).toMatchObject({ nodeUuid: GERMAN_NODE, nodeName: 'Germany 1', downloadBytes: 9 * GB, uploadBytes: GB });
@@ -149,7 +149,7 @@ describe('the panel over the Web API: reading', () => {
   });
 
   it('lists squads and inbounds, and reads the traffic of a user', async () => {
-    const { token, messengerId, panel } = await panelDoors();
+    const { token, messengerId, panel } = await panelAreas();
     const squads = (await token.get('/vpnpanel/squads')).body;
     expect(squads.total).toBe(3);
     expect(squads.items[1]).toEqual(GERMAN_SQUAD);
@@ -171,7 +171,7 @@ describe('the panel over the Web API: reading', () => {
 
 describe('the panel over the Web API: changing', () => {
   it('operates nodes, with 200 and a flag also when nothing was done', async () => {
-    const { token, panel } = await panelDoors();
+    const { token, panel } = await panelAreas();
     const act = (uuid: string, action: string) => token.post(`/vpnpanel/nodes/${uuid}/actions`, { action });
     expect(await act(DUTCH_NODE, 'disable')).toMatchObject({ status: 200, body: { success: true, detail: expect.any(String) } });
     const disabled = { is_disabled: true, is_connected: false, is_node_online: false, is_xray_running: false, users_online: 0 };
@@ -190,7 +190,7 @@ describe('the panel over the Web API: changing', () => {
   });
 
   it('creates, changes and deletes squads, with 200 and a flag also when nothing was done', async () => {
-    const { token, adapter } = await panelDoors();
+    const { token, adapter } = await panelAreas();
     const made = await token.post('/vpnpanel/squads', { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
     expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
     const { uuid } = made.body.data;
@@ -230,12 +230,12 @@ describe('the panel over the Web API: changing', () => {
   });
 
   it('spec 06 section 17, hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {
-    const { token, app } = await panelDoors();
+    const { token, app } = await panelAreas();
     const row = async (path: string) => lastAudit(app, path);
     await token.post('/vpnpanel/nodes/restart');
     expect(await row('/vpnpanel/nodes/restart')).toMatchObject({
       userId: null,
-      actorName: 'API: panel keeper',
+      actorName: 'API: panel operator',
       action: 'vpnpanel:manage',
       resourceId: 'all',
       status: 'success',
@@ -275,7 +275,7 @@ describe('the panel over the Web API: changing', () => {
 
 describe('the panel over the Web API: refusals', () => {
   it('spec 06 section 17, hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
-    const { token, panel } = await panelDoors();
+    const { token, panel } = await panelAreas();
     const before = panel.calls().length;
     const bad = [
       token.get('/vpnpanel/nodes/not-a-uuid'),
@@ -297,7 +297,7 @@ describe('the panel over the Web API: refusals', () => {
   });
 
   it('what the panel does not have is 404', async () => {
-    const { token } = await panelDoors();
+    const { token } = await panelAreas();
     for (const [path, detail] of [
       [`/vpnpanel/nodes/${UNKNOWN_UUID}`, 'Node not found'],
       [`/vpnpanel/nodes/${UNKNOWN_UUID}/statistics`, 'Node not found'],
@@ -310,7 +310,7 @@ describe('the panel over the Web API: refusals', () => {
   });
 
   it('while the panel is down lists are empty, single things 502 and nothing names its address', async () => {
-    const { token, panel, messengerId } = await panelDoors();
+    const { token, panel, messengerId } = await panelAreas();
     panel.faults.set({ timeoutAfterEffect: true });
     expect((await token.get('/vpnpanel/nodes')).body).toEqual({ items: [], total: 0 });
     expect((await token.get('/vpnpanel/squads')).body).toEqual({ items: [], total: 0 });
@@ -334,7 +334,7 @@ describe('the panel over the Web API: refusals', () => {
   });
 
   it('without a panel everything but the state is 503 with the reason', async () => {
-    const { token } = await doorsWithoutPanel();
+    const { token } = await areasWithoutPanel();
     const calls = [
       token.get('/vpnpanel/system'),
       token.get('/vpnpanel/nodes'),

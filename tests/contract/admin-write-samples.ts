@@ -4,9 +4,9 @@ import { activatePromocode } from '../../src/domain/promo/codes/activate-promoco
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { aDiscountCode } from '../domain/promo/promocode-samples.ts';
 import { aSubscription, NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
-import { rowOf } from '../domain/subscriptions/sale-samples.ts';
 import type { ActorClient } from '../support/actors.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { rowOf } from '../support/sale-samples.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 
 export interface Stage {

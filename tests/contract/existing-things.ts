@@ -3,9 +3,9 @@ import type { App } from '../../src/core/app.ts';
 import { DUTCH_NODE } from '../api/vpnpanel-setup.ts';
 import { aPromocode } from '../domain/promo/promocode-samples.ts';
 import { NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
-import { aServer, aStoredSubscription, topUp } from '../domain/subscriptions/sale-samples.ts';
 import type { ApiClient } from '../support/api.ts';
 import { type BuiltUser, unique } from '../support/builders.ts';
+import { aServer, aStoredSubscription, topUp } from '../support/sale-samples.ts';
 
 export interface Existing {
   app: App;

@@ -1,7 +1,7 @@
 /** Things that belong to one user, for every operation that names such a thing by number. A new operation is added here. */
 import type { App } from '../../src/core/app.ts';
-import { rowOf } from '../domain/subscriptions/sale-samples.ts';
 import type { ActorClient } from '../support/actors.ts';
+import { rowOf } from '../support/sale-samples.ts';
 
 interface Stage {
   app: App;

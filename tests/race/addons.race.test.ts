@@ -4,7 +4,8 @@ import { activateTrial, cabinetShortage } from '../../src/domain/subscriptions/a
 import { buyDevices } from '../../src/domain/subscriptions/buy-devices.ts';
 import { buyTraffic } from '../../src/domain/subscriptions/buy-traffic.ts';
 import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../domain/subscriptions/sale-samples.ts';
+import { settled } from '../support/parallel.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -14,8 +15,6 @@ beforeAll(async () => {
   t = await testApp({ environment: { TRIAL_PAYMENT_ENABLED: 'true', TRIAL_ACTIVATION_PRICE: '1000' } });
 });
 
-const times = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.allSettled(Array.from({ length: count }, (_, index) => make(index)));
 const reasonsOf = (results: PromiseSettledResult<unknown>[]) =>
   results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []));
 const stateOf = (userId: number) =>
@@ -32,7 +31,7 @@ test('20 device purchases at once never pass the maximum and never overdraw (spe
   const buyer = await aBuyer(t.app, 1_000_000);
   const tariff_id = await aTariff(t.app, { device_price_kopeks: 3_000, max_device_limit: 5 });
   await aStoredSubscription(t.app, buyer.userId, { tariff_id });
-  const results = await times(20, () => buyDevices(t.app, buyer, { devices: 1, idempotencyKey: null }));
+  const results = await settled(20, () => buyDevices(t.app, buyer, { devices: 1, idempotencyKey: null }));
   expect(reasonsOf(results)).toEqual(Array(16).fill('devices_limit_exceeded'));
   expect(await stateOf(buyer.userId)).toMatchObject({ devices: 5, payments: 4, balance: 1_000_000 - 4 * 1_000 });
   expect(await checkLedger(t.app)).toEqual([]);
@@ -42,7 +41,7 @@ test('20 traffic packages at once with money for three: three are sold and count
   const buyer = await aBuyer(t.app, 15_999);
   const tariff_id = await aTariff(t.app, { traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 } });
   await aStoredSubscription(t.app, buyer.userId, { tariff_id });
-  const results = await times(20, () => buyTraffic(t.app, buyer, { gb: 10, idempotencyKey: null }));
+  const results = await settled(20, () => buyTraffic(t.app, buyer, { gb: 10, idempotencyKey: null }));
   expect(reasonsOf(results)).toEqual(Array(17).fill('insufficient_funds'));
   expect(await stateOf(buyer.userId)).toMatchObject({ balance: 999, traffic: 130, purchased: 30, purchases: 3, payments: 3 });
   expect(await checkLedger(t.app)).toEqual([]);
@@ -50,7 +49,7 @@ test('20 traffic packages at once with money for three: three are sold and count
 
 test('20 paid trials at once: one fee, one subscription', async () => {
   const buyer = await aBuyer(t.app, 1_000_000);
-  const results = await times(20, () => activateTrial(t.app, buyer, null, cabinetShortage));
+  const results = await settled(20, () => activateTrial(t.app, buyer, null, cabinetShortage));
   expect(reasonsOf(results)).toEqual(Array(19).fill('subscription_exists'));
   expect(await stateOf(buyer.userId)).toMatchObject({ balance: 999_000, payments: 1 });
   expect(await checkLedger(t.app)).toEqual([]);
@@ -60,7 +59,7 @@ test('20 resumes with one key at once charge one day', async () => {
   const buyer = await aBuyer(t.app, 1_000_000);
   const tariff_id = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 2_000, period_prices: {} });
   await aStoredSubscription(t.app, buyer.userId, { tariff_id, status: 'disabled', end_date: new Date(0) });
-  const results = await times(20, () => togglePause(t.app, buyer, 'one resume'));
+  const results = await settled(20, () => togglePause(t.app, buyer, 'one resume'));
   expect(reasonsOf(results)).toEqual([]);
   expect(await stateOf(buyer.userId)).toMatchObject({ balance: 998_000, payments: 1 });
 });

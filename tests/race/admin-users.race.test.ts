@@ -3,25 +3,16 @@ import type { AdminActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { runSubscriptionAction } from '../../src/domain/subscriptions/manual/run-action.ts';
-import { changeUserBalance } from '../../src/domain/users/changes/change-balance.ts';
-import { changeUserStatus } from '../../src/domain/users/changes/change-status.ts';
+import { changeUserBalance } from '../../src/domain/users/account/change-balance.ts';
+import { changeUserStatus } from '../../src/domain/users/account/change-status.ts';
 import { eraseUser } from '../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription } from '../../src/domain/users/removal/reset-subscription.ts';
-import { anAction, anAdmin } from '../domain/users/admin-setup.ts';
+import { anAction } from '../domain/users/admin-setup.ts';
+import { anAdmin } from '../support/admins.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { refusals, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
-
-function atOnce<T>(times: number, work: (n: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
-  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
-}
-
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const refusals = (results: PromiseSettledResult<unknown>[]) =>
-  results.flatMap((result) =>
-    result.status === 'rejected' ? [(result.reason as { detail?: unknown }).detail ?? result.reason] : [],
-  );
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('administrators raced', () => {
@@ -34,7 +25,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
 
   const balance = (userId: number, amountKopeks: number, key: string | null = null) =>
     changeUserBalance(app, admin, { userId, amountKopeks, description: 'race', isShown: true }, key);
-  const figuresDiffer = async () => {
+  const countDiffering = async () => {
     const [row] = await app.db.sql<{ differing: number }>(
       `SELECT count(*)::int AS differing FROM users u JOIN user_stats f ON f.user_id = u.id JOIN user_traffic t ON t.user_id = u.id
          LEFT JOIN subscriptions s ON s.user_id = u.id
@@ -49,24 +40,26 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
   test('spec 01 H16: withdrawals at once never overdraw', async () => {
     const { id } = await aUser(app);
     await balance(id, 1_000);
-    const results = await atOnce(30, () => balance(id, -100));
+    const results = await settled(30, () => balance(id, -100));
     expect(won(results)).toHaveLength(10);
     expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance. Current: 0, requested: 100']));
-    expect(new Set(won(results).map((change) => change.newKopeks)).size).toBe(10);
+    expect(new Set(won(results).map((change) => change.newBalanceKopeks)).size).toBe(10);
     expect(await checkLedger(app)).toEqual([]);
   });
 
   test('one idempotency key runs once', async () => {
     const { id } = await aUser(app);
     const key = `race-${unique()}`;
-    const results = await atOnce(20, () => balance(id, 300, key));
-    expect(new Set(won(results).map((change) => JSON.stringify(change)))).toEqual(new Set(['{"oldKopeks":0,"newKopeks":300}']));
+    const results = await settled(20, () => balance(id, 300, key));
+    expect(new Set(won(results).map((change) => JSON.stringify(change)))).toEqual(
+      new Set(['{"oldBalanceKopeks":0,"newBalanceKopeks":300}']),
+    );
     expect(won(results)).toHaveLength(20);
   });
 
   test('one of many creates the subscription', async () => {
     const { id } = await aUser(app);
-    const results = await atOnce(20, () => runSubscriptionAction(app, admin, id, anAction('create')));
+    const results = await settled(20, () => runSubscriptionAction(app, admin, id, anAction('create')));
     expect(won(results)).toHaveLength(1);
     expect(new Set(refusals(results))).toEqual(new Set(['User already has a subscription']));
   });
@@ -74,7 +67,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
   test('actions at once add up', async () => {
     const { id } = await aUser(app);
     const made = await runSubscriptionAction(app, admin, id, anAction('create', { days: 10, trafficLimitGb: 50 }));
-    const results = await atOnce(40, (n) =>
+    const results = await settled(40, (n) =>
       runSubscriptionAction(
         app,
         admin,
@@ -90,8 +83,8 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       [id],
     );
     expect(row).toEqual({
-      ...{ end_date: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), traffic_limit_gb: 90 },
-      ...{ purchased_traffic_gb: 40, purchases: 20 },
+      ...{ endDate: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), trafficLimitGb: 90 },
+      ...{ purchasedTrafficGb: 40, purchases: 20 },
     });
   });
 
@@ -119,10 +112,10 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('figures stay true while everything changes at once', async () => {
+  test('the counters stay right while everything changes at once', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, () => aUser(app)));
     for (const { id } of users) await runSubscriptionAction(app, admin, id, anAction('create'));
-    const results = await atOnce<unknown>(120, (n) => {
+    const results = await settled<unknown>(120, (n) => {
       const { id } = users[n % 6]!;
       const kinds: (() => Promise<unknown>)[] = [
         () => balance(id, 10),
@@ -134,6 +127,6 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       return kinds[Math.floor(n / 6) % 4]!();
     });
     expect(refusals(results)).toEqual([]);
-    expect(await figuresDiffer()).toBe(0);
+    expect(await countDiffering()).toBe(0);
   });
 });

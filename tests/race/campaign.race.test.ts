@@ -9,8 +9,8 @@ import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { registerReferralAtSignIn } from '../../src/domain/referrals/register-referral.ts';
 import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
 import { setUser, userRow } from '../domain/merge/merge-samples.ts';
-import { aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -31,14 +31,14 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
       Array.from({ length: 50 }, (_, index) => applyCampaignAtSignIn(t.app, user.id, campaigns[index % 2]!.slug)),
     );
     expect(results.filter((bonus) => bonus !== null)).toHaveLength(1);
-    const held = await rowOf(
+    const stored = await rowOf(
       t.app,
       `SELECT (SELECT balance_kopeks FROM users WHERE id = $1::int) AS balance,
          (SELECT count(*)::int FROM transactions WHERE user_id = $1::int) AS movements,
          (SELECT count(*)::int FROM advertising_campaign_registrations WHERE user_id = $1::int) AS registrations`,
       [user.id],
     );
-    expect(held).toEqual({ balance: 1_000, movements: 1, registrations: 1 });
+    expect(stored).toEqual({ balance: 1_000, movements: 1, registrations: 1 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
       Array.from({ length: 20 }, (_, index) => applyCampaignAtSignIn(t.app, user.id, campaigns[index % 2]!.slug)),
     );
     expect(results.filter((bonus) => bonus !== null)).toHaveLength(1);
-    const held = await rowOf<{ pushes: number }>(
+    const stored = await rowOf<{ pushes: number }>(
       t.app,
       `SELECT (SELECT balance_kopeks FROM users WHERE id = $1::int) AS balance,
          (SELECT count(*)::int FROM subscriptions WHERE user_id = $1::int) AS subscriptions,
@@ -65,9 +65,9 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
            WHERE s.user_id = $1::int AND j.name = 'provisioning.push') AS pushes`,
       [user.id],
     );
-    expect(held).toEqual({ ...expected, registrations: 1, pushes: expected.subscriptions });
-    const figures = await Promise.all(campaigns.map((campaign) => readCampaignStats(t.app, campaign.id)));
-    expect(figures.reduce((sum, one) => sum + one.registrations, 0)).toBe(1);
+    expect(stored).toEqual({ ...expected, registrations: 1, pushes: expected.subscriptions });
+    const stats = await Promise.all(campaigns.map((campaign) => readCampaignStats(t.app, campaign.id)));
+    expect(stats.reduce((sum, one) => sum + one.registrations, 0)).toBe(1);
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
   test('two who name each other as referrer at once: one of them gets the other', async () => {
     for (let round = 1; round <= 10; round++) {
       const [one, two] = [await aUser(t.app), await aUser(t.app)];
-      const codeOf = async (id: number) => (await userRow(t.app, id)).referral_code as string;
+      const codeOf = async (id: number) => (await userRow(t.app, id)).referralCode;
       const [codeOne, codeTwo] = [await codeOf(one.id), await codeOf(two.id)];
       await Promise.all([registerReferralAtSignIn(t.app, one.id, codeTwo), registerReferralAtSignIn(t.app, two.id, codeOne)]);
       const row = await rowOf(t.app, 'SELECT count(referred_by_id)::int AS n FROM users WHERE id IN ($1::int, $2::int)', [
@@ -100,7 +100,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
   });
 });
 
-describe('campaigns kept at once', () => {
+describe('campaigns changed at once', () => {
   const rejected = (promise: Promise<unknown>): Promise<string> =>
     promise.then(
       () => 'done',
@@ -114,13 +114,13 @@ describe('campaigns kept at once', () => {
   const token = { kind: 'token', tokenId: 1, name: 'race' } as const;
   const adminOf = (userId: number) => ({ kind: 'admin', userId, level: 100, isConfigAdmin: false }) as const;
 
-  test('ten creations of one slug: one campaign, nine are told that it exists', async () => {
+  test('ten creations of one slug: one campaign, nine are refused because it exists', async () => {
     const admin = adminOf((await aUser(t.app)).id);
     const slug = `race-${unique()}`;
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => rejected(createCampaign(t.app, admin, values(slug)))));
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-    const told = `Campaign with start parameter '${slug}' already exists`;
-    expect(outcomes.filter((outcome) => outcome === told)).toHaveLength(9);
+    const refused = `Campaign with start parameter '${slug}' already exists`;
+    expect(outcomes.filter((outcome) => outcome === refused)).toHaveLength(9);
   });
 
   test('two campaigns that are given one slug at once: one gets it', async () => {
@@ -132,7 +132,7 @@ describe('campaigns kept at once', () => {
     expect(outcomes.sort()).toEqual(['Campaign with this start_parameter already exists', 'done']);
   });
 
-  test("an administrator's delete against ten sign-ins: the campaign is gone and nobody registered, or it is kept for those who are", async () => {
+  test("an administrator's delete against ten sign-ins: the campaign is gone and nobody registered, or it remains for those who are", async () => {
     for (let round = 0; round < 8; round++) {
       const admin = adminOf((await aUser(t.app)).id);
       const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100 });
@@ -197,8 +197,8 @@ describe('campaigns kept at once', () => {
   });
 });
 
-describe('figures counted at once', () => {
-  test('payments, purchases and trials of many visitors: what was counted along equals a count of everything', async () => {
+describe('counters of simultaneous changes', () => {
+  test('payments, purchases and trials of many registrants: the maintained counters equal a recount', async () => {
     const campaigns = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
     const users = await Promise.all(Array.from({ length: 10 }, () => aUser(t.app)));
     const works = users.flatMap((user, index) => [
@@ -218,7 +218,7 @@ describe('figures counted at once', () => {
     const read = () =>
       Promise.all(campaigns.map(({ id }) => Promise.all([readCampaignStats(t.app, id), readCampaignChart(t.app, id)])));
     const along = await read();
-    expect(along.reduce((sum, [stats]) => sum + stats.revenueKopeks, 0)).toBe(13_000);
+    expect(along.reduce((sum, [stats]) => sum + stats.totalRevenueKopeks, 0)).toBe(13_000);
     await t.app.db.sql('SELECT recount_campaigns()::text AS done');
     expect(await read()).toEqual(along);
   });

@@ -12,8 +12,8 @@ import { creditStars } from '../../src/domain/payments/credit-stars.ts';
 import { aSegment, withMessenger } from '../domain/audience/audience-samples.ts';
 import { aPoll, given, lastSend, pollFacts } from '../domain/engagement/poll-samples.ts';
 import { aWheel, wheelFacts } from '../domain/engagement/wheel-samples.ts';
-import { aBuyer, aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { aUser } from '../support/builders.ts';
+import { aBuyer, aStoredSubscription } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -50,7 +50,7 @@ describe('poll rewards at once (04 12.4)', () => {
 });
 
 describe('a poll that several processes send (04 section 15)', () => {
-  test('ten runs of the delivery at once: each member is written to once', async () => {
+  test('ten runs of the delivery at once: each member gets one message', async () => {
     const { target, users } = await aSegment(t.app, 75);
     const poll = await aPoll(t.app);
     let isHurried = true;
@@ -65,7 +65,7 @@ describe('a poll that several processes send (04 section 15)', () => {
     expect(await lastSend(t.app, poll.id)).toMatchObject({ sent: 75, failed: 0, skipped: 0, total: 75 });
   });
 
-  test('eight calls to one audience at once: one row and one message a member', async () => {
+  test('eight calls to one audience at once: one row and one message per member', async () => {
     const { target, users } = await aSegment(t.app, 40);
     const poll = await aPoll(t.app);
     const { app, sent } = withMessenger(t.app);
@@ -77,7 +77,7 @@ describe('a poll that several processes send (04 section 15)', () => {
 });
 
 describe('a poll that is deleted while it is in use', () => {
-  test('sending and answering come before, or find no poll', async () => {
+  test('sending and answering finish before the deletion, or find no poll', async () => {
     const user = await aUser(t.app);
     const actor = { kind: 'user', userId: user.id } as const;
     for (let round = 0; round < 25; round++) {
@@ -111,7 +111,7 @@ describe('wheel spins at once (04 13.7)', () => {
     expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: 95 * PRICE, spins: 5, debits: 5 });
   });
 
-  test('forty spins, money for three: three, and the balance is what is left', async () => {
+  test('forty spins, money for three: three, and the balance is the rest', async () => {
     await aWheel(t.app, [{}], { dailySpinLimit: 0 });
     const { userId } = await aBuyer(t.app, 3 * PRICE + 7);
     expect(won(await spins(userId, 40, 'messenger_stars'))).toBe(3);
@@ -127,7 +127,7 @@ describe('wheel spins at once (04 13.7)', () => {
     expect((await wheelFacts(t.app, userId)).endDate).toEqual(addDays(now, 3));
   });
 
-  test('twenty charges for one invoice, each told twice: one spin, nineteen refunds', async () => {
+  test('twenty charges for one invoice, each reported twice: one spin, nineteen refunds', async () => {
     await aWheel(t.app, [{}], { dailySpinLimit: 0 });
     const user = await aUser(t.app);
     await aStoredSubscription(t.app, user.id, { end_date: addDays(t.app.clock.now(), 9) });

@@ -29,8 +29,8 @@ import {
   subscriptionOf,
   tellPaid,
 } from '../domain/storefront/purchase-samples.ts';
-import { aStoredSubscription } from '../domain/subscriptions/sale-samples.ts';
 import { aUser } from '../support/builders.ts';
+import { aStoredSubscription } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

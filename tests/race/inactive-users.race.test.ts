@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { addDays } from '../../src/core/clock.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { changeUserBalance } from '../../src/domain/users/changes/change-balance.ts';
-import { deleteInactiveUsers } from '../../src/domain/users/delete-inactive.ts';
-import { anAdmin, setUser } from '../domain/users/admin-setup.ts';
+import { changeUserBalance } from '../../src/domain/users/account/change-balance.ts';
+import { deleteInactiveUsers } from '../../src/domain/users/removal/delete-inactive.ts';
+import { setUser } from '../domain/users/admin-setup.ts';
+import { anAdmin } from '../support/admins.ts';
 import { aUser } from '../support/builders.ts';
 import { testApp } from '../support/test-app.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
@@ -35,7 +36,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];
     let release = () => {};
-    const held = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     let isOpen = () => {};
@@ -45,7 +46,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     const deposit = inTransaction(app, async (t) => {
       await t.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [lucky.id]);
       isOpen();
-      await held;
+      await released;
     });
     await opened;
     expect(await deleteInactiveUsers(app)).toBe(1);

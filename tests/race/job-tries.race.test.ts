@@ -4,6 +4,7 @@ import { JobRunner } from '../../src/core/jobs/job-runner.ts';
 import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { syncSquads } from '../../src/domain/provisioning/jobs.ts';
+import { eventually } from '../support/eventually.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -25,7 +26,7 @@ describe.runIf(serverUrl !== null)('tries of a job', () => {
     try {
       await runner.install();
       await runner.work(app);
-      await vi.waitFor(async () => expect(await app.db.sql('SELECT state FROM jobs.job')).toEqual([{ state: 'failed' }]), 20_000);
+      await eventually(async () => expect(await app.db.sql('SELECT state FROM jobs.job')).toEqual([{ state: 'failed' }]));
     } finally {
       await runner.stop(5_000);
     }
@@ -44,7 +45,7 @@ describe.runIf(serverUrl !== null)('tries of a job', () => {
     try {
       await runner.install();
       await runner.work(app);
-      await vi.waitFor(async () => expect(await app.db.sql('SELECT state FROM jobs.job')).toEqual([{ state: 'failed' }]), 20_000);
+      await eventually(async () => expect(await app.db.sql('SELECT state FROM jobs.job')).toEqual([{ state: 'failed' }]));
     } finally {
       await runner.stop(5_000);
     }

@@ -5,7 +5,7 @@ import { requestProvisioning } from '../../src/domain/provisioning/request-provi
 import { lockUserSubscription } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { aPair, tokenFor } from '../domain/merge/merge-samples.ts';
 import { aSubscription } from '../domain/provisioning/provisioning-setup.ts';
-import { rowOf } from '../domain/subscriptions/sale-samples.ts';
+import { rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

@@ -4,7 +4,7 @@ import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { aPair, tokenFor, userRow } from '../domain/merge/merge-samples.ts';
-import { aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -29,11 +29,11 @@ describe('merges at once', () => {
     expect(reasonsOf(results).map((reason) => reason.detail)).toEqual(
       Array(19).fill('Merge token is invalid, expired, or already consumed'),
     );
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 9_000 });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balanceKopeks: 9_000 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('both ways round at the same moment: one direction wins, nobody hangs, no kopek is lost', async () => {
+  test('both directions at once: one succeeds, no request waits forever, no kopek is lost', async () => {
     for (let round = 1; round <= 10; round++) {
       const pair = await aPair(t.app);
       await topUp(t.app, pair.primaryId, 100);

@@ -9,7 +9,7 @@ import { bindProviderAccount } from '../../src/domain/identity/linking/bind-iden
 import { linkMessenger } from '../../src/domain/identity/linking/link-messenger.ts';
 import { completeLinkingByState, startLinking } from '../../src/domain/identity/linking/link-provider.ts';
 import { unlinkProvider } from '../../src/domain/identity/linking/unlink-provider.ts';
-import { signInWithIdToken } from '../../src/domain/identity/messenger/sign-in-with-id-token.ts';
+import { signInWithIdToken } from '../../src/domain/identity/messenger/sign-in-with-signed-data.ts';
 import { signInWithProvider } from '../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import { beginOAuth } from '../../src/domain/identity/oauth/state.ts';
 import { createMessengerIdentityPort } from '../../src/integrations/messenger/identity-port.ts';
@@ -20,19 +20,13 @@ import { type OAuthIssuer, startOAuthIssuer } from '../fakes/oauth-issuer.ts';
 import { startTokenIssuer, type TokenIssuer } from '../fakes/token-issuer.ts';
 import { unique } from '../support/builders.ts';
 import { onceHttp } from '../support/loopback-http.ts';
+import { lost, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const PARALLEL = 50;
 
-function atOnce<T>(work: (n: number) => Promise<T>, times = PARALLEL): Promise<PromiseSettledResult<T>[]> {
-  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
-}
-
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const lost = (results: PromiseSettledResult<unknown>[]): unknown[] =>
-  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+const atOnce = <T>(work: (n: number) => Promise<T>, times = PARALLEL) => settled(times, work);
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
@@ -177,7 +171,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     }
   });
 
-  it('two unlinkings at once leave a way in', async () => {
+  it('two concurrent unlinkings leave one sign-in method', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await aMessengerAccount(app);
       const identity = () => ({ ...someone(), providerId: someone().id, email: null, emailVerified: false });

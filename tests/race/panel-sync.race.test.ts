@@ -8,6 +8,7 @@ import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts'
 import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { actor, aServer, inStep, run, startEmpty, usersOf } from '../domain/provisioning/panel-sync/setup.ts';
 import { GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
+import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
@@ -30,19 +31,35 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       setSquadsOfUsers: (uuids, squads) => pause().then(() => t.adapter.setSquadsOfUsers(uuids, squads)),
     });
   };
+  /** The panel answers when so many attempts have ended, so that all of them meet the one that runs. */
+  const onceOthersEnded = (t: ProvisioningTest, count: number) => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    let attempts = 0;
+    const attempt = <T>(work: Promise<T>): Promise<T> =>
+      work.finally(() => {
+        attempts += 1;
+        if (attempts === count) resolve();
+      });
+    const app = withPort(t.app, {
+      ...t.adapter,
+      listUsers: (page) => ended.then(() => t.adapter.listUsers(page)),
+      setSquadsOfUsers: (uuids, squads) => ended.then(() => t.adapter.setSquadsOfUsers(uuids, squads)),
+    });
+    return { app, attempt };
+  };
   const statusesOf = (results: PromiseSettledResult<unknown>[]) =>
     results
       .map((result) => (result.status === 'fulfilled' ? 200 : result.reason instanceof AppError ? result.reason.status : 500))
       .sort();
 
-  it('of ten migrations of one squad started at once one runs, the others are told 409', async () => {
+  it('of ten migrations of one squad started at once one runs, the others get 409', async () => {
     const t = await start();
     await aServer(t.app, NETHERLANDS);
     await aServer(t.app, GERMANY);
     await inStep(t, 5);
-    const app = slow(t);
+    const { app, attempt } = onceOthersEnded(t, 9);
     const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY })),
+      Array.from({ length: 10 }, () => attempt(migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY }))),
     );
     expect(statusesOf(results)).toEqual([200, ...Array(9).fill(409)]);
     expect(await t.app.db.sql('SELECT total, updated, target_added FROM squad_migration_runs')).toEqual([
@@ -54,10 +71,10 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
   it('of ten synchronisations from the panel started at once one runs, an automatic one among them', async () => {
     const t = await start();
     await inStep(t, 3);
-    const app = slow(t);
+    const { app, attempt } = onceOthersEnded(t, 9);
     const [automatic, ...manual] = await Promise.allSettled([
-      runAutoSyncNow(app, actor),
-      ...Array.from({ length: 9 }, () => run(app, 'from_panel', 'all')),
+      attempt(runAutoSyncNow(app, actor)),
+      ...Array.from({ length: 9 }, () => attempt(run(app, 'from_panel', 'all'))),
     ]);
     const started = manual.filter((result) => result.status === 'fulfilled').length;
     const isAutomatic = automatic?.status === 'fulfilled' && automatic.value !== null;
@@ -66,14 +83,14 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     expect(await t.app.db.sql('SELECT status FROM panel_sync_runs')).toEqual([{ status: 'completed' }]);
   });
 
-  it('renewals during a synchronisation in both directions are kept, here and at the panel', async () => {
+  it('renewals during a synchronisation in both directions stay, here and at the panel', async () => {
     const t = await start();
-    const held = await inStep(t, 8);
+    const linked = await inStep(t, 8);
     const app = slow(t);
-    // What is newer is told by moments, so here they must pass.
+    // What is newer is decided by moments, so time must pass here.
     const offset = t.clock.now().getTime() - Date.now() + 1_000;
     t.clock.now = () => new Date(Date.now() + offset);
-    const renew = held.map(async ({ id }, index) => {
+    const renew = linked.map(async ({ id }, index) => {
       await new Promise((resolve) => setTimeout(resolve, index * 25));
       await inTransaction(t.app, async (inner) => {
         await inner.db.sql("UPDATE subscriptions SET end_date = end_date + interval '90 days' WHERE id = $1::int RETURNING id", [
@@ -84,9 +101,9 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       await pushSubscription(t.app, id);
     });
     const ends = new Map<number, number>();
-    for (const { id } of held) ends.set(id, (await readRow(t.app, id)).endDate.getTime() + 90 * 86_400_000);
+    for (const { id } of linked) ends.set(id, (await readRow(t.app, id)).endDate.getTime() + 90 * 86_400_000);
     await Promise.all([...renew, run(app, 'from_panel', 'all'), run(app, 'to_panel'), run(app, 'statuses')]);
-    for (const { id } of held) {
+    for (const { id } of linked) {
       await pushSubscription(t.app, id);
       const row = await readRow(t.app, id);
       expect(row.endDate.getTime()).toBe(ends.get(id));
@@ -94,19 +111,19 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     }
   });
 
-  it('a subscription that is being taken back while a batch waits for its row is not made anew', async () => {
+  it('a subscription that is deleted while a batch waits for its row is not created again', async () => {
     const t = await start();
-    const [held] = await inStep(t, 1);
-    const { vpnpanelUuid: uuid } = await readRow(t.app, held!.id);
+    const [linked] = await inStep(t, 1);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, linked!.id);
     // A difference, so that the run wants the row.
     await t.adapter.updateUser({ uuid: uuid!, trafficLimitBytes: 7 * GB });
     const locked = Promise.withResolvers<void>();
     const removal = inTransaction(t.app, async (inner) => {
-      await lockUserSubscription(inner, held!.user.id);
-      await removeManually(inner, held!.user.id);
+      await lockUserSubscription(inner, linked!.user.id);
+      await removeManually(inner, linked!.user.id);
       await requestPanelUserRemoval(inner, uuid!, 'disable');
       locked.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await someoneWaitsForALock(t.app);
     });
     await locked.promise;
     const [result] = await Promise.all([run(t.app, 'from_panel', 'all'), removal]);
@@ -114,16 +131,16 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     expect(await t.app.db.sql('SELECT id FROM subscriptions')).toEqual([]);
   });
 
-  it('migrations in a chain at once leave nobody in two minds: row and panel agree, and no counter is wrong', async () => {
+  it('concurrent migrations in a chain: row and panel agree, and no counter is wrong', async () => {
     const t = await start();
     for (const uuid of [NETHERLANDS, GERMANY, FINLAND]) await aServer(t.app, uuid);
-    const held = await inStep(t, 6);
+    const linked = await inStep(t, 6);
     const app = slow(t);
     await Promise.all([
       migrateSquad(app, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY }),
       migrateSquad(app, actor, { sourceUuid: GERMANY, targetUuid: FINLAND }),
     ]);
-    for (const { id } of held) {
+    for (const { id } of linked) {
       await pushSubscription(t.app, id);
       const row = await readRow(t.app, id);
       expect(row.connectedSquads).toHaveLength(1);

@@ -7,8 +7,8 @@ import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
 import { accrueReward } from '../../src/domain/referrals/accrue-reward.ts';
 import { applyForPartnership } from '../../src/domain/referrals/partners/apply.ts';
-import { changePartnerCommission } from '../../src/domain/referrals/partners/change-commission.ts';
 import { decideApplication } from '../../src/domain/referrals/partners/decide-application.ts';
+import { changePartnerCommission } from '../../src/domain/referrals/partners/partnership.ts';
 import { attributeReferral } from '../../src/domain/referrals/register-referral.ts';
 import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
 import { setUser, userRow } from '../domain/merge/merge-samples.ts';
@@ -18,11 +18,12 @@ import {
   aDeposit,
   aReferralOf,
   aReferralPair,
+  countersAndCounts,
   earningsOf,
-  figuresAndCounts,
   rewardsOf,
 } from '../domain/referrals/referral-samples.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
+import { count, detailOf, times } from '../support/parallel.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -34,14 +35,6 @@ beforeAll(async () => {
   admin = { kind: 'admin', userId: (await aUser(t.app)).id, level: 100, isConfigAdmin: false };
 });
 
-const times = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-const detailOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => 'done',
-    (error: { detail?: unknown }) => error.detail ?? String(error),
-  );
-const count = (outcomes: unknown[], what: string) => outcomes.filter((outcome) => outcome === what).length;
 const nothing = {
   companyName: null,
   websiteUrl: null,
@@ -101,8 +94,8 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     await Promise.all(payments.map((transactionId) => accrueReward(t.app, { transactionId })));
     expect(await rewardsOf(t.app, top.id)).toHaveLength(10);
     expect(await checkLedger(t.app)).toEqual([]);
-    const { kept, counted } = await figuresAndCounts(t.app);
-    expect(kept).toEqual(counted);
+    const { stored, counted } = await countersAndCounts(t.app);
+    expect(stored).toEqual(counted);
   });
 });
 
@@ -132,7 +125,7 @@ describe('partnership at once (spec 04 section 3.4)', () => {
     expect(count(outcomes, 'done')).toBe(1);
     expect(count(outcomes, 'The application has been decided on already')).toBe(19);
     const [row] = await t.app.db.sql<{ status: string }>('SELECT status FROM partner_applications WHERE id = $1::int', [id]);
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: row!.status });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: row!.status });
   });
 
   test('spec 04 section 3.4, hazard 2: a revocation against assignments and commissions leaves nothing attached', async () => {
@@ -153,9 +146,9 @@ describe('partnership at once (spec 04 section 3.4)', () => {
       ]);
       expect([outcomes[3], outcomes[4]].sort()).toEqual(['The user is not a partner', 'done']);
       expect(outcomes.every((outcome) => outcome === 'done' || outcome === 'The user is not a partner')).toBe(true);
-      const held = await t.app.db.sql('SELECT id FROM advertising_campaigns WHERE partner_user_id = $1::int', [partner.id]);
-      expect(held).toEqual([]);
-      expect(await userRow(t.app, partner.id)).toMatchObject({ partner_status: 'none', referral_commission_percent: null });
+      const assigned = await t.app.db.sql('SELECT id FROM advertising_campaigns WHERE partner_user_id = $1::int', [partner.id]);
+      expect(assigned).toEqual([]);
+      expect(await userRow(t.app, partner.id)).toMatchObject({ partnerStatus: 'none', referralCommissionPercent: null });
     }
   });
 

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { deletePromoGroup } from '../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../src/domain/promo-groups/memberships.ts';
 import { aGroup } from '../domain/promo/promocode-samples.ts';
 import { aUser } from '../support/builders.ts';
+import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -16,35 +16,28 @@ beforeAll(async () => {
 
 const ADMIN = { kind: 'system', name: 'test' } as const;
 
-/** @param beforeCommit what is waited for with everything written */
-const join = (userId: number, groupId: number, beforeCommit?: Promise<unknown>) =>
+/**
+ * @param onJoined called with everything written
+ * @param beforeCommit what is waited for then
+ */
+const join = (userId: number, groupId: number, onJoined?: () => void, beforeCommit?: Promise<unknown>) =>
   inTransaction(t.app, async (tx) => {
     await tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
     const hasJoined = await joinPromoGroup(tx, userId, groupId, 'promocode');
+    onJoined?.();
     await beforeCommit;
     return hasJoined;
   });
 
-/** Until a connection waits for the lock of another one; at most two seconds. */
-async function lockWait(): Promise<void> {
-  for (let tries = 0; tries < 40; tries++) {
-    const rows = await t.app.db.sql(
-      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    if (rows.length > 0) return;
-    await delay(50);
-  }
-}
-
-test('who is just coming in when the group is deleted is waited for, and moved (04 8.4)', async () => {
+test('a deletion waits for a user who is joining the group, and moves the user (04 8.4)', async () => {
   const [group, higher] = [await aGroup(t.app, 1), await aGroup(t.app, 99)];
   const user = await aUser(t.app);
   await join(user.id, higher);
-  const gate = Promise.withResolvers<void>();
-  const joining = join(user.id, group, gate.promise);
-  await delay(100);
+  const [joined, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const joining = join(user.id, group, joined.resolve, gate.promise);
+  await joined.promise;
   const deletion = deletePromoGroup(t.app, ADMIN, group);
-  await lockWait();
+  await someoneWaitsForALock(t.app);
   gate.resolve();
   expect(await joining).toBe(true);
   await deletion;
@@ -59,7 +52,7 @@ test('who is just coming in when the group is deleted is waited for, and moved (
   ]);
 });
 
-test('a group deleted twice while users come into it: it is gone, and whoever came in is in the default group (04 8.4)', async () => {
+test('a group deleted twice while users join it: it is deleted, and they are in the default group (04 8.4)', async () => {
   const users = await Promise.all(Array.from({ length: 20 }, () => aUser(t.app)));
   const higher = await aGroup(t.app, 99);
   // Half of them have another primary group: their membership alone would vanish with the group unnoticed.

@@ -22,7 +22,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
 
   const start = (): Promise<ProvisioningTest> => withPanel({ database });
 
-  it('twenty pushes at once make one panel user, and one of them does the work', async () => {
+  it('twenty pushes at once create one panel user, and one of them does the work', async () => {
     const t = await start();
     const { id } = await aSubscription(t.app);
     await requestProvisioning(t.app, id);
@@ -34,7 +34,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', provisionLeaseUntil: null });
   });
 
-  it('the panel ends with the newest wish, whatever the order in which wishes and slow pushes come', async () => {
+  it('the panel ends with the newest state, whatever the order of requests and slow pushes', async () => {
     const t = await start();
     const { id } = await aSubscription(t.app);
     // Panel writes wait at random, so that without the lease an older one would overtake a newer one.
@@ -54,7 +54,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
       return pushSubscription(slow, id);
     });
     await Promise.all(rounds);
-    // A push that ran into its limit of rounds has left a job; running it is what the queue would do.
+    // A push that reached its limit of rounds has sent a job; the test runs it like the queue.
     await pushSubscription(slow, id);
     const row = await readRow(t.app, id);
     expect(row).toMatchObject({ provisionState: 'synced', provisionVersion: 30, provisionSyncedVersion: 30 });
@@ -113,16 +113,16 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     expect(row).toEqual({ trial: 1 });
   });
 
-  it('a tariff is not deleted under a purchase that holds it', async () => {
+  it('a tariff is not deleted while a purchase has locked it', async () => {
     const t = await start();
-    const tariff = await createTariff(t.app, actor, { name: 'Held' });
+    const tariff = await createTariff(t.app, actor, { name: 'Locked' });
     const { id } = await aSubscription(t.app);
     let signal: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
+    const isLocked = new Promise<void>((resolve) => {
       signal = resolve;
     });
     // Chained outside the transaction, as another request would be.
-    const deletion = held.then(() => deleteTariff(t.app, actor, tariff.id).catch((error: unknown) => error));
+    const deletion = isLocked.then(() => deleteTariff(t.app, actor, tariff.id).catch((error: unknown) => error));
     await inTransaction(t.app, async (inner) => {
       expect(await lockTariff(inner, tariff.id)).not.toBeNull();
       signal();

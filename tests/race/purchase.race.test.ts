@@ -7,7 +7,8 @@ import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { extendByDays } from '../../src/domain/subscriptions/web-subscriptions.ts';
-import { aBuyer, anOffer, aStoredSubscription, aTariff, rowOf } from '../domain/subscriptions/sale-samples.ts';
+import { settled } from '../support/parallel.ts';
+import { aBuyer, anOffer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -18,8 +19,6 @@ beforeAll(async () => {
 });
 
 const DAY = 86_400_000;
-const times = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.allSettled(Array.from({ length: count }, (_, index) => make(index)));
 const TOKEN = { kind: 'token', tokenId: 1, name: 'race' } as const;
 
 const countsOf = (userId: number) =>
@@ -38,7 +37,7 @@ describe('purchases at once', () => {
   test('with money for one: one is sold, nineteen lack the money', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
-    const results = await times(20, () =>
+    const results = await settled(20, () =>
       buyTariff(t.app, buyer, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null }),
     );
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
@@ -53,7 +52,7 @@ describe('purchases at once', () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 90_000);
     const order = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: 'two hundred' };
-    const results = await times(200, () => buyTariff(t.app, buyer, order));
+    const results = await settled(200, () => buyTariff(t.app, buyer, order));
     const answers = results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason)));
     expect(answers[0]).toMatchObject({ success: true, balance_kopeks: 60_000 });
     for (const answer of answers) expect(answer).toEqual(answers[0]);
@@ -64,7 +63,7 @@ describe('purchases at once', () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 300_000);
     await anOffer(t.app, buyer.userId, 50);
-    const results = await times(5, () =>
+    const results = await settled(5, () =>
       buyTariff(t.app, buyer, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null }),
     );
     const charged = results
@@ -81,7 +80,7 @@ describe('different writers of one subscription', () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 300_000);
     const id = await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });
-    const results = await times(20, (index) =>
+    const results = await settled(20, (index) =>
       index % 2 === 0
         ? renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })
         : extendByDays(t.app, TOKEN, id, 1).then(() => ({})),

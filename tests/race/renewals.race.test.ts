@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
@@ -8,7 +8,8 @@ import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { renewSubscription, sellRenewal } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../domain/subscriptions/sale-samples.ts';
+import { someoneWaitsForALock } from '../support/lock-wait.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -110,9 +111,7 @@ test('a top-up that waits for the owner, who buys the saved order at this moment
   });
   await held.promise;
   const job = spendTopup(app, buyer.userId);
-  const waiting =
-    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  await vi.waitFor(async () => expect(await rowOf(t.app, waiting)).toEqual({ count: 1 }), { timeout: 5_000 });
+  await someoneWaitsForALock(t.app);
   goOn.resolve();
   await Promise.all([owner, job]);
   expect(await paymentsOf(buyer.userId)).toEqual({ balance: 60_000, payments: 1 });

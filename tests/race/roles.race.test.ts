@@ -8,15 +8,13 @@ import { readEffectiveAccess } from '../../src/domain/access/read-effective-acce
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { watchPanel } from '../../src/domain/safety/maintenance.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { NOTICE_LIMIT_MS } from '../support/eventually.ts';
+import { lost, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const PARALLEL = 20;
-const atOnce = <T>(work: (n: number) => Promise<T>) => Promise.allSettled(Array.from({ length: PARALLEL }, (_, n) => work(n)));
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const lost = (results: PromiseSettledResult<unknown>[]): unknown[] =>
-  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+const atOnce = <T>(work: (n: number) => Promise<T>) => settled(PARALLEL, work);
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('roles raced', () => {
@@ -86,7 +84,7 @@ describe.runIf(serverUrl !== null)('roles raced', () => {
         [user.id],
       );
       await expect
-        .poll(async () => (await readEffectiveAccess(elsewhere, user.id)).permissions, { timeout: 2_000 })
+        .poll(async () => (await readEffectiveAccess(elsewhere, user.id)).permissions, { timeout: NOTICE_LIMIT_MS })
         .toEqual(row?.permissions ?? []);
       expect((await readEffectiveAccess(app, user.id)).permissions).toEqual(row?.permissions ?? []);
     }

@@ -19,6 +19,7 @@ import {
   mailedSecret,
 } from '../domain/identity/accounts.ts';
 import { unique } from '../support/builders.ts';
+import { lost, settled, won } from '../support/parallel.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
@@ -26,14 +27,7 @@ import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
 const PARALLEL = 15;
 
 /** Runs the same thing many times at once. */
-function atOnce<T>(work: (n: number) => Promise<T>, times = PARALLEL): Promise<PromiseSettledResult<T>[]> {
-  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
-}
-
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const lost = (results: PromiseSettledResult<unknown>[]): unknown[] =>
-  results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+const atOnce = <T>(work: (n: number) => Promise<T>, times = PARALLEL) => settled(times, work);
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('sign-in raced', () => {
@@ -157,7 +151,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(details.filter((detail) => detail === 'No pending email change')).toHaveLength(PARALLEL - 5);
   });
 
-  it('counts every hit and lets one of many take an entry', async () => {
+  it('counts every hit and gives an entry to one of many', async () => {
     const hits = won(await atOnce(() => isWithinLimit(app, 'race', 4, 60)));
     expect(hits.filter(Boolean)).toHaveLength(4);
     expect(won(await atOnce((n) => putIfAbsent(app, 'race', { n }, 60))).filter(Boolean)).toHaveLength(1);

@@ -3,7 +3,8 @@ import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { switchToTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../domain/subscriptions/sale-samples.ts';
+import { settled } from '../support/parallel.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -13,8 +14,6 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-const times = <T>(count: number, make: (index: number) => Promise<T>) =>
-  Promise.allSettled(Array.from({ length: count }, (_, index) => make(index)));
 const reasonsOf = (results: PromiseSettledResult<unknown>[]) =>
   results.flatMap((result) => (result.status === 'rejected' ? [result.reason.detail.code ?? result.reason.detail] : []));
 const order = (tariffId: number, idempotencyKey: string | null = null) => ({
@@ -45,7 +44,7 @@ const chargesOf = (userId: number) =>
 describe('switches at once', () => {
   test('20 to one tariff: one charge, nineteen are there already', async () => {
     const { buyer, newId } = await aHolder(1_000_000);
-    const results = await times(20, () => switchToTariff(t.app, buyer, order(newId)));
+    const results = await settled(20, () => switchToTariff(t.app, buyer, order(newId)));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
     expect(reasonsOf(results)).toEqual(Array(19).fill('Already on this tariff'));
     expect(await chargesOf(buyer.userId)).toEqual({ balance: 990_000, payments: 1, charged: 10_000, tariff: newId });
@@ -54,7 +53,7 @@ describe('switches at once', () => {
 
   test('20 with one key: one charge, 20 equal answers', async () => {
     const { buyer, newId } = await aHolder(1_000_000);
-    const results = await times(20, () => switchToTariff(t.app, buyer, order(newId, 'one switch')));
+    const results = await settled(20, () => switchToTariff(t.app, buyer, order(newId, 'one switch')));
     const answers = results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason)));
     expect(answers[0]).toMatchObject({ success: true, charged_kopeks: 10_000 });
     for (const answer of answers) expect(answer).toEqual(answers[0]);
@@ -64,7 +63,7 @@ describe('switches at once', () => {
   test('to two tariffs with money for one: the balance is never overdrawn', async () => {
     const { buyer, newId } = await aHolder(10_000);
     const otherId = await aTariff(t.app, { period_prices: { 30: 60_000 } });
-    const results = await times(2, (index) => switchToTariff(t.app, buyer, order(index === 0 ? newId : otherId)));
+    const results = await settled(2, (index) => switchToTariff(t.app, buyer, order(index === 0 ? newId : otherId)));
     // The loser is judged from the winner's tariff, which costs the same: it is free.
     expect(reasonsOf(results)).toEqual([]);
     expect(await chargesOf(buyer.userId)).toMatchObject({ balance: 0, charged: 10_000 });

@@ -7,13 +7,15 @@ import { readTicket } from '../../src/domain/tickets/read-tickets.ts';
 import { remindOverdueTickets } from '../../src/domain/tickets/remind-overdue.ts';
 import { changeTicketSettings, readTicketSettings, type TicketSettingsPatch } from '../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
-import { anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
+import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
+import { anAdmin } from '../support/admins.ts';
+import { settled } from '../support/parallel.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const PARALLEL = 20;
 const CHAT = -1_007_000_000_123;
-const atOnce = <T>(work: (n: number) => Promise<T>) => Promise.allSettled(Array.from({ length: PARALLEL }, (_, n) => work(n)));
+const atOnce = <T>(work: (n: number) => Promise<T>) => settled(PARALLEL, work);
 const won = (results: PromiseSettledResult<unknown>[]) => results.filter(({ status }) => status === 'fulfilled');
 
 // One connection would put everything in a row: nothing to race.

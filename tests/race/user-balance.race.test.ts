@@ -2,27 +2,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { adjustBalance } from '../../src/domain/users/adjust-balance.ts';
-import { giveSubscription } from '../../src/domain/users/give-subscription.ts';
-import { readUser } from '../../src/domain/users/read-user.ts';
-import { registerUser } from '../../src/domain/users/register-user.ts';
-import { type UserChanges, updateUser } from '../../src/domain/users/update-user.ts';
+import { adjustBalance } from '../../src/domain/users/account/change-balance.ts';
+import { giveSubscription } from '../../src/domain/users/account/give-subscription.ts';
+import { readUser } from '../../src/domain/users/account/read-user.ts';
+import { registerUser } from '../../src/domain/users/account/register-user.ts';
+import { type UserChanges, updateUser } from '../../src/domain/users/account/update-user.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { refusals, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'race' };
-
-function atOnce<T>(times: number, work: (n: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
-  return Promise.allSettled(Array.from({ length: times }, (_, n) => work(n)));
-}
-
-const won = <T>(results: PromiseSettledResult<T>[]) =>
-  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-const refusals = (results: PromiseSettledResult<unknown>[]) =>
-  results.flatMap((result) =>
-    result.status === 'rejected' ? [(result.reason as { detail?: unknown }).detail ?? result.reason] : [],
-  );
 
 // One connection would put everything in a row: nothing to race.
 describe.runIf(serverUrl !== null)('users raced', () => {
@@ -47,7 +37,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
 
   test('fifty registrations of one messenger id make one user', async () => {
     const messengerId = 8_000_000_000 + unique();
-    const results = await atOnce(50, () => registerUser(app, actor, { ...registration, messengerId }));
+    const results = await settled(50, () => registerUser(app, actor, { ...registration, messengerId }));
     expect(won(results)).toHaveLength(1);
     expect(new Set(refusals(results))).toEqual(new Set(['User with this messenger_id already exists']));
     const [row] = await app.db.sql<{ users: number; events: number }>(
@@ -61,7 +51,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
   test('withdrawals at once never overdraw', async () => {
     const { id } = await aUser(app);
     await adjust(id, 1_000);
-    const results = await atOnce(30, () => adjust(id, -100));
+    const results = await settled(30, () => adjust(id, -100));
     expect(won(results)).toHaveLength(10);
     expect(new Set(refusals(results))).toEqual(new Set(['Insufficient balance']));
     expect((await readUser(app, id)).balanceKopeks).toBe(0);
@@ -71,7 +61,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
   test('mixed movements lose nothing', async () => {
     const { id } = await aUser(app);
     await adjust(id, 100_000);
-    const results = await atOnce(60, (n) => adjust(id, n % 2 === 0 ? 70 + n : -(30 + n)));
+    const results = await settled(60, (n) => adjust(id, n % 2 === 0 ? 70 + n : -(30 + n)));
     expect(refusals(results)).toEqual([]);
     const sum = Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? 70 + n : -(30 + n))).reduce(
       (total, amount) => total + amount,
@@ -85,7 +75,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
   test('one key at once runs once and answers alike', async () => {
     const { id } = await aUser(app);
     const key = `race-${unique()}`;
-    const results = await atOnce(20, () => adjust(id, 500, key));
+    const results = await settled(20, () => adjust(id, 500, key));
     expect(won(results)).toHaveLength(20);
     for (const view of won(results)) expect(view).toEqual(won(results)[0]);
     expect((await readUser(app, id)).balanceKopeks).toBe(500);
@@ -95,7 +85,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
   test('one referral code for many users goes to one of them', async () => {
     const users = await Promise.all(Array.from({ length: 12 }, () => aUser(app)));
     const referralCode = `race${unique()}`.slice(0, 20);
-    const results = await atOnce(users.length, (n) => updateUser(app, actor, users[n]!.id, { ...unchanged, referralCode }));
+    const results = await settled(users.length, (n) => updateUser(app, actor, users[n]!.id, { ...unchanged, referralCode }));
     expect(won(results)).toHaveLength(1);
     expect(new Set(refusals(results))).toEqual(new Set(['Referral code already in use']));
   });
@@ -106,7 +96,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
       ...{ isTrial: false, durationDays: 30, trafficLimitGb: null, deviceLimit: null, squadUuid: null, connectedSquads: null },
       replaceExisting: false,
     };
-    const results = await atOnce(15, () => giveSubscription(app, actor, id, request));
+    const results = await settled(15, () => giveSubscription(app, actor, id, request));
     expect(won(results)).toHaveLength(1);
     expect(new Set(refusals(results))).toEqual(
       new Set(['User already has a subscription. Use replace_existing=true to replace it']),
@@ -116,7 +106,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
   test('totals stay exact while statuses change everywhere, and stay small', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => aUser(app)));
     const statuses = ['blocked', 'active', 'deleted', 'active'];
-    const results = await atOnce(400, (n) =>
+    const results = await settled(400, (n) =>
       updateUser(app, actor, users[n % 20]!.id, { ...unchanged, status: statuses[Math.floor(n / 20) % 4]! }),
     );
     expect(refusals(results)).toEqual([]);

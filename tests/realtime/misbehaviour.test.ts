@@ -1,9 +1,10 @@
 import { get, request } from 'node:http';
 import { connect as connectTcp } from 'node:net';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/core/log.ts';
 import type { RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
 import type { RealtimeLimits } from '../../src/realtime/limits.ts';
+import { eventually } from '../support/eventually.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';
 import { connect, disconnectAll } from './socket-client.ts';
@@ -68,7 +69,7 @@ describe('what clients send', () => {
     client.ws.on('open', () => client.say('{"type":"ping"}'));
     const types: unknown[] = [];
     client.ws.on('message', (data) => types.push(JSON.parse(String(data)).type));
-    await vi.waitFor(() => expect(types).toEqual(['connection', 'pong']));
+    await eventually(() => expect(types).toEqual(['connection', 'pong']));
   });
 
   it('closes an oversize message with 1009 and lives on', async () => {
@@ -114,14 +115,14 @@ describe('clients that do not listen', () => {
       await emit(t.app, { payload: { n, filler } });
       expect(((await quick.next()).payload as { n: number }).n).toBe(n);
     }
-    await vi.waitFor(() => expect(server.realtime.counts().ws).toBe(1), { timeout: 3_000 });
+    await eventually(() => expect(server.realtime.counts().ws).toBe(1));
     slow.ws.resume();
     expect([1006, 1013]).toContain((await slow.closed).code);
     await quick.ping();
   });
 
   it('drops one that is gone without a word, and keeps one that only answers heartbeats', async () => {
-    await start({ heartbeatMs: 60, idleMs: 300 });
+    await start({ heartbeatMs: 60, idleMs: 1_500 });
     const [dead, quiet] = [await feed({ autoPong: false }), await feed()];
     expect((await dead.closed).code).toBe(1006);
     expect(quiet.ws.readyState).toBe(quiet.ws.OPEN);
@@ -138,7 +139,7 @@ describe('clients that do not listen', () => {
     expect(server.realtime.counts()).toEqual({ ws: 1, cabinet: 1 });
     client.ws.terminate();
     cabinet.ws.terminate();
-    await vi.waitFor(() => expect(server.realtime.counts()).toEqual({ ws: 0, cabinet: 0 }));
+    await eventually(() => expect(server.realtime.counts()).toEqual({ ws: 0, cabinet: 0 }));
     await emit(t.app, {});
     await emit(t.app, { audience: 'staff' });
     await emit(t.app, { audience: 'user', userId: 2 });
@@ -201,7 +202,7 @@ describe('bounds', () => {
       );
     }
     await (await feed()).ping();
-    await vi.waitFor(() => expect(server.realtime.counts().ws).toBe(1));
+    await eventually(() => expect(server.realtime.counts().ws).toBe(1));
   });
 });
 

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addMs, MINUTE_MS } from '../../src/core/clock.ts';
 import { deleteApiToken, setApiTokenActive } from '../../src/domain/access/manage-tokens.ts';
+import { DEFAULT_LIMITS } from '../../src/realtime/limits.ts';
+import { eventually, NOTICE_LIMIT_MS } from '../support/eventually.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';
-import { connect, disconnectAll } from './socket-client.ts';
+import { connect, disconnectAll, type SocketClient } from './socket-client.ts';
 
 const actor = { kind: 'system', name: 'test' } as const;
 const INVALID = { code: 1008, reason: 'Unauthorized: Invalid token' };
@@ -15,7 +17,7 @@ beforeAll(async () => {
   t = await testApp();
 });
 beforeEach(async () => {
-  server = await startRealtime(t.app, t.database, { limits: { tickMs: 500 } });
+  server = await startRealtime(t.app, t.database, { limits: { tickMs: 500, recheckUserMs: 10 * MINUTE_MS } });
 });
 afterEach(async () => {
   disconnectAll();
@@ -35,22 +37,24 @@ async function cabinet(userId: number, expiresAt?: Date) {
   return client;
 }
 
-/** Resolves with the close, and fails when it takes longer than a second. */
-async function closedWithinASecond(client: { closed: Promise<{ code: number; reason: string }> }) {
-  const startedAt = performance.now();
-  const close = await client.closed;
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
-  return close;
+/**
+ * Resolves with the close. That it comes within a second follows from the tick of half a second, which looks at what a notice or the
+ * service's clock says; cached answers are trusted for longer than the limit here.
+ */
+async function closedByATick(client: SocketClient) {
+  expect(DEFAULT_LIMITS.tickMs).toBeLessThanOrEqual(500);
+  await expect.poll(() => client.ws.readyState, { timeout: NOTICE_LIMIT_MS }).toBe(client.ws.CLOSED);
+  return client.closed;
 }
 
 describe('sockets of a withdrawn credential', () => {
-  it('close within a second when the API token is revoked or deleted; other tokens stay', async () => {
+  it('close at the next tick when the API token is revoked or deleted; other tokens stay', async () => {
     const [revoked, deleted, kept] = [await anApiToken(t.app), await anApiToken(t.app), await anApiToken(t.app)];
     const clients = [await feed(revoked.token), await feed(revoked.token), await feed(deleted.token)];
     const other = await feed(kept.token);
     await setApiTokenActive(t.app, actor, revoked.id, false);
     await deleteApiToken(t.app, actor, deleted.id);
-    expect(await Promise.all(clients.map(closedWithinASecond))).toEqual([INVALID, INVALID, INVALID]);
+    expect(await Promise.all(clients.map(closedByATick))).toEqual([INVALID, INVALID, INVALID]);
     await other.ping();
     expect(server.realtime.counts().ws).toBe(1);
     await emit(t.app, { payload: { still: 'here' } });
@@ -58,29 +62,29 @@ describe('sockets of a withdrawn credential', () => {
     expect(clients.flatMap((client) => client.heard)).toHaveLength(3);
   });
 
-  it('close within a second when the API token expires', async () => {
+  it('close at the next tick when the API token expires', async () => {
     const { token } = await anApiToken(t.app, addMs(t.clock.now(), MINUTE_MS));
     const client = await feed(token);
     t.clock.advance(MINUTE_MS);
-    expect(await closedWithinASecond(client)).toEqual(INVALID);
+    expect(await closedByATick(client)).toEqual(INVALID);
   });
 
-  it('close within a second when the access token expires', async () => {
+  it('close at the next tick when the access token expires', async () => {
     server.person(31);
     const later = await cabinet(31, addMs(t.clock.now(), 5 * MINUTE_MS));
     const client = await cabinet(31, addMs(t.clock.now(), MINUTE_MS));
     t.clock.advance(MINUTE_MS);
-    expect(await closedWithinASecond(client)).toEqual(INVALID);
+    expect(await closedByATick(client)).toEqual(INVALID);
     await later.ping();
   });
 
-  it('close within a second when the user is blocked, of no other user', async () => {
+  it('close at the next tick when the user is blocked, of no other user', async () => {
     const person = server.person(32);
     server.person(33);
     const [blocked, other] = [await cabinet(32), await cabinet(33)];
     person.isActive = false;
     await t.app.cache.forget(t.app.db, ['user:32']);
-    expect(await closedWithinASecond(blocked)).toEqual(INVALID);
+    expect(await closedByATick(blocked)).toEqual(INVALID);
     await other.ping();
   });
 
@@ -90,7 +94,7 @@ describe('sockets of a withdrawn credential', () => {
     person.isActive = false;
     await emit(t.app, { type: 'account.banned', payload: { reason: 'abuse' }, audience: 'user', userId: 34 });
     expect(await client.next()).toEqual({ type: 'account.banned', reason: 'abuse' });
-    expect(await closedWithinASecond(client)).toEqual(INVALID);
+    expect(await closedByATick(client)).toEqual(INVALID);
   });
 });
 
@@ -104,7 +108,7 @@ describe('sockets of a user whose rights change', () => {
     const checks = vi.fn(() => false);
     Object.defineProperty(person, 'hearsStaff', { get: checks });
     await t.app.cache.forget(t.app.db, ['roles:35']);
-    await vi.waitFor(() => expect(checks).toHaveBeenCalled(), { timeout: 1_000 });
+    await eventually(() => expect(checks).toHaveBeenCalled());
     await tell(2);
     await emit(t.app, { type: 'balance.change', payload: {}, audience: 'user', userId: 35 });
     expect(await client.next()).toEqual({ type: 'balance.change' });
@@ -116,7 +120,7 @@ describe('sockets of a user whose rights change', () => {
     const checks = vi.fn(() => true);
     Object.defineProperty(person, 'isGateDown', { get: checks });
     await t.app.cache.forget(t.app.db, ['access-policies']);
-    await vi.waitFor(() => expect(checks).toHaveBeenCalled(), { timeout: 1_000 });
+    await eventually(() => expect(checks).toHaveBeenCalled());
     await client.ping();
     expect(server.realtime.counts().cabinet).toBe(1);
   });

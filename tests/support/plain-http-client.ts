@@ -6,7 +6,7 @@ import { type HttpClient, type HttpRequest, OutboundError } from '../../src/core
  * followed, and only idempotent calls (and 429) are sent again. No waiting between tries.
  */
 export function createPlainHttpClient(options: { system?: string; retries?: number; timeoutMs?: number } = {}): HttpClient {
-  const { system = 'test', retries = 2, timeoutMs = 5_000 } = options;
+  const { system = 'test', retries = 2, timeoutMs = 60_000 } = options;
 
   async function once(request: HttpRequest) {
     try {

@@ -176,7 +176,7 @@ describe('the tarball of the client', () => {
     const program = `import { createCabinetClient, createFeedClient } from '@subscription-service/client';
       const baseUrl = ${JSON.stringify(service.url)};
       const feed = createFeedClient({ baseUrl, apiKey: ${JSON.stringify(apiKey)} });
-      setTimeout(() => process.exit(3), 20000).unref();
+      setTimeout(() => process.exit(3), 120_000).unref();
       feed.onEvent('user.created', ({ payload, timestamp }) => {
         feed.close();
         if (payload.email !== 'node@shop.example' || Number.isNaN(Date.parse(timestamp))) throw new Error(JSON.stringify(payload));
@@ -211,7 +211,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     run([join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'], project);
     browser = await startChromium(executable);
     page = browser.context.pages()[0] ?? (await browser.context.newPage());
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(120_000);
     page.on('pageerror', (error) => problems.push(String(error)));
   });
 
@@ -230,7 +230,7 @@ describe('the example cabinet', { shuffle: false }, () => {
       const letter = state.mail.find(({ to }) => to === EMAIL);
       return /https?:\/\/\S+\/verify-email\?token=[\w.~%-]+/.exec(letter?.text ?? '')?.[0] ?? null;
     };
-    await expect.poll(find, { timeout: 20_000 }).not.toBeNull();
+    await expect.poll(find).not.toBeNull();
     return (await find())!;
   }
 
@@ -254,7 +254,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await page.goto(link);
     await page.getByTestId('balance').waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
-    await expect.poll(() => textOf('live'), { timeout: 20_000 }).toBe('на связи');
+    await expect.poll(() => textOf('live')).toBe('на связи');
     await expect.poll(() => textOf('balance')).toMatch(/^0\s₽$/);
     await page.getByTestId('tariff').first().waitFor();
 
@@ -267,14 +267,14 @@ describe('the example cabinet', { shuffle: false }, () => {
     await payPage.locator('button.pay').click();
     await payPage.locator('button.refund').waitFor();
     await payPage.close();
-    await expect.poll(() => textOf('balance'), { timeout: 20_000 }).toMatch(/^1\s500\s₽$/);
+    await expect.poll(() => textOf('balance')).toMatch(/^1\s500\s₽$/);
     expect(await textOf('news')).toContain('Баланс пополнен: +1');
     expect(await page.getByTestId('pay-link').count()).toBe(0);
     await shoot('3-topped-up');
 
     await page.getByTestId('buy').first().click();
     await page.getByTestId('subscription-link').waitFor();
-    await expect.poll(() => textOf('news'), { timeout: 20_000 }).toContain('Подписка активна');
+    await expect.poll(() => textOf('news')).toContain('Подписка активна');
     const subscriptionUrl = await textOf('subscription-link');
     expect((await fetch(subscriptionUrl ?? '')).status).toBe(200);
     expect(await textOf('balance')).not.toMatch(/^1\s500\s₽$/);
@@ -294,7 +294,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await page.evaluate(`localStorage.setItem('cabinet.tokens',
       JSON.stringify({ ...JSON.parse(localStorage.getItem('cabinet.tokens')), accessToken: 'refused' }))`);
     await page.reload();
-    await expect.poll(() => textOf('live'), { timeout: 20_000 }).toBe('на связи');
+    await expect.poll(() => textOf('live')).toBe('на связи');
     await expect.poll(() => textOf('balance')).toMatch(/₽/);
     expect(refreshes).toEqual([200]);
     await page.getByRole('button', { name: 'Выйти' }).click();

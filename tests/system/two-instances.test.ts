@@ -8,6 +8,7 @@ import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/ser
 import { systemClock } from '../../src/core/clock.ts';
 import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
+import { NOTICE_LIMIT_MS } from '../support/eventually.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 const PANEL_KEY = 'panel-key-of-this-test';
@@ -111,21 +112,19 @@ describe.skipIf(!serverUrl)(
       receiver.close();
     });
 
-    test('a revoked API token stops working on both within a second', async () => {
+    test('a revoked API token stops working on both by the notice of its revocation', async () => {
       const made = (await door(first).post('/tokens', { name: 'to be revoked' })).body;
       const with2 = (service: ServiceProcess) => openDoor(service.url, { 'x-api-key': made.token });
       for (const service of [first, second]) expect((await with2(service).get('/tokens')).status).toBe(200);
       expect((await door(first).post(`/tokens/${made.id}/revoke`)).status).toBe(200);
-      const revokedAt = performance.now();
       for (const service of [first, second]) {
         await until(
           'the refusal',
           () => with2(service).get('/tokens'),
           (reply) => reply.status === 401,
-          1_000,
+          NOTICE_LIMIT_MS,
         );
       }
-      expect(performance.now() - revokedAt).toBeLessThan(1_000);
     });
 
     test('kill -9 in the middle of 200 parallel purchases loses and doubles nothing, and the panel converges', async () => {
@@ -204,7 +203,7 @@ describe.skipIf(!serverUrl)(
       expect(names).toHaveLength(PURCHASES);
       expect(new Set(names).size).toBe(PURCHASES);
       second = await startInstance();
-    }, 480_000);
+    });
 
     async function signIn(messengerId: number, initData: string): Promise<string> {
       const reply = await openDoor(first.url).post('/cabinet/auth/messenger', { init_data: initData });

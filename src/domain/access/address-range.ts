@@ -5,8 +5,8 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 const MAPPED_PREFIX_BITS = 96;
 
 /**
- * Reads an IP address or a CIDR range. What is written as IPv4-mapped IPv6 (`::ffff:10.0.0.0/104`) is the IPv4 range (`10.0.0.0/8`),
- * since clients' addresses are brought to that form, too.
+ * Reads an IP address or a CIDR range. An IPv4-mapped IPv6 range (`::ffff:10.0.0.0/104`) is the IPv4 range (`10.0.0.0/8`),
+ * since clients' addresses are converted to that form, too.
  * @returns null for anything else: also for a mapped range that would reach beyond the mapped addresses, and an address with a zone
  */
 export function parseRange(text: string): readonly [base: Address, bits: number] | null {
@@ -23,7 +23,7 @@ export function parseRange(text: string): readonly [base: Address, bits: number]
   return bits < MAPPED_PREFIX_BITS ? null : [base.toIPv4Address(), bits - MAPPED_PREFIX_BITS];
 }
 
-/** Is the address in the range? One that cannot be read holds nothing. */
+/** Is the address in the range? A malformed range contains nothing. */
 export function isInRange(address: Address, range: string): boolean {
   const parsed = parseRange(range);
   return parsed !== null && parsed[0].kind() === address.kind() && address.match(parsed[0], parsed[1]);

@@ -1,76 +1,30 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 
-export interface Assignment {
-  id: number;
-  userId: number;
-  roleId: number;
-  roleName: string;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  email: string | null;
-  assignedBy: number | null;
-  assignedAt: Date;
-  expiresAt: Date | null;
-  isActive: boolean;
-}
+const ASSIGNMENT = columns('UserRole', ['id', 'userId', 'roleId', 'assignedBy', 'assignedAt', 'expiresAt', 'isActive']);
+const USER = columns('User', ['messengerId', 'username', 'firstName', 'email']);
 
-interface AssignmentRow {
-  id: number;
-  userId: number;
-  roleId: number;
-  roleName: string;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  email: string | null;
-  assignedBy: number | null;
-  assignedAt: Date;
-  expiresAt: Date | null;
-  isActive: boolean;
-}
+/** A role of a user, with the names of both. */
+export type Assignment = RowOf<typeof ASSIGNMENT> & RowOf<typeof USER> & { roleName: string };
 
-const SELECT = `SELECT ur.id, ur.user_id, ur.role_id, r.name AS role_name, u.messenger_id, u.username, u.first_name, u.email,
-    ur.assigned_by, ur.assigned_at, ur.expires_at, ur.is_active
+const SELECT = `SELECT ${ASSIGNMENT.of('ur')}, r.name AS role_name, ${USER.of('u')}
   FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id JOIN users u ON u.id = ur.user_id`;
 
-function toAssignment(row: AssignmentRow): Assignment {
-  return {
-    id: row.id,
-    userId: row.userId,
-    roleId: row.roleId,
-    roleName: row.roleName,
-    messengerId: row.messengerId,
-    username: row.username,
-    firstName: row.firstName,
-    email: row.email,
-    assignedBy: row.assignedBy,
-    assignedAt: row.assignedAt,
-    expiresAt: row.expiresAt,
-    isActive: row.isActive,
-  };
-}
-
 /** Active assignments of a role, newest first. */
-export async function listAssignmentsOfRole(db: Db, roleId: number): Promise<Assignment[]> {
-  const rows = await db.sql<AssignmentRow>(
-    `${SELECT} WHERE ur.role_id = $1::bigint AND ur.is_active ORDER BY ur.assigned_at DESC, ur.id DESC`,
-    [roleId],
-  );
-  return rows.map(toAssignment);
+export function listAssignmentsOfRole(db: Db, roleId: number): Promise<Assignment[]> {
+  return db.sql<Assignment>(`${SELECT} WHERE ur.role_id = $1::bigint AND ur.is_active ORDER BY ur.assigned_at DESC, ur.id DESC`, [
+    roleId,
+  ]);
 }
 
 export async function findAssignment(db: Db, id: number): Promise<Assignment | null> {
-  const [row] = await db.sql<AssignmentRow>(`${SELECT} WHERE ur.id = $1::bigint`, [id]);
-  return row ? toAssignment(row) : null;
+  const [row] = await db.sql<Assignment>(`${SELECT} WHERE ur.id = $1::bigint`, [id]);
+  return row ?? null;
 }
 
 export async function findAssignmentOf(db: Db, userId: number, roleId: number): Promise<Assignment | null> {
-  const [row] = await db.sql<AssignmentRow>(`${SELECT} WHERE ur.user_id = $1::bigint AND ur.role_id = $2::bigint`, [
-    userId,
-    roleId,
-  ]);
-  return row ? toAssignment(row) : null;
+  const [row] = await db.sql<Assignment>(`${SELECT} WHERE ur.user_id = $1::bigint AND ur.role_id = $2::bigint`, [userId, roleId]);
+  return row ?? null;
 }
 
 /** @returns false when there is no such assignment */
@@ -79,13 +33,13 @@ export async function lockAssignment(db: Db, id: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The user cannot be deleted until the transaction ends. @returns false when there is none */
-export async function holdUser(db: Db, userId: number): Promise<boolean> {
+/** Locks the user against deletion until the transaction ends. @returns false when there is none */
+export async function lockUserAgainstDeletion(db: Db, userId: number): Promise<boolean> {
   const rows = await db.sql('SELECT id FROM users WHERE id = $1::bigint FOR KEY SHARE', [userId]);
   return rows.length > 0;
 }
 
-/** Gives the role, or gives it again with the new terms. @returns id of the assignment */
+/** Assigns the role, or updates the assignment and activates it. @returns id of the assignment */
 export async function upsertAssignment(
   db: Db,
   assignment: { userId: number; roleId: number; assignedBy: number; expiresAt: Date | null; now: Date },
@@ -102,44 +56,20 @@ export async function upsertAssignment(
 }
 
 export async function deleteAssignment(db: Db, id: number): Promise<void> {
-  await db.sql('DELETE FROM user_roles WHERE id = $1::int RETURNING id', [id]);
+  await db.prisma.userRole.delete({ where: { id }, select: { id: true } });
 }
 
-export interface AdminUser {
-  userId: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  email: string | null;
-  roleNames: string[];
-}
+const ADMIN = columns('User', ['messengerId', 'username', 'firstName', 'lastName', 'email']);
+
+export type AdminUser = RowOf<typeof ADMIN> & { userId: number; roleNames: string[] };
 
 /** Users with a role in effect (assignment active and not expired, role active), with the names of those roles. */
-export async function listAdminUsers(db: Db, now: Date): Promise<AdminUser[]> {
-  const rows = await db.sql<{
-    id: number;
-    messengerId: number | null;
-    username: string | null;
-    firstName: string | null;
-    lastName: string | null;
-    email: string | null;
-    roleNames: string[];
-  }>(
-    `SELECT u.id, u.messenger_id, u.username, u.first_name, u.last_name, u.email,
-       jsonb_agg(r.name ORDER BY r.level DESC, r.id) AS role_names
+export function listAdminUsers(db: Db, now: Date): Promise<AdminUser[]> {
+  return db.sql<AdminUser>(
+    `SELECT u.id AS user_id, ${ADMIN.of('u')}, jsonb_agg(r.name ORDER BY r.level DESC, r.id) AS role_names
      FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id JOIN users u ON u.id = ur.user_id
      WHERE ur.is_active AND r.is_active AND (ur.expires_at IS NULL OR ur.expires_at > $1::timestamptz)
      GROUP BY u.id ORDER BY u.id`,
     [now],
   );
-  return rows.map((row) => ({
-    userId: row.id,
-    messengerId: row.messengerId,
-    username: row.username,
-    firstName: row.firstName,
-    lastName: row.lastName,
-    email: row.email,
-    roleNames: row.roleNames,
-  }));
 }

@@ -3,10 +3,10 @@ import { storableText } from '../../core/db/storable-text.ts';
 import { createRedactor, isSecretKey, REDACTED, type Redactor } from '../../core/redaction.ts';
 import { secretKeys } from '../settings/catalogue/catalogue.ts';
 
-/** Longest text of one field and longest JSON of the whole; an audit row tells what was done, it is no backup. */
+/** Longest text of one field and longest JSON of the whole; an audit row shows what was done, it is no backup. */
 const MAX_TEXT = 2_000;
 const MAX_DETAILS = 16_384;
-/** Parts that may be left out of details that are too long, least telling first. */
+/** Parts that may be left out of details that are too long, the least informative first. */
 const OPTIONAL_PARTS = ['request_body', 'query_params', 'before', 'after'] as const;
 const SECRET_NAME = /(?:secret|private|access|signing|encryption|session|hmac)_?key$|_pass$|^pass$|_code_verifier$/i;
 
@@ -15,8 +15,8 @@ const redactor: Redactor = createRedactor();
 const registered = new Set<string>();
 
 /**
- * A copy fit for the audit log (spec 01 H7): blanked are values under a secret's name, the `value` beside a `key` that names a secret
- * setting, every value of a secret setting, and texts with the shape of a token; long texts are cut, and the whole is kept within 16 KiB.
+ * A copy for the audit log (spec 01 H7): redacts values under a secret's name, the `value` beside a `key` that names a secret setting,
+ * every value of a secret setting, and texts in the form of a token; cuts long texts and limits the whole to 16 KiB.
  */
 export function auditDetails(app: App, details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   registerSecrets(app);
@@ -30,7 +30,7 @@ export function auditDetails(app: App, details: Readonly<Record<string, unknown>
   return clean;
 }
 
-/** Secrets change at run time; the pattern over them is built again only for one not seen before. */
+/** Secrets change at run time; the pattern of them is rebuilt only for a new one. */
 function registerSecrets(app: App): void {
   for (const key of secretKeys) {
     const value = app.settings.get(key);
@@ -59,7 +59,7 @@ function isSecretName(name: string): boolean {
   return isSecretKey(name) || SECRET_NAME.test(name) || secretSettings.has(name.toUpperCase());
 }
 
-/** The database's JSON takes neither U+0000 nor half a surrogate pair. */
+/** The database refuses U+0000 and half a surrogate pair in JSON. */
 function cleanText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… [${text.length} characters]` : text;
   return redactor.text(storableText(short));

@@ -1,9 +1,10 @@
 import { firstCharacters } from '../../core/characters.ts';
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import { storableText } from '../../core/db/storable-text.ts';
 import type { AuditEntry } from './types.ts';
 
-/** Appends rows in their order. The actor's name is taken down as it is now; an actor who is gone by now leaves no id. */
+/** Appends rows in their order, with the present name of the actor; the row of an actor who is deleted by now has no id. */
 export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
   const rows = entries.map((entry) => ({
     user_id: entry.userId,
@@ -34,99 +35,84 @@ export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[])
   );
 }
 
-/** As much of it as the column takes. */
+/** Cuts a text to the length of its column. */
 function cut(text: string | null | undefined, length: number): string | null {
   return text === null || text === undefined ? null : firstCharacters(storableText(text), length);
 }
 
+/** What is absent or null does not restrict the list. */
 export interface AuditFilter {
-  userId: number | null;
+  userId?: number | null | undefined;
   /** Part of the action, any case. */
-  action: string | null;
-  resourceType: string | null;
-  status: string | null;
-  /** Inclusive, as `to`. */
-  from: Date | null;
-  to: Date | null;
+  action?: string | null | undefined;
+  resourceType?: string | null | undefined;
+  status?: string | null | undefined;
+  /** Inclusive, as `dateTo`. */
+  dateFrom?: Date | null | undefined;
+  dateTo?: Date | null | undefined;
 }
 
-export interface AuditRow {
-  id: number;
-  /** Null = the user is gone. */
-  userId: number | null;
-  actorName: string | null;
-  action: string;
-  resourceType: string | null;
-  resourceId: string | null;
-  details: Record<string, unknown> | null;
-  ipAddress: string | null;
-  userAgent: string | null;
-  status: string;
-  requestMethod: string | null;
-  requestPath: string | null;
-  createdAt: Date;
-  firstName: string | null;
-  email: string | null;
-}
+const ENTRY = columns('AdminAuditLog', [
+  ...([
+    'id',
+    'userId',
+    'actorName',
+    'action',
+    'resourceType',
+    'resourceId',
+    'details',
+    'ipAddress',
+    'userAgent',
+    'status',
+  ] as const),
+  ...(['requestMethod', 'requestPath', 'createdAt'] as const),
+]);
+const USER = columns('User', ['firstName', 'email']);
 
-interface Row {
-  id: number;
-  userId: number | null;
-  actorName: string | null;
-  action: string;
-  resourceType: string | null;
-  resourceId: string | null;
-  details: Record<string, unknown> | null;
-  ipAddress: string | null;
-  userAgent: string | null;
-  status: string;
-  requestMethod: string | null;
-  requestPath: string | null;
-  createdAt: Date;
-  firstName: string | null;
-  email: string | null;
-}
+/** `userId` null: the user is gone, or it was an API token. */
+export type AuditRow = RowOf<typeof ENTRY> & { [Field in keyof RowOf<typeof USER>]: string | null };
 
-/** Where rows stand in the list: newest first. */
+/** Position in the list, newest first. */
 export interface AuditPosition {
   createdAt: Date;
   id: number;
 }
 
 /**
- * Distinct actions, found by hopping over the index from one to the next: there are some dozens among millions of rows. A part of an
- * action thus becomes a list of actions, and that an index serves.
+ * Distinct actions, by a loose index scan: there are some dozens among millions of rows. A search for a part of an action thus becomes
+ * a search for a list of actions, which uses the index.
  */
 export async function listAuditActions(db: Db): Promise<string[]> {
   const rows = await db.sql<{ action: string }>(
-    `WITH RECURSIVE hop AS (
+    `WITH RECURSIVE scan AS (
        (SELECT action FROM admin_audit_log ORDER BY action LIMIT 1)
        UNION ALL
-       SELECT (SELECT l.action FROM admin_audit_log l WHERE l.action > hop.action ORDER BY l.action LIMIT 1) FROM hop WHERE hop.action IS NOT NULL)
-     SELECT action FROM hop WHERE action IS NOT NULL`,
+       SELECT (SELECT l.action FROM admin_audit_log l WHERE l.action > scan.action ORDER BY l.action LIMIT 1) FROM scan WHERE scan.action IS NOT NULL)
+     SELECT action FROM scan WHERE action IS NOT NULL`,
   );
   return rows.map((row) => row.action);
 }
 
-/** @param actions actions that `filter.action` stands for; null = all */
+/** @param actions actions that match `filter.action`; null = all */
 function conditions(filter: AuditFilter, actions: readonly string[] | null, values: unknown[]): string[] {
   const parts: string[] = [];
   const add = (text: string, value: unknown) => {
+    if (value === null || value === undefined) return;
     values.push(value);
     parts.push(text.replace('?', `$${values.length}`));
   };
-  if (filter.userId !== null) add('l.user_id = ?::bigint', filter.userId);
-  if (actions !== null) add('l.action = ANY(?::text[])', actions);
-  if (filter.resourceType !== null) add('l.resource_type = ?', filter.resourceType);
-  if (filter.status !== null) add('l.status = ?', filter.status);
-  if (filter.from !== null) add('l.created_at >= ?::timestamptz', filter.from);
-  if (filter.to !== null) add('l.created_at <= ?::timestamptz', filter.to);
+  add('l.user_id = ?::bigint', filter.userId);
+  add('l.action = ANY(?::text[])', actions);
+  add('l.resource_type = ?', filter.resourceType);
+  add('l.status = ?', filter.status);
+  add('l.created_at >= ?::timestamptz', filter.dateFrom);
+  add('l.created_at <= ?::timestamptz', filter.dateTo);
   return parts;
 }
 
 const whereOf = (parts: readonly string[]) => (parts.length > 0 ? `WHERE ${parts.join(' AND ')}` : '');
 
-/** Newest first. @param page either an offset, or the row after which to go on */
+/** Newest first. @param page either an offset, or the row after which the page begins */
 export async function listAuditRows(
   db: Db,
   filter: AuditFilter,
@@ -140,33 +126,15 @@ export async function listAuditRows(
     parts.push(`(l.created_at, l.id) < ($${values.length - 1}::timestamptz, $${values.length}::bigint)`);
   }
   // The page is cut first, so that users are looked up for its rows only.
-  const rows = await db.sql<Row>(
+  return db.sql<AuditRow>(
     `WITH page AS (SELECT l.* FROM admin_audit_log l ${whereOf(parts)} ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::bigint)
-     SELECT page.id, page.user_id, page.actor_name, page.action, page.resource_type, page.resource_id, page.details, page.ip_address,
-       page.user_agent, page.status, page.request_method, page.request_path, page.created_at, u.first_name, u.email
+     SELECT ${ENTRY.of('page')}, ${USER.of('u')}
      FROM page LEFT JOIN users u ON u.id = page.user_id ORDER BY page.created_at DESC, page.id DESC`,
     values,
   );
-  return rows.map((row) => ({
-    id: row.id,
-    userId: row.userId,
-    actorName: row.actorName,
-    action: row.action,
-    resourceType: row.resourceType,
-    resourceId: row.resourceId,
-    details: row.details,
-    ipAddress: row.ipAddress,
-    userAgent: row.userAgent,
-    status: row.status,
-    requestMethod: row.requestMethod,
-    requestPath: row.requestPath,
-    createdAt: row.createdAt,
-    firstName: row.firstName,
-    email: row.email,
-  }));
 }
 
-/** Rows on one side of an id; the log only grows, so what lies below an old id is counted once. */
+/** Counts the rows on one side of an id; the log only grows, so the rows below an old id are counted once. */
 export async function countAuditRows(
   db: Db,
   filter: AuditFilter,

@@ -6,32 +6,32 @@ import { insertAuditEntries } from './audit-repo.ts';
 import type { AuditPort } from './ports.ts';
 import type { AuditEntry } from './types.ts';
 
-/** A row that nobody waits for waits this long for company. */
+/** A row that no answer waits for is delayed this long, so that more rows share its statement. */
 const LINGER_MS = 25;
 const BATCH = 200;
-/** With the database away; then rows are given up, oldest first, so that memory stays bounded. */
+/** Limit while the database is unavailable; then the oldest rows are dropped, so that memory stays bounded. */
 const MAX_WAITING = 20_000;
 const RETRY_MS = 1_000;
-/** An answer waits no longer than this for a database that is slow; its row is written all the same. */
+/** An answer waits no longer than this for a slow database; its row is still written. */
 const MAX_ANSWER_WAIT_MS = 2_000;
 
 interface Waiting {
   db: Db;
   entry: AuditEntry;
-  /** Lets go whoever waits for the row; more often than once does no harm. */
+  /** Resolves the promise of the row; may be called more than once. */
   settle: () => void;
 }
 
 /**
- * Writes audit rows in batches beside the requests: one statement for everything that came meanwhile (spec 01 H24). Rows of one
- * process keep their order. A row that the table refuses is given up alone; a database that is away or does not answer in time is
- * tried again, while nobody waits: the change is done or refused, and its answer must not hang on the log (spec 06 section 0).
+ * Writes audit rows in batches beside the requests: one statement for all rows that came meanwhile (spec 01 H24). Rows of one process
+ * keep their order. A row that the table refuses is dropped alone. While the database is unavailable or too slow the rows are retried
+ * and no answer waits: the change is done or refused, and its answer must not depend on the log (spec 06 section 0).
  */
 export class AuditWriter implements AuditPort {
   readonly #log: Logger;
   readonly #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
-  /** Whether the timer only waits for company, so that it may be brought forward. */
+  /** Whether the timer only delays a row for a shared statement, so that it may be replaced by an earlier one. */
   #isLingering = false;
   #writing: Promise<void> | null = null;
 
@@ -47,14 +47,14 @@ export class AuditWriter implements AuditPort {
         resolve();
       };
       this.#waiting.push({ db, entry, settle });
-      if (this.#waiting.length > MAX_WAITING) this.#giveUp(this.#waiting.splice(0, BATCH), 'too many rows wait');
-      // An answer that waits gets company only from what comes while the statement before is under way.
+      if (this.#waiting.length > MAX_WAITING) this.#drop(this.#waiting.splice(0, BATCH), 'too many rows wait');
+      // A row that an answer waits for is not delayed; it shares a statement with rows that come during the statement before.
       this.#start(isAwaited || this.#waiting.length >= BATCH ? 0 : LINGER_MS);
     });
   }
 
   async flush(): Promise<void> {
-    // What is under way may fail and put its rows back: they are still ours to write.
+    // A running statement may fail and put its rows back: they must still be written.
     while (this.#writing !== null) await this.#writing;
     await this.#begin(true);
   }
@@ -66,27 +66,27 @@ export class AuditWriter implements AuditPort {
       clearTimeout(this.#timer);
     }
     this.#isLingering = delayMs === LINGER_MS;
-    // The timer must not inherit an open transaction from whoever happened to record first.
+    // The timer must not inherit the open transaction of the first caller.
     runOutsideTransaction(() => {
       this.#timer = setTimeout(() => void this.#begin(false), delayMs);
       this.#timer.unref();
     });
   }
 
-  /** Only one at a time, so that rows keep their order and none is under way unseen when the database is closed. */
+  /** One at a time, so that rows keep their order and no statement runs unnoticed when the database is closed. */
   #begin(isLast: boolean): Promise<void> {
     clearTimeout(this.#timer ?? undefined);
     this.#timer = null;
-    this.#writing = this.#drain(isLast).then((isAway) => {
+    this.#writing = this.#drain(isLast).then((isUnavailable) => {
       this.#writing = null;
-      if (this.#waiting.length > 0) this.#start(isAway ? RETRY_MS : 0);
+      if (this.#waiting.length > 0) this.#start(isUnavailable ? RETRY_MS : 0);
     });
     return this.#writing;
   }
 
   /**
-   * @param isLast rows that cannot be written now are given up, because there is no later
-   * @returns whether it ended because the database is away
+   * @param isLast rows that cannot be written now are dropped, because the service stops
+   * @returns whether it stopped because the database is unavailable
    */
   async #drain(isLast: boolean): Promise<boolean> {
     while (this.#waiting.length > 0) {
@@ -98,8 +98,8 @@ export class AuditWriter implements AuditPort {
       } catch (error) {
         this.#waiting.unshift(...batch);
         if (isLast) {
-          // All of them: a table that is locked would cost the stop one time-out a batch.
-          this.#giveUp(this.#waiting.splice(0), 'the database is away', error);
+          // All of them: with a locked table the stop would wait for one time-out per batch.
+          this.#drop(this.#waiting.splice(0), 'the database is unavailable', error);
           return true;
         }
         for (const row of this.#waiting) row.settle();
@@ -111,8 +111,8 @@ export class AuditWriter implements AuditPort {
   }
 
   /**
-   * @param batch is left with the rows that are still to be written
-   * @throws what means that the database is away
+   * @param batch afterwards has the rows that are still to be written
+   * @throws errors that mean that the database is unavailable
    */
   async #write(db: Db, batch: Waiting[]): Promise<void> {
     try {
@@ -122,15 +122,15 @@ export class AuditWriter implements AuditPort {
       );
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      if (batch.length === 1) return this.#giveUp(batch, 'the table refuses it', error);
-      // One row spoils the statement: each gets its own.
+      if (batch.length === 1) return this.#drop(batch, 'the table refuses it', error);
+      // One row made the statement fail: each row gets a statement of its own.
       for (; batch.length > 0; batch.shift()) await this.#write(db, batch.slice(0, 1));
       return;
     }
     for (const row of batch) row.settle();
   }
 
-  #giveUp(rows: readonly Waiting[], reason: string, error?: unknown): void {
+  #drop(rows: readonly Waiting[], reason: string, error?: unknown): void {
     this.#log.error(
       { err: error, rows: rows.length, actions: rows.slice(0, 5).map(({ entry }) => entry.action), reason },
       'AUDIT ROWS LOST',

@@ -8,11 +8,11 @@ import { findTokenByHash, rehashToken, touchToken } from './repo.ts';
 import { hasTokenShape, tokenCacheKey, tokenHash } from './rules.ts';
 import type { ApiToken } from './types.ts';
 
-/** How long a checked token is believed without a query; a revocation reaches every instance at once through the cache. */
+/** How long a checked token is cached; a revocation clears the cache of every instance with its commit. */
 const TRUST_MS = 15_000;
 
 /**
- * Checks an API token (spec 01 section 4.1). Made-up texts are refused before any query; use is noted at most once a minute.
+ * Checks an API token (spec 01 section 4.1). Texts without the form of a token are refused before any query; use is recorded at most once a minute.
  * @throws AppError 401 'Missing API key' | 'Invalid or expired API key'
  */
 export async function authenticateToken(
@@ -31,7 +31,7 @@ export async function authenticateToken(
     const found = await findTokenByHash(app.db, hash);
     if (found) return found;
     if (secret) {
-      // Made before the operator set the HMAC secret: found by its plain hash once, then moved to the keyed one.
+      // Created before the operator set the HMAC secret: found by its plain hash once, then stored under the keyed one.
       const old = await findTokenByHash(app.db, tokenHash(text, algorithm, null));
       if (old) {
         await rehashToken(app.db, old.id, hash);
@@ -41,7 +41,7 @@ export async function authenticateToken(
     return isDefault ? ensureDefaultToken(app) : null;
   });
   if (!token || !isUsable(token, app.clock.now())) throw invalidKey();
-  noteUse(app, token, ip);
+  recordUse(app, token, ip);
   return { kind: 'token', tokenId: token.id, name: token.name };
 }
 
@@ -60,12 +60,12 @@ function isDefaultToken(app: App, text: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** In the background: a request neither waits for the note nor fails with it. */
-function noteUse(app: App, token: ApiToken, ip: string | null): void {
+/** In the background: the request neither waits for it nor fails with it. */
+function recordUse(app: App, token: ApiToken, ip: string | null): void {
   const now = app.clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < MINUTE_MS) return;
   token.lastUsedAt = now;
   touchToken(app.db, token.id, ip, now).catch((error: unknown) =>
-    app.log.warn({ err: error }, 'the use of an API token was not noted'),
+    app.log.warn({ err: error }, 'the use of an API token was not recorded'),
   );
 }

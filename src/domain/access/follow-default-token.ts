@@ -4,15 +4,13 @@ import { storeOf } from '../settings/settings-store.ts';
 import { ensureDefaultToken } from './manage-tokens.ts';
 
 /**
- * Keeps the operator's own token in step with its settings (spec 01 section 9): a new text or name counts without a restart, wakes
- * a revoked row and switches off the row of the former text. Every instance does it; doing it again changes nothing. @returns how to stop
+ * Applies changes of the default token's settings without a restart (spec 01 section 9): a new text or name activates its row and
+ * deactivates the row of the former text. Every instance does it; a repetition changes nothing. @returns stops following
  */
 export function followDefaultToken(app: App): () => void {
   return storeOf(app).onChange(['WEB_API_DEFAULT_TOKEN', 'WEB_API_DEFAULT_TOKEN_NAME'], () =>
     runOutsideTransaction(() => {
-      ensureDefaultToken(app).catch((err: unknown) =>
-        app.log.error({ err }, 'the default API token could not be brought in step'),
-      );
+      ensureDefaultToken(app).catch((err: unknown) => app.log.error({ err }, 'the default API token could not be updated'));
     }),
   );
 }

@@ -4,9 +4,9 @@ import { configAdmins, forgetAccess } from './read-effective-access.ts';
 import { findSeededRole, grantToConfigAdmins, insertSystemRole, lockSeeding } from './role-repo.ts';
 
 /**
- * Gives Superadmin to the registered owner of a verified e-mail, in the caller's transaction (spec 01 section 12).
+ * Assigns Superadmin to the registered owner of a verified e-mail, in the caller's transaction (spec 01 section 12).
  * @param user `email` in lower case
- * @returns `isLasting` false: ADMIN_IDS or ADMIN_EMAILS name others only, so the next start takes the role away again
+ * @returns `isLasting` false: ADMIN_IDS or ADMIN_EMAILS name others only, so the next start revokes the role
  */
 export async function grantSuperadmin(
   t: App,

@@ -8,17 +8,17 @@ import {
   deleteAssignment,
   findAssignment,
   findAssignmentOf,
-  holdUser,
   listAdminUsers,
   listAssignmentsOfRole,
   lockAssignment,
+  lockUserAgainstDeletion,
   upsertAssignment,
 } from './assignment-repo.ts';
 import { keepOwnRights, readGrantor, requireGrantable } from './grantor.ts';
 import { roleNotFound } from './manage-roles.ts';
 import { SUPERADMIN_LEVEL } from './permission-catalogue.ts';
 import { forgetAccess } from './read-effective-access.ts';
-import { findRole, shareRole } from './role-admin-repo.ts';
+import { findRole, lockRoleForShare } from './role-repo.ts';
 
 const SUPERADMINS_ELSEWHERE = 'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables.';
 const superadminRole = (advice: string) => refuse('superadmin_role_fixed', 403, `${SUPERADMINS_ELSEWHERE} ${advice}`);
@@ -35,21 +35,21 @@ export async function listRoleUsers(app: App, roleId: number): Promise<Assignmen
 }
 
 /**
- * Gives a role below the actor's level, holding nothing beyond the actor's own permissions; a pair that exists is activated again
- * and takes the new terms (spec 01 section 12, H4).
- * @param order `expiresAt` null = for good
+ * Assigns a role below the actor's level that has no permission beyond the actor's own; an existing assignment is updated and
+ * activated (spec 01 section 12, H4).
+ * @param request `expiresAt` null means no expiry
  * @throws AppError 403 | 404 'Role not found' | 404 'Target user not found'
  */
 export async function assignRole(
   app: App,
   actor: AdminActor,
-  order: { userId: number; roleId: number; expiresAt: Date | null },
+  request: { userId: number; roleId: number; expiresAt: Date | null },
 ): Promise<Assignment> {
   return inTransaction(app, (t) =>
     keepOwnRights(t, actor, async () => {
-      // Users are locked before everything else (spec 00); what is missing is told in the order of the interface.
-      const isUser = await holdUser(t.db, order.userId);
-      const role = await shareRole(t.db, order.roleId);
+      // Users are locked first (spec 00, lock order); the refusals come in the order of the interface.
+      const isUser = await lockUserAgainstDeletion(t.db, request.userId);
+      const role = await lockRoleForShare(t.db, request.roleId);
       if (!role) throw roleNotFound();
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Add the user there and restart the bot.');
       const grantor = await readGrantor(t, actor);
@@ -58,24 +58,24 @@ export async function assignRole(
       }
       requireGrantable(grantor, role.permissions);
       if (!isUser) throw refuse('target_user_not_found', 404, 'Target user not found');
-      const before = await findAssignmentOf(t.db, order.userId, role.id);
-      const id = await upsertAssignment(t.db, { ...order, assignedBy: actor.userId, now: t.clock.now() });
+      const before = await findAssignmentOf(t.db, request.userId, role.id);
+      const id = await upsertAssignment(t.db, { ...request, assignedBy: actor.userId, now: t.clock.now() });
       const after = await findAssignment(t.db, id);
-      await forgetAccess(t, [order.userId]);
+      await forgetAccess(t, [request.userId]);
       t.audit?.note({ resourceId: id, before: termsOf(before), after: termsOf(after) });
       return after!;
     }),
   );
 }
 
-/** Takes a role away. @throws AppError 403 | 404 'Role assignment not found' */
+/** Revokes a role. @throws AppError 403 | 404 'Role assignment not found' */
 export async function revokeRole(app: App, actor: AdminActor, assignmentId: number): Promise<void> {
   await inTransaction(app, (t) =>
     keepOwnRights(t, actor, async () => {
       const isThere = await lockAssignment(t.db, assignmentId);
       const assignment = isThere ? await findAssignment(t.db, assignmentId) : null;
       if (!assignment) throw refuse('assignment_not_found', 404, 'Role assignment not found');
-      const role = await shareRole(t.db, assignment.roleId);
+      const role = await lockRoleForShare(t.db, assignment.roleId);
       if (!role) throw refuse('role_not_found', 404, 'Associated role not found');
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Remove the user from env and restart the bot.');
       const grantor = await readGrantor(t, actor);

@@ -14,7 +14,7 @@ import {
 } from './policy-repo.ts';
 import { conditionIssues } from './policy-rules.ts';
 import { forgetPolicies } from './read-effective-access.ts';
-import { type AdminRole, shareRole } from './role-admin-repo.ts';
+import { type AdminRole, lockRoleForShare } from './role-repo.ts';
 
 const policyNotFound = () => refuse('policy_not_found', 404, 'Policy not found');
 
@@ -25,9 +25,9 @@ export function listPolicies(app: App, filter: { roleId: number | null; includeI
 
 export interface PolicyDraft {
   name: string;
-  description: string | null;
-  /** Null = for everybody. */
-  roleId: number | null;
+  description?: string | null | undefined;
+  /** Null or absent = for everybody. */
+  roleId?: number | null | undefined;
   priority: number;
   effect: 'allow' | 'deny';
   conditions: Record<string, unknown>;
@@ -36,16 +36,25 @@ export interface PolicyDraft {
 }
 
 /**
- * Makes a policy for a role below the actor's level; a global one takes a superadmin (spec 01 section 13, H6).
- * @throws ValidationError for conditions of a wrong shape
+ * Creates a policy for a role below the actor's level; a global one needs a superadmin (spec 01 section 13, H6).
+ * @throws ValidationError for malformed conditions
  * @throws AppError 403 | 404 'Referenced role not found'
  */
 export async function createPolicy(app: App, actor: AdminActor, draft: PolicyDraft): Promise<NamedPolicy> {
   requireConditions(draft.conditions);
+  const { roleId = null, description = null } = draft;
   return inTransaction(app, (t) =>
     keepOwnRights(t, actor, async () => {
-      const role = await requireReach(t, await readGrantor(t, actor), draft.roleId);
-      const row = { ...draft, actions: [...draft.actions], isActive: true, createdBy: actor.userId, createdAt: t.clock.now() };
+      const role = await requireReach(t, await readGrantor(t, actor), roleId);
+      const row = {
+        ...draft,
+        roleId,
+        description,
+        actions: [...draft.actions],
+        isActive: true,
+        createdBy: actor.userId,
+        createdAt: t.clock.now(),
+      };
       const id = await insertPolicy(t.db, row);
       await forgetPolicies(t);
       const policy = { ...row, id, roleName: role?.name ?? null };
@@ -55,21 +64,21 @@ export async function createPolicy(app: App, actor: AdminActor, draft: PolicyDra
   );
 }
 
-/** What is left out stays. */
+/** Absent fields stay as they are; so do fields that are null, but for the description and the role. */
 export interface PolicyChange {
-  name?: string | undefined;
+  name?: string | null | undefined;
   description?: string | null | undefined;
   roleId?: number | null | undefined;
-  priority?: number | undefined;
-  effect?: 'allow' | 'deny' | undefined;
-  conditions?: Record<string, unknown> | undefined;
-  resource?: string | undefined;
-  actions?: readonly string[] | undefined;
-  isActive?: boolean | undefined;
+  priority?: number | null | undefined;
+  effect?: 'allow' | 'deny' | null | undefined;
+  conditions?: Record<string, unknown> | null | undefined;
+  resource?: string | null | undefined;
+  actions?: readonly string[] | null | undefined;
+  isActive?: boolean | null | undefined;
 }
 
 /**
- * Changes a policy; both the role it was for and the one it will be for must be within the actor's reach. Counts at once.
+ * Changes a policy; its old and its new role must both be below the actor's level. Takes effect at once.
  * @throws ValidationError | AppError 403 | 404 'Policy not found' | 404 'Referenced role not found'
  */
 export async function updatePolicy(app: App, actor: AdminActor, policyId: number, change: PolicyChange): Promise<NamedPolicy> {
@@ -115,13 +124,13 @@ export async function deletePolicy(app: App, actor: AdminActor, policyId: number
   });
 }
 
-/** A role that has no policy over its head can be bound by those above it; everybody only by a superadmin. */
+/** A policy of a role can be managed by those above the role's level, a global one by a superadmin only. */
 async function requireReach(t: App, grantor: Grantor, roleId: number | null): Promise<AdminRole | null> {
   if (roleId === null) {
     if (grantor.level < TOP_LEVEL) throw refuse('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
     return null;
   }
-  const role = await shareRole(t.db, roleId);
+  const role = await lockRoleForShare(t.db, roleId);
   if (!role) throw refuse('role_not_found', 404, 'Referenced role not found');
   if (role.level >= grantor.level) {
     throw refuse('policy_out_of_reach', 403, 'Cannot manage a policy of a role at or above your own level');

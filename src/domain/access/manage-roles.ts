@@ -8,7 +8,7 @@ import { PERMISSION_CATALOGUE } from './permission-catalogue.ts';
 import { forgetPolicies, forgetRole } from './read-effective-access.ts';
 import {
   type AdminRole,
-  countAssignments,
+  countActiveAssignments,
   deleteRole as deleteRow,
   insertRole,
   isRoleNameTaken,
@@ -16,15 +16,15 @@ import {
   listRoles as listRows,
   lockRole,
   updateRole as writeRole,
-} from './role-admin-repo.ts';
+} from './role-repo.ts';
 import { unknownPermissions } from './role-rules.ts';
 
 export const roleNotFound = () => refuse('role_not_found', 404, 'Role not found');
 const roleNameTaken = () => refuse('role_name_taken', 409, 'Role with this name already exists');
 
 /** The registry of permissions, section by section (spec 01 section 15). */
-export function listPermissions(): { section: string; actions: readonly string[] }[] {
-  return Object.entries(PERMISSION_CATALOGUE).map(([section, actions]) => ({ section, actions }));
+export function listPermissions(): { section: string; actions: string[] }[] {
+  return Object.entries(PERMISSION_CATALOGUE).map(([section, actions]) => ({ section, actions: [...actions] }));
 }
 
 /** Roles by descending level, each with the number of its active assignments. */
@@ -34,15 +34,15 @@ export function listRoles(app: App, filter: { includeInactive: boolean }): Promi
 
 export interface RoleDraft {
   name: string;
-  description: string | null;
+  description?: string | null | undefined;
   level: number;
   permissions: readonly string[];
-  color: string | null;
-  icon: string | null;
+  color?: string | null | undefined;
+  icon?: string | null | undefined;
 }
 
 /**
- * Makes a role below the actor's level that holds nothing beyond the actor's own permissions (spec 01 section 12, H4).
+ * Creates a role below the actor's level that has no permission beyond the actor's own permissions (spec 01 section 12, H4).
  * @throws AppError 400 'Invalid permissions: …' | 403 | 409 'Role with this name already exists'
  */
 export async function createRole(app: App, actor: AdminActor, draft: RoleDraft): Promise<ListedRole> {
@@ -54,26 +54,28 @@ export async function createRole(app: App, actor: AdminActor, draft: RoleDraft):
     }
     requireGrantable(grantor, draft.permissions);
     const permissions = [...new Set(draft.permissions)];
-    const role = await insertRole(t.db, { ...draft, permissions, createdBy: actor.userId, now: t.clock.now() });
+    const { description = null, color = null, icon = null } = draft;
+    const row = { ...draft, description, color, icon, permissions, createdBy: actor.userId, now: t.clock.now() };
+    const role = await insertRole(t.db, row);
     if (!role) throw roleNameTaken();
     t.audit?.note({ resourceId: role.id, before: null, after: role });
     return { ...role, userCount: 0 };
   });
 }
 
-/** What is left out stays; null clears a description, colour or icon. */
+/** Absent fields stay as they are; null clears a description, colour or icon and leaves any other field as it is. */
 export interface RoleChange {
-  name?: string | undefined;
+  name?: string | null | undefined;
   description?: string | null | undefined;
-  level?: number | undefined;
-  permissions?: readonly string[] | undefined;
+  level?: number | null | undefined;
+  permissions?: readonly string[] | null | undefined;
   color?: string | null | undefined;
   icon?: string | null | undefined;
-  isActive?: boolean | undefined;
+  isActive?: boolean | null | undefined;
 }
 
 /**
- * Changes a role below the actor's level; it counts at once on every instance. Only permissions that the change adds, or that it
+ * Changes a role below the actor's level; it takes effect at once on every instance. Only permissions that the change adds, or that it
  * brings back by activation, must be the actor's own.
  * @throws AppError 400 | 403 | 404 'Role not found' | 409
  */
@@ -81,7 +83,7 @@ export async function updateRole(app: App, actor: AdminActor, roleId: number, ch
   try {
     return await inTransaction(app, (t) => keepOwnRights(t, actor, () => changeRole(t, actor, roleId, change)));
   } catch (error) {
-    // Somebody else took the name between the look and the write.
+    // Another request took the name between the check and the update.
     if (isUniqueViolation(error, 'name')) throw roleNameTaken();
     throw error;
   }
@@ -97,16 +99,16 @@ async function changeRole(t: App, actor: AdminActor, roleId: number, change: Rol
   if (fixed.length > 0) throw refuse('system_role_fixed', 403, `Cannot change ${fixed.join(', ')} on a system role`);
   if (next.level >= grantor.level) throw refuse('role_level_too_high', 403, 'Cannot set role level >= your own role level');
   requireKnown(next.permissions.filter((permission) => !role.permissions.includes(permission)));
-  const isRevived = next.isActive && !role.isActive;
+  const isActivated = next.isActive && !role.isActive;
   requireGrantable(
     grantor,
-    next.permissions.filter((permission) => isRevived || !role.permissions.includes(permission)),
+    next.permissions.filter((permission) => isActivated || !role.permissions.includes(permission)),
   );
   if (next.name !== role.name && (await isRoleNameTaken(t.db, next.name, role.id))) throw roleNameTaken();
   await writeRole(t.db, next, t.clock.now());
   await forgetRole(t, role.id);
   t.audit?.note({ resourceId: role.id, before: role, after: next });
-  return { ...next, userCount: await countAssignments(t.db, role.id) };
+  return { ...next, userCount: await countActiveAssignments(t.db, role.id) };
 }
 
 /**
@@ -121,7 +123,7 @@ export async function deleteRole(app: App, actor: AdminActor, roleId: number): P
       if (role.isSystem) throw refuse('system_role_fixed', 403, 'Cannot delete a system role');
       const grantor = await readGrantor(t, actor);
       if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot delete a role at or above your own level');
-      // Before the rows are gone: the holders are found by them.
+      // Before the rows are deleted, because they name the users.
       await forgetRole(t, role.id);
       await deleteRow(t.db, role.id);
       await forgetPolicies(t);
@@ -148,7 +150,7 @@ function withChange(role: AdminRole, change: RoleChange): AdminRole {
   };
 }
 
-/** Names on the wire, because they are shown. */
+/** Field names of the interface, because the answer shows them. */
 function systemFieldsOf(role: AdminRole, next: AdminRole): string[] {
   return [...(next.isActive === role.isActive ? [] : ['is_active']), ...(next.level === role.level ? [] : ['level'])];
 }

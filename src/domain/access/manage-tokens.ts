@@ -19,11 +19,11 @@ import {
 import { newTokenText, tokenCacheKey, tokenHash, visiblePrefix } from './rules.ts';
 import type { ApiToken } from './types.ts';
 
-/** Which row is that of the default token, also after a restart with another value in the environment. */
+/** Stores the id of the default token, so that it is found after a restart with another value in the environment. */
 const DEFAULT_TOKEN_STATE = 'access:default-token';
-/** Stands in `created_by` of default tokens (spec 01 section 1.2). */
+/** `created_by` of default tokens (spec 01 section 1.2). */
 const DEFAULT_TOKEN_MAKER = 'migration';
-/** Characters that the column of a token's name holds. */
+/** Length of the column of the name. */
 const MAX_NAME_LENGTH = 255;
 
 export interface TokenRequest {
@@ -38,7 +38,7 @@ export function listApiTokens(app: App): Promise<ApiToken[]> {
 }
 
 /**
- * Makes an API token. Its text is in this answer and nowhere else.
+ * Creates an API token. Its text is returned here only and is not stored.
  * @throws ValidationError 422 for an empty or too long name or a past expiry
  */
 export async function createApiToken(app: App, actor: Actor, request: TokenRequest): Promise<ApiToken & { token: string }> {
@@ -61,18 +61,18 @@ export async function createApiToken(app: App, actor: Actor, request: TokenReque
     createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
     now,
   });
-  app.audit?.note({ resourceId: token.id, before: null, after: noteOf(token) });
+  app.audit?.note({ resourceId: token.id, before: null, after: auditedFields(token) });
   return { ...token, token: text };
 }
 
-/** Switches a token on or off; on every instance with the commit. Idempotent. @throws AppError 404 'Token not found' */
+/** Activates or deactivates a token, on every instance with the commit. Idempotent. @throws AppError 404 'Token not found' */
 export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number, isActive: boolean): Promise<ApiToken> {
   return inTransaction(app, async (t) => {
-    const held = await lockToken(t.db, tokenId);
-    if (!held) throw tokenNotFound();
+    const locked = await lockToken(t.db, tokenId);
+    if (!locked) throw tokenNotFound();
     const token = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
-    await t.cache.forget(t.db, [tokenCacheKey(held.hash)]);
-    t.audit?.note({ before: noteOf(held.token), after: noteOf(token) });
+    await t.cache.forget(t.db, [tokenCacheKey(locked.hash)]);
+    t.audit?.note({ before: auditedFields(locked.token), after: auditedFields(token) });
     return token;
   });
 }
@@ -80,19 +80,19 @@ export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number
 /** @throws AppError 404 'Token not found' */
 export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): Promise<void> {
   await inTransaction(app, async (t) => {
-    const held = await lockToken(t.db, tokenId);
-    if (!held) throw tokenNotFound();
+    const locked = await lockToken(t.db, tokenId);
+    if (!locked) throw tokenNotFound();
     await deleteToken(t.db, tokenId);
-    await t.cache.forget(t.db, [tokenCacheKey(held.hash)]);
-    t.audit?.note({ before: noteOf(held.token), after: null });
+    await t.cache.forget(t.db, [tokenCacheKey(locked.hash)]);
+    t.audit?.note({ before: auditedFields(locked.token), after: null });
   });
 }
 
 /**
- * The operator's own token (`WEB_API_DEFAULT_TOKEN`) exists and is active after this (spec 01 section 9). The one that it replaces is
- * switched off, if the service made it for the former value: a text that was changed because it leaked must not stay a key. A token that
- * somebody made for himself stays as it is.
- * @returns null when none is set; the last one is left to be revoked by hand then
+ * Creates or activates the operator's own token (`WEB_API_DEFAULT_TOKEN`, spec 01 section 9). The token of the former value is
+ * deactivated if the service created it, because a value that was changed after a leak must not stay valid. A token that somebody
+ * created for himself is not changed.
+ * @returns null when no token is set; the last one then stays active until it is revoked by hand
  */
 export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
   const text = app.settings.get('WEB_API_DEFAULT_TOKEN');
@@ -120,7 +120,7 @@ export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
   });
 }
 
-/** The token of a first start: made when the installation has none at all. @returns its text, once */
+/** Creates a token when the installation has none, for a first start. @returns its text, once */
 export async function ensureFirstToken(app: App): Promise<string | null> {
   if ((await countTokens(app.db)) > 0) return null;
   const made = await createApiToken(
@@ -131,8 +131,13 @@ export async function ensureFirstToken(app: App): Promise<string | null> {
   return made.token;
 }
 
-/** What the audit log keeps of a token. */
-const noteOf = ({ name, prefix, isActive, expiresAt }: ApiToken) => ({ name, prefix, isActive, expiresAt });
+/** The fields of a token that the audit log stores. */
+const auditedFields = ({ name, tokenPrefix, isActive, expiresAt }: ApiToken) => ({
+  name,
+  prefix: tokenPrefix,
+  isActive,
+  expiresAt,
+});
 
 function currentHash(app: App, text: string): string {
   return tokenHash(text, app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM'), app.settings.get('WEB_API_TOKEN_HMAC_SECRET'));

@@ -30,7 +30,7 @@ export const PERMISSION_CATALOGUE = {
   updates: ['read', 'manage'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Level from which a role is the superadmins' own, managed by ADMIN_IDS and ADMIN_EMAILS alone. */
+/** From this level on a role is managed by ADMIN_IDS and ADMIN_EMAILS only. */
 export const SUPERADMIN_LEVEL = 999;
 
 /** Level of a config admin; superadmin roles count as this (spec 01 section 12). */

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { isInRange } from './address-range.ts';
 import { SUPERADMIN_LEVEL, TOP_LEVEL } from './permission-catalogue.ts';
 
-/** What a user holds by roles that are in effect now: assignment active and not expired, role active. */
+/** What a user may do by the roles in effect: assignment active and not expired, role active. */
 export interface EffectiveAccess {
   roleIds: number[];
   /** Role names, highest level first. */
@@ -10,6 +10,16 @@ export interface EffectiveAccess {
   permissions: string[];
   /** Highest level, 0 without roles. */
   level: number;
+}
+
+/** @param roles roles in effect, highest level first */
+export function accessOf(roles: readonly { id: number; name: string; level: number; permissions: string[] }[]): EffectiveAccess {
+  return {
+    roleIds: roles.map((role) => role.id),
+    roles: roles.map((role) => role.name),
+    permissions: [...new Set(roles.flatMap((role) => role.permissions))],
+    level: roles[0]?.level ?? 0,
+  };
 }
 
 export const NO_ACCESS: EffectiveAccess = { roleIds: [], roles: [], permissions: [], level: 0 };
@@ -32,7 +42,7 @@ export interface ConfigAdmins {
   emails: ReadonlySet<string>;
 }
 
-/** Reads ADMIN_IDS and ADMIN_EMAILS; one item of ADMIN_IDS that is no whole number voids that whole list (spec 01 section 4.5). */
+/** Reads ADMIN_IDS and ADMIN_EMAILS; one item of ADMIN_IDS that is no integer makes that whole list empty (spec 01 section 4.5). */
 export function parseConfigAdmins(adminIds: string, adminEmails: string): ConfigAdmins {
   const ids = adminIds.split(',').map((item) => item.trim());
   const given = ids.filter((item) => item !== '');
@@ -44,7 +54,7 @@ export function parseConfigAdmins(adminIds: string, adminEmails: string): Config
   };
 }
 
-/** Config admins pass every permission and no policy binds them. An e-mail counts only when its owner has proved it (spec 01 H1). */
+/** Config admins have every permission and no policy applies to them. An e-mail counts only when it is verified (spec 01 H1). */
 export function isConfigAdmin(
   admins: ConfigAdmins,
   user: { messengerId: number | null; email: string | null; emailVerified: boolean },
@@ -80,7 +90,7 @@ export function denialReason(
     if (policy.roleId !== null && !access.roleIds.includes(policy.roleId)) continue;
     if (!matchesPattern(policy.resource, section)) continue;
     if (!policy.actions.some((pattern) => matchesPattern(pattern, action))) continue;
-    if (conditionsHold(policy.conditions, ip, now)) return `Denied by policy: ${policy.name}`;
+    if (areConditionsMet(policy.conditions, ip, now)) return `Denied by policy: ${policy.name}`;
   }
   return null;
 }
@@ -123,8 +133,8 @@ function characterClass(inside: string): string {
   }
 }
 
-/** All conditions must hold; a malformed one does not. Unknown ones and `max_actions_per_hour` say nothing. */
-function conditionsHold(conditions: Readonly<Record<string, unknown>>, ip: string | null, now: Date): boolean {
+/** All conditions must be met; a malformed one never is. Unknown ones and `max_actions_per_hour` are ignored. */
+function areConditionsMet(conditions: Readonly<Record<string, unknown>>, ip: string | null, now: Date): boolean {
   const { time_range: range, ip_whitelist: addresses } = conditions;
   if (range !== undefined && range !== null && !isWithin(range, now)) return false;
   if (addresses !== undefined && addresses !== null && !isListed(addresses, ip)) return false;

@@ -5,10 +5,10 @@ const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const MAX_ADDRESSES = 200;
 
 /**
- * Judges the conditions of a policy by their shape (spec 01 section 13): `time_range` {start, end} as `HH:MM`, `ip_whitelist` a list
- * of addresses and CIDR ranges, `max_actions_per_hour` a positive whole number (kept, without effect). A condition that cannot be
- * read would never hold, and a deny policy that never holds protects nothing; so it is refused, and so is an unknown one.
- * @returns issues of a 422, empty when all is well
+ * Checks the form of a policy's conditions (spec 01 section 13): `time_range` {start, end} as `HH:MM`, `ip_whitelist` a list
+ * of addresses and CIDR ranges, `max_actions_per_hour` a positive integer (stored, without effect). A malformed or
+ * unknown condition is refused, because it would never be met and a deny policy with it would have no effect.
+ * @returns issues of a 422, empty when the conditions are valid
  */
 export function conditionIssues(conditions: Readonly<Record<string, unknown>>): ValidationIssue[] {
   return Object.entries(conditions).flatMap(([name, value]) => {

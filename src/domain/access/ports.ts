@@ -4,12 +4,12 @@ import type { AuditEntry } from './types.ts';
 /** Takes rows of the audit log and writes them in batches beside the requests. */
 export interface AuditPort {
   /**
-   * Resolves when the row is in the table or has been given up with a line in the log, and also when it has to wait for a database that
-   * is away or takes longer than about 2 s: then it is written later. Never rejects.
+   * Resolves when the row is in the table or has been dropped with a line in the log, and also when the database is unavailable or takes
+   * longer than about 2 s: then the row is written later. Never rejects.
    * @param isAwaited an answer waits for it, so it is written at once
    */
   record(db: Db, entry: AuditEntry, isAwaited?: boolean): Promise<void>;
-  /** Writes what waits; to be called before the database is closed. */
+  /** Writes all pending rows; to be called before the database is closed. */
   flush(): Promise<void>;
 }
 

@@ -11,10 +11,10 @@ import {
   listAuditRows,
 } from './audit-repo.ts';
 
-/** Rows of an export read at once; between two reads nothing is held. */
+/** Rows of an export that one statement reads; no transaction is open between two. */
 const EXPORT_STEP = 1_000;
 const MAX_AGENT = 200;
-/** How long the older part of a total is believed; a row older than this minute has been written by every instance. */
+/** Rows older than this have been written by every instance, so their count is cached for `TOTAL_TRUST_MS`. */
 const OLD_MS = MINUTE_MS;
 const TOTAL_TRUST_MS = 10 * MINUTE_MS;
 const ACTIONS_TRUST_MS = MINUTE_MS;
@@ -31,8 +31,8 @@ export async function listAuditLog(
 }
 
 /**
- * The same rows as CSV, read bit by bit while they are sent. The first bit is read before: what fails then is still an answer, later
- * only a broken connection. @param limit most rows
+ * The same rows as CSV, read in parts while they are sent. The first part is read before the answer begins: its failure is an error
+ * answer, a later one only a broken connection. @param limit maximum of rows
  */
 export async function exportAuditLog(app: App, filter: AuditFilter, limit: number): Promise<Readable> {
   const parts = csvOf(app, filter, limit);
@@ -56,17 +56,17 @@ export function auditExportName(now: Date): string {
 }
 
 /** @returns null = every action */
-async function actionsLike(app: App, part: string | null): Promise<string[] | null> {
-  if (part === null || part === '') return null;
+async function actionsLike(app: App, part: string | null | undefined): Promise<string[] | null> {
+  if (!part) return null;
   const wanted = part.toLowerCase();
   const known = await app.cache.read('audit-actions', ACTIONS_TRUST_MS, () => listAuditActions(app.db));
   const found = known.filter((action) => action.toLowerCase().includes(wanted));
   if (found.length > 0) return found;
-  // A first row of its kind may be younger than the list.
+  // The first row of an action may be younger than the cached list.
   return (await listAuditActions(app.db)).filter((action) => action.toLowerCase().includes(wanted));
 }
 
-/** The log only grows: what is older than a minute is counted once in a while, the rest each time. */
+/** The log only grows: the count of rows older than a minute is cached, the rest is counted each time. */
 async function countLog(app: App, filter: AuditFilter, actions: readonly string[] | null): Promise<number> {
   const key = `audit-total:${JSON.stringify([filter, actions])}`;
   const old = await app.cache.read(key, TOTAL_TRUST_MS, async () => {
@@ -85,12 +85,12 @@ async function* csvOf(app: App, filter: AuditFilter, limit: number): AsyncGenera
   const actions = await actionsLike(app, filter.action);
   let after: AuditPosition | null = null;
   let head = csvLine(COLUMNS);
-  for (let left = limit; left > 0; ) {
-    const rows: AuditRow[] = await listAuditRows(app.db, filter, actions, { limit: Math.min(left, EXPORT_STEP), after });
+  for (let remaining = limit; remaining > 0; ) {
+    const rows: AuditRow[] = await listAuditRows(app.db, filter, actions, { limit: Math.min(remaining, EXPORT_STEP), after });
     yield head + rows.map((row) => csvLine(cellsOf(row))).join('');
     head = '';
     if (rows.length === 0) return;
-    left -= rows.length;
+    remaining -= rows.length;
     after = rows.at(-1)!;
     if (rows.length < EXPORT_STEP) return;
   }
@@ -107,15 +107,15 @@ function cellsOf(row: AuditRow): string[] {
     row.status,
     cell(row.ipAddress),
     cell(row.requestMethod),
-    harmless(cell(row.requestPath)),
+    escapeFormula(cell(row.requestPath)),
     row.createdAt.toISOString(),
-    harmless(cell(row.userAgent).slice(0, MAX_AGENT)),
-    harmless(row.details === null ? '' : JSON.stringify(row.details)),
+    escapeFormula(cell(row.userAgent).slice(0, MAX_AGENT)),
+    escapeFormula(row.details === null ? '' : JSON.stringify(row.details)),
   ];
 }
 
-/** A spreadsheet would run such a cell as a formula. */
-function harmless(text: string): string {
+/** Otherwise a spreadsheet would run such a cell as a formula. */
+function escapeFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 

@@ -1,14 +1,16 @@
 import type { App } from '../../core/app.ts';
 import {
   type AccessPolicy,
+  accessOf,
   type ConfigAdmins,
   type EffectiveAccess,
   isConfigAdmin as isListedAdmin,
   parseConfigAdmins,
 } from './permission-rules.ts';
-import { listActivePolicies, listHeldRoles, listRoleHolderIds } from './role-repo.ts';
+import { listActivePolicies } from './policy-repo.ts';
+import { listRolesInEffect, listUserIdsOfRole } from './role-repo.ts';
 
-/** Roles and policies are believed this long without a query; a change reaches every instance with its commit (spec 01 H24). */
+/** How long roles and policies are cached; a change reaches every instance with its commit (spec 01 H24). */
 const TRUST_MS = 15_000;
 const POLICIES_KEY = 'access-policies';
 
@@ -16,15 +18,9 @@ const rolesKey = (userId: number) => `roles:${userId}`;
 
 /** Permissions, role names and level of a user by roles in effect. Not for use inside a transaction (may query the root). */
 export function readEffectiveAccess(app: App, userId: number): Promise<EffectiveAccess> {
-  return app.cache.read(rolesKey(userId), TRUST_MS, async () => {
-    const held = await listHeldRoles(app.db, userId, app.clock.now());
-    return {
-      roleIds: held.map((role) => role.id),
-      roles: held.map((role) => role.name),
-      permissions: [...new Set(held.flatMap((role) => role.permissions))],
-      level: held[0]?.level ?? 0,
-    };
-  });
+  return app.cache.read(rolesKey(userId), TRUST_MS, async () =>
+    accessOf(await listRolesInEffect(app.db, userId, app.clock.now())),
+  );
 }
 
 /** All active policies, highest priority first. */
@@ -39,7 +35,7 @@ export async function forgetAccess(t: App, userIds: readonly number[]): Promise<
 
 /** Call where a role's permissions, level or activity change or before it is deleted, in the same transaction. */
 export async function forgetRole(t: App, roleId: number): Promise<void> {
-  await forgetAccess(t, await listRoleHolderIds(t.db, roleId));
+  await forgetAccess(t, await listUserIdsOfRole(t.db, roleId));
 }
 
 /** Call where a policy changes, in the same transaction. */

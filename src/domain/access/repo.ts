@@ -1,47 +1,21 @@
+import { columns } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { ApiToken } from './types.ts';
 
-interface TokenRow {
-  id: number;
-  name: string;
-  tokenPrefix: string;
-  description: string | null;
-  isActive: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-  expiresAt: Date | null;
-  lastUsedAt: Date | null;
-  lastUsedIp: string | null;
-  createdBy: string | null;
-}
+/** Never `tokenHash`: what a use case returns may reach an answer. */
+export const TOKEN = columns('ApiToken', [
+  ...(['id', 'name', 'tokenPrefix', 'description', 'isActive', 'createdAt', 'updatedAt', 'expiresAt'] as const),
+  ...(['lastUsedAt', 'lastUsedIp', 'createdBy'] as const),
+]);
 
-const COLUMNS =
-  'id, name, token_prefix, description, is_active, created_at, updated_at, expires_at, last_used_at, last_used_ip, created_by';
-
-function toToken(row: TokenRow): ApiToken {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.tokenPrefix,
-    description: row.description,
-    isActive: row.isActive,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    expiresAt: row.expiresAt,
-    lastUsedAt: row.lastUsedAt,
-    lastUsedIp: row.lastUsedIp,
-    createdBy: row.createdBy,
-  };
-}
-
-export async function listTokens(db: Db): Promise<ApiToken[]> {
-  const rows = await db.sql<TokenRow>(`SELECT ${COLUMNS} FROM web_api_tokens ORDER BY created_at DESC, id DESC LIMIT 1000`);
-  return rows.map(toToken);
+/** Newest first, at most 1,000. */
+export function listTokens(db: Db): Promise<ApiToken[]> {
+  return db.sql<ApiToken>(`SELECT ${TOKEN.of()} FROM web_api_tokens ORDER BY created_at DESC, id DESC LIMIT 1000`);
 }
 
 export async function findTokenByHash(db: Db, hash: string): Promise<ApiToken | null> {
-  const [row] = await db.sql<TokenRow>(`SELECT ${COLUMNS} FROM web_api_tokens WHERE token_hash = $1`, [hash]);
-  return row ? toToken(row) : null;
+  const [row] = await db.sql<ApiToken>(`SELECT ${TOKEN.of()} FROM web_api_tokens WHERE token_hash = $1`, [hash]);
+  return row ?? null;
 }
 
 export interface NewToken {
@@ -55,28 +29,28 @@ export interface NewToken {
 }
 
 export async function insertToken(db: Db, token: NewToken): Promise<ApiToken> {
-  const [row] = await db.sql<TokenRow>(
+  const [row] = await db.sql<ApiToken>(
     `INSERT INTO web_api_tokens (name, description, token_hash, token_prefix, expires_at, created_by, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5::timestamptz, $6, $7::timestamptz, $7::timestamptz) RETURNING ${COLUMNS}`,
+     VALUES ($1, $2, $3, $4, $5::timestamptz, $6, $7::timestamptz, $7::timestamptz) RETURNING ${TOKEN.of()}`,
     [token.name, token.description, token.hash, token.prefix, token.expiresAt, token.createdBy, token.now],
   );
-  return toToken(row!);
+  return row!;
 }
 
-/** Inserts the operator's own token, or wakes the row that has its hash: active, and without an end. */
+/** Inserts the operator's own token, or activates the row with its hash and removes the expiry. */
 export async function upsertActiveToken(db: Db, token: NewToken): Promise<ApiToken> {
-  const [row] = await db.sql<TokenRow>(
+  const [row] = await db.sql<ApiToken>(
     `INSERT INTO web_api_tokens (name, description, token_hash, token_prefix, created_by, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, $6::timestamptz, $6::timestamptz)
      ON CONFLICT (token_hash) DO UPDATE SET name = EXCLUDED.name, is_active = true, expires_at = NULL,
        updated_at = EXCLUDED.updated_at
-     RETURNING ${COLUMNS}`,
+     RETURNING ${TOKEN.of()}`,
     [token.name, token.description, token.hash, token.prefix, token.createdBy, token.now],
   );
-  return toToken(row!);
+  return row!;
 }
 
-/** Until the transaction ends nobody else decides which token is the default one. */
+/** One transaction at a time decides which token is the default one. */
 export async function lockDefaultToken(db: Db): Promise<void> {
   await db.sql("SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('default_token'))");
 }
@@ -91,32 +65,34 @@ export async function retireToken(db: Db, id: number, createdBy: string, now: Da
   return row?.tokenHash ?? null;
 }
 
-/** The token as it is before a change; nobody else changes it until the transaction ends. Null = there is none. */
+/** Locks a token before a change. @returns null when there is none */
 export async function lockToken(db: Db, id: number): Promise<{ token: ApiToken; hash: string } | null> {
-  const [row] = await db.sql<TokenRow & { tokenHash: string }>(
-    `SELECT ${COLUMNS}, token_hash FROM web_api_tokens WHERE id = $1::bigint FOR UPDATE`,
+  const [row] = await db.sql<ApiToken & { tokenHash: string }>(
+    `SELECT ${TOKEN.of()}, token_hash FROM web_api_tokens WHERE id = $1::bigint FOR UPDATE`,
     [id],
   );
-  return row ? { token: toToken(row), hash: row.tokenHash } : null;
+  if (!row) return null;
+  const { tokenHash, ...token } = row;
+  return { token, hash: tokenHash };
 }
 
 export async function setTokenActive(db: Db, id: number, isActive: boolean, now: Date): Promise<ApiToken> {
-  const [row] = await db.sql<TokenRow>(
-    `UPDATE web_api_tokens SET is_active = $2, updated_at = $3::timestamptz WHERE id = $1 RETURNING ${COLUMNS}`,
+  const [row] = await db.sql<ApiToken>(
+    `UPDATE web_api_tokens SET is_active = $2, updated_at = $3::timestamptz WHERE id = $1 RETURNING ${TOKEN.of()}`,
     [id, isActive, now],
   );
-  return toToken(row!);
+  return row!;
 }
 
 export async function deleteToken(db: Db, id: number): Promise<void> {
-  await db.sql('DELETE FROM web_api_tokens WHERE id = $1 RETURNING id', [id]);
+  await db.prisma.apiToken.delete({ where: { id }, select: { id: true } });
 }
 
 export async function rehashToken(db: Db, id: number, hash: string): Promise<void> {
-  await db.sql('UPDATE web_api_tokens SET token_hash = $2 WHERE id = $1 RETURNING id', [id, hash]);
+  await db.prisma.apiToken.updateMany({ where: { id }, data: { tokenHash: hash } });
 }
 
-/** Notes a use, at most once a minute. */
+/** Records a use, at most once a minute. */
 export async function touchToken(db: Db, id: number, ip: string | null, now: Date): Promise<void> {
   await db.sql(
     `UPDATE web_api_tokens SET last_used_at = $2::timestamptz, last_used_ip = $3
@@ -125,7 +101,6 @@ export async function touchToken(db: Db, id: number, ip: string | null, now: Dat
   );
 }
 
-export async function countTokens(db: Db): Promise<number> {
-  const [row] = await db.sql<{ total: number }>('SELECT count(*)::int AS total FROM web_api_tokens');
-  return row!.total;
+export function countTokens(db: Db): Promise<number> {
+  return db.prisma.apiToken.count();
 }

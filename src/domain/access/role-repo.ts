@@ -1,46 +1,104 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { SystemRole } from './permission-catalogue.ts';
-import type { AccessPolicy } from './permission-rules.ts';
 
-export interface HeldRole {
-  id: number;
-  name: string;
-  level: number;
-  permissions: string[];
+const ROLE = columns('AdminRole', [
+  ...(['id', 'name', 'description', 'level', 'permissions', 'color', 'icon', 'isSystem', 'isActive', 'createdAt'] as const),
+]);
+
+export type AdminRole = RowOf<typeof ROLE>;
+
+export type ListedRole = AdminRole & { userCount: number };
+
+/** Highest level first, each with the number of its active assignments, in one statement. */
+export function listRoles(db: Db, includeInactive: boolean): Promise<ListedRole[]> {
+  return db.sql<ListedRole>(
+    `SELECT ${ROLE.of()}, coalesce(assigned.users, 0)::int AS user_count FROM admin_roles
+     LEFT JOIN (SELECT role_id, count(*) AS users FROM user_roles WHERE is_active GROUP BY role_id) assigned ON assigned.role_id = id
+     WHERE is_active OR $1::boolean ORDER BY level DESC, id`,
+    [includeInactive],
+  );
 }
 
+export async function findRole(db: Db, id: number): Promise<AdminRole | null> {
+  const [row] = await db.sql<AdminRole>(`SELECT ${ROLE.of()} FROM admin_roles WHERE id = $1::bigint`, [id]);
+  return row ?? null;
+}
+
+/** Locks a role before a change. */
+export async function lockRole(db: Db, id: number): Promise<AdminRole | null> {
+  const [row] = await db.sql<AdminRole>(`SELECT ${ROLE.of()} FROM admin_roles WHERE id = $1::bigint FOR UPDATE`, [id]);
+  return row ?? null;
+}
+
+/** Locks a role against changes until the transaction ends; several transactions may do so at once. */
+export async function lockRoleForShare(db: Db, id: number): Promise<AdminRole | null> {
+  const [row] = await db.sql<AdminRole>(`SELECT ${ROLE.of()} FROM admin_roles WHERE id = $1::bigint FOR SHARE`, [id]);
+  return row ?? null;
+}
+
+export interface RoleInsert {
+  name: string;
+  description: string | null;
+  level: number;
+  permissions: readonly string[];
+  color: string | null;
+  icon: string | null;
+  createdBy: number;
+  now: Date;
+}
+
+/** @returns null when the name is taken */
+export async function insertRole(db: Db, role: RoleInsert): Promise<AdminRole | null> {
+  const [row] = await db.sql<AdminRole>(
+    `INSERT INTO admin_roles (name, description, level, permissions, color, icon, created_by, created_at, updated_at)
+     VALUES ($1, $2, $3::int, $4::jsonb, $5, $6, $7::int, $8::timestamptz, $8::timestamptz)
+     ON CONFLICT (name) DO NOTHING RETURNING ${ROLE.of()}`,
+    [role.name, role.description, role.level, JSON.stringify(role.permissions), role.color, role.icon, role.createdBy, role.now],
+  );
+  return row ?? null;
+}
+
+export async function isRoleNameTaken(db: Db, name: string, exceptId: number): Promise<boolean> {
+  return (await db.prisma.adminRole.count({ where: { name, id: { not: exceptId } } })) > 0;
+}
+
+/** Writes every field that can change. The unique name may refuse it: see `isUniqueViolation`. */
+export async function updateRole(db: Db, role: AdminRole, now: Date): Promise<void> {
+  const { id, name, description, level, permissions, color, icon, isActive } = role;
+  const data = { name, description, level, permissions, color, icon, isActive, updatedAt: now };
+  await db.prisma.adminRole.update({ where: { id }, data, select: { id: true } });
+}
+
+/** Assignments and policies of the role go with it. */
+export async function deleteRole(db: Db, id: number): Promise<void> {
+  await db.prisma.adminRole.delete({ where: { id }, select: { id: true } });
+}
+
+export function countActiveAssignments(db: Db, roleId: number): Promise<number> {
+  return db.prisma.userRole.count({ where: { roleId, isActive: true } });
+}
+
+export type RoleInEffect = RowOf<typeof IN_EFFECT>;
+const IN_EFFECT = columns('AdminRole', ['id', 'name', 'level', 'permissions']);
+
 /** Roles in effect: assignment active and not expired, role active; highest level first. */
-export async function listHeldRoles(db: Db, userId: number, now: Date): Promise<HeldRole[]> {
-  return db.sql<HeldRole>(
-    `SELECT r.id, r.name, r.level, r.permissions FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
+export function listRolesInEffect(db: Db, userId: number, now: Date): Promise<RoleInEffect[]> {
+  return db.sql<RoleInEffect>(
+    `SELECT ${IN_EFFECT.of('r')} FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
      WHERE ur.user_id = $1::int AND ur.is_active AND r.is_active AND (ur.expires_at IS NULL OR ur.expires_at > $2::timestamptz)
      ORDER BY r.level DESC, r.id`,
     [userId, now],
   );
 }
 
-/** All active policies, highest priority first. */
-export async function listActivePolicies(db: Db): Promise<AccessPolicy[]> {
-  const rows = await db.sql<{
-    name: string;
-    roleId: number | null;
-    effect: string;
-    resource: string;
-    actions: string[];
-    conditions: Record<string, unknown> | null;
-  }>(
-    'SELECT name, role_id, effect, resource, actions, conditions FROM access_policies WHERE is_active ORDER BY priority DESC, id',
-  );
-  return rows.map(({ roleId, conditions, ...policy }) => ({ ...policy, roleId: roleId, conditions: conditions ?? {} }));
-}
-
-/** Users whose effective set depends on this role. */
-export async function listRoleHolderIds(db: Db, roleId: number): Promise<number[]> {
-  const rows = await db.sql<{ userId: number }>('SELECT user_id FROM user_roles WHERE role_id = $1::int', [roleId]);
+/** Users whose permissions depend on this role. */
+export async function listUserIdsOfRole(db: Db, roleId: number): Promise<number[]> {
+  const rows = await db.prisma.userRole.findMany({ where: { roleId }, select: { userId: true } });
   return rows.map((row) => row.userId);
 }
 
-/** Instances that start together seed one after the other; the lock ends with the transaction. */
+/** Instances that start at once create the system roles one after the other; the lock ends with the transaction. */
 export async function lockSeeding(db: Db): Promise<void> {
   await db.sql("SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('seed_roles'))");
 }
@@ -65,14 +123,11 @@ export async function insertSystemRole(db: Db, role: SystemRole, now: Date): Pro
 }
 
 export async function setRolePermissions(db: Db, roleId: number, permissions: readonly string[], now: Date): Promise<void> {
-  await db.sql('UPDATE admin_roles SET permissions = $2::jsonb, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id', [
-    roleId,
-    JSON.stringify(permissions),
-    now,
-  ]);
+  const data = { permissions: [...permissions], updatedAt: now };
+  await db.prisma.adminRole.update({ where: { id: roleId }, data, select: { id: true } });
 }
 
-/** Gives the role to every registered user of the lists; an e-mail must be verified. @returns the users who did not have it */
+/** Assigns the role to every registered user of the lists; an e-mail must be verified. @returns the users who did not have it */
 export async function grantToConfigAdmins(
   db: Db,
   roleId: number,
@@ -92,7 +147,7 @@ export async function grantToConfigAdmins(
   return rows.map((row) => row.userId);
 }
 
-/** Takes the role from everyone who is not on the lists. @returns the users who lost it */
+/** Deactivates the role for everyone who is not on the lists. @returns the users who lost it */
 export async function revokeFromOthers(
   db: Db,
   roleId: number,
@@ -107,12 +162,4 @@ export async function revokeFromOthers(
     [roleId, messengerIds, emails],
   );
   return rows.map((row) => row.userId);
-}
-
-export async function countActiveHolders(db: Db, roleId: number): Promise<number> {
-  const [row] = await db.sql<{ total: number }>(
-    'SELECT count(*)::int AS total FROM user_roles WHERE role_id = $1::int AND is_active',
-    [roleId],
-  );
-  return row!.total;
 }

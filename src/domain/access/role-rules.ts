@@ -8,25 +8,25 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(PERMISSION_CATALOGUE).map((section) => `${section}:*`),
   '*:*',
 ]);
-/** Stands for sections and actions that a later release may add: a wildcard grants those, too. */
+/** A section or action that a later release may add: a wildcard grants those, too. */
 const FUTURE = 'of-a-later-release';
 
-/** What a role may not hold: neither a registered permission, nor `section:*`, nor `*:*` (spec 01 section 12). */
+/** Those that are neither a registered permission, nor `section:*`, nor `*:*` (spec 01 section 12). */
 export function unknownPermissions(permissions: readonly string[]): string[] {
   return permissions.filter((permission) => !KNOWN.has(permission));
 }
 
 /**
- * Which of these permissions go beyond the giver's own (spec 01 H4). A wildcard is covered by a wildcard only: whoever holds every
- * action of a section today must not give away what the section gains tomorrow.
- * @param holds does the giver hold this `section:action`?
+ * Which of these permissions go beyond the grantor's own (spec 01 H4). A wildcard needs a wildcard: whoever has every
+ * action of a section today must not grant the actions that a later release adds to it.
+ * @param isGranted does the grantor have this `section:action`?
  * @param granted known permissions (`unknownPermissions` is empty)
  */
-export function permissionsBeyond(holds: (permission: string) => boolean, granted: readonly string[]): string[] {
-  return granted.filter((permission) => !instancesOf(permission).every(holds));
+export function permissionsBeyond(isGranted: (permission: string) => boolean, granted: readonly string[]): string[] {
+  return granted.filter((permission) => !instancesOf(permission).every(isGranted));
 }
 
-/** Every permission that a known pattern stands for, present and future. */
+/** Every permission that a known pattern matches, present and future. */
 function instancesOf(permission: string): string[] {
   const [section = '', action = ''] = permission.split(':');
   if (permission === '*:*') return [...REGISTRY, `${FUTURE}:${FUTURE}`];

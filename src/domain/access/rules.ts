@@ -15,26 +15,26 @@ export function newTokenText(random: Random): string {
   return `${PREFIX}${body}${checkOf(body)}`;
 }
 
-/** False for a text that we cannot have made, so that a guess costs no query. */
+/** False for a text that is no token of this service, so that a guess costs no query. */
 export function hasTokenShape(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const body = text.slice(PREFIX.length, -CHECK_LENGTH);
   return body.length === (SECRET_BYTES * 4) / 3 && text.slice(-CHECK_LENGTH) === checkOf(body);
 }
 
-/** What is stored and looked up: hex of the hash, or of the HMAC with the operator's secret (spec 01 section 4.1). */
+/** The stored form of a token: hex of the hash, or of the HMAC with the operator's secret (spec 01 section 4.1). */
 export function tokenHash(text: string, algorithm: string, hmacSecret: string | null): string {
   const name = HASH_ALGORITHMS.has(algorithm) ? algorithm : 'sha256';
   const hash = hmacSecret ? createHmac(name, hmacSecret) : createHash(name);
   return hash.update(text).digest('hex');
 }
 
-/** Cache key of a checked token; forgotten by everything that changes the row. */
+/** Cache key of a checked token; cleared by everything that changes the row. */
 export function tokenCacheKey(hash: string): string {
   return `token:${hash}`;
 }
 
-/** The part of a token that lists show. */
+/** The beginning of a token, shown in lists. */
 export function visiblePrefix(text: string): string {
   return text.slice(0, PREFIX.length + 4);
 }

@@ -3,7 +3,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { SUPERADMIN_LEVEL, SYSTEM_ROLES } from './permission-catalogue.ts';
 import { configAdmins, forgetAccess, forgetRole } from './read-effective-access.ts';
 import {
-  countActiveHolders,
+  countActiveAssignments,
   findSeededRole,
   grantToConfigAdmins,
   insertSystemRole,
@@ -14,7 +14,7 @@ import {
 
 /**
  * Makes sure that the system roles exist, with every preset permission and those added by hand, and that exactly the registered
- * config admins hold Superadmin (spec 01 section 12). Runs at start; its failure is logged and stops nothing.
+ * config admins are Superadmin (spec 01 section 12). Runs at start; its failure is logged and stops nothing.
  */
 export async function seedRoles(app: App): Promise<void> {
   try {
@@ -22,11 +22,11 @@ export async function seedRoles(app: App): Promise<void> {
       await lockSeeding(t.db);
       const superadminRoleId = await ensureSystemRoles(t);
       await syncSuperadmins(t, superadminRoleId);
-      return countActiveHolders(t.db, superadminRoleId);
+      return countActiveAssignments(t.db, superadminRoleId);
     });
     const admins = configAdmins(app);
     if (superadmins === 0 && admins.messengerIds.size + admins.emails.size > 0) {
-      app.log.warn('nobody of ADMIN_IDS and ADMIN_EMAILS has registered yet');
+      app.log.warn('no user of ADMIN_IDS or ADMIN_EMAILS has registered yet');
     } else if (superadmins === 0) {
       app.log.warn('there is no superadmin: set ADMIN_IDS or ADMIN_EMAILS');
     }

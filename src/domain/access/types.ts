@@ -1,28 +1,21 @@
+import type { RowOf } from '../../core/db/columns.ts';
+import type { TOKEN } from './repo.ts';
+
 /** An API token as the interface shows it; the token's text exists only in the answer that creates it. */
-export interface ApiToken {
-  id: number;
-  name: string;
-  prefix: string;
-  description: string | null;
-  isActive: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-  expiresAt: Date | null;
-  lastUsedAt: Date | null;
-  lastUsedIp: string | null;
-  createdBy: string | null;
-}
+export type ApiToken = RowOf<typeof TOKEN>;
+
+export type { AdminUser, Assignment } from './assignment-repo.ts';
 
 /** `success`: done. `denied`: refused for want of rights (403). `error`: refused otherwise, or failed. */
 export type AuditStatus = 'success' | 'denied' | 'error';
 
-/** One administrative request as the audit log keeps it; secrets have been taken out of `details`. */
+/** One administrative request as the audit log stores it; `details` has no secrets. */
 export interface AuditEntry {
-  /** Null = no person but an API token, which `actorName` and the details name. */
+  /** Null for an API token, which `actorName` and the details name. */
   userId: number | null;
-  /** Name of an actor who is no user; a user's own name is taken down when the row is written. */
+  /** Name of an actor who is no user; the name of a user is read when the row is written. */
   actorName?: string;
-  /** The permission that was asked for, or the one that an administrator would need. */
+  /** The permission that the request needed or, for an API token, that an administrator would need. */
   action: string;
   /** Section of the permission. */
   resourceType: string;

@@ -1,12 +1,12 @@
 /**
  * Audience segments as SQL (spec 04 section 0.5, spec 05 section 3.2): one condition each over `u` users, `s` subscriptions, `f` tariffs.
- * The one definition for whatever goes to many users.
+ * Used for everything that is sent to many users.
  */
 
-/** What the conditions are about; one row a user. */
+/** The tables of the conditions; one row per user. */
 export const AUDIENCE_TABLES = 'users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs f ON f.id = s.tariff_id';
 
-/** Below this a balance that is not empty counts as low; kopeks. */
+/** A balance above 0 and below this counts as low; kopeks. */
 const LOW_BALANCE_KOPEKS = 10_000;
 
 const LIVE = "s.status = 'active' AND s.end_date > $NOW";
@@ -59,7 +59,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The members of a segment, as a condition over `AUDIENCE_TABLES`; `false` for a target nobody knows, whose audience is empty.
+ * The members of a segment, as a condition over `AUDIENCE_TABLES`; `false` for an unknown target, whose audience is empty.
  * @param now SQL of the current moment, for example `$2::timestamptz`
  */
 export function audienceCondition(target: string | null, now: string): string {
@@ -69,9 +69,9 @@ export function audienceCondition(target: string | null, now: string): string {
   return condition === undefined ? 'false' : `(u.status = 'active' AND (${condition.replaceAll('$NOW', now)}))`;
 }
 
-/** A target as it was typed, by its name: trimmed, in lower case, an alias resolved. Null when it is none; tariffs have no names here. */
-export function namedSegment(typed: string): string | null {
-  const name = typed.trim().toLowerCase();
+/** The name of a segment from a request: trimmed, in lower case, aliases resolved. Null when there is none; tariffs have no names here. */
+export function namedSegment(text: string): string | null {
+  const name = text.trim().toLowerCase();
   const target = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
   return Object.hasOwn(SEGMENTS, target) ? target : null;
 }

@@ -6,22 +6,21 @@ import { postMovement } from '../ledger/post-movement.ts';
 import { text } from '../messaging/texts.ts';
 import { attributeReferral, lockReferralPair } from '../referrals/register-referral.ts';
 import { type GrantTerms, grantSubscription } from '../subscriptions/grant-subscription.ts';
-import { findActiveCampaign } from './find-campaign.ts';
-import { holdActive, insertRegistration, lockVisitor } from './repo.ts';
+import { findActiveBySlug, insertRegistration, lockActiveForShare, lockRegistrant } from './repo.ts';
 import { type BonusPlan, planBonus } from './rules.ts';
-import type { Campaign, CampaignBonus, CampaignVisitor } from './types.ts';
+import type { Campaign, CampaignBonus, CampaignRegistrant } from './types.ts';
 
 /**
  * Gives the bonus of the campaign whose link led to this sign-in, to new and old users alike, once in a user's life (spec 01 section
  * 2.4, H15; spec 04 section 6.3). One transaction: the registration, unique per user, is written before the bonus. Never throws: the
  * sign-in succeeds whatever happens here.
  * @param slug `campaign_slug` of the request
- * @returns null when there was nothing to give; else the user must be read anew for the answer
+ * @returns null when there was nothing to give; else the user must be read again for the answer
  */
 export async function applyCampaignAtSignIn(app: App, userId: number, slug: string | null): Promise<CampaignBonus | null> {
   if (!slug) return null;
   try {
-    const campaign = await findActiveCampaign(app, slug);
+    const campaign = await findActiveBySlug(app.db, slug);
     if (!campaign || campaign.partnerUserId === userId) return null;
     return await inTransaction(app, (t) => applyCampaign(t, campaign, userId));
   } catch (error) {
@@ -33,29 +32,29 @@ export async function applyCampaignAtSignIn(app: App, userId: number, slug: stri
 async function applyCampaign(t: App, found: Campaign, userId: number): Promise<CampaignBonus | null> {
   const { partnerUserId } = found;
   if (partnerUserId !== null) await lockReferralPair(t, { referrerId: partnerUserId, referralId: userId });
-  const visitor = await lockVisitor(t.db, userId);
-  if (!visitor || visitor.isRegistered) return null;
-  // As it is now: it may have been switched off, changed or given to another partner since it was looked up, and from here on cannot
-  // be. A partner of this very moment holds no lock yet and is too late for this visitor.
-  const campaign = await holdActive(t.db, found.id);
+  const registrant = await lockRegistrant(t.db, userId);
+  if (!registrant || registrant.isRegistered) return null;
+  // Read again under the lock: it may have been switched off, changed or assigned to another partner since it was found. A partner to
+  // whom it was assigned in between is not locked and does not become the referrer of this registrant.
+  const campaign = await lockActiveForShare(t.db, found.id);
   if (!campaign || campaign.partnerUserId === userId) return null;
-  const plan = planBonus(campaign, visitor);
+  const plan = planBonus(campaign, registrant);
   const tariff = plan?.type === 'tariff' ? await lockTariff(t, plan.tariffId) : null;
   const canBeGiven = plan !== null && (plan.type !== 'tariff' || tariff?.isActive === true);
-  // First of all writes: it keeps a second bonus out, and the referral's earnings look the campaign up in it.
-  const isRegistered = canBeGiven && (await register(t, campaign, visitor, plan));
-  // Counts also when the bonus cannot be given. Whoever has a referrer, be it this very partner, has been registered once and for all:
-  // the row that said "not paid yet" may have been fulfilled since (spec 04 sections 1.2 and 6.3).
-  if (visitor.referredById === null && partnerUserId !== null && campaign.partnerUserId === partnerUserId) {
-    await attributeReferral(t, { referrerId: partnerUserId, referralId: visitor.id });
+  // The first write: it prevents a second bonus, and the referral's earnings read the campaign from it.
+  const isRegistered = canBeGiven && (await register(t, campaign, registrant, plan));
+  // Also when the bonus cannot be given. A user who has a referrer, this partner included, is registered already: the "not paid yet" row may
+  // have been paid and deleted since (spec 04 sections 1.2 and 6.3).
+  if (registrant.referredById === null && partnerUserId !== null && campaign.partnerUserId === partnerUserId) {
+    await attributeReferral(t, { referrerId: partnerUserId, referralId: registrant.id });
   }
-  return isRegistered ? giveBonus(t, { campaign, visitor, plan, tariff }) : null;
+  return isRegistered ? giveBonus(t, { campaign, registrant, plan, tariff }) : null;
 }
 
-function register(t: App, campaign: Campaign, visitor: CampaignVisitor, plan: BonusPlan): Promise<boolean> {
+function register(t: App, campaign: Campaign, registrant: CampaignRegistrant, plan: BonusPlan): Promise<boolean> {
   const registration = {
     campaignId: campaign.id,
-    userId: visitor.id,
+    userId: registrant.id,
     bonusType: plan.type,
     balanceBonusKopeks: plan.type === 'balance' ? plan.kopeks : 0,
     subscriptionDurationDays: plan.type === 'subscription' ? plan.days : null,
@@ -65,21 +64,21 @@ function register(t: App, campaign: Campaign, visitor: CampaignVisitor, plan: Bo
   return insertRegistration(t.db, registration, t.clock.now());
 }
 
-interface Gift {
+interface PlannedBonus {
   campaign: Campaign;
-  visitor: CampaignVisitor;
+  registrant: CampaignRegistrant;
   plan: BonusPlan;
   tariff: Tariff | null;
 }
 
-async function giveBonus(t: App, { campaign, visitor, plan, tariff }: Gift): Promise<CampaignBonus> {
+async function giveBonus(t: App, { campaign, registrant, plan, tariff }: PlannedBonus): Promise<CampaignBonus> {
   const bonus = { campaignName: campaign.name, bonusType: plan.type, balanceKopeks: 0, subscriptionDays: null, tariffName: null };
   switch (plan.type) {
     case 'balance':
-      await creditBonus(t, campaign, visitor, plan.kopeks);
+      await creditBonus(t, campaign, registrant, plan.kopeks);
       return { ...bonus, balanceKopeks: plan.kopeks };
     case 'subscription':
-      await grant(t, visitor, {
+      await grant(t, registrant, {
         days: plan.days,
         isTrial: true,
         trafficLimitGb: plan.trafficLimitGb,
@@ -92,7 +91,7 @@ async function giveBonus(t: App, { campaign, visitor, plan, tariff }: Gift): Pro
       const chosen = tariff!;
       const { trafficLimitGb, deviceLimit } = chosen;
       const squads = await effectiveSquadsOf(t, chosen);
-      await grant(t, visitor, { days: plan.days, isTrial: false, trafficLimitGb, deviceLimit, squads, tariffId: chosen.id });
+      await grant(t, registrant, { days: plan.days, isTrial: false, trafficLimitGb, deviceLimit, squads, tariffId: chosen.id });
       return { ...bonus, tariffName: chosen.name };
     }
     default:
@@ -101,19 +100,19 @@ async function giveBonus(t: App, { campaign, visitor, plan, tariff }: Gift): Pro
 }
 
 /** A deposit without payment method is a bonus (spec 04 section 0.2). */
-async function creditBonus(t: App, campaign: Campaign, visitor: CampaignVisitor, kopeks: number): Promise<void> {
+async function creditBonus(t: App, campaign: Campaign, registrant: CampaignRegistrant, kopeks: number): Promise<void> {
   const { outcome } = await postMovement(t, {
-    userId: visitor.id,
+    userId: registrant.id,
     type: 'deposit',
     amountKopeks: kopeks,
     counter: { kind: 'bonus_expense', bonus: 'campaign' },
     paymentMethod: null,
-    description: text(visitor.language, 'messages.transaction_campaign_bonus', { campaign_name: campaign.name }),
+    description: text(registrant.language, 'messages.transaction_campaign_bonus', { campaign_name: campaign.name }),
   });
   if (outcome !== 'posted') throw new Error(`a campaign bonus was ${outcome}`);
 }
 
-async function grant(t: App, visitor: CampaignVisitor, terms: GrantTerms): Promise<void> {
-  const given = await grantSubscription(t, visitor.id, terms);
+async function grant(t: App, registrant: CampaignRegistrant, terms: GrantTerms): Promise<void> {
+  const given = await grantSubscription(t, registrant.id, terms);
   if (!given) throw new Error('a subscription appeared under the lock of its user');
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 
-/** What leads a visitor to a campaign. */
+/** The links to a campaign. */
 export interface CampaignLinks {
   /** Opens the bot; only `?start=…` while the bot has no name. */
   deepLink: string;

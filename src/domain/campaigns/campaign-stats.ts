@@ -1,29 +1,35 @@
 import type { App } from '../../core/app.ts';
 import { addDays, startOfDay } from '../../core/clock.ts';
-import { type PeriodChange, periodChange } from './period-comparison.ts';
+import { changeOf } from '../referrals/stats/rules.ts';
+import type { PeriodChange } from '../referrals/stats/types.ts';
 import { readCampaign } from './read-campaigns.ts';
-import { type CampaignDay, findLastRegistration, listDays, listTopVisitors, type TopVisitor } from './registrations-repo.ts';
+import {
+  type CampaignDay,
+  findLastRegistration,
+  listDays,
+  listTopRegistrants,
+  type TopRegistrant,
+} from './registrations-repo.ts';
 import { paidUsers, percentOfAll } from './rules.ts';
 import type { Campaign } from './types.ts';
 
 const CHART_DAYS = 30;
 const COMPARED_DAYS = 7;
-const TOP_VISITORS = 5;
+const TOP_REGISTRANTS = 5;
 
-/** What a campaign has brought (spec 04 section 6.6). Money in kopeks, rates in percent with one decimal. */
-export interface CampaignStats {
-  campaign: Campaign;
+/** Results of a campaign (spec 04 section 6.6). Money in kopeks, rates in percent with one decimal. */
+export interface CampaignStats extends Pick<Campaign, 'id' | 'name' | 'startParameter' | 'bonusType' | 'isActive'> {
   registrations: number;
   balanceIssuedKopeks: number;
-  subscriptionsIssued: number;
+  subscriptionIssued: number;
   lastRegistration: Date | null;
-  revenueKopeks: number;
-  averageRevenueKopeks: number;
-  averageFirstPaymentKopeks: number;
-  trialUsers: number;
-  activeTrials: number;
-  conversions: number;
-  paidUsers: number;
+  totalRevenueKopeks: number;
+  avgRevenuePerUserKopeks: number;
+  avgFirstPaymentKopeks: number;
+  trialUsersCount: number;
+  activeTrialsCount: number;
+  conversionCount: number;
+  paidUsersCount: number;
   conversionRate: number;
   /** May exceed 100: conversions of trials that are over count. */
   trialConversionRate: number;
@@ -31,24 +37,23 @@ export interface CampaignStats {
 
 /** @throws AppError 404 'Campaign not found' */
 export async function readCampaignStats(app: App, campaignId: number): Promise<CampaignStats> {
-  const { campaign, figures } = await readCampaign(app, campaignId);
-  const conversions = Math.max(figures.conversions, figures.payers);
-  const paid = paidUsers(figures);
+  const card = await readCampaign(app, campaignId);
+  const { id, name, startParameter, bonusType, isActive, registrations, balanceIssuedKopeks } = card;
+  const conversionCount = Math.max(card.conversions, card.payers);
+  const paidUsersCount = paidUsers(card);
   return {
-    campaign,
-    registrations: figures.registrations,
-    balanceIssuedKopeks: figures.balanceIssuedKopeks,
-    subscriptionsIssued: figures.subscriptionRegistrations,
-    lastRegistration: await findLastRegistration(app.db, campaign.id),
-    revenueKopeks: figures.depositsKopeks,
-    averageRevenueKopeks: average(figures.depositsKopeks, figures.registrations),
-    averageFirstPaymentKopeks: average(figures.firstPaymentsKopeks, figures.firstPayments),
-    trialUsers: figures.trials,
-    activeTrials: figures.activeTrials,
-    conversions,
-    paidUsers: paid,
-    conversionRate: percentOfAll(paid, figures.registrations),
-    trialConversionRate: percentOfAll(conversions, figures.trials),
+    ...{ id, name, startParameter, bonusType, isActive, registrations, balanceIssuedKopeks },
+    subscriptionIssued: card.subscriptionRegistrations,
+    lastRegistration: await findLastRegistration(app.db, id),
+    totalRevenueKopeks: card.depositsKopeks,
+    avgRevenuePerUserKopeks: average(card.depositsKopeks, registrations),
+    avgFirstPaymentKopeks: average(card.firstPaymentsKopeks, card.firstPayments),
+    trialUsersCount: card.trials,
+    activeTrialsCount: card.activeTrials,
+    conversionCount,
+    paidUsersCount,
+    conversionRate: percentOfAll(paidUsersCount, registrations),
+    trialConversionRate: percentOfAll(conversionCount, card.trials),
   };
 }
 
@@ -71,28 +76,28 @@ export interface CampaignChart {
   previous: CampaignPeriod;
   registrationsChange: PeriodChange;
   depositsChange: PeriodChange;
-  top: TopVisitor[];
+  top: TopRegistrant[];
 }
 
 /** @throws AppError 404 'Campaign not found' */
 export async function readCampaignChart(app: App, campaignId: number): Promise<CampaignChart> {
-  const { campaign, figures } = await readCampaign(app, campaignId);
+  const { id, depositsKopeks, spentKopeks } = await readCampaign(app, campaignId);
   const now = app.clock.now();
   const [days, top] = await Promise.all([
-    listDays(app.db, campaign.id, addDays(startOfDay(now), 1 - CHART_DAYS), now),
-    listTopVisitors(app.db, campaign.id, TOP_VISITORS, now),
+    listDays(app.db, id, addDays(startOfDay(now), 1 - CHART_DAYS), now),
+    listTopRegistrants(app.db, id, TOP_REGISTRANTS, now),
   ]);
   const current = periodOf(days.slice(-COMPARED_DAYS));
   const previous = periodOf(days.slice(-2 * COMPARED_DAYS, -COMPARED_DAYS));
   return {
-    campaignId: campaign.id,
-    depositsKopeks: figures.depositsKopeks,
-    spentKopeks: figures.spentKopeks,
+    campaignId: id,
+    depositsKopeks,
+    spentKopeks,
     days,
     current,
     previous,
-    registrationsChange: periodChange(current.registrations, previous.registrations),
-    depositsChange: periodChange(current.depositsKopeks, previous.depositsKopeks),
+    registrationsChange: changeOf(current.registrations, previous.registrations, 100),
+    depositsChange: changeOf(current.depositsKopeks, previous.depositsKopeks, 100),
     top,
   };
 }

@@ -6,7 +6,7 @@ export const bonusTariffMissing = () => refuse('campaign_tariff_required', 400, 
 export const bonusTariffUnknown = () => refuse('tariff_not_found', 400, 'Tariff not found');
 export const partnerUnknown = () => refuse('partner_not_found', 400, 'Partner not found or not approved');
 
-/** The two doors say it in words of their own (spec 04 sections 6.4 and 6.5). */
+/** The Web API and the cabinet have different texts (spec 04 sections 6.4 and 6.5). */
 export function slugTaken(actor: Actor, startParameter: string): AppError {
   const text =
     actor.kind === 'admin'

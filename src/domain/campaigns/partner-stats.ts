@@ -26,17 +26,17 @@ const TOP_REFERRALS = 5;
 
 const isPartner = (user: UserRecord) => user.partnerStatus === 'approved';
 
-export interface OwnPartnership {
+export interface MyPartnership {
   partnerStatus: string;
   /** The personal one; for partners without one the service-wide; else null. */
   commissionPercent: number | null;
   latestApplication: PartnerApplication | null;
-  /** His active ones; none while he is no partner. */
+  /** The active ones; none while the user is no partner. */
   campaigns: PartnerCampaign[];
 }
 
-/** Where a user stands as a partner (spec 04 section 3.2). @throws AppError 404 when the account is gone meanwhile */
-export async function readOwnPartnership(app: App, actor: UserActor): Promise<OwnPartnership> {
+/** The partner status of a user (spec 04 section 3.2). @throws AppError 404 when the account is gone meanwhile */
+export async function readMyPartnership(app: App, actor: UserActor): Promise<MyPartnership> {
   const user = await findUserById(app, actor.userId);
   if (!user) throw userNotFound();
   const [latestApplication, campaigns] = await Promise.all([
@@ -53,10 +53,10 @@ export async function readOwnPartnership(app: App, actor: UserActor): Promise<Ow
 }
 
 /**
- * What one of the partner's own campaigns brought him (spec 04 section 5, item 2).
+ * The statistics of one campaign for its partner (spec 04 section 5, item 2).
  * @throws AppError 403 'Partner status required' | 404 'Campaign not found or not assigned to you'
  */
-export async function readOwnCampaignStats(app: App, actor: UserActor, campaignId: number): Promise<PartnerCampaignStats> {
+export async function readMyCampaignStats(app: App, actor: UserActor, campaignId: number): Promise<PartnerCampaignStats> {
   const user = await findUserById(app, actor.userId);
   if (!user || !isPartner(user)) throw refuse('partner_required', 403, 'Partner status required');
   const campaign = await findPartnerCampaign(app.db, user.id, campaignId);
@@ -73,20 +73,19 @@ export async function readOwnCampaignStats(app: App, actor: UserActor, campaignI
   return {
     campaignId,
     campaignName: campaign.name,
-    registrations: campaign.registrations,
-    referrals: campaign.referrals,
-    earnedKopeks: campaign.earnedKopeks,
-    conversionRate: percentOfTotal(campaign.referrals, campaign.registrations),
-    earnedToday: sinceMidnight!.earnedKopeks,
-    earnedWeek: lastWeek!.earnedKopeks,
-    earnedMonth: lastMonth!.earnedKopeks,
-    days: fillDays(STATS_DAYS, now, days),
-    comparison: {
-      days: COMPARED_DAYS,
-      current: current!,
-      previous: previous!,
-      referralsChange: changeOf(current!.referrals, previous!.referrals, 100),
-      earningsChange: changeOf(current!.earnedKopeks, previous!.earnedKopeks, 100),
+    registrationsCount: campaign.registrationsCount,
+    referralsCount: campaign.referralsCount,
+    earningsKopeks: campaign.earningsKopeks,
+    conversionRate: percentOfTotal(campaign.referralsCount, campaign.registrationsCount),
+    earningsToday: sinceMidnight!.earningsKopeks,
+    earningsWeek: lastWeek!.earningsKopeks,
+    earningsMonth: lastMonth!.earningsKopeks,
+    dailyStats: fillDays(STATS_DAYS, now, days),
+    periodComparison: {
+      current: { days: COMPARED_DAYS, ...current! },
+      previous: { days: COMPARED_DAYS, ...previous! },
+      referralsChange: changeOf(current!.referralsCount, previous!.referralsCount, 100),
+      earningsChange: changeOf(current!.earningsKopeks, previous!.earningsKopeks, 100),
     },
     topReferrals,
   };
@@ -95,7 +94,7 @@ export async function readOwnCampaignStats(app: App, actor: UserActor, campaignI
 export interface PartnerDetail {
   user: UserRecord;
   stats: ReferrerStats;
-  /** All that are his, active or not. */
+  /** Active or not. */
   campaigns: PartnerCampaign[];
 }
 

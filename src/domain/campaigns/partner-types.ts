@@ -1,53 +1,22 @@
-import type { DayFigures, PeriodChange, WindowSums } from '../referrals/stats/types.ts';
-import type { CampaignBonusType } from './types.ts';
+import type { DayStats, PeriodChange, WindowSums } from '../referrals/stats/types.ts';
+import type { PartnerCampaignReferral, PartnerCampaignSums } from './partner-repo.ts';
 
-/** What a campaign brought its partner (spec 04 section 5, item 2); kopeks. */
-export interface PartnerCampaignSums {
-  /** Users who came through it and are the partner's referrals. */
-  registrations: number;
-  /** Referrals by whom the partner has rewards of this campaign. */
-  referrals: number;
-  earnedKopeks: number;
-}
+export type { PartnerCampaign, PartnerCampaignReferral, PartnerCampaignSums } from './partner-repo.ts';
 
-/** A partner's campaign, as his page and the administrators' show it. */
-export interface PartnerCampaign extends PartnerCampaignSums {
-  id: number;
-  name: string;
-  startParameter: string;
-  isActive: boolean;
-  bonusType: CampaignBonusType;
-  balanceBonusKopeks: number;
-  subscriptionDurationDays: number | null;
-  subscriptionTrafficGb: number | null;
-}
-
-export interface PartnerCampaignReferral {
-  id: number;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  createdAt: Date;
-  hasPaid: boolean;
-  isActive: boolean;
-  earnedKopeks: number;
-}
-
-/** The same in detail. */
+/** The statistics of a campaign for its partner (spec 04 section 5, item 2); kopeks. */
 export interface PartnerCampaignStats extends PartnerCampaignSums {
   campaignId: number;
   campaignName: string;
   /** Referrals of registrations, percent. */
   conversionRate: number;
-  earnedToday: number;
-  earnedWeek: number;
-  earnedMonth: number;
+  earningsToday: number;
+  earningsWeek: number;
+  earningsMonth: number;
   /** 30 days, today included, oldest first. */
-  days: DayFigures[];
-  comparison: {
-    days: number;
-    current: WindowSums;
-    previous: WindowSums;
+  dailyStats: DayStats[];
+  periodComparison: {
+    current: WindowSums & { days: number };
+    previous: WindowSums & { days: number };
     referralsChange: PeriodChange;
     earningsChange: PeriodChange;
   };

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { type CampaignFilter, type CampaignTotals, findCard, listCards, readTotals } from './card-repo.ts';
+import { type CampaignFilter, type CampaignTotals, findCard, findTotals, listCards } from './card-repo.ts';
 import { campaignNotFound } from './errors.ts';
 import {
   type AvailablePartner,
@@ -11,7 +11,7 @@ import type { CampaignCard } from './types.ts';
 
 export type { RegistrationItem } from './registrations-repo.ts';
 
-/** One page of campaigns, newest first, each with its figures (spec 04 sections 6.4 and 6.5). */
+/** One page of campaigns, newest first, each with its counters (spec 04 sections 6.4 and 6.5). */
 export function listCampaigns(app: App, filter: CampaignFilter): Promise<{ items: CampaignCard[]; total: number }> {
   return listCards(app.db, filter);
 }
@@ -25,7 +25,7 @@ export async function readCampaign(app: App, campaignId: number): Promise<Campai
 
 /** Numbers over all campaigns; money in kopeks. */
 export function campaignTotals(app: App): Promise<CampaignTotals> {
-  return readTotals(app.db);
+  return findTotals(app.db);
 }
 
 /** Approved partners by name, for the form of a campaign. */
@@ -33,14 +33,14 @@ export function listAvailablePartners(app: App): Promise<AvailablePartner[]> {
   return listApprovedPartners(app.db);
 }
 
-/** Who came through a campaign, newest first. @param page from 1 @throws AppError 404 'Campaign not found' */
+/** Registrations of a campaign, newest first. @param page from 1 @throws AppError 404 'Campaign not found' */
 export async function listRegistrations(
   app: App,
   campaignId: number,
   { page, perPage }: { page: number; perPage: number },
-): Promise<{ items: RegistrationItem[]; total: number }> {
-  const { campaign, figures } = await readCampaign(app, campaignId);
+): Promise<{ registrations: RegistrationItem[]; total: number; page: number; perPage: number }> {
+  const { id, registrations: total } = await readCampaign(app, campaignId);
   const offset = Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
-  const items = await listRegistrationPage(app.db, campaign.id, { limit: perPage, offset });
-  return { items, total: figures.registrations };
+  const registrations = await listRegistrationPage(app.db, id, { limit: perPage, offset });
+  return { registrations, total, page, perPage };
 }

@@ -1,37 +1,31 @@
+import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import { visitorName } from './rules.ts';
+import { registrantName } from './rules.ts';
 
-/** Somebody who came through a campaign, with what was given. Kopeks, days. */
-export interface RegistrationItem {
-  id: number;
-  userId: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  bonusType: string;
-  balanceBonusKopeks: number;
-  subscriptionDurationDays: number | null;
-  tariffId: number | null;
-  tariffDurationDays: number | null;
-  createdAt: Date;
-  userBalanceKopeks: number;
-  /** One in status `active`. */
-  hasSubscription: boolean;
-  hasPaid: boolean;
-}
+const REGISTRATION = columns('CampaignRegistration', [
+  ...(['id', 'userId', 'bonusType', 'balanceBonusKopeks', 'subscriptionDurationDays', 'tariffId', 'tariffDurationDays'] as const),
+  'createdAt',
+]);
+const REGISTRANT = columns('User', ['messengerId', 'username', 'firstName']);
 
-/** Newest first. The page is cut in the index alone, so that a page far back does not read all rows before it. */
+/** A registration with its user and what was given. Kopeks, days. */
+export type RegistrationItem = RowOf<typeof REGISTRATION> &
+  RowOf<typeof REGISTRANT> & {
+    userBalanceKopeks: number;
+    /** One in status `active`. */
+    hasSubscription: boolean;
+    hasPaid: boolean;
+  };
+
+/** Newest first. The page is cut in the index alone, so that a page at a high offset does not read all rows before it. */
 export function listRegistrationPage(
   db: Db,
   campaignId: number,
   page: { limit: number; offset: number },
 ): Promise<RegistrationItem[]> {
   return db.sql<RegistrationItem>(
-    `SELECT r.id, r.user_id AS "userId", u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName",
-       r.bonus_type AS "bonusType", r.balance_bonus_kopeks AS "balanceBonusKopeks",
-       r.subscription_duration_days AS "subscriptionDurationDays", r.tariff_id AS "tariffId",
-       r.tariff_duration_days AS "tariffDurationDays", r.created_at AS "createdAt", u.balance_kopeks AS "userBalanceKopeks",
-       coalesce(s.status = 'active', false) AS "hasSubscription", u.has_had_paid_subscription AS "hasPaid"
+    `SELECT ${REGISTRATION.of('r')}, ${REGISTRANT.of('u')}, u.balance_kopeks AS user_balance_kopeks,
+       coalesce(s.status = 'active', false) AS has_subscription, u.has_had_paid_subscription AS has_paid
      FROM (SELECT id FROM advertising_campaign_registrations WHERE campaign_id = $1::int
          ORDER BY created_at DESC, id DESC LIMIT $2::int OFFSET $3::bigint) page
        JOIN advertising_campaign_registrations r ON r.id = page.id
@@ -42,11 +36,11 @@ export function listRegistrationPage(
 }
 
 export async function findLastRegistration(db: Db, campaignId: number): Promise<Date | null> {
-  const [row] = await db.sql<{ createdAt: Date }>(
-    `SELECT created_at FROM advertising_campaign_registrations WHERE campaign_id = $1::int
-     ORDER BY created_at DESC, id DESC LIMIT 1`,
-    [campaignId],
-  );
+  const row = await db.prisma.campaignRegistration.findFirst({
+    where: { campaignId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    select: { createdAt: true },
+  });
   return row?.createdAt ?? null;
 }
 
@@ -58,11 +52,11 @@ export interface CampaignDay {
   depositsKopeks: number;
 }
 
-/** Every day from the first to the last, with zeros where nothing was. */
+/** Every day from the first to the last; days without registrations and deposits have zeros. */
 export function listDays(db: Db, campaignId: number, from: Date, to: Date): Promise<CampaignDay[]> {
   return db.sql<CampaignDay>(
     `SELECT to_char(d.day, 'YYYY-MM-DD') AS date, coalesce(sum(y.registrations), 0)::int AS registrations,
-       coalesce(sum(y.deposits_kopeks), 0)::bigint AS "depositsKopeks"
+       coalesce(sum(y.deposits_kopeks), 0)::bigint AS deposits_kopeks
      FROM generate_series(($2::timestamptz AT TIME ZONE 'UTC')::date::timestamp, ($3::timestamptz AT TIME ZONE 'UTC')::date::timestamp,
          interval '1 day') AS d (day)
        LEFT JOIN campaign_day_counters y ON y.campaign_id = $1::int AND y.day = d.day::date
@@ -72,29 +66,24 @@ export function listDays(db: Db, campaignId: number, from: Date, to: Date): Prom
   );
 }
 
-/** One of those who brought most. */
-export interface TopVisitor {
-  userId: number;
-  name: string;
-  registeredAt: Date;
+/** A registrant with high deposits and spending. */
+export interface TopRegistrant {
+  id: number;
+  fullName: string;
+  createdAt: Date;
   hasPaid: boolean;
-  /** A subscription that runs. */
+  /** Has an active subscription. */
   isActive: boolean;
-  /** Deposits and spending together; the same money may stand in both. */
+  /** Deposits and spending together; the same money may count in both. */
   kopeks: number;
 }
 
-interface TopRow extends Omit<TopVisitor, 'name'> {
-  firstName: string | null;
-  lastName: string | null;
-  username: string | null;
-}
+type TopRow = Omit<TopRegistrant, 'fullName'> & Pick<Rows['User'], 'firstName' | 'lastName' | 'username'>;
 
-export async function listTopVisitors(db: Db, campaignId: number, limit: number, now: Date): Promise<TopVisitor[]> {
+export async function listTopRegistrants(db: Db, campaignId: number, limit: number, now: Date): Promise<TopRegistrant[]> {
   const rows = await db.sql<TopRow>(
-    `SELECT r.user_id AS "userId", u.first_name AS "firstName", u.last_name AS "lastName", u.username, r.created_at AS "registeredAt",
-       u.has_had_paid_subscription AS "hasPaid", coalesce(s.status = 'active' AND s.end_date > $3::timestamptz, false) AS "isActive",
-       r.kopeks
+    `SELECT r.user_id AS id, u.first_name, u.last_name, u.username, r.created_at, u.has_had_paid_subscription AS has_paid,
+       coalesce(s.status = 'active' AND s.end_date > $3::timestamptz, false) AS is_active, r.kopeks
      FROM (SELECT id, user_id, created_at, (deposits_kopeks + spent_kopeks)::bigint AS kopeks
          FROM advertising_campaign_registrations WHERE campaign_id = $1::int
          ORDER BY deposits_kopeks + spent_kopeks DESC, id DESC LIMIT $2::int) r
@@ -102,13 +91,10 @@ export async function listTopVisitors(db: Db, campaignId: number, limit: number,
      ORDER BY r.kopeks DESC, r.id DESC`,
     [campaignId, limit, now],
   );
-  return rows.map(({ firstName, lastName, username, ...row }) => ({
-    ...row,
-    name: visitorName({ id: row.userId, firstName, lastName, username }),
-  }));
+  return rows.map((row) => ({ ...row, fullName: registrantName(row) }));
 }
 
-/** Somebody to whom a campaign can be given. */
+/** A user to whom a campaign can be assigned. */
 export interface AvailablePartner {
   userId: number;
   username: string | null;
@@ -118,7 +104,7 @@ export interface AvailablePartner {
 /** Approved partners by name. */
 export function listApprovedPartners(db: Db): Promise<AvailablePartner[]> {
   return db.sql<AvailablePartner>(
-    `SELECT id AS "userId", username, first_name AS "firstName" FROM users
+    `SELECT id AS user_id, username, first_name FROM users
      WHERE partner_status = 'approved' AND status <> 'deleted' ORDER BY first_name, username, id`,
   );
 }

@@ -1,15 +1,15 @@
 /** Pure rules of campaigns (spec 04 section 6). */
-import type { Campaign, CampaignFigures, CampaignValues, CampaignVisitor } from './types.ts';
+import type { Campaign, CampaignCounters, CampaignRegistrant, CampaignValues } from './types.ts';
 
-/** The bonus that a visitor can be given now, with its amounts; null = a condition fails and nothing is registered. */
+/** The bonus that a user can be given now, with its amounts; null = a condition fails and nothing is registered. */
 export type BonusPlan =
   | { type: 'none' }
   | { type: 'balance'; kopeks: number }
   | { type: 'subscription'; days: number; trafficLimitGb: number; deviceLimit: number | null; squads: readonly string[] }
   | { type: 'tariff'; tariffId: number; days: number };
 
-/** Money needs an amount; a subscription or tariff needs a length and a visitor without any subscription row. */
-export function planBonus(campaign: Campaign, visitor: Pick<CampaignVisitor, 'hasSubscription'>): BonusPlan | null {
+/** Money needs an amount; a subscription or tariff needs a duration and a user without any subscription row. */
+export function planBonus(campaign: Campaign, registrant: Pick<CampaignRegistrant, 'hasSubscription'>): BonusPlan | null {
   switch (campaign.bonusType) {
     case 'none':
       return { type: 'none' };
@@ -17,7 +17,7 @@ export function planBonus(campaign: Campaign, visitor: Pick<CampaignVisitor, 'ha
       return campaign.balanceBonusKopeks > 0 ? { type: 'balance', kopeks: campaign.balanceBonusKopeks } : null;
     case 'subscription': {
       const days = campaign.subscriptionDurationDays ?? 0;
-      if (visitor.hasSubscription || days <= 0) return null;
+      if (registrant.hasSubscription || days <= 0) return null;
       return {
         type: 'subscription',
         days,
@@ -28,7 +28,7 @@ export function planBonus(campaign: Campaign, visitor: Pick<CampaignVisitor, 'ha
     }
     case 'tariff': {
       const days = campaign.tariffDurationDays ?? 0;
-      if (visitor.hasSubscription || campaign.tariffId === null || days <= 0) return null;
+      if (registrant.hasSubscription || campaign.tariffId === null || days <= 0) return null;
       return { type: 'tariff', tariffId: campaign.tariffId, days };
     }
     default:
@@ -42,7 +42,7 @@ export interface BonusGap {
   problem: string;
 }
 
-/** Why a campaign would never give its bonus, with the field that is wrong; null = it would (spec 04 section 6.4). */
+/** Why a campaign could never give its bonus, with the field that is wrong; null = it can (spec 04 section 6.4). */
 export function bonusGap(values: CampaignValues): BonusGap | null {
   const gap = (field: keyof CampaignValues, wireName: string, what: string) => ({
     field,
@@ -69,8 +69,8 @@ const BONUS_FIELDS: readonly (keyof CampaignValues)[] = [
 ];
 
 /**
- * Do these changes touch what the bonus is? Only then is it judged anew: a campaign whose tariff was deleted can still be renamed
- * or switched off.
+ * Whether these changes include a field of the bonus. Only then the bonus is checked again: a campaign whose tariff was deleted can still be
+ * renamed or switched off.
  */
 export function touchesBonus(changes: Partial<CampaignValues>): boolean {
   return BONUS_FIELDS.some((field) => changes[field] !== undefined);
@@ -82,8 +82,8 @@ export function percentOfAll(part: number, all: number): number {
 }
 
 /** Users who ever paid (spec 04 section 6.6). */
-export function paidUsers(figures: Pick<CampaignFigures, 'payers' | 'hadPaid'>): number {
-  return Math.max(figures.payers, figures.hadPaid);
+export function paidUsers(counters: Pick<CampaignCounters, 'payers' | 'hadPaid'>): number {
+  return Math.max(counters.payers, counters.hadPaid);
 }
 
 /** The name of a campaign's partner (spec 04 section 0.3). */
@@ -91,8 +91,8 @@ export function partnerName(partner: { id: number; firstName: string | null; use
   return partner.firstName || partner.username || `#${partner.id}`;
 }
 
-/** The name of one of a campaign's best visitors (spec 04 section 0.3). */
-export function visitorName(user: {
+/** The name of a registrant or referral in the statistics of a campaign (spec 04 section 0.3). */
+export function registrantName(user: {
   id: number;
   firstName: string | null;
   lastName: string | null;

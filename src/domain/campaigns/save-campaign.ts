@@ -8,58 +8,65 @@ import { validationIssue } from '../../core/validation-messages.ts';
 import { lockTariff } from '../catalog/find-tariff.ts';
 import { findCard } from './card-repo.ts';
 import { bonusTariffMissing, bonusTariffUnknown, campaignInUse, campaignNotFound, partnerUnknown, slugTaken } from './errors.ts';
+import { deleteCampaignRow, insertCampaign, lockApprovedPartner, lockCampaign, updateCampaign } from './repo.ts';
 import { bonusGap, touchesBonus } from './rules.ts';
 import type { CampaignCard, CampaignValues } from './types.ts';
-import { deleteCampaignRow, holdApprovedPartner, insertCampaign, lockCampaign, updateCampaign } from './write-repo.ts';
 
-/** Who may keep campaigns: the Web API and administrators, with refusals of their own. */
-type Keeper = TokenActor | AdminActor;
+/** The Web API and administrators have different refusals. */
+type CampaignEditor = TokenActor | AdminActor;
 
-/** A hundred years; beyond it lie dates that no calendar holds. */
+/** A hundred years; longer durations lead to dates beyond the year 9999. */
 const MAX_DAYS = 36_500;
 
 /**
  * Creates a campaign (spec 04 sections 6.4 and 6.5). Name and slug are trimmed. Its creator is the administrator; an API token is no
  * user and leaves none.
- * @throws AppError 400 for a slug that is taken, an unknown tariff or partner, and at the cabinet's door a tariff bonus without
- * tariff | ValidationError 422 for values out of bounds, and at the Web API's door a bonus that could never be given
+ * @throws AppError 400 for a slug that is taken, an unknown tariff or partner, and for administrators a tariff bonus without tariff |
+ * ValidationError 422 for values out of bounds, and for the Web API a bonus that could never be given
  */
-export async function createCampaign(app: App, actor: Keeper, request: CampaignValues): Promise<CampaignCard> {
+export async function createCampaign(app: App, actor: CampaignEditor, request: CampaignValues): Promise<CampaignCard> {
   const values = checked(request);
   checkBonus(actor, values);
-  return inTransaction(app, async (t) => {
-    await holdLinked(t, values);
-    const saved = await insertCampaign(t.db, values, actor.kind === 'admin' ? actor.userId : null, t.clock.now());
-    if (!saved) throw slugTaken(actor, values.startParameter);
-    t.audit?.note({ resourceId: saved.id, before: null, after: saved });
-    return (await findCard(t.db, saved.id))!;
-  });
+  return refusingTakenSlug(actor, values.startParameter, () =>
+    inTransaction(app, async (t) => {
+      await lockLinked(t, values);
+      const saved = await insertCampaign(t.db, values, actor.kind === 'admin' ? actor.userId : null, t.clock.now());
+      t.audit?.note({ resourceId: saved.id, before: null, after: saved });
+      return (await findCard(t.db, saved.id))!;
+    }),
+  );
 }
 
 /**
- * Changes what is given; undefined keeps what is stored, null clears where a field can be empty.
+ * Changes what is given; undefined leaves a field as it is, null clears where a field can be empty.
  * @throws AppError 404 'Campaign not found'; the rest as for creation, the bonus only when the changes touch it
  */
 export async function changeCampaign(
   app: App,
-  actor: Keeper,
+  actor: CampaignEditor,
   campaignId: number,
   changes: Partial<CampaignValues>,
 ): Promise<CampaignCard> {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  try {
-    return await inTransaction(app, async (t) => {
-      await holdLinked(t, changes);
+  return refusingTakenSlug(actor, changes.startParameter ?? '', () =>
+    inTransaction(app, async (t) => {
+      await lockLinked(t, changes);
       const before = await lockCampaign(t.db, campaignId);
       if (!before) throw campaignNotFound();
-      const values = checked({ ...before, ...given });
-      if (touchesBonus(changes)) checkBonus(actor, values);
-      const saved = await updateCampaign(t.db, before.id, values, t.clock.now());
+      const campaign = checked({ ...before, ...given });
+      if (touchesBonus(changes)) checkBonus(actor, campaign);
+      const saved = await updateCampaign(t.db, campaign, t.clock.now());
       t.audit?.note({ resourceId: saved.id, before, after: saved });
       return (await findCard(t.db, saved.id))!;
-    });
+    }),
+  );
+}
+
+async function refusingTakenSlug<T>(actor: CampaignEditor, slug: string, save: () => Promise<T>): Promise<T> {
+  try {
+    return await save();
   } catch (error) {
-    if (isUniqueViolation(error, 'start_parameter')) throw slugTaken(actor, changes.startParameter!.trim());
+    if (isUniqueViolation(error, 'start_parameter')) throw slugTaken(actor, slug.trim());
     throw error;
   }
 }
@@ -69,36 +76,36 @@ export function toggleCampaign(app: App, _actor: AdminActor, campaignId: number)
   return inTransaction(app, async (t) => {
     const before = await lockCampaign(t.db, campaignId);
     if (!before) throw campaignNotFound();
-    const saved = await updateCampaign(t.db, before.id, { ...before, isActive: !before.isActive }, t.clock.now());
+    const saved = await updateCampaign(t.db, { ...before, isActive: !before.isActive }, t.clock.now());
     t.audit?.note({ resourceId: saved.id, before: { isActive: before.isActive }, after: { isActive: saved.isActive } });
     return saved.isActive;
   });
 }
 
 /**
- * Deletes a campaign. The Web API takes its registrations along; the cabinet refuses while there are any (spec 04 section 6.4). The
- * lock keeps sign-ins out meanwhile, so that no bonus is given through a campaign that is going.
+ * Deletes a campaign. The Web API deletes its registrations too; the cabinet refuses while there are any (spec 04 section 6.4). Sign-ins
+ * wait for the lock, so that no bonus is given through a campaign that is being deleted.
  * @throws AppError 404 'Campaign not found' | 400 for an administrator while there are registrations
  */
-export function deleteCampaign(app: App, actor: Keeper, campaignId: number): Promise<void> {
+export function deleteCampaign(app: App, actor: CampaignEditor, campaignId: number): Promise<void> {
   return inTransaction(app, async (t) => {
     const campaign = await lockCampaign(t.db, campaignId);
     if (!campaign) throw campaignNotFound();
-    const { registrations } = (await findCard(t.db, campaign.id))!.figures;
+    const { registrations } = (await findCard(t.db, campaign.id))!;
     if (actor.kind === 'admin' && registrations > 0) throw campaignInUse(registrations);
     await deleteCampaignRow(t.db, campaign.id);
     t.audit?.note({ resourceId: campaign.id, before: campaign, after: null });
   });
 }
 
-/** The partner first, because users come before all other rows. */
-async function holdLinked(t: App, values: Partial<CampaignValues>): Promise<void> {
+/** The partner is locked first, because users come first in the lock order. */
+async function lockLinked(t: App, values: Partial<CampaignValues>): Promise<void> {
   const { partnerUserId, tariffId } = values;
-  if (typeof partnerUserId === 'number' && !(await holdApprovedPartner(t.db, partnerUserId))) throw partnerUnknown();
+  if (typeof partnerUserId === 'number' && !(await lockApprovedPartner(t.db, partnerUserId))) throw partnerUnknown();
   if (typeof tariffId === 'number' && !(await lockTariff(t, tariffId))) throw bonusTariffUnknown();
 }
 
-function checkBonus(actor: Keeper, values: CampaignValues): void {
+function checkBonus(actor: CampaignEditor, values: CampaignValues): void {
   if (actor.kind === 'admin') {
     if (values.bonusType === 'tariff' && values.tariffId === null) throw bonusTariffMissing();
     return;

@@ -1,32 +1,15 @@
-export type CampaignBonusType = 'balance' | 'subscription' | 'tariff' | 'none';
+import type { Rows } from '../../core/db/columns.ts';
 
-/** What can be set on an advertising campaign (spec 04 section 6.1). Kopeks, days, GB (null or 0 = unlimited). */
-export interface CampaignValues {
-  name: string;
-  /** The slug in links; case-sensitive. */
-  startParameter: string;
-  bonusType: CampaignBonusType;
-  balanceBonusKopeks: number;
-  subscriptionDurationDays: number | null;
-  subscriptionTrafficGb: number | null;
-  subscriptionDeviceLimit: number | null;
-  subscriptionSquads: string[];
-  tariffId: number | null;
-  tariffDurationDays: number | null;
-  isActive: boolean;
-  partnerUserId: number | null;
-}
+/** An advertising campaign (spec 04 section 6.1). Kopeks, days, GB (null or 0 = unlimited). */
+export type Campaign = Rows['AdvertisingCampaign'];
 
-export interface Campaign extends CampaignValues {
-  id: number;
-  /** Null for API tokens, which are no users. */
-  createdBy: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type CampaignBonusType = Campaign['bonusType'];
 
-/** Sums over everyone registered through a campaign (spec 04 section 6.6). Money in kopeks. */
-export interface CampaignFigures {
+/** What can be set on a campaign. */
+export type CampaignValues = Omit<Campaign, 'id' | 'createdBy' | 'createdAt' | 'updatedAt'>;
+
+/** Sums over all registrations of a campaign (spec 04 section 6.6). Money in kopeks. */
+export interface CampaignCounters {
   registrations: number;
   balanceIssuedKopeks: number;
   subscriptionRegistrations: number;
@@ -47,12 +30,10 @@ export interface CampaignFigures {
   firstPaymentsKopeks: number;
 }
 
-/** A campaign as lists and its own page show it. */
-export interface CampaignCard {
-  campaign: Campaign;
+/** A campaign in lists and as a single answer. */
+export interface CampaignCard extends Campaign, CampaignCounters {
   tariffName: string | null;
   partnerName: string | null;
-  figures: CampaignFigures;
 }
 
 /** What a sign-in through a campaign gave (spec 01 section 2.4). */
@@ -67,12 +48,12 @@ export interface CampaignBonus {
   tariffName: string | null;
 }
 
-/** What of a visitor decides about the bonus. */
-export interface CampaignVisitor {
+/** The state of a user that the bonus of a campaign depends on. */
+export interface CampaignRegistrant {
   id: number;
   language: string;
   isRegistered: boolean;
   hasSubscription: boolean;
-  /** Who invited the visitor; null = nobody, so that the campaign's partner may become it. */
+  /** The referrer; null = none, so that the campaign's partner may become it. */
   referredById: number | null;
 }

@@ -4,8 +4,8 @@ import { isTariffTableEmpty, lockTariffTable } from './tariffs/repo.ts';
 import { insertTariff } from './tariffs/write-repo.ts';
 
 /**
- * A first start has something to sell: with no tariff at all and any `PRICE_{n}_DAYS` above 0, one tariff with these prices, the
- * default limits, every available server and the trial flag (spec 02 section 10). Safe on several instances at once.
+ * Creates a tariff at the first start: when there is no tariff and a `PRICE_{n}_DAYS` is above 0, one with these prices, the default
+ * limits, every available server and the trial flag (spec 02 section 10). Safe on several instances at once.
  */
 export async function ensureDefaultTariff(app: App): Promise<void> {
   const periodPrices = pricesFromSettings(app);

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { findByUuids, listAll } from './servers/repo.ts';
-import { countHolders } from './servers/stats-repo.ts';
+import { countSubscriptionsWith } from './servers/stats-repo.ts';
 import type { ServerSquad } from './types.ts';
 
 /** Every server, unavailable ones too, by (sort order, display name, id); never a page of them (spec 02 H9). */
@@ -18,7 +18,7 @@ export function findSquadsByUuid(app: App, uuids: readonly string[]): Promise<Se
   return uuids.length === 0 ? Promise.resolve([]) : findByUuids(app.db, uuids);
 }
 
-/** Active and trial subscriptions that hold a squad, and active ones among them that are trials; the squad need not be a server here. */
+/** Active and trial subscriptions that have a squad, and the active ones among them that are trials; the squad need not be a server. */
 export function countSquadHolders(app: App, uuid: string): Promise<{ active: number; trial: number }> {
-  return countHolders(app.db, uuid);
+  return countSubscriptionsWith(app.db, uuid);
 }

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { listSquads } from './find-squads.ts';
 import { effectiveSquads } from './rules/tariff-access.ts';
-import { findFlaggedTrialTariff, findTariffById, holdTariffById } from './tariffs/repo.ts';
+import { findFlaggedTrialTariff, findTariffById, lockTariffForShare } from './tariffs/repo.ts';
 import type { Tariff } from './types.ts';
 
 /** A tariff, active or not; null when there is none. */
@@ -10,11 +10,10 @@ export function findTariff(app: App, id: number): Promise<Tariff | null> {
 }
 
 /**
- * A tariff that cannot be deleted before the transaction ends, so that a sale never lands on a tariff that is being removed
- * (spec 02 H18). To be called after the users and subscriptions rows are locked (spec 00, lock order).
+ * A tariff that cannot be deleted before the transaction ends, so that a sale never uses a deleted tariff (spec 02 H18). To be called after the users and subscriptions rows are locked (spec 00, lock order).
  */
 export function lockTariff(t: App, id: number): Promise<Tariff | null> {
-  return holdTariffById(t.db, id);
+  return lockTariffForShare(t.db, id);
 }
 
 /** The tariff that trials use: the flagged one, else `TRIAL_TARIFF_ID`, else null (spec 02 section 4.1). */

@@ -1,7 +1,8 @@
 import type { App } from '../../core/app.ts';
+import type { PromoGroup } from '../promo-groups/types.ts';
 import { tariffVisibleTo } from './rules/tariff-access.ts';
 import { listAllTariffs } from './tariffs/repo.ts';
-import type { PromoGroup, Tariff } from './types.ts';
+import type { Tariff } from './types.ts';
 
 /**
  * The active tariffs that a user with this primary promo group may see and buy, by (display order, id) (spec 02 sections 1.4, H19).
@@ -11,7 +12,7 @@ export async function listVisibleTariffs(app: App, primaryPromoGroup: Pick<Promo
   return tariffs.filter((tariff) => tariffVisibleTo(tariff, primaryPromoGroup));
 }
 
-/** Every active tariff, whoever may see it, by (display order, id). */
+/** Every active tariff, visible to everyone or not, by (display order, id). */
 export function listActiveTariffs(app: App): Promise<Tariff[]> {
   return listAllTariffs(app.db, { activeOnly: true });
 }

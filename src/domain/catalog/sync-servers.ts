@@ -10,7 +10,7 @@ export type ServerSyncOutcome =
   | { outcome: 'no_list' };
 
 /**
- * Reads the panel's internal squads and brings the servers in step (spec 06 section 10, spec 02 section 8). The panel is read
+ * Reads the panel's internal squads and synchronizes the servers (spec 06 section 10, spec 02 section 8). The panel is read
  * before the transaction opens. `total` is the number of squads at the panel.
  */
 export async function syncServers(app: App): Promise<ServerSyncOutcome> {
@@ -27,7 +27,7 @@ export async function syncServers(app: App): Promise<ServerSyncOutcome> {
 }
 
 /**
- * At start: fills an empty server table; a panel that is absent or down is no error then (spec 02 section 8).
+ * At start: fills an empty server table; a missing or unavailable panel is not an error then (spec 02 section 8).
  * @returns whether this call filled it
  */
 export async function syncServersOnce(app: App): Promise<boolean> {
@@ -35,7 +35,7 @@ export async function syncServersOnce(app: App): Promise<boolean> {
 }
 
 /**
- * The Web API's wording (spec 02 section 8): without a list from the panel nothing changes and all counts are 0.
+ * The form of the Web API (spec 02 section 8): without a list from the panel nothing changes and all counts are 0.
  * @throws AppError 503 with the configuration error
  */
 export async function syncServersOrKeep(app: App): Promise<ServerSyncCounts & { total: number }> {
@@ -47,7 +47,7 @@ export async function syncServersOrKeep(app: App): Promise<ServerSyncCounts & { 
 }
 
 /**
- * The administration's wording (spec 02 section 9).
+ * The form of the administration (spec 02 section 9).
  * @throws AppError 400 'VpnPanel is not configured', 500 'Failed to fetch squads from VpnPanel', 500 'Sync failed: …'
  */
 export async function syncServersOrRefuse(app: App): Promise<ServerSyncCounts> {

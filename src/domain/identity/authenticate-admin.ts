@@ -19,7 +19,7 @@ export async function authenticateAdmin(
   return authorizeAdmin(app, await identifyAdmin(app, credentials), permission, client.ip);
 }
 
-/** The first half of that gate: who it is, so that a refusal of the second half can be put down to somebody. */
+/** The first step of that gate: the user, so that a refusal of the second step is recorded with a name. */
 export async function identifyAdmin(
   app: App,
   credentials: { bearer: string | null; initData: string | null },

@@ -18,8 +18,8 @@ const FAULTS: Record<InitDataFault, string> = {
 };
 
 /**
- * Who a mini-app call comes from, by the signed data in its body (spec 02 section 12.1, H24). Data without `auth_date`, or older than
- * 24 hours, is not believed. The text itself is a credential: it goes no further than this check.
+ * Reads the messenger id of a mini-app call from the signed data in its body (spec 02 section 12.1, H24). Data without `auth_date`, or older than
+ * 24 hours, is refused. The text is a credential: it is used for this check only.
  * @returns messenger id
  * @throws AppError 401 unauthorized | 400 invalid_user
  */
@@ -35,7 +35,7 @@ export function readMiniappIdentity(app: App, initData: string): number {
 }
 
 /**
- * The user behind a mini-app call; only the account's status is judged.
+ * The user behind a mini-app call; only the account's status is checked.
  * @throws AppError 401 | 400 | 404 user_not_found | 403 user_not_active
  */
 export async function identifyMiniappUser(app: App, initData: string): Promise<SessionUser> {
@@ -46,7 +46,7 @@ export async function identifyMiniappUser(app: App, initData: string): Promise<S
 }
 
 /**
- * The gate of every mini-app call but the maintenance status: identity, then the rows that the cabinet has too: status, blacklist,
+ * The gate of every mini-app call but the maintenance status: identity, then the checks of the cabinet: status, blacklist,
  * maintenance, required channels (spec 02 H6).
  * @throws AppError as `identifyMiniappUser` | 403 {code: 'blacklisted'} | 503 {code: 'maintenance'} | 403 {code:
  *   'channel_subscription_required'}

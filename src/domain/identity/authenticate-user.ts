@@ -7,7 +7,7 @@ import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import { isFromEndedSession, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
 import type { SessionUser } from './types.ts';
 
-/** How long a session's user is believed without a query; a change reaches every instance with its commit. */
+/** How long a session's user is cached; a change reaches every instance with its commit. */
 const TRUST_MS = 5 * SECOND_MS;
 const ACTIVITY_STEP_MS = 5 * MINUTE_MS;
 
@@ -37,15 +37,15 @@ export async function authenticateUser(
 }
 
 /**
- * Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; whoever passes them is active at this moment. A gate
- * that is off answers at once and costs no turn.
+ * Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; then records the activity. A gate
+ * that is switched off returns undefined, so that it costs no `await`.
  */
 export async function passGates(app: App, user: SessionUser): Promise<void> {
   for (const gate of app.ports.gates) {
-    const judging = gate(app, user);
-    if (judging) await judging;
+    const pending = gate(app, user);
+    if (pending) await pending;
   }
-  noteActivity(app, user);
+  recordActivity(app, user);
 }
 
 /** Facts of a session's user, at most 5 seconds old. Not for use inside a transaction. */
@@ -58,7 +58,7 @@ export async function forgetSessionUser(t: App, userId: number): Promise<void> {
   await t.cache.forget(t.db, [userKey(userId)]);
 }
 
-/** Row 6: a mini-app that another messenger account opened must not act in this user's session. */
+/** Row 6: a mini-app opened by another messenger account must not use this user's session. */
 function checkSameMessengerAccount(app: App, user: SessionUser, initData: string | null): void {
   if (!initData || user.messengerId === null) return;
   const identity = app.ports.messengerIdentity.verifyInitData(initData, INIT_DATA_MAX_AGE_SECONDS);
@@ -71,9 +71,9 @@ function checkSameMessengerAccount(app: App, user: SessionUser, initData: string
 }
 
 /** Moves `last_activity`, at most every 5 minutes and in the background (spec 01 H22). */
-function noteActivity(app: App, user: SessionUser): void {
+function recordActivity(app: App, user: SessionUser): void {
   const now = app.clock.now();
   if (user.lastActivity && now.getTime() - user.lastActivity.getTime() < ACTIVITY_STEP_MS) return;
   user.lastActivity = now;
-  touchActivity(app.db, user.id, now).catch((error: unknown) => app.log.warn({ err: error }, 'activity was not noted'));
+  touchActivity(app.db, user.id, now).catch((error: unknown) => app.log.warn({ err: error }, 'activity was not recorded'));
 }

@@ -5,12 +5,12 @@ import { refuse, ValidationError } from '../../core/errors.ts';
 import { hashPassword } from '../../core/password-hasher.ts';
 import { grantSuperadmin } from '../access/grant-superadmin.ts';
 import { seedRoles } from '../access/seed-roles.ts';
-import { type AdminCandidate, lockByEmail, vouchForEmail } from './admin-repo.ts';
 import { forgetSessionUser } from './authenticate-user.ts';
 import { createUser } from './create-user.ts';
 import { checkEmailAddress } from './email/rules.ts';
 import { userNotActive } from './errors.ts';
 import { releaseEmail } from './oauth/repo.ts';
+import { type AdminCandidate, lockAdminCandidate, verifyEmailByOperator } from './repo.ts';
 import { normaliseEmail } from './rules.ts';
 import { closeAllSessions } from './sessions/refresh-session.ts';
 
@@ -22,12 +22,12 @@ export interface CreatedAdmin {
   email: string;
   isNew: boolean;
   isPasswordSet: boolean;
-  /** False: ADMIN_IDS or ADMIN_EMAILS are set and do not name this person, so the next start takes the role away again. */
+  /** False: ADMIN_IDS or ADMIN_EMAILS are set and do not name this user, so the next start revokes the role. */
   isLasting: boolean;
 }
 
 /**
- * Must the account get a new password to become an administrator's? An address that nobody has proved may have been registered by
+ * Must the account get a new password to become an administrator's? An unverified address may have been registered by
  * somebody else, with a password that only that person knows (spec 01 H1).
  */
 export function needsPassword(account: Pick<AdminCandidate, 'emailVerified' | 'hasPassword'> | null): boolean {
@@ -35,11 +35,11 @@ export function needsPassword(account: Pick<AdminCandidate, 'emailVerified' | 'h
 }
 
 /**
- * Creates an account with this e-mail, or takes the one there is, and makes it a superadmin. Only for the operator at the machine:
- * the address counts as verified because the operator says whose it is. A new password ends all sessions. An account that somebody
- * enters by another way and that never proved the address loses it instead: it may be a stranger's, who laid a claim to the
- * address beforehand (spec 01 H3).
- * @param password 8 to 128 characters; null = the account keeps its own
+ * Creates an account with this e-mail, or uses the existing one, and makes it a superadmin. Only for the operator at the machine:
+ * the address counts as verified because the operator says whose it is. A new password ends all sessions. An account with another
+ * sign-in method that never verified the address loses it instead: it may belong to a stranger who registered the address
+ * beforehand (spec 01 H3).
+ * @param password 8 to 128 characters; null = the password stays
  * @throws ValidationError 422 for an address or a password that cannot be used
  * @throws AppError 403 'User account is not active' | 400 'This account needs a password'
  */
@@ -55,12 +55,12 @@ export async function createAdmin(
   await seedRoles(app);
   const passwordHash = request.password === null ? null : await hashPassword(request.password);
   return inTransaction(app, async (t) => {
-    const holder = await lockByEmail(t.db, email);
+    const holder = await lockAdminCandidate(t.db, email);
     if (holder && holder.status !== 'active') throw userNotActive();
     if (passwordHash === null && needsPassword(holder)) throw refuse('password_needed', 400, 'This account needs a password');
-    const account = holder && (await isKept(t, holder)) ? holder : null;
+    const account = holder && (await isReused(t, holder)) ? holder : null;
     const userId = account ? account.id : await openAccount(t, email, passwordHash);
-    if (account) await vouchForEmail(t.db, userId, passwordHash, t.clock.now());
+    if (account) await verifyEmailByOperator(t.db, userId, passwordHash, t.clock.now());
     if (account && passwordHash !== null) await closeAllSessions(t, userId);
     const { isLasting } = await grantSuperadmin(t, { messengerId: account?.messengerId ?? null, email });
     await forgetSessionUser(t, userId);
@@ -68,9 +68,9 @@ export async function createAdmin(
   });
 }
 
-/** Does the operator get this account? One of somebody else's keeps everything but the address and its password. */
-async function isKept(t: App, holder: AdminCandidate): Promise<boolean> {
-  if (holder.emailVerified || !holder.hasOtherWayIn) return true;
+/** Does the operator get this account? An account of somebody else loses the address and its password and nothing else. */
+async function isReused(t: App, holder: AdminCandidate): Promise<boolean> {
+  if (holder.emailVerified || !holder.hasOtherSignIn) return true;
   await releaseEmail(t.db, holder.id, t.clock.now());
   await closeAllSessions(t, holder.id);
   await forgetSessionUser(t, holder.id);

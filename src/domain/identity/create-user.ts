@@ -8,12 +8,12 @@ import type { NewUser, UserRecord } from './types.ts';
 
 const MAX_CODE_TRIES = 10;
 
-/** A stored user; `isNew` is false when another request made the account with this messenger id first. */
+/** A stored user; `isNew` is false when another request created the account with this messenger id first. */
 export type CreatedUser = UserRecord & { isNew: boolean };
 
 /**
  * Creates an account with its promo group membership and `user.created`, in the caller's transaction or one of its own
- * (spec 01 section 2.2). Two creations for one messenger id at once give the same user to both (H14).
+ * (spec 01 section 2.2). Two concurrent creations for one messenger id return the same user (H14).
  * @throws AppError 400 'This email is already registered'
  */
 export async function createUser(app: App, draft: NewUser): Promise<CreatedUser> {

@@ -1,6 +1,6 @@
 import { type AppError, refuse } from '../../core/errors.ts';
 
-/** A 401 of the JWT areas names its scheme (spec 00, Status codes). */
+/** A 401 of the JWT areas has the scheme in a header (spec 00, Status codes). */
 export function unauthorized(code: string, detail: string): AppError {
   return refuse(code, 401, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }

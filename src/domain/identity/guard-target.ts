@@ -10,10 +10,10 @@ import type { UserRecord } from './types.ts';
 export type ActionKind = 'change' | 'removal';
 
 /**
- * Who an administrator may act on (spec 01 H5): users without a role, and administrators whose level is below the own one;
- * administrators of the configuration by nobody else, and nobody may lock himself out. Call before the transaction: roles are read
- * from the shared cache, which forgets with the commit of a change.
- * @returns the target as it stands
+ * Checks that an administrator may act on a user (spec 01 H5): on users without a role and on administrators below his own level, never
+ * on administrators of the configuration; nobody may lock himself out. Call before the transaction: roles are read from the shared
+ * cache, which is cleared with the commit of a change.
+ * @returns the target in its present state
  * @throws AppError 404 'User not found' | 403
  */
 export async function guardTarget(app: App, actor: AdminActor, userId: number, kind: ActionKind): Promise<UserRecord> {

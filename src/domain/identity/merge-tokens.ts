@@ -1,8 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { urlSafeToken } from '../../core/random.ts';
-import { peek, put, take } from '../../core/short-lived.ts';
-import { dropEntry, renewEntry } from './merge-token-repo.ts';
+import { drop, incrementBelow, peek, put, take } from '../../core/short-lived.ts';
 import { linkedId } from './oauth/rules.ts';
 import type { OAuthProvider } from './oauth/types.ts';
 import { haveSessionsEndedSince } from './sessions/refresh-session.ts';
@@ -14,7 +13,7 @@ export const MERGE_TOKEN_SECONDS = (30 * MINUTE_MS) / SECOND_MS;
 /** How often a merge that failed may be tried again with the same token (spec 01 section 8). */
 const MAX_RESTORES = 3;
 
-/** Who may be merged: the signed-in account that tried to link an identity, and the account that holds it. */
+/** Two accounts that may be merged: the signed-in one that tried to link an identity, and the one that has it. */
 export interface MergeOffer {
   primaryUserId: number;
   secondaryUserId: number;
@@ -23,10 +22,10 @@ export interface MergeOffer {
   providerId: string;
 }
 
-/** The identities by which an account may be claimed. */
-type HeldIdentities = Pick<UserRecord, 'messengerId' | 'googleId' | 'yandexId' | 'discordId' | 'vkId'>;
+/** The identities by which an account can be merged. */
+type LinkedIdentities = Pick<UserRecord, 'messengerId' | 'googleId' | 'yandexId' | 'discordId' | 'vkId'>;
 
-/** A merge offer as it waits for its confirmation. */
+/** A merge offer that waits for its confirmation. */
 export interface PendingMerge extends MergeOffer {
   createdAt: Date;
 }
@@ -41,11 +40,11 @@ interface StoredMerge {
 }
 
 const keyOf = (token: string) => `account_merge:${token}`;
-/** Other characters are in no token of ours; one of them, NUL, the database would not even look up. */
-const isOfOurs = (token: string) => /^[A-Za-z0-9_-]+$/.test(token);
+/** No token has other characters; the database refuses one of them, NUL, in a query. */
+const isTokenText = (token: string) => /^[A-Za-z0-9_-]+$/.test(token);
 
 /**
- * Stores the offer to merge two accounts. The token (43 characters) is the only credential of the merge: hand it to nobody but the
+ * Stores the offer to merge two accounts. The token (43 characters) is the only credential of the merge: return it only to the
  * session of the primary account that has just proved the secondary's identity.
  */
 export async function createMergeToken(app: App, offer: MergeOffer): Promise<string> {
@@ -64,31 +63,31 @@ export async function createMergeToken(app: App, offer: MergeOffer): Promise<str
 
 /** Reads without using up. Null = unknown, expired or used. */
 export async function peekMergeToken(app: App, token: string): Promise<PendingMerge | null> {
-  return isOfOurs(token) ? toPending(await peek<StoredMerge>(app, keyOf(token))) : null;
+  return isTokenText(token) ? toPending(await peek<StoredMerge>(app, keyOf(token))) : null;
 }
 
-/** Uses the token up in the caller's transaction: whoever asks at the same time waits, and a rollback gives it back. */
+/** Uses the token up in the caller's transaction: a concurrent request waits, and a rollback restores the token. */
 export async function takeMergeToken(t: App, token: string): Promise<PendingMerge | null> {
-  return isOfOurs(token) ? toPending(await take<StoredMerge>(t, keyOf(token))) : null;
+  return isTokenText(token) ? toPending(await take<StoredMerge>(t, keyOf(token))) : null;
 }
 
 /**
- * Did the offer lose its ground since it was made? The session that made it was ended, by a new password for example; or the other
- * account's owner ended all of his, or holds that identity no more: what somebody else had linked to it is no proof of anything.
+ * Is the offer void by now? So it is when the sessions of one of the accounts were ended since, by a new password for example, or when the
+ * secondary account no longer has the identity.
  */
-export async function isOfferVoid(app: App, offer: PendingMerge, secondary: HeldIdentities): Promise<boolean> {
-  const held = offer.provider === 'messenger' ? secondary.messengerId : linkedId(secondary, offer.provider);
-  if (held === null || String(held) !== offer.providerId) return true;
+export async function isOfferVoid(app: App, offer: PendingMerge, secondary: LinkedIdentities): Promise<boolean> {
+  const identity = offer.provider === 'messenger' ? secondary.messengerId : linkedId(secondary, offer.provider);
+  if (identity === null || String(identity) !== offer.providerId) return true;
   return haveSessionsEndedSince(app, [offer.primaryUserId, offer.secondaryUserId], offer.createdAt);
 }
 
 /**
- * Counts a merge that failed and was rolled back: the first three leave the token usable for the time it has left (a second at
- * least), the fourth ends it. Call it outside of the transaction that failed.
+ * Counts a merge that failed and was rolled back: the first three leave the token usable until it expires (for a second at
+ * least), the fourth deletes it. Call it outside of the transaction that failed.
  */
-export async function noteFailedMerge(app: App, token: string): Promise<void> {
-  const isRenewed = await renewEntry(app.db, keyOf(token), { maxRestores: MAX_RESTORES, now: app.clock.now() });
-  if (!isRenewed) await dropEntry(app.db, keyOf(token));
+export async function recordFailedMerge(app: App, token: string): Promise<void> {
+  const isUsable = await incrementBelow(app, keyOf(token), 'restore_count', MAX_RESTORES);
+  if (!isUsable) await drop(app, keyOf(token));
 }
 
 function toPending(stored: StoredMerge | null): PendingMerge | null {

@@ -8,22 +8,22 @@ import { normaliseEmail } from './rules.ts';
 import type { UserRecord } from './types.ts';
 
 /**
- * Accounts that a purchase without sign-in makes (spec 03 section 8.3). What exists is never touched: no password, no verified mark,
- * no link token for somebody else's account (spec 01 H2, spec 03 H3).
+ * Accounts that a purchase without sign-in creates (spec 03 section 8.3). An existing account is never changed: no password, no
+ * verification, no link token for somebody else's account (spec 01 H2, spec 03 H3).
  */
 
 export type PurchasedAccount = UserRecord & { isNew: boolean };
 
-/** Everybody's account under this name, in any case of letters; one that can be reached in the messenger first. */
+/** The account with this messenger name, case-insensitive; one with a messenger id first. */
 export function findUserByUsername(app: App, username: string): Promise<UserRecord | null> {
   return findByUsername(app.db, username);
 }
 
 /**
- * The account of an address, or a new one with an address that is not proved: its owner gets a verification mail. In the caller's
- * transaction; two at once get the same account, and it is new for one of them.
- * @param passwordHash of the new account; null = the caller knew of an account
- * @throws Error when there is no account and no password for one: the caller has to look again
+ * The account of an address, or a new one with an unverified address, whose owner gets a verification mail. In the caller's
+ * transaction; two concurrent calls get the same account, and it is new for one of them.
+ * @param passwordHash of the new account; null = the caller found an account before
+ * @throws Error when there is neither an account nor a password for a new one: the caller has to look it up again
  */
 export async function openEmailAccount(
   t: App,
@@ -32,7 +32,7 @@ export async function openEmailAccount(
   const email = normaliseEmail(account.email);
   const known = await findByEmail(t.db, email);
   if (known) return { ...known, isNew: false };
-  if (account.passwordHash === null) throw new Error('the account of a recipient is gone');
+  if (account.passwordHash === null) throw new Error('the account of a recipient was deleted');
   try {
     const made = await createUser(t, {
       ...PLAIN,
@@ -53,9 +53,9 @@ export async function openEmailAccount(
 }
 
 /**
- * The account of a person in the messenger: by id where the messenger told it, else by name; else a new one, which the person takes
- * over with the first sign-in from the messenger (`claimPurchasedAccount`). In the caller's transaction.
- * @param messengerId null when the messenger does not tell
+ * The account of a messenger user: by id where it is known, else by name; else a new one, which the user gets with the first sign-in
+ * from the messenger (`claimPurchasedAccount`). In the caller's transaction.
+ * @param messengerId null when it is unknown
  */
 export async function openMessengerAccount(
   t: App,
@@ -78,8 +78,8 @@ async function findPerson(t: App, { username, messengerId }: { username: string;
 }
 
 /**
- * Gives the account that a purchase made for this name to the person who now proved to have it. Only an account that nobody can sign
- * in to is given, and only one that a purchase made. In the caller's transaction.
+ * Assigns the account that a purchase created for this messenger name to the user who has now proved to have the name. Only an account
+ * that a purchase created and that nobody can sign in to. In the caller's transaction.
  * @returns null when there is none
  */
 export async function claimPurchasedAccount(

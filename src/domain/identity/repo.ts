@@ -1,108 +1,72 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { AuthType, SessionUser, UserRecord, UserStatus } from './types.ts';
+import type { AuthType } from './types.ts';
 
-export interface UserRow {
-  id: number;
-  messengerId: number | null;
-  authType: AuthType;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  status: UserStatus;
-  language: string;
-  balanceKopeks: number;
-  referralCode: string;
-  referredById: number | null;
-  email: string | null;
-  emailVerified: boolean;
-  hasPassword: boolean;
-  googleId: string | null;
-  yandexId: string | null;
-  discordId: string | null;
-  vkId: number | null;
-  vpnpanelUuid: string | null;
-  promoGroupId: number | null;
-  referralCommissionPercent: number | null;
-  restrictionTopup: boolean;
-  restrictionSubscription: boolean;
-  restrictionReason: string | null;
-  partnerStatus: string;
-  hasHadPaidSubscription: boolean;
-  hasMadeFirstTopup: boolean;
-  cabinetLastLogin: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-  lastActivity: Date | null;
-}
+const USER = columns('User', [
+  ...(['id', 'messengerId', 'authType', 'username', 'firstName', 'lastName', 'status', 'language', 'balanceKopeks'] as const),
+  ...(['referralCode', 'referredById', 'email', 'emailVerified', 'googleId', 'yandexId', 'discordId', 'vkId'] as const),
+  ...(['vpnpanelUuid', 'promoGroupId', 'restrictionTopup', 'restrictionSubscription', 'restrictionReason'] as const),
+  ...(['partnerStatus', 'hasHadPaidSubscription', 'hasMadeFirstTopup', 'cabinetLastLogin', 'createdAt', 'updatedAt'] as const),
+  'lastActivity',
+]);
 
-/** Columns of a `UserRow`; no secret among them. */
-export const USER_COLUMNS = `id, messenger_id, auth_type, username, first_name, last_name, status, language, balance_kopeks, referral_code,
-  referred_by_id, email, email_verified, password_hash IS NOT NULL AS has_password, google_id, yandex_id, discord_id, vk_id, vpnpanel_uuid,
-  promo_group_id, referral_commission_percent::float8 AS referral_commission_percent, restriction_topup, restriction_subscription, restriction_reason, partner_status,
-  has_had_paid_subscription, has_made_first_topup, cabinet_last_login, created_at, updated_at, last_activity`;
+/**
+ * A user as use cases see it, without secrets (password and token hashes). `email` is lower case; `emailVerified` is true only after a
+ * secret sent to the address came back, or by a provider's verified claim (spec 01 H1); `promoGroupId` is the primary promo group: the
+ * membership with the highest (priority, id).
+ */
+export type UserRecord = RowOf<typeof USER> & { hasPassword: boolean; referralCommissionPercent: number | null };
 
-export function toUser(row: UserRow): UserRecord {
-  return {
-    id: row.id,
-    messengerId: row.messengerId,
-    authType: row.authType,
-    username: row.username,
-    firstName: row.firstName,
-    lastName: row.lastName,
-    status: row.status,
-    language: row.language,
-    balanceKopeks: row.balanceKopeks,
-    referralCode: row.referralCode,
-    referredById: row.referredById,
-    email: row.email,
-    emailVerified: row.emailVerified,
-    hasPassword: row.hasPassword,
-    googleId: row.googleId,
-    yandexId: row.yandexId,
-    discordId: row.discordId,
-    vkId: row.vkId,
-    vpnpanelUuid: row.vpnpanelUuid,
-    promoGroupId: row.promoGroupId,
-    referralCommissionPercent: row.referralCommissionPercent,
-    restrictionTopup: row.restrictionTopup,
-    restrictionSubscription: row.restrictionSubscription,
-    restrictionReason: row.restrictionReason,
-    partnerStatus: row.partnerStatus,
-    hasHadPaidSubscription: row.hasHadPaidSubscription,
-    hasMadeFirstTopup: row.hasMadeFirstTopup,
-    cabinetLastLogin: row.cabinetLastLogin,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    lastActivity: row.lastActivity,
-  };
-}
+/** Columns of a `UserRecord`. */
+export const USER_COLUMNS = `${USER.of()}, password_hash IS NOT NULL AS has_password,
+  referral_commission_percent::float8 AS referral_commission_percent`;
+
+const SESSION_USER = columns('User', [
+  ...([
+    'id',
+    'status',
+    'messengerId',
+    'username',
+    'language',
+    'email',
+    'emailVerified',
+    'lastActivity',
+    'sessionsEndedAt',
+  ] as const),
+]);
+
+/**
+ * Facts of a session's user, cached for seconds under `user:<id>`. Access tokens from before `sessionsEndedAt` are void; null: all
+ * sessions were never ended at once.
+ */
+export type SessionUser = RowOf<typeof SESSION_USER>;
 
 async function findOne(db: Db, condition: string, value: unknown): Promise<UserRecord | null> {
-  const [row] = await db.sql<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition}`, [value]);
-  return row ? toUser(row) : null;
+  const [row] = await db.sql<UserRecord>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition}`, [value]);
+  return row ?? null;
 }
 
 export const findById = (db: Db, id: number) => findOne(db, 'id = $1::int', id);
 export const findByMessengerId = (db: Db, messengerId: number) => findOne(db, 'messenger_id = $1::bigint', messengerId);
 /** @param email in lower case */
 export const findByEmail = (db: Db, email: string) => findOne(db, 'email = $1', email);
-/** In any case of letters; of several, one that the messenger reaches, then the one seen last. Deleted accounts have no name. */
+/** Case-insensitive; of several, one with a messenger id first, then the one active last. Deleted accounts have no name. */
 export async function findByUsername(db: Db, username: string): Promise<UserRecord | null> {
-  const [row] = await db.sql<UserRow>(
+  const [row] = await db.sql<UserRecord>(
     `SELECT ${USER_COLUMNS} FROM users WHERE username IS NOT NULL AND lower(username) = lower($1)
      ORDER BY messenger_id IS NULL, last_activity DESC NULLS LAST, id DESC LIMIT 1`,
     [username],
   );
-  return row ? toUser(row) : null;
+  return row ?? null;
 }
 
-/** One transaction at a time for a messenger name: names are not unique, so no key would keep two new accounts apart. */
+/** One transaction at a time for a messenger name: names are not unique, so no key would prevent two new accounts. */
 export async function lockUsername(db: Db, username: string): Promise<void> {
   await db.sql('SELECT pg_advisory_xact_lock(hashtext($1)) IS NULL AS locked', [`username:${username.toLowerCase()}`]);
 }
 
 /**
- * Binds a messenger id to the account that a purchase made for a name: without a single way in, and of nobody who is known already.
+ * Binds a messenger id to the account that a purchase created for a name, if nobody can sign in to it and no other user has the id.
  * @returns the account's id; null when there is none
  */
 export async function claimByUsername(db: Db, username: string, messengerId: number, now: Date): Promise<number | null> {
@@ -143,7 +107,7 @@ export interface UserInsert {
 
 /** Writes the user and the membership in the primary group. @returns null when a unique key refused the row */
 export async function insertUser(db: Db, user: UserInsert): Promise<UserRecord | null> {
-  const [row] = await db.sql<UserRow>(
+  const [row] = await db.sql<UserRecord>(
     `WITH made AS (
        INSERT INTO users (auth_type, messenger_id, username, first_name, last_name, email, email_verified, email_verified_at, password_hash,
          language, referred_by_id, referral_code, promo_group_id, created_at, updated_at, last_activity)
@@ -171,7 +135,7 @@ export async function insertUser(db: Db, user: UserInsert): Promise<UserRecord |
       user.assignedBy,
     ],
   );
-  return row ? toUser(row) : null;
+  return row ?? null;
 }
 
 export async function findDefaultPromoGroupId(db: Db): Promise<number | null> {
@@ -179,7 +143,7 @@ export async function findDefaultPromoGroupId(db: Db): Promise<number | null> {
   return row?.id ?? null;
 }
 
-/** A default group without discounts; does nothing where there is one by now, or the name is taken. */
+/** A default group without discounts; does nothing when there is one by now, or the name is taken. */
 export async function insertDefaultPromoGroup(db: Db, name: string, now: Date): Promise<void> {
   await db.sql(
     `INSERT INTO promo_groups (name, is_default, created_at, updated_at) VALUES ($1, true, $2::timestamptz, $2::timestamptz)
@@ -193,23 +157,8 @@ export const findSessionUserByMessengerId = (db: Db, messengerId: number) =>
   findSession(db, 'messenger_id = $1::bigint', messengerId);
 
 async function findSession(db: Db, condition: string, value: number): Promise<SessionUser | null> {
-  const [row] = await db.sql<UserRow & { sessionsEndedAt: Date | null }>(
-    `SELECT id, status, messenger_id, username, language, email, email_verified, last_activity, sessions_ended_at
-     FROM users WHERE ${condition}`,
-    [value],
-  );
-  if (!row) return null;
-  return {
-    id: row.id,
-    status: row.status,
-    messengerId: row.messengerId,
-    username: row.username,
-    language: row.language,
-    email: row.email,
-    emailVerified: row.emailVerified,
-    lastActivity: row.lastActivity,
-    sessionsEndedAt: row.sessionsEndedAt,
-  };
+  const [row] = await db.sql<SessionUser>(`SELECT ${SESSION_USER.of()} FROM users WHERE ${condition}`, [value]);
+  return row ?? null;
 }
 
 /** Moves `last_activity` unless it is younger than 5 minutes (spec 01 H22). */
@@ -221,31 +170,63 @@ export async function touchActivity(db: Db, id: number, now: Date): Promise<void
   );
 }
 
-export interface Profile {
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-}
+export type Profile = Pick<UserRecord, 'username' | 'firstName' | 'lastName'>;
 
 export async function updateProfile(db: Db, id: number, profile: Profile, now: Date): Promise<void> {
-  await db.sql(
-    'UPDATE users SET username = $2, first_name = $3, last_name = $4, updated_at = $5::timestamptz WHERE id = $1::int RETURNING id',
-    [id, profile.username, profile.firstName, profile.lastName, now],
-  );
+  await db.prisma.user.updateMany({ where: { id }, data: { ...profile, updatedAt: now } });
 }
 
-/** The row a sign-in by password is judged by. */
-export interface PasswordUser {
-  id: number;
-  status: UserStatus;
-  passwordHash: string | null;
-  emailVerified: boolean;
-}
+const PASSWORD_USER = columns('User', ['id', 'status', 'passwordHash', 'emailVerified']);
 
+/** What a sign-in by password is decided by. Has a secret: never return it from a use case. */
+export type PasswordUser = RowOf<typeof PASSWORD_USER>;
+
+/** @param email in lower case */
 export async function findPasswordUser(db: Db, email: string): Promise<PasswordUser | null> {
-  const [row] = await db.sql<{ id: number; status: UserStatus; passwordHash: string | null; emailVerified: boolean }>(
-    'SELECT id, status, password_hash, email_verified FROM users WHERE email = $1',
+  const [row] = await db.sql<PasswordUser>(`SELECT ${PASSWORD_USER.of()} FROM users WHERE email = $1`, [email]);
+  return row ?? null;
+}
+
+/** Has a secret: never return it from a use case. */
+export async function findCredentials(db: Db, userId: number): Promise<Pick<PasswordUser, 'status' | 'passwordHash'> | null> {
+  const [row] = await db.sql<PasswordUser>('SELECT status, password_hash FROM users WHERE id = $1::int', [userId]);
+  return row ?? null;
+}
+
+const CANDIDATE = columns('User', ['id', 'status', 'messengerId', 'emailVerified']);
+
+/** `hasOtherSignIn`: the account has a messenger account or one of a provider. */
+export type AdminCandidate = RowOf<typeof CANDIDATE> & { hasPassword: boolean; hasOtherSignIn: boolean };
+
+/** Locks the account of this e-mail, so that no sign-in or change of address comes between check and promotion. */
+export async function lockAdminCandidate(db: Db, email: string): Promise<AdminCandidate | null> {
+  const [row] = await db.sql<AdminCandidate>(
+    `SELECT ${CANDIDATE.of()}, password_hash IS NOT NULL AS has_password,
+       num_nonnulls(messenger_id, google_id, yandex_id, discord_id, vk_id) > 0 AS has_other_sign_in
+     FROM users WHERE email = $1 FOR NO KEY UPDATE`,
     [email],
   );
-  return row ? { id: row.id, status: row.status, passwordHash: row.passwordHash, emailVerified: row.emailVerified } : null;
+  return row ?? null;
+}
+
+/**
+ * Marks the address verified on the operator's statement; links mailed for it before become void.
+ * @param passwordHash null = the password stays
+ */
+export async function verifyEmailByOperator(db: Db, userId: number, passwordHash: string | null, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE users SET email_verified = true, email_verified_at = coalesce(email_verified_at, $3::timestamptz),
+       email_verification_token_hash = NULL, email_verification_expires = NULL,
+       password_hash = coalesce($2, password_hash), password_reset_token_hash = NULL, password_reset_expires = NULL,
+       updated_at = $3::timestamptz
+     WHERE id = $1::int RETURNING id`,
+    [userId, passwordHash, now],
+  );
+}
+
+export type MessengerAccount = Profile & { messengerId: number };
+
+/** A unique key refuses a messenger account of another user. */
+export async function setMessengerAccount(db: Db, userId: number, account: MessengerAccount, now: Date): Promise<void> {
+  await db.prisma.user.updateMany({ where: { id: userId }, data: { ...account, updatedAt: now } });
 }

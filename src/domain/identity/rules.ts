@@ -7,13 +7,13 @@ const REFERRAL_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 const MAX_NAME_LENGTH = 255;
 const MAX_LANGUAGE_LENGTH = 5;
 
-/** Makes a name harmless in HTML (spec 01 section 1.1): `<`, `>` and `&` become look-alikes, blanks at the ends go; empty = null. */
+/** Makes a name safe in HTML (spec 01 section 1.1): replaces `<`, `>` and `&` by similar characters and trims it; empty = null. */
 export function cleanName(name: string | null | undefined): string | null {
   const clean = (name ?? '').replace(/</g, '‹').replace(/>/g, '›').replace(/&/g, '＆').trim();
   return clean === '' ? null : firstCharacters(clean, MAX_NAME_LENGTH);
 }
 
-/** `ru-RU` and ` RU ` are `ru`; nothing is `ru` (spec 01 section 1.1). */
+/** `ru-RU` and ` RU ` become `ru`, and so does an empty value (spec 01 section 1.1). */
 export function normaliseLanguage(language: string | null | undefined): string {
   const short = (language ?? '').trim().toLowerCase().split('-')[0] ?? '';
   return short === '' ? 'ru' : short.slice(0, MAX_LANGUAGE_LENGTH);
@@ -32,7 +32,7 @@ export function fullName(user: Named): string {
 
 type Linked = Pick<UserRecord, 'messengerId' | 'email' | 'hasPassword' | 'googleId' | 'yandexId' | 'discordId' | 'vkId'>;
 
-/** Ways into the account in the order of the interface; an e-mail counts with a password, verified or not (spec 01 section 1.1). */
+/** Sign-in methods of the account in the order of the interface; an e-mail counts with a password, verified or not (spec 01 section 1.1). */
 export function authMethods(user: Linked): string[] {
   const methods: [string, boolean][] = [
     ['messenger', user.messengerId !== null],
@@ -46,7 +46,7 @@ export function authMethods(user: Linked): string[] {
 }
 
 /**
- * Can this e-mail let its owner in right now? What counts when another way in is unlinked (spec 01 H21).
+ * Can the owner sign in with this e-mail now? Decides whether another sign-in method may be unlinked (spec 01 H21).
  * @param verificationEnabled `CABINET_EMAIL_VERIFICATION_ENABLED`
  */
 export function canSignInByEmail(
@@ -66,7 +66,7 @@ export function newReferralCode(random: Random): string {
   return `ref${Array.from({ length: 8 }, () => REFERRAL_ALPHABET[random.int(0, REFERRAL_ALPHABET.length)]).join('')}`;
 }
 
-/** The code of last resort: `ref` and the last 6 digits of unix time. */
+/** The fallback code: `ref` and the last 6 digits of unix time. */
 export function timedReferralCode(now: Date): string {
   return `ref${String(Math.floor(now.getTime() / 1_000)).slice(-6)}`;
 }
@@ -77,15 +77,15 @@ export function secretHash(secret: string): string {
 }
 
 /**
- * Names a signed token for the memory of used ones: SHA-256 hex of what its signature covers. The signature itself has several
- * spellings (spare bits of its last letter), so the whole text would not do.
+ * Key of a signed token in the list of used ones: SHA-256 hex of the signed part. The signature itself has several encodings (unused
+ * bits of its last character), so a hash of the whole text would miss a repetition.
  */
 export function signedPartHash(token: string): string {
   return secretHash(token.slice(0, Math.max(0, token.lastIndexOf('.'))));
 }
 
-/** How long the mini-app's own calls may be made with the same identity data: 24 hours (spec 01 section 3, spec 02 section 12.1). */
+/** Maximum age of identity data in calls of the mini-app: 24 hours (spec 01 section 3, spec 02 section 12.1). */
 export const MINIAPP_INIT_DATA_MAX_AGE_SECONDS = 24 * 3_600;
 
-/** Oldest mini-app sign-in that the cabinet believes: clients keep their data for long (spec 01 section 3). */
+/** Maximum age of identity data that the cabinet accepts: clients reuse it for long (spec 01 section 3). */
 export const INIT_DATA_MAX_AGE_SECONDS = 30 * 24 * 3_600;

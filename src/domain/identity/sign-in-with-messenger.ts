@@ -12,11 +12,11 @@ import type { UserRecord } from './types.ts';
 
 export interface InitDataSignIn {
   initData: string;
-  /** Counts for an account that this very request creates. */
+  /** Used only when this request creates the account. */
   referralCode: string | null;
 }
 
-/** A messenger user whose identity has been proved, by whichever of the messenger's ways. */
+/** A messenger user whose identity has been proved by signed data. */
 export interface ProvedMessengerUser {
   messengerId: number;
   username: string | null;
@@ -27,7 +27,7 @@ export interface ProvedMessengerUser {
 
 /**
  * Signs in with the mini-app's signed data; the first time creates the account (spec 01 section 5.1).
- * @throws AppError 401 for data that is not the messenger's or names nobody | 403 'User account is not active'
+ * @throws AppError 401 for data that the messenger did not sign or that has no user | 403 'User account is not active'
  */
 export async function signInWithInitData(app: App, request: InitDataSignIn): Promise<SignIn> {
   const identity = app.ports.messengerIdentity.verifyInitData(request.initData, INIT_DATA_MAX_AGE_SECONDS);
@@ -39,8 +39,8 @@ export async function signInWithInitData(app: App, request: InitDataSignIn): Pro
 
 export interface MessengerSignInOptions {
   referralCode: string | null;
-  /** A missing last name erases ours: the widget always tells the whole name (spec 01 section 5.1). Default: ours stays. */
-  erasesLastName?: boolean;
+  /** A missing last name clears ours: the widget always sends the whole name (spec 01 section 5.1). Default: ours stays. */
+  clearsLastName?: boolean;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function signInAsMessengerUser(
   return { ...(await openSession(app, id)), isNew };
 }
 
-/** The steps common to all messenger sign-ins: find, else take over what a purchase made, else create; refresh a known profile. */
+/** The steps common to all messenger sign-ins: find, else assign the account of a purchase, else create; update a known profile. */
 async function findOrCreate(app: App, proved: ProvedMessengerUser, options: MessengerSignInOptions): Promise<CreatedUser> {
   const { referralCode } = options;
   const known =
@@ -73,16 +73,16 @@ async function findOrCreate(app: App, proved: ProvedMessengerUser, options: Mess
         referredById,
       });
   if (user.status !== 'active') throw userNotActive();
-  await refreshProfile(app, user, proved, options.erasesLastName === true);
+  await refreshProfile(app, user, proved, options.clearsLastName === true);
   return user;
 }
 
-/** Takes over names that came along and differ; a missing one does not erase ours. */
-async function refreshProfile(app: App, user: UserRecord, proved: ProvedMessengerUser, erasesLastName: boolean): Promise<void> {
+/** Stores names that differ; a missing one does not clear ours. */
+async function refreshProfile(app: App, user: UserRecord, proved: ProvedMessengerUser, clearsLastName: boolean): Promise<void> {
   const profile = {
     username: cleanName(proved.username) ?? user.username,
     firstName: cleanName(proved.firstName) ?? user.firstName,
-    lastName: cleanName(proved.lastName) ?? (erasesLastName ? null : user.lastName),
+    lastName: cleanName(proved.lastName) ?? (clearsLastName ? null : user.lastName),
   };
   const isSame = profile.username === user.username && profile.firstName === user.firstName && profile.lastName === user.lastName;
   if (isSame) return;

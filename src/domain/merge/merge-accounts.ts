@@ -4,15 +4,15 @@ import { isAppError } from '../../core/errors.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
-import { isOfferVoid, noteFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
+import { isOfferVoid, recordFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
 import { secretHash } from '../identity/rules.ts';
 import { openSession, type SignIn } from '../identity/sessions/open-session.ts';
 import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
 import { postMovement } from '../ledger/post-movement.ts';
 import './jobs.ts';
-import { handOverPanelUser } from '../provisioning/hand-over.ts';
+import { transferPanelUser } from '../provisioning/panel-user-transfer.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { noteRemoval } from '../provisioning/sync/removed-users.ts';
+import { recordRemoval } from '../provisioning/sync/removed-users.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
 import {
   keptUserUnknown,
@@ -29,14 +29,14 @@ import type { MergingUser, SubscriptionPlan } from './types.ts';
 
 export interface MergeRequest {
   token: string;
-  /** Id of the account whose subscription stays when both have one. */
+  /** Id of the account whose subscription is retained when both have one. */
   keepSubscriptionFrom: number;
 }
 
 /**
- * Makes two accounts one (spec 01 section 8). Everything the secondary owns becomes the primary's in one transaction, the token's
- * use included: whatever fails rolls all of it back, and the token works again (three times). The panel is told by jobs after the
- * commit (H17). Both lose their sessions; the primary gets a new one.
+ * Merges two accounts (spec 01 section 8). All rows of the secondary become the primary's in one transaction, in which the token is
+ * used up as well: a failure rolls everything back, and the token can be used again (three times). Jobs update the panel after the
+ * commit (H17). The sessions of both end; the primary gets a new one.
  * @throws AppError 404 for an unknown or used token | 400 for a foreign `keepSubscriptionFrom` or accounts that are not active | 500
  */
 export async function mergeAccounts(app: App, request: MergeRequest): Promise<SignIn> {
@@ -57,7 +57,7 @@ async function mergeOrRestore(app: App, request: MergeRequest): Promise<number> 
   } catch (error) {
     const isRefusal = isAppError(error);
     if (isRefusal && error.status === 404) throw error;
-    await noteFailedMerge(app, request.token).catch((failure: unknown) =>
+    await recordFailedMerge(app, request.token).catch((failure: unknown) =>
       app.log.warn({ err: failure }, 'a failed merge was not counted'),
     );
     if (isRefusal && error.status === 400) throw error;
@@ -75,7 +75,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   const primary = users.find((user) => user.id === primaryUserId);
   const secondary = users.find((user) => user.id === secondaryUserId);
   if (!primary || !secondary || primary === secondary) throw mergeImpossible();
-  // A blocked account must not merge its block away, nor a deleted one come back (spec 01 H17).
+  // A merge must not lift a block nor restore a deleted account (spec 01 H17).
   if (primary.status !== 'active' || secondary.status !== 'active') throw mergeImpossible();
   if (await isOfferVoid(t, offer, secondary)) throw mergeTokenUsed();
 
@@ -88,20 +88,20 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
     const count = await repo.transferColumn(t.db, owned, secondary.id, primary.id);
     if (count > 0) moved[owned.table] = (moved[owned.table] ?? 0) + count;
   }
-  // In this order: what is unique must be free before it is taken, and no step may close a circle of referrers for a moment.
+  // In this order: a unique value must be free before it is used again, and no step may form a cycle of referrers.
   const fields = mergedFields(primary, secondary, { plan, referredById }, t.clock.now());
   await repo.closeSecondary(t.db, secondary.id, t.clock.now());
   await repo.updatePrimary(t.db, primary.id, fields, t.clock.now());
   moved.users = await repo.moveReferrals(t.db, secondary.id, primary.id);
   await repo.choosePromoGroup(t.db, primary.id);
-  await endSessions(t, [primary.id, secondary.id]);
+  await closeSessions(t, [primary.id, secondary.id]);
   const mergeId = await repo.insertMerge(
     t.db,
     {
       tokenHash: secretHash(token),
       primaryUserId,
       secondaryUserId,
-      keptSubscriptionOf: plan.keptSubscriptionId === null ? null : plan.isMoved ? secondary.id : primary.id,
+      retainedSubscriptionOf: plan.retainedSubscriptionId === null ? null : plan.isMoved ? secondary.id : primary.id,
       balanceMovedKopeks: secondary.balanceKopeks,
       moved,
       abandonedPanelUuid: plan.abandonedPanelUuid,
@@ -109,11 +109,11 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
     t.clock.now(),
   );
   if (mergeId === null) throw mergeTokenUsed();
-  await tellPanel(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
+  await requestPanelChanges(t, { mergeId, secondary, plan, messengerId: fields.messengerId });
   return primary.id;
 }
 
-/** The first candidate who was not invited by one of the two themselves. */
+/** The first candidate who was not invited by one of the two. */
 async function referrerOf(t: App, primary: MergingUser, secondary: MergingUser): Promise<number | null> {
   for (const id of referrerCandidates(primary, secondary)) {
     if (!(await repo.isInvitedByEither(t.db, id, [primary.id, secondary.id]))) return id;
@@ -122,16 +122,16 @@ async function referrerOf(t: App, primary: MergingUser, secondary: MergingUser):
 }
 
 async function planOf(t: App, primary: MergingUser, secondary: MergingUser, keepsSecondary: boolean): Promise<SubscriptionPlan> {
-  const held = await repo.lockSubscriptions(t.db, [primary.id, secondary.id]);
-  const holdingOf = (user: MergingUser) => ({
-    subscriptionId: held.find((subscription) => subscription.userId === user.id)?.id ?? null,
+  const subscriptions = await repo.lockSubscriptions(t.db, [primary.id, secondary.id]);
+  const assetsOf = (user: MergingUser) => ({
+    subscriptionId: subscriptions.find((subscription) => subscription.userId === user.id)?.id ?? null,
     panelUuid: user.vpnpanelUuid,
   });
-  return planSubscriptions(holdingOf(primary), holdingOf(secondary), keepsSecondary);
+  return planSubscriptions(assetsOf(primary), assetsOf(secondary), keepsSecondary);
 }
 
 /**
- * The balance by two new movements, hidden from lists because nothing was earned or spent; then the history (prisma/sql/ledger.sql). `balance`
+ * Moves the balance by two new movements, which lists do not show because nothing was earned or spent; then the history. `balance`
  * as payment method: neither a payment from outside nor a bonus (spec 04 section 0.2).
  */
 async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): Promise<number> {
@@ -158,14 +158,14 @@ async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): 
 
 async function moveSubscriptions(t: App, primary: MergingUser, secondary: MergingUser, plan: SubscriptionPlan): Promise<void> {
   if (plan.deletedSubscriptionId !== null) await repo.deleteSubscription(t.db, plan.deletedSubscriptionId);
-  if (plan.isMoved && plan.keptSubscriptionId !== null) {
-    await repo.moveSubscription(t.db, plan.keptSubscriptionId, primary.id, t.clock.now());
+  if (plan.isMoved && plan.retainedSubscriptionId !== null) {
+    await repo.moveSubscription(t.db, plan.retainedSubscriptionId, primary.id, t.clock.now());
   }
-  await repo.moveSavedCart(t.db, { from: cartKey(secondary.id), to: cartKey(primary.id) }, plan.keptSubscriptionId);
+  await repo.moveSavedCart(t.db, { from: cartKey(secondary.id), to: cartKey(primary.id) }, plan.retainedSubscriptionId);
 }
 
-/** Every token of both is void at once, and what instances remember of them (spec 01 H8). */
-async function endSessions(t: App, userIds: readonly [number, number]): Promise<void> {
+/** Makes every token of both void at once and clears what instances have cached of them (spec 01 H8). */
+async function closeSessions(t: App, userIds: readonly [number, number]): Promise<void> {
   for (const userId of userIds) {
     await closeAllSessions(t, userId);
     await forgetSessionUser(t, userId);
@@ -173,7 +173,7 @@ async function endSessions(t: App, userIds: readonly [number, number]): Promise<
   await forgetAccess(t, userIds);
 }
 
-interface PanelNews {
+interface PanelChanges {
   mergeId: number;
   secondary: MergingUser;
   plan: SubscriptionPlan;
@@ -181,17 +181,17 @@ interface PanelNews {
   messengerId: number | null;
 }
 
-/** By jobs that start with the commit: the panel user without an owner goes, the kept one gets the account's names (spec 01 H17). */
-async function tellPanel(t: App, { mergeId, secondary, plan, messengerId }: PanelNews): Promise<void> {
+/** Sends the jobs that remove the panel user without an owner and update the retained one after the commit (spec 01 H17). */
+async function requestPanelChanges(t: App, { mergeId, secondary, plan, messengerId }: PanelChanges): Promise<void> {
   if (plan.abandonedPanelUuid !== null) {
-    await noteRemoval(t, plan.abandonedPanelUuid);
+    await recordRemoval(t, plan.abandonedPanelUuid);
     await t.jobs.send('merge.panel', { mergeId });
   }
   const former = secondary.messengerId;
   if (plan.panelFrom === 'secondary' && secondary.vpnpanelUuid !== null && former !== null && former !== messengerId) {
-    await handOverPanelUser(t, secondary.vpnpanelUuid, former);
+    await transferPanelUser(t, secondary.vpnpanelUuid, former);
   }
-  if (plan.keptSubscriptionId === null) return;
-  const wishes = { resetTraffic: plan.isPanelReused, resetDevices: plan.isPanelReused };
-  await requestProvisioning(t, plan.keptSubscriptionId, wishes);
+  if (plan.retainedSubscriptionId === null) return;
+  const options = { resetTraffic: plan.isPanelReused, resetDevices: plan.isPanelReused };
+  await requestProvisioning(t, plan.retainedSubscriptionId, options);
 }

@@ -1,6 +1,6 @@
 /**
- * Every column that names a user, and what a merge does with the secondary's rows (spec 01 section 8, with what "ours" adds). A test
- * holds this list against the database: a new table with a user in it must be entered here before it can be merged.
+ * Every column that references a user, and what a merge does with the secondary's rows (spec 01 section 8, with the additions of "ours").
+ * A test compares this list with the database: a new column that references a user must be entered here.
  */
 export type OwnedColumn = { table: string; column: string } & (
   | {
@@ -8,40 +8,40 @@ export type OwnedColumn = { table: string; column: string } & (
       on: 'move';
     }
   | {
-      /** The same, but a row goes where the primary has one with equal `key` already. */
+      /** The same, but a row is deleted when the primary has one with an equal `key`. */
       on: 'move_distinct';
       key: readonly string[];
       /** SQL condition on a row `r` under which `key` is unique; absent = always. */
       where?: string;
-      /** SQL assignment that ends a duplicate without deleting it. */
-      ends?: string;
-      /** A user has one row at most: what is no duplicate stays with the secondary where the primary has a row. */
+      /** SQL assignment that closes a duplicate instead of deleting it. */
+      closes?: string;
+      /** A user has one row at most: the secondary's other rows stay when the primary has a row. */
       isOnePerUser?: boolean;
     }
   | {
-      /** The secondary was the author: nobody is, from now on. */
+      /** The secondary was the author: the column becomes null. */
       on: 'clear';
     }
   | {
-      /** The rows go. */
+      /** The rows are deleted. */
       on: 'delete';
     }
   | {
-      /** Written by a step of its own in `merge-accounts.ts`. */
-      on: 'own_step';
+      /** Changed by a separate step of `merge-accounts.ts`. */
+      on: 'separate_step';
     }
   | {
-      /** The rows go on naming the secondary, whose row is kept. */
+      /** The rows still reference the secondary, whose row stays. */
       on: 'stay';
       why: string;
     }
 );
 
 export const OWNED_COLUMNS: readonly OwnedColumn[] = [
-  { table: 'users', column: 'referred_by_id', on: 'own_step' },
-  { table: 'transactions', column: 'user_id', on: 'own_step' },
-  { table: 'subscriptions', column: 'user_id', on: 'own_step' },
-  { table: 'cabinet_refresh_tokens', column: 'user_id', on: 'own_step' },
+  { table: 'users', column: 'referred_by_id', on: 'separate_step' },
+  { table: 'transactions', column: 'user_id', on: 'separate_step' },
+  { table: 'subscriptions', column: 'user_id', on: 'separate_step' },
+  { table: 'cabinet_refresh_tokens', column: 'user_id', on: 'separate_step' },
 
   { table: 'payments', column: 'user_id', on: 'move' },
   { table: 'saved_payment_methods', column: 'user_id', on: 'move' },
@@ -66,7 +66,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'wheel_spins', column: 'user_id', on: 'move' },
   { table: 'withdrawal_requests', column: 'user_id', on: 'move' },
 
-  // Both books of one pair: who earned, and through whom. What was between the two is deleted before (`merge-accounts.ts`).
+  // Who earned, and through whom. Earnings of the two from each other are deleted before (`merge-accounts.ts`).
   {
     table: 'referral_earnings',
     column: 'user_id',
@@ -87,7 +87,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
     on: 'move_distinct',
     key: ['notification_type'],
     where: 'r.is_active AND r.claimed_at IS NULL',
-    ends: 'is_active = false',
+    closes: 'is_active = false',
   },
   { table: 'partner_applications', column: 'user_id', on: 'move_distinct', key: [], where: "r.status = 'pending'" },
   { table: 'poll_responses', column: 'user_id', on: 'move_distinct', key: ['poll_id'] },
@@ -118,10 +118,10 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },
   { table: 'account_merges', column: 'primary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
-  { table: 'domain_events', column: 'user_id', on: 'stay', why: 'told already, to the sockets of the account as it was' },
-  { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; the emptied wallet keeps its own' },
-  { table: 'referrer_days', column: 'user_id', on: 'stay', why: 'kept by triggers' },
-  { table: 'referrer_stats', column: 'user_id', on: 'stay', why: 'kept by triggers' },
-  { table: 'user_stats', column: 'user_id', on: 'stay', why: 'kept by triggers' },
-  { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'kept by triggers' },
+  { table: 'domain_events', column: 'user_id', on: 'stay', why: 'delivered already, to the sockets of the former account' },
+  { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; those of the emptied wallet stay' },
+  { table: 'referrer_days', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
+  { table: 'referrer_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
+  { table: 'user_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
+  { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
 ];

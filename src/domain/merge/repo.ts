@@ -1,72 +1,72 @@
+import { columnOf, columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { SubscriptionStatus } from '../subscriptions/types.ts';
 import type { OwnedColumn } from './owned-columns.ts';
-import type { MergedFields, MergePreviewSubscription, MergingUser } from './types.ts';
 
-/** Column and cast of each field that a merge writes on the primary. */
-const COLUMNS: Record<keyof MergedFields, string> = {
-  messengerId: 'messenger_id:bigint',
-  lastPinnedMessageId: 'last_pinned_message_id:int',
-  googleId: 'google_id:text',
-  yandexId: 'yandex_id:text',
-  discordId: 'discord_id:text',
-  vkId: 'vk_id:bigint',
-  email: 'email:text',
-  emailVerified: 'email_verified:boolean',
-  emailVerifiedAt: 'email_verified_at:timestamptz',
-  passwordHash: 'password_hash:text',
-  referredById: 'referred_by_id:int',
-  referralCommissionPercent: 'referral_commission_percent:float8',
-  partnerStatus: 'partner_status:text',
-  restrictionTopup: 'restriction_topup:boolean',
-  restrictionSubscription: 'restriction_subscription:boolean',
-  restrictionReason: 'restriction_reason:text',
-  hasHadPaidSubscription: 'has_had_paid_subscription:boolean',
-  hasMadeFirstTopup: 'has_made_first_topup:boolean',
-  usedPromocodes: 'used_promocodes:int',
-  autoPromoGroupAssigned: 'auto_promo_group_assigned:boolean',
-  autoPromoGroupThresholdKopeks: 'auto_promo_group_threshold_kopeks:bigint',
-  promoOfferDiscountPercent: 'promo_offer_discount_percent:int',
-  promoOfferDiscountSource: 'promo_offer_discount_source:text',
-  promoOfferDiscountExpiresAt: 'promo_offer_discount_expires_at:timestamptz',
-  lifetimeUsedTrafficBytes: 'lifetime_used_traffic_bytes:bigint',
-  vpnpanelUuid: 'vpnpanel_uuid:uuid',
-  trojanPassword: 'trojan_password:text',
-  vlessUuid: 'vless_uuid:text',
-  ssPassword: 'ss_password:text',
-  lastVpnpanelSync: 'last_vpnpanel_sync:timestamptz',
-};
+/** Fields that a merge writes on the primary, with the cast of each value. Secrets are among them: never return them from a use case. */
+const CASTS = {
+  messengerId: 'bigint',
+  lastPinnedMessageId: 'int',
+  googleId: 'text',
+  yandexId: 'text',
+  discordId: 'text',
+  vkId: 'bigint',
+  email: 'text',
+  emailVerified: 'boolean',
+  emailVerifiedAt: 'timestamptz',
+  passwordHash: 'text',
+  referredById: 'int',
+  referralCommissionPercent: 'numeric',
+  partnerStatus: 'text',
+  restrictionTopup: 'boolean',
+  restrictionSubscription: 'boolean',
+  restrictionReason: 'text',
+  hasHadPaidSubscription: 'boolean',
+  hasMadeFirstTopup: 'boolean',
+  usedPromocodes: 'int',
+  autoPromoGroupAssigned: 'boolean',
+  autoPromoGroupThresholdKopeks: 'bigint',
+  promoOfferDiscountPercent: 'int',
+  promoOfferDiscountSource: 'text',
+  promoOfferDiscountExpiresAt: 'timestamptz',
+  lifetimeUsedTrafficBytes: 'bigint',
+  vpnpanelUuid: 'uuid',
+  trojanPassword: 'text',
+  vlessUuid: 'text',
+  ssPassword: 'text',
+  lastVpnpanelSync: 'timestamptz',
+} as const satisfies { [Field in keyof Rows['User']]?: string };
 
-const FIELDS = (Object.keys(COLUMNS) as (keyof MergedFields)[]).map((field) => {
-  const [name, cast] = COLUMNS[field].split(':') as [string, string];
-  return { field, name, cast };
-});
+type MergedField = keyof typeof CASTS;
+const MERGED = Object.keys(CASTS) as MergedField[];
 
-const SELECTED = FIELDS.map(({ field, name, cast }) => `${name}::${cast} AS "${field}"`).join(', ');
+/** What the primary account has afterwards; its id, status and balance are not among it. */
+export type MergedFields = Pick<Rows['User'], MergedField>;
+
+const MERGING = columns('User', ['id', 'status', 'balanceKopeks', ...MERGED]);
+
+/** A user under the merge's lock. */
+export type MergingUser = RowOf<typeof MERGING>;
 
 /**
- * Locks both users in the order of their ids (spec 01 H17) and their subscriptions; only then the users so that no row can come to name
- * them either. In one step that lock and a job that holds a subscription and checks its foreign key would wait for each other.
- * Missing ones are left out.
+ * Locks both users in the order of their ids (spec 01 H17), then their subscriptions, and only then the users so that no new row can
+ * reference them. One step would deadlock with a job that has locked a subscription and checks its foreign key.
+ * Missing users are left out.
  */
 export async function lockUsers(db: Db, ids: readonly [number, number]): Promise<MergingUser[]> {
   await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
   await lockSubscriptions(db, ids);
-  return db.sql<MergingUser>(
-    `SELECT id, status, balance_kopeks AS "balanceKopeks", ${SELECTED} FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE`,
-    [ids],
-  );
+  return db.sql<MergingUser>(`SELECT ${MERGING.of()} FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE`, [ids]);
 }
 
 /** Locks the subscriptions of both, after the users (spec 00, lock order). */
 export async function lockSubscriptions(db: Db, userIds: readonly [number, number]): Promise<{ id: number; userId: number }[]> {
   return db.sql<{ id: number; userId: number }>(
-    'SELECT id, user_id AS "userId" FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE',
+    'SELECT id, user_id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE',
     [userIds],
   );
 }
 
-/** Gives the history to the primary; the secondary's wallet must be empty (prisma/sql/ledger.sql). @returns how many rows moved */
+/** Moves the transactions to the primary; the secondary's wallet must be empty. @returns rows moved */
 export async function moveTransactions(db: Db, secondaryId: number, primaryId: number): Promise<number> {
   const [row] = await db.sql<{ moved: number }>('SELECT move_transactions($1::int, $2::int) AS moved', [secondaryId, primaryId]);
   return row!.moved;
@@ -84,23 +84,23 @@ export async function moveSubscription(db: Db, id: number, primaryId: number, no
   ]);
 }
 
-/** A saved order comes along unless the primary has one, or it extends a subscription that is no longer there. */
+/** Moves the secondary's saved order, unless the primary has one or the order extends a subscription that was deleted. */
 export async function moveSavedCart(
   db: Db,
   keys: { from: string; to: string },
-  keptSubscriptionId: number | null,
+  retainedSubscriptionId: number | null,
 ): Promise<void> {
   await db.sql(
     `UPDATE short_lived_entries c SET key = $2 WHERE c.key = $1
        AND NOT EXISTS (SELECT 1 FROM short_lived_entries o WHERE o.key = $2)
        AND (c.value->>'subscription_id' IS NULL OR (c.value->>'subscription_id')::int = $3::int) RETURNING key`,
-    [keys.from, keys.to, keptSubscriptionId],
+    [keys.from, keys.to, retainedSubscriptionId],
   );
   await db.sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [keys.from]);
 }
 
 /**
- * Does with the secondary's rows of one column what the list says; names come from the list, never from a request.
+ * Changes the secondary's rows of one column as the list says; the names come from the list, never from a request.
  * @returns how many rows became the primary's
  */
 export async function transferColumn(db: Db, owned: OwnedColumn, secondaryId: number, primaryId: number): Promise<number> {
@@ -112,7 +112,7 @@ export async function transferColumn(db: Db, owned: OwnedColumn, secondaryId: nu
     case 'move':
       return (await move()).length;
     case 'move_distinct': {
-      await endDuplicates(db, owned, ids);
+      await removeDuplicates(db, owned, ids);
       const isFree = ` AND NOT EXISTS (SELECT 1 FROM ${table} p WHERE p.${column} = $2::int)`;
       return (await move(owned.isOnePerUser ? isFree : '')).length;
     }
@@ -127,23 +127,23 @@ export async function transferColumn(db: Db, owned: OwnedColumn, secondaryId: nu
   }
 }
 
-/** The secondary's rows whose place is taken by a row of the primary. */
-async function endDuplicates(
+/** Removes the secondary's rows that would be duplicates of the primary's. */
+async function removeDuplicates(
   db: Db,
   owned: Extract<OwnedColumn, { on: 'move_distinct' }>,
   ids: readonly number[],
 ): Promise<void> {
-  const { table, column, key, where, ends } = owned;
+  const { table, column, key, where, closes } = owned;
   const equal = key.map((name) => `p.${name} IS NOT DISTINCT FROM r.${name}`);
   const taken = [`p.${column} = $2::int`, ...equal, ...(where ? [where.replaceAll('r.', 'p.')] : [])].join(' AND ');
   const rows = [`r.${column} = $1::int`, ...(where ? [where] : []), `EXISTS (SELECT 1 FROM ${table} p WHERE ${taken})`].join(
     ' AND ',
   );
-  const action = ends ? `UPDATE ${table} r SET ${ends}` : `DELETE FROM ${table} r`;
-  await db.sql(`${action} WHERE ${rows} RETURNING 1 AS ended`, ids);
+  const action = closes ? `UPDATE ${table} r SET ${closes}` : `DELETE FROM ${table} r`;
+  await db.sql(`${action} WHERE ${rows} RETURNING 1 AS removed`, ids);
 }
 
-/** What one of the two earned through the other was never earned (spec 01 section 8). The money stays where it is. */
+/** Deletes the earnings of the two from each other (spec 01 section 8). The money stays where it is. */
 export async function deleteMutualEarnings(db: Db, secondaryId: number, primaryId: number): Promise<void> {
   await db.sql(
     `DELETE FROM referral_earnings WHERE (user_id = $1::int AND referral_id = $2::int) OR (user_id = $2::int AND referral_id = $1::int)
@@ -152,7 +152,7 @@ export async function deleteMutualEarnings(db: Db, secondaryId: number, primaryI
   );
 }
 
-/** Was this user, directly or through others, invited by one of the two, or is one of them? */
+/** Is this user one of the two, or invited by one of them directly or through others? */
 export async function isInvitedByEither(db: Db, userId: number, ids: readonly [number, number]): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(
     `WITH RECURSIVE ancestors (id) AS (
@@ -163,7 +163,7 @@ export async function isInvitedByEither(db: Db, userId: number, ids: readonly [n
   return rows.length > 0;
 }
 
-/** Everyone the secondary invited was invited by the primary. @returns how many */
+/** Makes the primary the referrer of the secondary's referrals. @returns how many */
 export async function moveReferrals(db: Db, secondaryId: number, primaryId: number): Promise<number> {
   const rows = await db.sql<{ id: number }>(
     `UPDATE users SET referred_by_id = $2::int WHERE referred_by_id = $1::int AND id NOT IN ($1::int, $2::int) RETURNING id`,
@@ -172,7 +172,7 @@ export async function moveReferrals(db: Db, secondaryId: number, primaryId: numb
   return rows.length;
 }
 
-/** The secondary's account ends: no way in, no name that must be unique, no code that invites (spec 01 section 8). */
+/** Closes the secondary account: no sign-in method, no unique value, no referral code of its own (spec 01 section 8). */
 export async function closeSecondary(db: Db, id: number, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET status = 'deleted', messenger_id = NULL, last_pinned_message_id = NULL, google_id = NULL, yandex_id = NULL,
@@ -189,13 +189,13 @@ export async function closeSecondary(db: Db, id: number, now: Date): Promise<voi
   );
 }
 
-/** Writes what the primary holds now. */
+/** Writes the merged fields of the primary. */
 export async function updatePrimary(db: Db, id: number, fields: MergedFields, now: Date): Promise<void> {
-  const sets = FIELDS.map(({ name, cast }, index) => `${name} = $${index + 3}::${cast}`).join(', ');
+  const sets = MERGED.map((field, index) => `${columnOf('User', field)} = $${index + 3}::${CASTS[field]}`).join(', ');
   await db.sql(`UPDATE users SET ${sets}, updated_at = $2::timestamptz WHERE id = $1::int RETURNING id`, [
     id,
     now,
-    ...FIELDS.map(({ field }) => fields[field]),
+    ...MERGED.map((field) => fields[field]),
   ]);
 }
 
@@ -210,36 +210,35 @@ export async function choosePromoGroup(db: Db, userId: number): Promise<void> {
   );
 }
 
+const PREVIEW = columns('Subscription', [
+  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'trafficUsedGb', 'deviceLimit', 'autopayEnabled'] as const),
+]);
+
+/** Traffic in GB. */
+export type MergePreviewSubscription = RowOf<typeof PREVIEW> & { tariffName: string | null };
+
 /** The subscription as the merge page shows it; null when there is none. */
 export async function findPreviewSubscription(db: Db, userId: number): Promise<MergePreviewSubscription | null> {
-  const [row] = await db.sql<Omit<MergePreviewSubscription, 'status'> & { status: SubscriptionStatus }>(
-    `SELECT s.status, s.is_trial AS "isTrial", s.end_date AS "endDate", s.traffic_limit_gb AS "trafficLimitGb",
-       s.traffic_used_gb AS "trafficUsedGb", s.device_limit AS "deviceLimit", t.name AS "tariffName",
-       s.autopay_enabled AS "autopayEnabled"
+  const [row] = await db.sql<MergePreviewSubscription>(
+    `SELECT ${PREVIEW.of('s')}, t.name AS tariff_name
      FROM subscriptions s LEFT JOIN tariffs t ON t.id = s.tariff_id WHERE s.user_id = $1::int`,
     [userId],
   );
   return row ?? null;
 }
 
-/** What a finished merge leaves for support. Kopeks. */
-export interface MergeRecord {
-  /** SHA-256 hex: whatever the key store says, a token merges once. */
-  tokenHash: string;
-  primaryUserId: number;
-  secondaryUserId: number;
-  keptSubscriptionOf: number | null;
-  balanceMovedKopeks: number;
-  /** Rows by table. */
-  moved: Record<string, number>;
-  abandonedPanelUuid: string | null;
-}
+const RECORD = columns('AccountMerge', [
+  ...(['tokenHash', 'primaryUserId', 'secondaryUserId', 'retainedSubscriptionOf', 'balanceMovedKopeks', 'moved'] as const),
+  'abandonedPanelUuid',
+]);
+
+/** The record of a merge for support. The unique `tokenHash` (SHA-256, hex) allows one merge per token, whatever the key store says. */
+export type MergeRecord = RowOf<typeof RECORD>;
 
 /** @returns the record's id; null when this token has merged before */
 export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO account_merges (token_hash, primary_user_id, secondary_user_id, retained_subscription_of, balance_moved_kopeks, moved,
-       abandoned_panel_uuid, panel_state, created_at)
+    `INSERT INTO account_merges (${RECORD.of()}, panel_state, created_at)
      VALUES ($1, $2::int, $3::int, $4::int, $5::bigint, $6::jsonb, $7::uuid, CASE WHEN $7::uuid IS NULL THEN 'none' ELSE 'pending' END,
        $8::timestamptz)
      ON CONFLICT (token_hash) DO NOTHING RETURNING id`,
@@ -247,7 +246,7 @@ export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promis
       merge.tokenHash,
       merge.primaryUserId,
       merge.secondaryUserId,
-      merge.keptSubscriptionOf,
+      merge.retainedSubscriptionOf,
       merge.balanceMovedKopeks,
       JSON.stringify(merge.moved),
       merge.abandonedPanelUuid,
@@ -257,19 +256,14 @@ export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promis
   return row?.id ?? null;
 }
 
-/** The panel user that a merge still has to remove; null when there is none, or it is done. */
+/** The panel user that a merge still has to remove; null when there is none, or it is removed already. */
 export async function findAbandonedPanelUser(db: Db, mergeId: number): Promise<string | null> {
-  const [row] = await db.sql<{ panelUuid: string | null }>(
-    `SELECT abandoned_panel_uuid AS panel_uuid FROM account_merges WHERE id = $1::int AND panel_state IN ('pending', 'failed')`,
-    [mergeId],
-  );
-  return row?.panelUuid ?? null;
+  const where = { id: mergeId, panelState: { in: ['pending', 'failed'] } };
+  const merge = await db.prisma.accountMerge.findFirst({ where, select: { abandonedPanelUuid: true } });
+  return merge?.abandonedPanelUuid ?? null;
 }
 
 export async function savePanelState(db: Db, mergeId: number, state: 'done' | 'failed', error: string | null): Promise<void> {
-  await db.sql('UPDATE account_merges SET panel_state = $2, panel_error = $3 WHERE id = $1::int RETURNING id', [
-    mergeId,
-    state,
-    error?.slice(0, 500) ?? null,
-  ]);
+  const data = { panelState: state, panelError: error?.slice(0, 500) ?? null };
+  await db.prisma.accountMerge.updateMany({ where: { id: mergeId }, data });
 }

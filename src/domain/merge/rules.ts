@@ -1,12 +1,12 @@
 /** Pure rules of the account merge (spec 01 section 8). */
-import type { MergedFields, MergingUser, PanelHolding, SubscriptionPlan } from './types.ts';
+import type { MergedFields, MergingUser, PanelAssets, SubscriptionPlan } from './types.ts';
 
 /** Ascending (spec 01 section 8, partner_status). */
-const PARTNER_RANKS: readonly string[] = ['none', 'rejected', 'pending', 'approved'];
+const PARTNER_RANKS: readonly MergingUser['partnerStatus'][] = ['none', 'rejected', 'pending', 'approved'];
 
 /**
- * What the primary account holds after the merge. Identities go only into empty fields; the secondary's e-mail comes with its
- * password and its proof, or not at all; flags add up.
+ * The fields of the primary account after the merge. Identities fill empty fields only; the secondary's e-mail comes together with its
+ * password and its verification, or not at all; a flag is set when one of the two has it.
  */
 export function mergedFields(
   primary: MergingUser,
@@ -17,11 +17,11 @@ export function mergedFields(
   const { plan, referredById } = decided;
   const email = primary.email === null ? secondary : primary;
   const messenger = primary.messengerId === null ? secondary : primary;
-  const offer = isLiveOffer(primary, now) ? primary : secondary;
+  const offer = isActiveOffer(primary, now) ? primary : secondary;
   const panel = plan.panelFrom === null ? null : plan.panelFrom === 'primary' ? primary : secondary;
   return {
     messengerId: messenger.messengerId,
-    // Stands in the chat of that messenger account.
+    // The pinned message is in the chat of that messenger account.
     lastPinnedMessageId: messenger.lastPinnedMessageId,
     googleId: primary.googleId ?? secondary.googleId,
     yandexId: primary.yandexId ?? secondary.yandexId,
@@ -56,7 +56,7 @@ export function mergedFields(
 
 /**
  * Who may have invited the merged account, best first: the primary's own referrer, then the secondary's; never one of the two. Whether
- * a candidate was himself invited by one of them, which would close a circle, the database must say.
+ * a candidate was invited by one of them, which would form a cycle, the caller checks in the database.
  */
 export function referrerCandidates(primary: MergingUser, secondary: MergingUser): number[] {
   const candidates = [primary.referredById, secondary.referredById];
@@ -64,31 +64,31 @@ export function referrerCandidates(primary: MergingUser, secondary: MergingUser)
 }
 
 /** The later in the order none, rejected, pending, approved. */
-export function higherPartnerStatus(one: string, other: string): string {
+export function higherPartnerStatus(one: MergingUser['partnerStatus'], other: MergingUser['partnerStatus']) {
   return PARTNER_RANKS.indexOf(one) >= PARTNER_RANKS.indexOf(other) ? one : other;
 }
 
-function isLiveOffer(user: MergingUser, now: Date): boolean {
-  const { promoOfferDiscountPercent: percent, promoOfferDiscountExpiresAt: endsAt } = user;
-  return percent > 0 && (endsAt === null || endsAt > now);
+function isActiveOffer(user: MergingUser, now: Date): boolean {
+  const { promoOfferDiscountPercent: percent, promoOfferDiscountExpiresAt: expiresAt } = user;
+  return percent > 0 && (expiresAt === null || expiresAt > now);
 }
 
 /**
- * Which subscription stays, and which panel user with it. One person has one panel user: the kept subscription's own, else (it was
+ * Decides which subscription and which panel user stay. An account has one panel user: that of the retained subscription, else (it was
  * not provisioned yet) the other one, so that no push can find by name a panel user that is being deleted.
  * @param keepsSecondary decides only where both have a subscription
  */
-export function planSubscriptions(primary: PanelHolding, secondary: PanelHolding, keepsSecondary: boolean): SubscriptionPlan {
+export function planSubscriptions(primary: PanelAssets, secondary: PanelAssets, keepsSecondary: boolean): SubscriptionPlan {
   const isMoved = secondary.subscriptionId !== null && (primary.subscriptionId === null || keepsSecondary);
-  const [kept, other] = isMoved ? [secondary, primary] : [primary, secondary];
-  const [keptName, otherName] = isMoved ? (['secondary', 'primary'] as const) : (['primary', 'secondary'] as const);
-  const panelFrom = kept.panelUuid !== null ? keptName : other.panelUuid !== null ? otherName : null;
+  const [retained, other] = isMoved ? [secondary, primary] : [primary, secondary];
+  const [retainedName, otherName] = isMoved ? (['secondary', 'primary'] as const) : (['primary', 'secondary'] as const);
+  const panelFrom = retained.panelUuid !== null ? retainedName : other.panelUuid !== null ? otherName : null;
   return {
-    keptSubscriptionId: kept.subscriptionId,
+    retainedSubscriptionId: retained.subscriptionId,
     deletedSubscriptionId: other.subscriptionId,
     isMoved,
     panelFrom,
     isPanelReused: panelFrom === otherName,
-    abandonedPanelUuid: panelFrom === keptName ? other.panelUuid : null,
+    abandonedPanelUuid: panelFrom === retainedName ? other.panelUuid : null,
   };
 }

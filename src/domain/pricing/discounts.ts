@@ -1,5 +1,5 @@
 import { applyPercent } from '../../core/money.ts';
-import type { PromoGroup } from '../catalog/types.ts';
+import type { PromoGroup } from '../promo-groups/types.ts';
 import type { PricedUser, PricePart, PricingSettings, QuoteTotals } from './types.ts';
 
 /** What a promo group's percentage is about. */

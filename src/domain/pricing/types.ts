@@ -1,4 +1,4 @@
-import type { PromoGroup } from '../catalog/types.ts';
+import type { PromoGroup } from '../promo-groups/types.ts';
 
 /** `selectable`: the buyer picks GB; `fixed`: one limit for all; `fixed_with_topup`: one limit, packages may be added. */
 export type TrafficSelectionMode = 'selectable' | 'fixed' | 'fixed_with_topup';

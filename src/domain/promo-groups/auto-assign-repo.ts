@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import { findTotalSpent } from './repo.ts';
 
 export interface SpendingUser {
   /** Kopeks of completed purchases. */
@@ -6,18 +7,13 @@ export interface SpendingUser {
   primaryGroupId: number | null;
 }
 
-/** Locks the user, which waits for the purchase that is being counted. Null when there is none. */
+/** Locks the user, which waits for the purchase that is being recorded. Null for an unknown user. */
 export async function lockSpender(db: Db, userId: number): Promise<SpendingUser | null> {
-  const [user] = await db.sql<{ id: number | null }>(
-    'SELECT promo_group_id AS id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
+  const [user] = await db.sql<{ promoGroupId: number | null }>(
+    'SELECT promo_group_id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
     [userId],
   );
-  if (!user) return null;
-  const [figures] = await db.sql<{ spent: number }>(
-    'SELECT total_spent_kopeks AS spent FROM user_stats WHERE user_id = $1::int',
-    [userId],
-  );
-  return { spentKopeks: figures?.spent ?? 0, primaryGroupId: user.id };
+  return user ? { spentKopeks: await findTotalSpent(db, userId), primaryGroupId: user.promoGroupId } : null;
 }
 
 /** The group with the largest threshold that the amount reaches. */
@@ -34,7 +30,7 @@ export async function findGroupForSpending(
   return row ?? null;
 }
 
-/** Ends what earlier thresholds and promo codes gave, and notes the threshold that was reached. */
+/** Removes memberships from earlier thresholds and promo codes, and stores the threshold that was reached. */
 export async function replaceEarnedGroups(
   db: Db,
   userId: number,
@@ -42,7 +38,7 @@ export async function replaceEarnedGroups(
   now: Date,
 ): Promise<void> {
   await db.sql(
-    `WITH gone AS (DELETE FROM user_promo_groups
+    `WITH removed AS (DELETE FROM user_promo_groups
          WHERE user_id = $1::int AND promo_group_id <> $2::int AND assigned_by IN ('auto', 'promocode'))
      UPDATE users SET auto_promo_group_assigned = true, updated_at = $4::timestamptz,
        auto_promo_group_threshold_kopeks = greatest(auto_promo_group_threshold_kopeks, $3::bigint)

@@ -12,9 +12,9 @@ export interface EarnedGroup {
 }
 
 /**
- * Gives a user the group of the largest threshold that the total spent reaches (spec 04 section 8.3). Groups from earlier thresholds
- * and from promo codes end with it, those from administrators stay, so that one of them may remain the primary one. In the caller's
- * transaction; locks the user.
+ * Gives a user the group of the largest threshold that the total spent reaches (spec 04 section 8.3). Memberships from earlier
+ * thresholds and from promo codes are removed; those from administrators stay, so one of them may remain the primary group. In the
+ * caller's transaction; locks the user.
  * @returns the group when the user is new in it, else null
  */
 export async function assignEarnedGroup(t: App, userId: number): Promise<EarnedGroup | null> {

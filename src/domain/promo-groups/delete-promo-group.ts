@@ -1,21 +1,21 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { defaultGroupStays, promoGroupNotFound } from './errors.ts';
+import { defaultGroupNotDeletable, promoGroupNotFound } from './errors.ts';
 import { hasMembers, lockNextMembers, moveMembers, syncPrimaryGroups } from './membership-repo.ts';
-import { closeGroup, deleteGroup, findRecord, handOverServers, lockGroupChanges } from './record-repo.ts';
+import { deleteGroup, findRecord, lockAgainstJoining, lockGroupChanges, moveOnlyServers } from './record-repo.ts';
 import { findDefaultGroup } from './repo.ts';
 import type { PromoGroupRecord } from './types.ts';
 
-/** Members moved by one transaction: they wait for it, so it is a moment. */
+/** Members moved by one transaction; their rows stay locked until its end, so it must be short. */
 const BATCH = 500;
-/** Rounds over the members; each after the first is only for those who came into the group during the one before. */
+/** Rounds over the members; each later round moves only users who joined the group during the previous one. */
 const MAX_ROUNDS = 10;
 
 /**
- * Deletes a promo group; its members move to the default group (spec 04 section 8.4). They move a batch a transaction, so a million
- * holds up nobody for longer than one batch; the group goes when the last has left it, and only then is the call answered. A call that
- * is cut off leaves a smaller group, and the next one goes on from there.
+ * Deletes a promo group; its members move to the default group (spec 04 section 8.4). One transaction moves one batch, so that even a
+ * million members block others no longer than one batch. The group is deleted after its last member, and the call is answered after
+ * that. An interrupted call leaves a group with fewer members, and the next call continues.
  * @throws AppError 404 'Promo group not found' | 400 'Cannot delete default promo group'
  */
 export async function deletePromoGroup(app: App, _actor: Actor, groupId: number): Promise<void> {
@@ -23,53 +23,53 @@ export async function deletePromoGroup(app: App, _actor: Actor, groupId: number)
   if (!before) throw promoGroupNotFound();
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     await emptyGroup(app, before.id);
-    if (await inTransaction(app, (t) => removeEmptied(t, before.id, before.membersCount))) return;
+    if (await inTransaction(app, (t) => deleteEmptied(t, before.id, before.membersCount))) return;
   }
-  throw new Error(`users keep coming into promo group ${groupId}`);
+  throw new Error(`users keep joining promo group ${groupId}`);
 }
 
-/** Moves everybody who is in the group now to the default one. Two calls at once take turns. */
+/** Moves all current members to the default group. Parallel calls run one after the other. */
 async function emptyGroup(app: App, groupId: number): Promise<void> {
   let afterId: number | null = 0;
   while (afterId !== null) {
-    const behind: number = afterId;
-    afterId = await inTransaction(app, (t) => moveSome(t, groupId, behind));
+    const from: number = afterId;
+    afterId = await inTransaction(app, (t) => moveBatch(t, groupId, from));
   }
 }
 
-/** @returns the last member that was moved; null = nobody is left behind this one */
-async function moveSome(t: App, groupId: number, afterId: number): Promise<number | null> {
-  const { heirId } = await judge(t, groupId);
+/** @returns the last member that was moved; null = there were no members after `afterId` */
+async function moveBatch(t: App, groupId: number, afterId: number): Promise<number | null> {
+  const { targetId } = await lockDeletableGroup(t, groupId);
   const now = t.clock.now();
   const members = await lockNextMembers(t.db, groupId, afterId, BATCH);
   const last = members.at(-1);
   if (last === undefined) return null;
-  await moveMembers(t.db, members, { fromId: groupId, toId: heirId, now });
+  await moveMembers(t.db, members, { fromId: groupId, toId: targetId, now });
   await syncPrimaryGroups(t.db, members, groupId, now);
   return last;
 }
 
 /**
- * @param membersCount what the audit tells of the group: how many it had
- * @returns false when somebody came into the group meanwhile: nothing is changed then
+ * @param membersCount for the audit log: the members before the deletion
+ * @returns false when a user joined the group meanwhile: nothing is changed then
  */
-async function removeEmptied(t: App, groupId: number, membersCount: number): Promise<boolean> {
-  const { group, heirId } = await judge(t, groupId);
-  // Nobody's row is locked behind the group's (spec 00, lock order): who is in it by now is moved by the next round.
-  await closeGroup(t.db, group.id);
+async function deleteEmptied(t: App, groupId: number, membersCount: number): Promise<boolean> {
+  const { group, targetId } = await lockDeletableGroup(t, groupId);
+  // User rows are never locked after the group's row (spec 00, lock order): members who joined meanwhile are moved by the next round.
+  await lockAgainstJoining(t.db, group.id);
   if (await hasMembers(t.db, group.id)) return false;
-  await handOverServers(t.db, group.id, heirId);
+  await moveOnlyServers(t.db, group.id, targetId);
   await deleteGroup(t.db, group.id);
   t.audit?.note({ resourceId: group.id, before: { ...group, membersCount }, after: null });
   return true;
 }
 
-/** One change of groups at a time; the default group is where members and servers go. @throws AppError 404 | 400 */
-async function judge(t: App, groupId: number): Promise<{ group: PromoGroupRecord; heirId: number }> {
+/** Serializes changes of groups. Members and servers move to the default group. @throws AppError 404 | 400 */
+async function lockDeletableGroup(t: App, groupId: number): Promise<{ group: PromoGroupRecord; targetId: number }> {
   await lockGroupChanges(t.db);
   const group = await findRecord(t.db, groupId);
   if (!group) throw promoGroupNotFound();
-  const heir = await findDefaultGroup(t.db);
-  if (group.isDefault || !heir) throw defaultGroupStays();
-  return { group, heirId: heir.id };
+  const target = await findDefaultGroup(t.db);
+  if (group.isDefault || !target) throw defaultGroupNotDeletable();
+  return { group, targetId: target.id };
 }

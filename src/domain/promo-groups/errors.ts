@@ -8,6 +8,6 @@ export function promoGroupNameTaken(): AppError {
   return refuse('promo_group_name_taken', 400, 'Promo group with this name already exists');
 }
 
-export function defaultGroupStays(): AppError {
+export function defaultGroupNotDeletable(): AppError {
   return refuse('promo_group_is_default', 400, 'Cannot delete default promo group');
 }

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { PromoGroup } from '../catalog/types.ts';
 import { findDefaultGroup, findPrimaryGroupOf, listGroups } from './repo.ts';
+import type { PromoGroup } from './types.ts';
 
 /**
  * The primary promo group of a user: the membership with the highest (priority, id), else the group stored on the user

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineJob } from '../../core/jobs/define-job.ts';
 import { assignGroupBySpending } from './assign-group-by-spending.ts';
 
-/** Sent by a database trigger with every movement of a user while a group has a threshold. Named before the module was cut off promo. */
+/** Sent by a database trigger with every ledger movement of a user while a group has a threshold. */
 const assignGroup = defineJob({
   name: 'promo.assign-group',
   payload: z.object({ userId: z.int() }),

@@ -1,13 +1,13 @@
-import type { PromoGroup } from '../catalog/types.ts';
+import type { PromoGroup } from './types.ts';
 
-/** A promo group that total spending earns. */
+/** A promo group that users get by their total spending. */
 export interface LoyaltyTier {
   group: PromoGroup;
   /** Kopeks. */
   thresholdKopeks: number;
 }
 
-export interface LoyaltyStanding {
+export interface LoyaltyStatus {
   tiers: (LoyaltyTier & { isAchieved: boolean; isCurrent: boolean })[];
   /** Kopeks. */
   spentKopeks: number;
@@ -18,11 +18,11 @@ export interface LoyaltyStanding {
 }
 
 /**
- * How far a user has come, by spending and not by membership (spec 04 section 9.5): current = the highest tier reached, next = the
- * first one that is not.
+ * Progress of a user, by spending and not by membership (spec 04 section 9.5): current = the highest tier reached, next = the first
+ * one that is not.
  * @param tiers by threshold, lowest first
  */
-export function loyaltyStanding(tiers: readonly LoyaltyTier[], spentKopeks: number): LoyaltyStanding {
+export function loyaltyStatus(tiers: readonly LoyaltyTier[], spentKopeks: number): LoyaltyStatus {
   const reached = tiers.filter((tier) => spentKopeks >= tier.thresholdKopeks);
   const current = reached.at(-1) ?? null;
   const next = tiers.find((tier) => spentKopeks < tier.thresholdKopeks) ?? null;

@@ -18,7 +18,7 @@ export async function insertMembership(
   return rows.length > 0;
 }
 
-/** @returns whether the user was in the group through one of these ways */
+/** @returns whether the user had a membership that was assigned in one of these ways */
 export async function deleteMembership(
   db: Db,
   userId: number,
@@ -34,13 +34,33 @@ export async function deleteMembership(
 }
 
 /**
- * Brings the stored primary group of these users in step with their memberships: the highest (priority, id). A user who is in none
- * any more keeps the stored group, unless it is `leftGroupId`, in whose place the default comes.
+ * Takes a user out of every group but one and puts the user into that one, as assigned by an administrator.
+ * @param groupId null = out of all groups
+ * @param reassigns whether a membership of another origin (automatic, a promo code) becomes an administrator's
+ */
+export async function replaceMemberships(
+  db: Db,
+  userId: number,
+  groupId: number | null,
+  { reassigns, now }: { reassigns: boolean; now: Date },
+): Promise<void> {
+  await db.sql(
+    `WITH removed AS (DELETE FROM user_promo_groups WHERE user_id = $1::int AND promo_group_id IS DISTINCT FROM $2::int)
+     INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
+     SELECT $1::int, $2::int, 'admin', $3::timestamptz WHERE $2::int IS NOT NULL
+     ON CONFLICT (user_id, promo_group_id) DO UPDATE SET assigned_by = 'admin', assigned_at = $3::timestamptz WHERE $4::boolean`,
+    [userId, groupId, now, reassigns],
+  );
+}
+
+/**
+ * Brings the stored primary group of these users in step with their memberships: the highest (priority, id). A user without
+ * memberships keeps the stored group, unless it is `removedGroupId`, which the default group replaces.
  */
 export async function syncPrimaryGroups(
   db: Db,
   userIds: readonly number[],
-  leftGroupId: number | null,
+  removedGroupId: number | null,
   now: Date,
 ): Promise<void> {
   await db.sql(
@@ -51,13 +71,13 @@ export async function syncPrimaryGroups(
          CASE WHEN x.promo_group_id = $2::int THEN (SELECT id FROM promo_groups WHERE is_default) ELSE x.promo_group_id END
        ) AS primary_id FROM users x WHERE x.id = ANY($1::int[])) s
      WHERE u.id = s.id AND u.promo_group_id IS DISTINCT FROM s.primary_id RETURNING u.id`,
-    [userIds, leftGroupId, now],
+    [userIds, removedGroupId, now],
   );
 }
 
 /**
- * The next users by id who are in the group or have it as primary one, locked in the order of ids. Each half of the list is a walk along
- * an index in that order, so that all calls together read the users once.
+ * The next users by id who are in the group or have it as primary one, locked in the order of ids. Each half of the list is an
+ * index scan in that order, so that all calls together read the users once.
  */
 export async function lockNextMembers(db: Db, groupId: number, afterId: number, limit: number): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
@@ -71,23 +91,23 @@ export async function lockNextMembers(db: Db, groupId: number, afterId: number, 
   return rows.map((row) => row.id);
 }
 
-/** Puts locked users out of one group and into another, in one statement (spec 04 section 8.5); who has left it by now stays away. */
+/** Moves locked users from one group to another in one statement (spec 04 section 8.5); users who are no longer members are not moved. */
 export async function moveMembers(
   db: Db,
   userIds: readonly number[],
   move: { fromId: number; toId: number; now: Date },
 ): Promise<void> {
   await db.sql(
-    `WITH gone AS (DELETE FROM user_promo_groups WHERE promo_group_id = $2::int AND user_id = ANY($1::int[]) RETURNING user_id)
+    `WITH removed AS (DELETE FROM user_promo_groups WHERE promo_group_id = $2::int AND user_id = ANY($1::int[]) RETURNING user_id)
      INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by, assigned_at)
      SELECT u.id, $3::int, 'system', $4::timestamptz FROM users u
-     WHERE u.id = ANY($1::int[]) AND (u.promo_group_id = $2::int OR u.id IN (SELECT user_id FROM gone))
+     WHERE u.id = ANY($1::int[]) AND (u.promo_group_id = $2::int OR u.id IN (SELECT user_id FROM removed))
      ON CONFLICT (user_id, promo_group_id) DO NOTHING RETURNING user_id`,
     [userIds, move.fromId, move.toId, move.now],
   );
 }
 
-/** Is anybody in the group, or has it as primary one? */
+/** Whether the group has a member, or is the primary group of a user. */
 export async function hasMembers(db: Db, groupId: number): Promise<boolean> {
   const [row] = await db.sql<{ found: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM users WHERE promo_group_id = $1::int)

@@ -1,10 +1,10 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { findTotalSpent, listTiers } from './loyalty-repo.ts';
-import { type LoyaltyStanding, loyaltyStanding } from './loyalty-rules.ts';
+import { type LoyaltyStatus, loyaltyStatus } from './loyalty-rules.ts';
+import { findTotalSpent, listTiers } from './repo.ts';
 
-/** The groups that the user's spending earns, and how far it has come (spec 04 section 9.5). */
-export async function readLoyalty(app: App, actor: UserActor): Promise<LoyaltyStanding> {
+/** The groups that users get by spending, and the progress of this user (spec 04 section 9.5). */
+export async function readLoyalty(app: App, actor: UserActor): Promise<LoyaltyStatus> {
   const [tiers, spentKopeks] = await Promise.all([listTiers(app.db), findTotalSpent(app.db, actor.userId)]);
-  return loyaltyStanding(tiers, spentKopeks);
+  return loyaltyStatus(tiers, spentKopeks);
 }

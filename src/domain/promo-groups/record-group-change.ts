@@ -9,13 +9,13 @@ export interface GroupChange {
   userId: number;
   oldGroupId: number | null;
   newGroupId: number | null;
-  /** `spending`: the total spent has earned it. `manual`: somebody set it. */
+  /** `spending`: assigned by total spending. `manual`: set by a person. */
   reason: 'spending' | 'manual';
-  /** What else the row should tell. */
+  /** Further fields of the event. */
   facts?: Record<string, unknown>;
 }
 
-/** Notes the change in the dashboard feed (spec 05 section 9.2), in the caller's transaction. */
+/** Records the change in the activity feed (spec 05 section 9.2), in the caller's transaction. */
 export async function recordGroupChange(t: App, actor: Actor, change: GroupChange): Promise<void> {
   const { userId, oldGroupId, newGroupId } = change;
   const nameOf = async (id: number | null) => (id === null ? null : await nameOfPromoGroup(t, id));

@@ -1,122 +1,82 @@
+import { allColumns } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import { PROMO_GROUP_COLUMNS, type PromoGroupRow, toPromoGroup } from './promo-group-row.ts';
 import type { PromoGroupRecord, PromoGroupValues } from './types.ts';
 
-interface RecordRow extends PromoGroupRow {
-  autoAssignTotalSpentKopeks: number | null;
-  membersCount: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-// The counters are kept by triggers and exact for their reader, so that counting members does not read the users.
-const SELECT_RECORD = `SELECT ${PROMO_GROUP_COLUMNS}, auto_assign_total_spent_kopeks, created_at, updated_at,
+// The counters are maintained by triggers and exact for their reader, so that counting members does not read the users.
+const SELECT_RECORD = `SELECT ${allColumns('PromoGroup').of()},
   (SELECT coalesce(sum(t.users), 0)::int FROM user_counters t WHERE t.promo_group_id = promo_groups.id) AS members_count
   FROM promo_groups`;
-
-function toRecord(row: RecordRow): PromoGroupRecord {
-  return {
-    ...toPromoGroup(row),
-    autoAssignTotalSpentKopeks: row.autoAssignTotalSpentKopeks,
-    membersCount: row.membersCount,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
 
 /** One page, highest priority first, then by name. */
 export async function listRecords(
   db: Db,
   page: { limit: number; offset: number },
 ): Promise<{ items: PromoGroupRecord[]; total: number }> {
-  const [rows, [count]] = await Promise.all([
-    db.sql<RecordRow>(`${SELECT_RECORD} ORDER BY priority DESC, name, id LIMIT $1::int OFFSET $2::bigint`, [
+  const [items, total] = await Promise.all([
+    db.sql<PromoGroupRecord>(`${SELECT_RECORD} ORDER BY priority DESC, name, id LIMIT $1::int OFFSET $2::bigint`, [
       page.limit,
       page.offset,
     ]),
-    db.sql<{ total: number }>('SELECT count(*)::int AS total FROM promo_groups'),
+    db.prisma.promoGroup.count(),
   ]);
-  return { items: rows.map(toRecord), total: count!.total };
+  return { items, total };
 }
 
 export async function findRecord(db: Db, id: number): Promise<PromoGroupRecord | null> {
-  const [row] = await db.sql<RecordRow>(`${SELECT_RECORD} WHERE id = $1::bigint`, [id]);
-  return row ? toRecord(row) : null;
+  const [row] = await db.sql<PromoGroupRecord>(`${SELECT_RECORD} WHERE id = $1::bigint`, [id]);
+  return row ?? null;
 }
 
-/** One change of groups at a time, until the end of the transaction: there is always exactly one default (spec 04 section 8.5). */
+/** Serializes changes of groups until the end of the transaction: there is always exactly one default (spec 04 section 8.5). */
 export async function lockGroupChanges(db: Db): Promise<void> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('catalog.promo_groups'))::text AS locked");
 }
 
-export async function isNameTaken(db: Db, name: string, exceptId: number | null): Promise<boolean> {
-  const rows = await db.sql('SELECT id FROM promo_groups WHERE name = $1 AND id IS DISTINCT FROM $2::int', [name, exceptId]);
-  return rows.length > 0;
+export async function isNameTaken(db: Db, name: string, exceptId: number): Promise<boolean> {
+  return (await db.prisma.promoGroup.count({ where: { name, id: { not: exceptId } } })) > 0;
 }
 
 /** @returns the id; null when the name is taken */
 export async function insertGroup(db: Db, values: PromoGroupValues, isDefault: boolean, now: Date): Promise<number | null> {
-  const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO promo_groups (name, server_discount_percent, traffic_discount_percent, device_discount_percent, period_discounts,
-       auto_assign_total_spent_kopeks, apply_discounts_to_addons, is_default, created_at, updated_at)
-     VALUES ($1, $2::int, $3::int, $4::int, $5::jsonb, $6::bigint, $7::boolean, $8::boolean, $9::timestamptz, $9::timestamptz)
-     ON CONFLICT (name) DO NOTHING RETURNING id`,
-    [...parametersOf(values), isDefault, now],
-  );
+  const data = { ...values, isDefault, createdAt: now, updatedAt: now };
+  const [row] = await db.prisma.promoGroup.createManyAndReturn({ data: [data], skipDuplicates: true, select: { id: true } });
   return row?.id ?? null;
 }
 
 export async function updateGroup(db: Db, id: number, values: PromoGroupValues, now: Date): Promise<void> {
-  await db.sql(
-    `UPDATE promo_groups SET name = $1, server_discount_percent = $2::int, traffic_discount_percent = $3::int,
-       device_discount_percent = $4::int, period_discounts = $5::jsonb, auto_assign_total_spent_kopeks = $6::bigint,
-       apply_discounts_to_addons = $7::boolean, updated_at = $8::timestamptz
-     WHERE id = $9::int RETURNING id`,
-    [...parametersOf(values), now, id],
-  );
+  await db.prisma.promoGroup.update({ where: { id }, data: { ...values, updatedAt: now }, select: { id: true } });
 }
 
-function parametersOf(values: PromoGroupValues): unknown[] {
-  return [
-    values.name,
-    values.serverDiscountPercent,
-    values.trafficDiscountPercent,
-    values.deviceDiscountPercent,
-    JSON.stringify(values.periodDiscounts),
-    values.autoAssignTotalSpentKopeks,
-    values.applyDiscountsToAddons,
-  ];
-}
-
-/** Takes the mark from the group that has it. */
+/** Takes the flag from the group that has it. */
 export async function unmarkDefault(db: Db, now: Date): Promise<void> {
-  await db.sql('UPDATE promo_groups SET is_default = false, updated_at = $1::timestamptz WHERE is_default RETURNING id', [now]);
+  await db.prisma.promoGroup.updateMany({ where: { isDefault: true }, data: { isDefault: false, updatedAt: now } });
 }
 
 export async function markDefault(db: Db, id: number, now: Date): Promise<void> {
-  await db.sql('UPDATE promo_groups SET is_default = true, updated_at = $2::timestamptz WHERE id = $1::int RETURNING id', [
-    id,
-    now,
-  ]);
+  await db.prisma.promoGroup.update({ where: { id }, data: { isDefault: true, updatedAt: now }, select: { id: true } });
 }
 
 /** The oldest group besides this one; null when it is the only one. */
 export async function findOldestOther(db: Db, id: number): Promise<number | null> {
-  const [row] = await db.sql<{ id: number }>('SELECT id FROM promo_groups WHERE id <> $1::int ORDER BY id LIMIT 1', [id]);
-  return row?.id ?? null;
+  const other = await db.prisma.promoGroup.findFirst({
+    where: { id: { not: id } },
+    orderBy: { id: 'asc' },
+    select: { id: true },
+  });
+  return other?.id ?? null;
 }
 
-/** From here to the end of the transaction nobody comes into the group; waits for those who are just doing so. */
-export async function closeGroup(db: Db, id: number): Promise<void> {
+/** Until the end of the transaction no user can join the group; waits for those who are joining now. */
+export async function lockAgainstJoining(db: Db, id: number): Promise<void> {
   await db.sql('SELECT id FROM promo_groups WHERE id = $1::int FOR UPDATE', [id]);
 }
 
 export async function deleteGroup(db: Db, id: number): Promise<void> {
-  await db.sql('DELETE FROM promo_groups WHERE id = $1::int RETURNING id', [id]);
+  await db.prisma.promoGroup.delete({ where: { id }, select: { id: true } });
 }
 
-/** A server is offered to one group at least: those that only this group sees go to the other one. */
-export async function handOverServers(db: Db, fromId: number, toId: number): Promise<void> {
+/** A server belongs to at least one group: servers that only this group has get the other one. */
+export async function moveOnlyServers(db: Db, fromId: number, toId: number): Promise<void> {
   await db.sql(
     `INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id)
      SELECT l.server_squad_id, $2::int FROM server_squad_promo_groups l WHERE l.promo_group_id = $1::int AND NOT EXISTS (

@@ -1,11 +1,11 @@
 import { ValidationError } from '../../core/errors.ts';
 
-/** Percentages outside of 0..100 are pulled to the nearer end (spec 04 section 8.4). */
+/** Percentages outside of 0..100 become the nearer bound (spec 04 section 8.4). */
 export function clampPercent(percent: number): number {
   return Math.min(100, Math.max(0, percent));
 }
 
-/** A threshold of nothing is no threshold: null. Kopeks. */
+/** Kopeks; a threshold of 0 or less means none: null. */
 export function thresholdOf(kopeks: number | null): number | null {
   return kopeks !== null && kopeks > 0 ? kopeks : null;
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { type Changes, givenFields } from '../../core/changes.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { checkBounds } from '../../core/field-bounds.ts';
 import { promoGroupNameTaken, promoGroupNotFound } from './errors.ts';
@@ -19,17 +20,25 @@ import type { PromoGroupRecord, PromoGroupValues } from './types.ts';
 
 const MAX_NAME_LENGTH = 255;
 
-export interface PromoGroupRequest extends PromoGroupValues {
+export interface NewPromoGroup extends Omit<PromoGroupValues, 'periodDiscounts' | 'autoAssignTotalSpentKopeks'> {
   isDefault: boolean;
+  /** Null and absent = none. */
+  periodDiscounts?: PromoGroupValues['periodDiscounts'] | null | undefined;
+  autoAssignTotalSpentKopeks?: number | null | undefined;
 }
 
 /**
- * Creates a promo group (spec 04 section 8.4). The first one, and one that asks for it, becomes the default in the place of another.
+ * Creates a promo group (spec 04 section 8.4). The first group, and one with `isDefault`, becomes the default group instead of the current one.
  * @throws AppError 400 'Promo group with this name already exists'; ValidationError 422 for an empty or too long name and for
- * periods that are no days
+ * periods that are not days
  */
-export function createPromoGroup(app: App, _actor: Actor, request: PromoGroupRequest): Promise<PromoGroupRecord> {
-  const values = cleaned(request);
+export function createPromoGroup(app: App, _actor: Actor, request: NewPromoGroup): Promise<PromoGroupRecord> {
+  const { periodDiscounts, autoAssignTotalSpentKopeks, ...rest } = request;
+  const values = cleaned({
+    ...rest,
+    periodDiscounts: periodDiscounts ?? {},
+    autoAssignTotalSpentKopeks: autoAssignTotalSpentKopeks ?? null,
+  });
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     await lockGroupChanges(t.db);
@@ -44,29 +53,30 @@ export function createPromoGroup(app: App, _actor: Actor, request: PromoGroupReq
 }
 
 /**
- * Changes what is given; undefined keeps what is stored, a threshold of 0 clears it, empty `periodDiscounts` too. The default group
- * hands its mark to the oldest other one when it is to be default no longer; alone, it keeps it.
+ * Changes the given fields; undefined and null keep what is stored, a threshold of 0 clears it, empty `periodDiscounts` too. When the
+ * default group loses the flag, the oldest other group becomes the default; the only group stays the default.
  * @throws AppError 404 'Promo group not found', 400 as for creation; ValidationError as for creation
  */
 export function changePromoGroup(
   app: App,
   _actor: Actor,
   groupId: number,
-  request: Partial<PromoGroupRequest>,
+  request: Changes<PromoGroupValues & { isDefault: boolean }>,
 ): Promise<PromoGroupRecord> {
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     await lockGroupChanges(t.db);
     const before = await findRecord(t.db, groupId);
     if (!before) throw promoGroupNotFound();
-    const { isDefault, ...changes } = request;
-    const values = cleaned({ ...before, ...given(changes) });
+    const { isDefault, ...changes } = givenFields(request);
+    const values = cleaned({ ...before, ...changes });
     if (await isNameTaken(t.db, values.name, before.id)) throw promoGroupNameTaken();
     await updateGroup(t.db, before.id, values, now);
-    const heir = isDefault === undefined || isDefault === before.isDefault ? null : await heirOf(t, before.id, isDefault);
-    if (heir !== null) {
+    const newDefault =
+      isDefault === undefined || isDefault === before.isDefault ? null : await newDefaultOf(t, before.id, isDefault);
+    if (newDefault !== null) {
       await unmarkDefault(t.db, now);
-      await markDefault(t.db, heir, now);
+      await markDefault(t.db, newDefault, now);
     }
     const group = (await findRecord(t.db, before.id))!;
     t.audit?.note({ resourceId: before.id, before, after: group });
@@ -74,13 +84,9 @@ export function changePromoGroup(
   });
 }
 
-/** Who has the mark after the change; null = nothing moves. */
-async function heirOf(t: App, groupId: number, isDefault: boolean): Promise<number | null> {
+/** The default group after the change; null = it stays. */
+async function newDefaultOf(t: App, groupId: number, isDefault: boolean): Promise<number | null> {
   return isDefault ? groupId : findOldestOther(t.db, groupId);
-}
-
-function given<T extends object>(changes: T): Partial<T> {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 function cleaned(values: PromoGroupValues): PromoGroupValues {

@@ -1,25 +1,17 @@
-import type { PromoGroup } from '../catalog/types.ts';
+import type { Rows } from '../../core/db/columns.ts';
+import type { PromoGroup } from './repo.ts';
+
+export type { PromoGroup } from './repo.ts';
 
 /** A promo group as administrators see it (spec 04 section 8). */
-export interface PromoGroupRecord extends PromoGroup {
-  /** Kopeks of completed purchases from which users get the group by themselves; null = never. */
-  autoAssignTotalSpentKopeks: number | null;
+export type PromoGroupRecord = Rows['PromoGroup'] & {
   /** Users whose primary group it is. */
   membersCount: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+};
 
 /** What can be set on a group. */
-export interface PromoGroupValues {
-  name: string;
-  serverDiscountPercent: number;
-  trafficDiscountPercent: number;
-  deviceDiscountPercent: number;
-  periodDiscounts: Record<string, number>;
-  autoAssignTotalSpentKopeks: number | null;
-  applyDiscountsToAddons: boolean;
-}
+export type PromoGroupValues = Omit<PromoGroup, 'id' | 'isDefault' | 'priority'> &
+  Pick<PromoGroupRecord, 'autoAssignTotalSpentKopeks'>;
 
-/** How a user came into a group; only what a promo code gave may a promo code take (spec 04 section 7.5). */
-export type AssignedBy = 'admin' | 'system' | 'auto' | 'promocode';
+/** Who put a user into a group; deactivating a promo code removes only a membership of a promo code (spec 04 section 7.5). */
+export type AssignedBy = Rows['UserPromoGroup']['assignedBy'];

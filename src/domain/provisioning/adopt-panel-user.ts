@@ -4,10 +4,10 @@ import { linkPanelUser } from './repo.ts';
 import { requestProvisioning } from './request-provisioning.ts';
 
 /**
- * Links a panel user to a local one, after `mayAdopt` agreed; another holder loses it and gets a push of his own. In the caller's
- * transaction.
+ * Links a panel user to a local user, after `mayAdopt` returned true. Another user that was linked to it is unlinked, and its
+ * subscription is pushed. In the caller's transaction.
  */
 export async function adoptPanelUser(t: App, userId: number, panelUser: PanelUser): Promise<void> {
-  const bereft = await linkPanelUser(t.db, userId, panelUser, t.clock.now());
-  for (const subscriptionId of bereft) await requestProvisioning(t, subscriptionId);
+  const unlinked = await linkPanelUser(t.db, userId, panelUser, t.clock.now());
+  for (const subscriptionId of unlinked) await requestProvisioning(t, subscriptionId);
 }

@@ -1,13 +1,13 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { isHandedOver } from './hand-over.ts';
+import { isTransferred } from './panel-user-transfer.ts';
 import { isPanelError, type PanelUser } from './ports.ts';
-import { findHolderOf, lockHolders, type PushTarget, unlinkPanelUser } from './repo.ts';
+import { findLinkedUser, lockUsersWithSubscriptions, type PushTarget, unlinkPanelUser } from './repo.ts';
 import { isLinkageValid, panelEmailOf } from './rules.ts';
 
 export interface FoundPanelUser {
   user: PanelUser;
-  /** Found by name, not by the stored link: whatever devices it knows are not this subscription's. */
+  /** Found by messenger id or e-mail, not by the stored link: its devices are not this subscription's. */
   isAdopted: boolean;
 }
 
@@ -18,19 +18,19 @@ export interface FoundPanelUser {
  */
 export async function findPanelUser(app: App, owner: PushTarget['user']): Promise<FoundPanelUser | null> {
   const { panel } = app.ports;
-  if (owner.panelUuid !== null) {
-    const { id, panelUuid } = owner;
+  if (owner.vpnpanelUuid !== null) {
+    const { id, vpnpanelUuid: panelUuid } = owner;
     const linked = await panel.findByUuid(panelUuid);
-    if (linked !== null && (isLinkageValid(linked, owner.messengerId) || (await isHandedOver(app, linked)))) {
+    if (linked !== null && (isLinkageValid(linked, owner.messengerId) || (await isTransferred(app, linked)))) {
       return { user: linked, isAdopted: false };
     }
     await inTransaction(app, async (t) => {
-      await lockHolders(t.db, [id]);
+      await lockUsersWithSubscriptions(t.db, [id]);
       await unlinkPanelUser(t.db, id, panelUuid);
     });
     app.log.warn(
       { userId: id, isAbsent: linked === null },
-      'provisioning: the stored panel user is gone or another one; unlinked',
+      'provisioning: the stored panel user is absent or of another messenger id; unlinked',
     );
   }
   const email = panelEmailOf(owner);
@@ -45,7 +45,7 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
   return null;
 }
 
-/** An address that the panel calls malformed is nobody's there; any other refusal, as of the credentials, says nothing. */
+/** For an address that the panel calls malformed there is no panel user; any other refusal, as of the credentials, proves nothing. */
 async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
   try {
     return await app.ports.panel.findByEmail(email);
@@ -56,12 +56,16 @@ async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
 }
 
 /**
- * May this user take over a panel user found by name? Not one of another messenger id, and not one that another local user holds,
- * unless the panel itself names this user's messenger id.
+ * May this user be linked to a panel user found by messenger id or e-mail? Not to one of another messenger id, and not to one that is
+ * linked to another local user, unless the panel user has this user's messenger id.
  */
-export async function mayAdopt(app: App, owner: PushTarget['user'], found: PanelUser): Promise<boolean> {
+export async function mayAdopt(
+  app: App,
+  owner: Pick<PushTarget['user'], 'id' | 'messengerId'>,
+  found: PanelUser,
+): Promise<boolean> {
   if (!isLinkageValid(found, owner.messengerId)) return false;
-  const holder = await findHolderOf(app.db, found.uuid);
-  if (holder === null || holder === owner.id) return true;
+  const linkedUser = await findLinkedUser(app.db, found.uuid);
+  if (linkedUser === null || linkedUser === owner.id) return true;
   return owner.messengerId !== null && found.messengerId === owner.messengerId;
 }

@@ -43,7 +43,7 @@ export const syncSquads = defineJob({
   payload: z.object({ tariffId: z.int() }),
   queue: { policy: 'short', retryLimit: 5, retryDelaySeconds: 30, expireSeconds: 3600, concurrency: 1 },
   handle: async (app, { data, isLastTry = false }) => {
-    const result = await syncSquadsOfTariff(app, data.tariffId, { leavesRestToPushes: isLastTry });
+    const result = await syncSquadsOfTariff(app, data.tariffId, { delegatesToPushes: isLastTry });
     if (result && result.failedCount > 0 && !isLastTry) throw new SyncAborted(result.failedCount);
   },
 });

@@ -1,8 +1,8 @@
 import type { Db } from '../../core/db/db.ts';
 
 /**
- * Makes the server rows of subscriptions those of their connected squads: new ones cost nothing, gone ones no longer keep a server
- * from being deleted (spec 02 H20, H26). In the caller's transaction, which has locked or made the subscriptions.
+ * Makes the server links of subscriptions those of their connected squads: new links have the price 0; links of other squads are
+ * deleted, so that they do not prevent the deletion of a server (spec 02 H20, H26). In the caller's transaction, which has locked or inserted the subscriptions.
  */
 export async function linkServersOf(db: Db, subscriptionIds: readonly number[], now: Date): Promise<void> {
   if (subscriptionIds.length === 0) return;

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { type AppError, refuse } from '../../core/errors.ts';
 import { isPanelError, type PanelError } from './ports.ts';
 
-/** @throws AppError 503 naming what is missing (spec 06 section 11) */
+/** @throws AppError 503 naming the missing settings (spec 06 section 11) */
 export function requirePanel(app: App): void {
   const problem = app.ports.panel.configurationError();
   if (problem !== null) throw notConfigured(problem);
@@ -13,8 +13,8 @@ function notConfigured(problem: string): AppError {
 }
 
 /**
- * Asks a configured panel; its failure is an answer.
- * @throws AppError 503 naming what is missing, and whatever is no failure of the panel's
+ * Calls a configured panel and returns its failure.
+ * @throws AppError 503 naming the missing settings, and every error that is not the panel's
  */
 async function ask<T>(app: App, run: () => Promise<T>): Promise<{ value: T } | { failure: PanelError }> {
   requirePanel(app);
@@ -30,20 +30,20 @@ async function ask<T>(app: App, run: () => Promise<T>): Promise<{ value: T } | {
 /**
  * Reads a list for a page of the administration: while the panel gives no answer the page is empty, with 200 (spec 06 section 11).
  * @param what is read, for the log
- * @throws AppError 503 naming what is missing
+ * @throws AppError 503 naming the missing settings
  */
 export async function readListOfPanel<T>(app: App, what: string, read: () => Promise<T[]>): Promise<T[]> {
   const answer = await ask(app, read);
   if ('value' in answer) return answer.value;
   const { kind, status } = answer.failure;
-  app.log.warn({ kind, status, what }, 'vpnpanel: an empty list is shown, the panel gave none');
+  app.log.warn({ kind, status, what }, 'vpnpanel: the panel gave no list, an empty one is shown');
   return [];
 }
 
 /**
- * Reads one thing of which "absent" and "the panel is down" are told apart (spec 06 section 11, ours).
- * @param failure text of the 502; without one the panel's own safe sentence
- * @throws AppError 503 naming what is missing, 502 when the panel gives no usable answer
+ * Reads one object; "absent" and "the panel is down" are different answers (spec 06 section 11, ours).
+ * @param failure text of the 502; without one the panel's error message
+ * @throws AppError 503 naming the missing settings, 502 when the panel gives no usable answer
  */
 export async function readOneOfPanel<T>(app: App, read: () => Promise<T>, failure?: string): Promise<T> {
   const answer = await ask(app, read);
@@ -51,13 +51,13 @@ export async function readOneOfPanel<T>(app: App, read: () => Promise<T>, failur
   throw refuse('panel_unavailable', 502, failure ?? answer.failure.message, { cause: answer.failure });
 }
 
-/** What became of something asked of the panel. `absent`: it has no such thing. */
+/** Result of a change at the panel. `absent`: it has no such object. */
 export type PanelOutcome<T> = { outcome: 'done'; value: T } | { outcome: 'absent' } | { outcome: 'failed'; reason: string };
 
 /**
- * Asks the panel to change something; the two doors word a failure differently, so it is an answer here and no exception.
- * @param run answers null for a thing that the panel does not have
- * @throws AppError 503 naming what is missing
+ * Changes something at the panel. A failure is returned, since the two areas answer it differently.
+ * @param run returns null for an object that the panel does not have
+ * @throws AppError 503 naming the missing settings
  */
 export async function askPanel<T>(app: App, run: () => Promise<T | null>): Promise<PanelOutcome<T>> {
   const answer = await ask(app, run);

@@ -12,24 +12,24 @@ import {
   trafficLimitBytesFor,
 } from './rules.ts';
 
-/** What a present panel user is to have: `panelStateFor`, and never a live one for a deleted account. */
+/** State that an existing panel user should have: `panelStateFor`, and `DISABLED` for a deleted account. */
 export function presentState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
   return panelStateFor(target.user.status === 'deleted' ? { ...target, status: 'disabled' } : target, now);
 }
 
-/** The same where the panel has no user: none is made for used up traffic, which a new one would have anew. */
+/** The same where the panel has no user: none is created for used up traffic, since a new user would have all of it again. */
 export function stateWithoutUser(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
   return presentState(target.status === 'limited' ? { ...target, status: 'disabled' } : target, now);
 }
 
 /**
- * `presentState` as it is sent. Whether traffic is used up is the panel's own finding and stays with it: a limited one is switched on where
- * it is off or has run out, and else gets no status at all.
+ * `presentState` as it is sent. The panel itself decides whether traffic is used up: a limited subscription enables a panel user that
+ * is disabled or expired; otherwise no status is sent.
  */
 function stateOf(target: PushTarget, present: PanelUser, now: Date): Pick<PanelUserPatch, 'status' | 'expireAt'> {
   const { status, expireAt } = presentState(target, now);
-  const isPanelsOwn = target.status === 'limited' && (present.status === 'LIMITED' || present.status === 'ACTIVE');
-  return status === 'ACTIVE' && isPanelsOwn ? { expireAt } : { status, expireAt };
+  const isDecidedByPanel = target.status === 'limited' && (present.status === 'LIMITED' || present.status === 'ACTIVE');
+  return status === 'ACTIVE' && isDecidedByPanel ? { expireAt } : { status, expireAt };
 }
 
 /** Body of a creation (spec 02 section 4.2). */
@@ -44,13 +44,13 @@ export function draftOf(app: App, target: PushTarget, username: string): PanelUs
 }
 
 /**
- * Body of a change (spec 02 section 4.3). Squads are sent only where the panel's differ, since a stale uuid breaks the whole call,
- * and never emptied.
+ * Body of a change (spec 02 section 4.3). Squads are sent only where the panel's differ, since a stale uuid fails the whole call,
+ * and never an empty list.
  */
 export function patchOf(app: App, target: PushTarget, present: PanelUser): PanelUserPatch {
-  const held = new Set(present.squads.map((squad) => squad.uuid));
+  const current = new Set(present.squads.map((squad) => squad.uuid));
   const wanted = new Set(target.connectedSquads);
-  const squadsDiffer = wanted.size > 0 && (wanted.size !== held.size || [...wanted].some((uuid) => !held.has(uuid)));
+  const squadsDiffer = wanted.size > 0 && (wanted.size !== current.size || [...wanted].some((uuid) => !current.has(uuid)));
   const { externalSquadUuid } = target;
   return {
     ...commonFields(app, target),

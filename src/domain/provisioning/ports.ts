@@ -1,5 +1,5 @@
 /**
- * The VPN panel as the domain sees it, in neutral words (spec 06 section 9). The adapter in `integrations/vpnpanel` alone knows
+ * The VPN panel as the domain sees it, in neutral terms (spec 06 section 9). The adapter in `integrations/vpnpanel` alone knows
  * the panel's wire names. Every method throws `PanelError` when the panel gave no usable answer; "no such object" is never an
  * error but `null`, `false` or an empty list, so that a caller unlinks a user on a definite absence only (spec 06 section 9, spec 02 H21).
  */
@@ -113,7 +113,7 @@ export interface PanelUserPatch extends Omit<PanelUserFields, 'externalSquadUuid
   uuid: string;
   /** As on creation; null takes the user out of the external squad. */
   externalSquadUuid?: string | null;
-  /** The panel takes only these two; the others are its own findings. */
+  /** The panel accepts only these two; it sets the others itself. */
   status?: 'ACTIVE' | 'DISABLED';
 }
 
@@ -156,7 +156,7 @@ export interface PanelSquadNode {
   countryCode: string;
 }
 
-/** What a user moved through each node on each day. */
+/** Traffic of a user by node and day. */
 export interface PanelUserTraffic {
   /** Days, `YYYY-MM-DD` in UTC, ascending. */
   days: string[];
@@ -208,7 +208,7 @@ export interface PanelNode {
   providerUuid: string | null;
 }
 
-/** What a node moves at present. */
+/** Current traffic of a node. */
 export interface PanelNodeTraffic {
   nodeUuid: string;
   downloadBytes: number;
@@ -219,7 +219,7 @@ export interface PanelNodeTraffic {
 
 /** Traffic through a node on one day. */
 export interface PanelNodeUsage {
-  /** Null where the panel tells no users apart. */
+  /** Null where the panel counts no single users. */
   userUuid: string | null;
   username: string | null;
   nodeUuid: string;
@@ -231,20 +231,20 @@ export interface PanelNodeUsage {
 export interface PanelTrafficPeriod {
   currentBytes: number;
   previousBytes: number;
-  /** The panel's own words, with sign and unit. */
+  /** The panel's own text, with sign and unit. */
   difference: string | null;
 }
 
 /** All nodes together, each period beside the one before it. */
 export interface PanelTrafficPeriods {
-  lastTwoDays: PanelTrafficPeriod;
-  lastSevenDays: PanelTrafficPeriod;
+  last2Days: PanelTrafficPeriod;
+  last7Days: PanelTrafficPeriod;
   last30Days: PanelTrafficPeriod;
   currentMonth: PanelTrafficPeriod;
   currentYear: PanelTrafficPeriod;
 }
 
-/** What one node moved on one of the last seven days. */
+/** Traffic of one node on one of the last seven days. */
 export interface PanelNodeDay {
   nodeName: string;
   /** As the panel writes it, `YYYY-MM-DD`. */
@@ -260,7 +260,7 @@ export interface PanelSystemStats {
   memoryFreeBytes: number;
   memoryAvailableBytes: number;
   uptimeSeconds: number;
-  /** Moved by all users since the panel's beginning. */
+  /** Traffic of all users since the panel was installed. */
   totalTrafficBytes: number;
   totalUsers: number;
   usersByStatus: Record<string, number>;
@@ -309,8 +309,8 @@ export interface VpnPanelPort {
   /** Gives the user new links, or, with `onlyPasswords`, new passwords behind the same links. */
   revokeUser(uuid: string, options?: { shortUuid?: string; onlyPasswords?: boolean }): Promise<PanelUser | null>;
   /**
-   * Gives many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and calling again does
-   * no harm. A panel may pass over a user it does not have without a word.
+   * Gives many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and the call is
+   * idempotent. A panel may skip a user that it does not have without an error.
    * @returns how many users the panel says it changed, or null when it does not say
    */
   setSquadsOfUsers(uuids: readonly string[], squadUuids: readonly string[]): Promise<number | null>;

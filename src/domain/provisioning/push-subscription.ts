@@ -6,7 +6,7 @@ import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 import { removePanelUser } from './remove-panel-user.ts';
 import {
   claimLease,
-  findHolderOf,
+  findLinkedUser,
   linkPanelUser,
   loadPushTarget,
   lockOwner,
@@ -20,23 +20,23 @@ import {
 } from './repo.ts';
 import { requestPanelUserRemoval, requestProvisioning } from './request-provisioning.ts';
 
-/** Failed pushes after which the queue stops trying and the reconciler takes over; about four minutes of the queue's back-off. */
+/** Failed pushes after which the queue stops and the reconciler retries; about four minutes of the queue's back-off. */
 export const MAX_PUSH_ATTEMPTS = 8;
 
-/** A wish that changes during every push does not hold a worker for ever. */
+/** Rounds of one push, while the row changes during each; then a new job continues. */
 const MAX_ROUNDS = 5;
 
 /** The panel's code for a username that is taken. */
 const USERNAME_TAKEN = 'A019';
 
-/** The panel's code for trouble of its own, which says nothing about what was sent. */
-const PANEL_TROUBLE = 'A001';
+/** The panel's code for an internal error, which says nothing about the request. */
+const PANEL_INTERNAL_ERROR = 'A001';
 
 const USERNAME_MAX = 36;
 
-/** Another push took over, or the row is gone; everything after that is no business of this push. */
+/** Another push has the lease, or the row is deleted. This push must write nothing more. */
 class LeaseLost extends Error {
-  /** What this push has made or changed at the panel so far. */
+  /** What this push has created or changed at the panel so far. */
   readonly panelUser: PanelUser | null;
 
   constructor(panelUser: PanelUser | null) {
@@ -46,17 +46,17 @@ class LeaseLost extends Error {
 }
 
 /**
- * Brings the panel user in step with the subscription row (spec 02 section 4, H21; spec 06 17.6).
+ * Updates the panel user to the subscription row (spec 02 section 4, H21; spec 06 17.6).
  *
- * The row is the wish and has a version; the panel is called without any transaction or lock, under a lease on the row, so that
- * two pushes of one subscription do not overtake each other. A push that finds the lease taken does nothing: the holder looks at
- * the version when it ends and goes on while it has moved. A step that outlasts the lease may write an older wish over a newer one;
- * the push that lost its lease so asks for another. One user has one panel user: before a creation the panel is asked by
- * uuid, messenger id and e-mail, and a creation that was carried out but not answered is found on the next try, at the latest
- * because its username is taken.
+ * The row is the desired state and has a version. The panel is called without a transaction or lock, under a lease on the row, so that
+ * two pushes of one subscription do not overwrite each other. A push that finds a live lease does nothing: the push that has it reads
+ * the version when it is done and repeats while it was raised. A step that takes longer than the lease may send an older state after a
+ * newer one; a push that lost its lease therefore requests another. One user has one panel user: before a creation the panel is
+ * searched by uuid, messenger id and e-mail, and a creation that was executed but not answered is found on the next try, at the
+ * latest because its username is taken.
  *
- * @returns `synced`, `busy` (another push does it), `gone` (no such row), `failed` (given up until the reconciler)
- * @throws whatever went wrong while a further try is worth while; the queue repeats
+ * @returns `synced`, `busy` (another push has the lease), `gone` (no such row), `failed` (given up until the reconciler retries)
+ * @throws the error while a retry makes sense; the queue retries
  */
 export async function pushSubscription(
   app: App,
@@ -70,7 +70,7 @@ export async function pushSubscription(
     return await pushUntilCurrent(app, push);
   } catch (error) {
     if (error instanceof LeaseLost) return afterLostLease(app, subscriptionId, error.panelUser);
-    return await noteFailure(app, push, error);
+    return await recordFailure(app, push, error);
   }
 }
 
@@ -87,7 +87,7 @@ async function pushUntilCurrent(app: App, push: RunningPush): Promise<'synced' |
     const target = await loadPushTarget(app.db, push.subscriptionId);
     if (!target) return 'gone';
     push.version = target.version;
-    const panelUser = await applyToPanel(app, target, (made) => keepLease(app, push, made));
+    const panelUser = await applyToPanel(app, target, (panelUser) => extendLease(app, push, panelUser));
     const outcome = await store(app, push, target.user.id, panelUser);
     if (outcome === 'current') return 'synced';
     if (outcome === 'lease_lost') throw new LeaseLost(panelUser);
@@ -104,8 +104,8 @@ async function pushUntilCurrent(app: App, push: RunningPush): Promise<'synced' |
 }
 
 /**
- * What this push wrote last may be older than what the push wrote that took over, and that has noted its own as done: a further push
- * brings the row as it is now. A row that was deleted while its panel user was made leaves a user that nobody pays for.
+ * The last call of this push may have overwritten the state that the other push sent and recorded as done: a further push sends the
+ * row as it is now. If the row was deleted meanwhile, the panel user has no subscription and is removed.
  */
 async function afterLostLease(app: App, subscriptionId: number, panelUser: PanelUser | null): Promise<'busy' | 'gone'> {
   if (await subscriptionExists(app.db, subscriptionId)) {
@@ -116,7 +116,7 @@ async function afterLostLease(app: App, subscriptionId: number, panelUser: Panel
   return 'gone';
 }
 
-async function keepLease(app: App, push: RunningPush, panelUser: PanelUser | null): Promise<void> {
+async function extendLease(app: App, push: RunningPush, panelUser: PanelUser | null): Promise<void> {
   push.signal?.throwIfAborted();
   const lease = await renewLease(app.db, push.subscriptionId, push.lease);
   if (lease === null) throw new LeaseLost(panelUser);
@@ -128,51 +128,51 @@ async function store(app: App, push: RunningPush, userId: number, panelUser: Pan
     const now = t.clock.now();
     const owner = await lockOwner(t.db, push.subscriptionId, userId);
     if (!owner) return 'lease_lost' as const;
-    if (owner.userId !== userId) return giveToNewOwner(t, owner, panelUser);
-    const bereft = panelUser ? await linkPanelUser(t.db, userId, panelUser, now) : [];
+    if (owner.userId !== userId) return linkToNewOwner(t, owner, panelUser);
+    const unlinkedSubscriptions = panelUser ? await linkPanelUser(t.db, userId, panelUser, now) : [];
     const outcome = await savePushed(t.db, { ...push, now }, panelUser);
-    for (const subscriptionId of bereft) await requestProvisioning(t, subscriptionId);
+    for (const subscriptionId of unlinkedSubscriptions) await requestProvisioning(t, subscriptionId);
     return outcome;
   });
 }
 
 /**
- * The subscription moved to another account while it was pushed (account merge): what this push has made belongs to the new owner,
- * unless that has a panel user already. The next round pushes the row as it is now.
+ * The subscription moved to another account while it was pushed (account merge): the panel user of this push belongs to the new owner,
+ * unless that account has one already. The next round pushes the row as it is now.
  */
-async function giveToNewOwner(t: App, owner: SubscriptionOwner, panelUser: PanelUser | null): Promise<'superseded'> {
-  if (panelUser && (await findHolderOf(t.db, panelUser.uuid)) === null) {
-    if (owner.panelUuid === null) await linkPanelUser(t.db, owner.userId, panelUser, t.clock.now());
+async function linkToNewOwner(t: App, owner: SubscriptionOwner, panelUser: PanelUser | null): Promise<'superseded'> {
+  if (panelUser && (await findLinkedUser(t.db, panelUser.uuid)) === null) {
+    if (owner.vpnpanelUuid === null) await linkPanelUser(t.db, owner.userId, panelUser, t.clock.now());
     else await requestPanelUserRemoval(t, panelUser.uuid);
   }
   return 'superseded';
 }
 
-async function noteFailure(app: App, push: RunningPush, error: unknown): Promise<'failed'> {
+async function recordFailure(app: App, push: RunningPush, error: unknown): Promise<'failed'> {
   const panelError = isPanelError(error) ? error : null;
   const saved = await saveFailure(app.db, push, {
     text: panelError?.message ?? 'Unexpected failure',
     isFinal: panelError !== null && panelError.kind !== 'unavailable',
     maxAttempts: MAX_PUSH_ATTEMPTS,
   });
-  // Lost the lease besides: the call may still have been carried out, over what the push wrote that took over.
+  // The lease was lost as well: the call may have been executed after those of the push that has it now.
   if (saved === null) await inTransaction(app, (t) => requestProvisioning(t, push.subscriptionId));
   if (!saved?.isGivenUp) throw error;
   app.log.error({ err: error, subscriptionId: push.subscriptionId }, 'provisioning: given up until the next reconciliation');
   return 'failed';
 }
 
-/** Every call to the panel of one push. @returns null when the panel has no user and none is wanted */
+/** All calls to the panel of one push. @returns null when the panel has no user and needs none */
 async function applyToPanel(
   app: App,
   target: PushTarget,
-  keep: (made: PanelUser | null) => Promise<void>,
+  extend: (panelUser: PanelUser | null) => Promise<void>,
 ): Promise<PanelUser | null> {
   const { panel } = app.ports;
   const found = await findPanelUser(app, target.user);
   const { status } = stateWithoutUser(target, app.clock.now());
   if (!found && status === 'DISABLED') return null;
-  await keep(null);
+  await extend(null);
   let user: PanelUser;
   if (found) {
     if (target.resetDevices || found.isAdopted) await panel.resetDevices(found.user.uuid);
@@ -180,7 +180,7 @@ async function applyToPanel(
   } else {
     user = await create(app, target);
   }
-  await keep(user);
+  await extend(user);
   if (target.resetTraffic) user = mustExist(await panel.resetTraffic(user.uuid));
   if (status === 'ACTIVE' && user.status !== 'ACTIVE' && !isUsedUp(user)) user = mustExist(await panel.enableUser(user.uuid));
   return user;
@@ -192,8 +192,8 @@ async function change(app: App, target: PushTarget, present: PanelUser): Promise
 }
 
 /**
- * Creates the panel user. A taken username is this user's own after a creation that was not answered (then it is adopted), or a
- * stranger's (then the name gets the user's id behind it).
+ * Creates the panel user. A taken username belongs to this user after a creation that was not answered (then the panel user is
+ * adopted), or to another person (then the user's id is appended to the name).
  */
 async function create(app: App, target: PushTarget): Promise<PanelUser> {
   const { panel } = app.ports;
@@ -207,22 +207,22 @@ async function create(app: App, target: PushTarget): Promise<PanelUser> {
       if (!isPanelError(error) || error.errorCode !== USERNAME_TAKEN) throw error;
     }
     const existing = await panel.findByUsername(username);
-    if (existing && (await isOwnByName(app, target.user, existing))) return change(app, target, existing);
+    if (existing && (await belongsTo(app, target.user, existing))) return change(app, target, existing);
   }
   throw new PanelError('rejected', 'VPN panel: the username of this user is taken by another', { errorCode: USERNAME_TAKEN });
 }
 
-/** A name alone proves little: the panel user must not name another person in any other field. */
-async function isOwnByName(app: App, owner: PushTarget['user'], existing: PanelUser): Promise<boolean> {
-  const ownEmail = owner.emailVerified ? owner.email : null;
+/** A username alone proves little: the messenger id and e-mail of the panel user must not be another person's. */
+async function belongsTo(app: App, owner: PushTarget['user'], existing: PanelUser): Promise<boolean> {
+  const confirmedEmail = owner.emailVerified ? owner.email : null;
   const isSameMessenger = existing.messengerId === owner.messengerId;
-  const isSameEmail = existing.email === null || existing.email.toLowerCase() === ownEmail?.toLowerCase();
+  const isSameEmail = existing.email === null || existing.email.toLowerCase() === confirmedEmail?.toLowerCase();
   return isSameMessenger && isSameEmail && (await mayAdopt(app, owner, existing));
 }
 
 /**
- * Sends; when the panel refuses and one of the squads no longer exists there, sends again with those that do, so that a squad
- * deleted at the panel does not keep a paid renewal from arriving.
+ * Sends; when the panel refuses and one of the squads no longer exists there, sends again with those that do, so that a squad deleted
+ * at the panel does not block a paid renewal.
  */
 async function withKnownSquads<B extends { squadUuids?: string[] }>(
   app: App,
@@ -233,13 +233,13 @@ async function withKnownSquads<B extends { squadUuids?: string[] }>(
     return await send(body);
   } catch (error) {
     const code = isPanelError(error) ? error.errorCode : null;
-    if (!body.squadUuids || code === null || code === USERNAME_TAKEN || code === PANEL_TROUBLE) throw error;
+    if (!body.squadUuids || code === null || code === USERNAME_TAKEN || code === PANEL_INTERNAL_ERROR) throw error;
     const known = new Set((await app.ports.panel.listInternalSquads()).map((squad) => squad.uuid));
     const { squadUuids, ...rest } = body;
-    const kept = squadUuids.filter((uuid) => known.has(uuid));
-    if (kept.length === squadUuids.length) throw error;
-    app.log.warn({ missing: squadUuids.length - kept.length }, 'provisioning: squads unknown to the panel were left out');
-    return send((kept.length === 0 ? rest : { ...rest, squadUuids: kept }) as B);
+    const existing = squadUuids.filter((uuid) => known.has(uuid));
+    if (existing.length === squadUuids.length) throw error;
+    app.log.warn({ missing: squadUuids.length - existing.length }, 'provisioning: squads unknown to the panel were left out');
+    return send((existing.length === 0 ? rest : { ...rest, squadUuids: existing }) as B);
   }
 }
 
@@ -247,8 +247,8 @@ function isUsedUp(user: PanelUser): boolean {
   return user.trafficLimitBytes > 0 && user.usedTrafficBytes >= user.trafficLimitBytes;
 }
 
-/** The panel user vanished between two calls; the next try finds that out from the start. */
+/** The panel user was deleted between two calls; the next try starts from the look-up. */
 function mustExist(user: PanelUser | null): PanelUser {
   if (user) return user;
-  throw new PanelError('unavailable', 'VPN panel: the user vanished during the change', { status: 404 });
+  throw new PanelError('unavailable', 'VPN panel: the user was deleted during the change', { status: 404 });
 }

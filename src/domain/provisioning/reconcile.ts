@@ -2,13 +2,13 @@ import type { App } from '../../core/app.ts';
 import { MAX_PUSH_ATTEMPTS } from './push-subscription.ts';
 import { listOverduePushes } from './repo.ts';
 
-/** Pending for longer than this with nobody at it: its job was lost or is far back in its own retries. */
+/** Pending for longer than this without a live lease: its job was lost or waits for a late retry. */
 const PENDING_MINUTES = 2;
 const BATCH = 500;
 
 /**
- * Sends again the pushes that were lost or given up (spec 02 H21, spec 06 17.6): pending ones after 2 minutes, failed ones ever
- * more rarely. While the panel is not configured there is nothing to send.
+ * Sends again the pushes that were lost or given up (spec 02 H21, spec 06 17.6): pending ones after 2 minutes, failed ones in
+ * growing intervals. While the panel is not configured there is nothing to send.
  * @returns how many were sent
  */
 export async function reconcileProvisioning(app: App): Promise<number> {

@@ -1,49 +1,48 @@
+import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { TrafficResetMode } from '../catalog/types.ts';
-import type { SubscriptionStatus } from '../subscriptions/types.ts';
 import type { PanelUser } from './ports.ts';
-import type { PanelNamedUser } from './rules.ts';
 
-/** What a push reads: the subscription row (the wish), its owner and what its tariff adds. */
-export interface PushTarget {
+const PUSHED = columns('Subscription', [
+  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads'] as const),
+]);
+const OWNER = columns('User', [
+  ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'emailVerified', 'vpnpanelUuid'] as const),
+]);
+
+/** What a push reads of a subscription. */
+interface PushedSubscription extends RowOf<typeof PUSHED>, Pick<Rows['Tariff'], 'externalSquadUuid'> {
   subscriptionId: number;
   version: number;
-  status: SubscriptionStatus;
-  isTrial: boolean;
-  endDate: Date;
-  trafficLimitGb: number;
-  deviceLimit: number;
-  connectedSquads: string[];
   resetTraffic: boolean;
   resetDevices: boolean;
-  trafficResetMode: TrafficResetMode | null;
-  externalSquadUuid: string | null;
-  user: PanelNamedUser & {
-    messengerId: number | null;
-    emailVerified: boolean;
-    status: string;
-    panelUuid: string | null;
-  };
+  /** Null without a tariff as well. */
+  trafficResetMode: Rows['Tariff']['trafficResetMode'] | null;
+}
+
+/** What a push reads: the subscription row, which is the desired state of the panel user, its owner and the fields of its tariff. */
+export interface PushTarget extends PushedSubscription {
+  user: RowOf<typeof OWNER> & { status: string };
 }
 
 /** A row of `PUSH_COLUMNS`. */
-export type PushRow = Omit<PushTarget, 'user'> & Omit<PushTarget['user'], 'status'> & { userStatus: string };
+export type PushRow = PushedSubscription & RowOf<typeof OWNER> & { userStatus: string };
 
 /**
  * How long a step of a push may take before another push may start; renewed between the steps. Longer than one call to the panel,
- * short enough that a killed process holds nobody up. Of two pushes at once only one can save; the other asks for a further push,
- * since what it has written at the panel may be the older wish.
+ * short enough that a killed process delays pushes little. Of two pushes at once only one can save; the other requests a further
+ * push, since it may have sent the older state to the panel.
  */
 const LEASE = "interval '90 seconds'";
 
 /**
- * Raises the version of what the panel should hold. Attempts start anew: a new wish deserves the full number of tries.
+ * Raises the version of the desired state and marks it pending. Attempts start at 0, so that a new state gets the full number of tries.
  * @returns false when there is no such subscription
  */
-export async function bumpWish(
+export async function raiseVersion(
   db: Db,
   subscriptionId: number,
-  wish: { resetTraffic: boolean; resetDevices: boolean; now: Date },
+  resets: { resetTraffic: boolean; resetDevices: boolean },
+  now: Date,
 ): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(
     `UPDATE subscriptions SET
@@ -52,12 +51,12 @@ export async function bumpWish(
        provision_reset_devices = provision_reset_devices OR $3::boolean,
        provision_requested_at = $4::timestamptz
      WHERE id = $1::int RETURNING id`,
-    [subscriptionId, wish.resetTraffic, wish.resetDevices, wish.now],
+    [subscriptionId, resets.resetTraffic, resets.resetDevices, now],
   );
   return rows.length > 0;
 }
 
-/** Takes the right to push, by the database's clock so that all instances agree. @returns null: somebody has it, or no such row */
+/** Claims the lease of a push, by the database's clock so that all instances agree. @returns null: another push has it, or no such row */
 export async function claimLease(db: Db, subscriptionId: number): Promise<Date | null> {
   const [row] = await db.sql<{ lease: Date }>(
     `UPDATE subscriptions SET provision_lease_until = now() + ${LEASE}
@@ -67,7 +66,7 @@ export async function claimLease(db: Db, subscriptionId: number): Promise<Date |
   return row?.lease ?? null;
 }
 
-/** @returns the new end of the lease, null when it was lost */
+/** @returns the new end of the lease, null when another push has it */
 export async function renewLease(db: Db, subscriptionId: number, lease: Date): Promise<Date | null> {
   const [row] = await db.sql<{ lease: Date }>(
     `UPDATE subscriptions SET provision_lease_until = greatest(now() + ${LEASE}, $2::timestamptz)
@@ -86,16 +85,13 @@ export async function releaseLease(db: Db, subscriptionId: number, lease: Date):
 }
 
 /** What a push reads of a subscription `s`, its user `u` and its tariff `t`. */
-export const PUSH_COLUMNS = `s.id AS "subscriptionId", s.provision_version AS version, s.status, s.is_trial AS "isTrial",
-  s.end_date AS "endDate", s.traffic_limit_gb AS "trafficLimitGb", s.device_limit AS "deviceLimit",
-  s.connected_squads AS "connectedSquads", s.provision_reset_traffic AS "resetTraffic", s.provision_reset_devices AS "resetDevices",
-  t.traffic_reset_mode AS "trafficResetMode", t.external_squad_uuid AS "externalSquadUuid",
-  u.id, u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName", u.last_name AS "lastName", u.email,
-  u.email_verified AS "emailVerified", u.status AS "userStatus", u.vpnpanel_uuid AS "panelUuid"`;
+export const PUSH_COLUMNS = `s.id AS subscription_id, s.provision_version AS version, ${PUSHED.of('s')},
+  s.provision_reset_traffic AS reset_traffic, s.provision_reset_devices AS reset_devices, t.traffic_reset_mode, t.external_squad_uuid,
+  ${OWNER.of('u')}, u.status AS user_status`;
 
 export const PUSH_TABLES = 'subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id';
 
-/** Of a subscription `s`: changes with every wish, every push and every lease of one; equal marks mean that no push came between. */
+/** Of a subscription `s`: changes with every request, push and lease of a push; equal marks mean that there was no push between. */
 export const PUSH_MARK = `concat_ws(' ', s.provision_version, s.provision_state, s.provisioned_at, s.provision_lease_until >= now())`;
 
 export async function loadPushTarget(db: Db, subscriptionId: number): Promise<PushTarget | null> {
@@ -104,44 +100,44 @@ export async function loadPushTarget(db: Db, subscriptionId: number): Promise<Pu
 }
 
 export function toPushTarget(row: PushRow): PushTarget {
-  const { id, messengerId, username, firstName, lastName, email, emailVerified, userStatus, panelUuid, ...subscription } = row;
+  const { id, messengerId, username, firstName, lastName, email, emailVerified, userStatus, vpnpanelUuid, ...subscription } = row;
   return {
     ...subscription,
-    user: { id, messengerId, username, firstName, lastName, email, emailVerified, panelUuid, status: userStatus },
+    user: { id, messengerId, username, firstName, lastName, email, emailVerified, vpnpanelUuid, status: userStatus },
   };
 }
 
 export interface SubscriptionOwner {
   userId: number;
-  panelUuid: string | null;
+  vpnpanelUuid: string | null;
 }
 
 /**
  * Who owns a subscription now, read under the lock of the user whose panel user was pushed: a merge of that user either has not
- * begun or is over. Null when the subscription is gone.
+ * begun or is over. Null when the subscription was deleted.
  */
 export async function lockOwner(db: Db, subscriptionId: number, pushedUserId: number): Promise<SubscriptionOwner | null> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [pushedUserId]);
-  const [row] = await db.sql<{ id: number; panelUuid: string | null }>(
-    `SELECT u.id, u.vpnpanel_uuid AS panel_uuid FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE s.id = $1::int`,
+  const [row] = await db.sql<SubscriptionOwner>(
+    'SELECT u.id AS user_id, u.vpnpanel_uuid FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE s.id = $1::int',
     [subscriptionId],
   );
-  return row ? { userId: row.id, panelUuid: row.panelUuid } : null;
+  return row ?? null;
 }
 
-/** Local holder of a panel user; null when nobody holds it. */
-export async function findHolderOf(db: Db, panelUuid: string): Promise<number | null> {
+/** The user that a panel user is linked to; null without one. */
+export async function findLinkedUser(db: Db, panelUuid: string): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>('SELECT id FROM users WHERE vpnpanel_uuid = $1::uuid', [panelUuid]);
   return row?.id ?? null;
 }
 
 /** Locks users and then their subscriptions (spec 00, lock order); before `vpnpanel_uuid` changes, which is a key of the user's row. */
-export async function lockHolders(db: Db, userIds: readonly number[]): Promise<void> {
+export async function lockUsersWithSubscriptions(db: Db, userIds: readonly number[]): Promise<void> {
   await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [userIds]);
   await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [userIds]);
 }
 
-/** Forgets a panel user that is definitely absent or somebody else's; squads stay (spec 06 section 9). After `lockHolders`. */
+/** Unlinks a panel user that is definitely absent or another user's; squads stay (spec 06 section 9). After `lockUsersWithSubscriptions`. */
 export async function unlinkPanelUser(db: Db, userId: number, panelUuid: string): Promise<void> {
   const rows = await db.sql<{ id: number }>(
     'UPDATE users SET vpnpanel_uuid = NULL WHERE id = $1::int AND vpnpanel_uuid = $2::uuid RETURNING id',
@@ -156,24 +152,24 @@ export async function unlinkPanelUser(db: Db, userId: number, panelUuid: string)
 }
 
 /**
- * Notes the panel user at its owner. Another holder of the same panel user loses it.
- * @returns subscriptions of those that lost it; they need a push of their own. In a transaction.
+ * Links a panel user to its owner. Another user linked to the same panel user is unlinked.
+ * @returns subscriptions of users that were unlinked; each needs a push. In a transaction.
  */
 export async function linkPanelUser(db: Db, userId: number, panelUser: PanelUser, now: Date): Promise<number[]> {
-  const holders = await db.sql<{ id: number }>(
+  const linked = await db.sql<{ id: number }>(
     'SELECT id FROM users WHERE id = $1::int OR vpnpanel_uuid = $2::uuid ORDER BY id FOR NO KEY UPDATE',
     [userId, panelUser.uuid],
   );
-  await lockHolders(
+  await lockUsersWithSubscriptions(
     db,
-    holders.map((row) => row.id),
+    linked.map((row) => row.id),
   );
-  const others = holders.map((row) => row.id).filter((id) => id !== userId);
-  const bereft: number[] = [];
+  const others = linked.map((row) => row.id).filter((id) => id !== userId);
+  const unlinkedSubscriptions: number[] = [];
   for (const other of others) {
     await unlinkPanelUser(db, other, panelUser.uuid);
     const rows = await db.sql<{ id: number }>('SELECT id FROM subscriptions WHERE user_id = $1::int', [other]);
-    bereft.push(...rows.map((row) => row.id));
+    unlinkedSubscriptions.push(...rows.map((row) => row.id));
   }
   await db.sql(
     `UPDATE users SET vpnpanel_uuid = $2::uuid, last_vpnpanel_sync = $3::timestamptz, vless_uuid = COALESCE($4::text, vless_uuid),
@@ -181,14 +177,14 @@ export async function linkPanelUser(db: Db, userId: number, panelUser: PanelUser
      WHERE id = $1::int RETURNING id`,
     [userId, panelUser.uuid, now, panelUser.vlessUuid, panelUser.trojanPassword, panelUser.ssPassword],
   );
-  return bereft;
+  return unlinkedSubscriptions;
 }
 
 export type PushOutcome = 'current' | 'superseded' | 'lease_lost';
 
 /**
- * Stores what the panel said. The row counts as synced, and the lease ends, only while the pushed version is the newest: a wish
- * that arrived meanwhile keeps the row pending (and its resets wanted). @param link null: the panel has no user and needs none
+ * Stores the panel's answer. The row becomes synced, and the lease ends, only while the pushed version is the newest: after a request
+ * that arrived meanwhile the row stays pending, with its resets. @param link null: the panel has no user and needs none
  */
 export async function savePushed(
   db: Db,
@@ -224,15 +220,15 @@ export async function savePushed(
 }
 
 /**
- * Counts a failed push and ends the lease. Given up means `failed`: no more tries by the queue, the reconciler goes on.
- * @returns whether the queue should try again; null when the lease was lost or the row is gone
+ * Counts a failed push and ends the lease. Given up means `failed`: no more tries by the queue, the reconciler continues.
+ * @returns whether the queue should try again; null when another push has the lease or the row is deleted
  */
 export async function saveFailure(
   db: Db,
   push: { subscriptionId: number; version: number; lease: Date },
   failure: { text: string; isFinal: boolean; maxAttempts: number },
 ): Promise<{ isGivenUp: boolean } | null> {
-  const [row] = await db.sql<{ provisionState: string }>(
+  const [row] = await db.sql<Pick<Rows['Subscription'], 'provisionState'>>(
     `UPDATE subscriptions SET
        provision_attempts = greatest(provision_attempts + 1, CASE WHEN $4::boolean THEN $5::int ELSE 0 END),
        provision_error = $6::text,
@@ -245,7 +241,7 @@ export async function saveFailure(
   return row ? { isGivenUp: row.provisionState === 'failed' } : null;
 }
 
-/** The subscription that the holder of this panel user has; null without one, or when nobody holds it. */
+/** The subscription of the user that a panel user is linked to; null without one. */
 export async function findSubscriptionOfPanelUser(db: Db, panelUuid: string): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
     'SELECT s.id FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE u.vpnpanel_uuid = $1::uuid',
@@ -259,8 +255,8 @@ export async function subscriptionExists(db: Db, subscriptionId: number): Promis
 }
 
 /**
- * Subscriptions to push again: pending for longer than `pendingMinutes` although nobody is at it, and failed ones by a schedule
- * that thins out from 15 minutes after the wish, doubling, up to every 12 hours.
+ * Subscriptions to push again: pending for longer than `pendingMinutes` without a live lease, and failed ones in intervals that start
+ * at 15 minutes after the request and double up to 12 hours.
  */
 export async function listOverduePushes(
   db: Db,

@@ -1,15 +1,11 @@
-/** Pure rules of what the service tells the VPN panel about a user and a subscription (spec 02 section 4, spec 06 section 9). */
+/** Pure rules of what the service sends to the VPN panel about a user and a subscription (spec 02 section 4, spec 06 section 9). */
 import { addMs, MINUTE_MS } from '../../core/clock.ts';
+import type { Rows } from '../../core/db/columns.ts';
 import type { PanelUser, TrafficResetStrategy } from './ports.ts';
 
 /** What of a user the panel's name and description may show. */
-export interface PanelNamedUser {
-  id: number;
+export interface PanelNamedUser extends Pick<Rows['User'], 'id' | 'username' | 'firstName' | 'lastName' | 'email'> {
   messengerId: number | bigint | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  email: string | null;
 }
 
 const USERNAME_MAX = 36;
@@ -21,7 +17,7 @@ const BYTES_PER_GB = 1024 ** 3;
 const LIVE: readonly string[] = ['active', 'trial', 'limited'];
 const RESET_STRATEGIES: readonly TrafficResetStrategy[] = ['NO_RESET', 'DAY', 'WEEK', 'MONTH'];
 
-/** Text that tells users apart: messenger id, else `email_{first 10 of the local part}_{id}`, else `id_{id}`. */
+/** Text that identifies a user: messenger id, else `email_{first 10 of the local part}_{id}`, else `id_{id}`. */
 export function panelIdentifier(user: PanelNamedUser): string {
   if (user.messengerId !== null) return String(user.messengerId);
   const local = user.email?.split('@')[0]?.slice(0, EMAIL_PREFIX_LENGTH);
@@ -30,7 +26,7 @@ export function panelIdentifier(user: PanelNamedUser): string {
 
 /**
  * Panel username from `VPNPANEL_USER_USERNAME_TEMPLATE`: characters outside `[0-9A-Za-z_-]` become `_`, runs of `_` are joined,
- * at most 36 characters. What is left of an unusable template falls back to `user_{identifier}`.
+ * at most 36 characters. An unusable template falls back to `user_{identifier}`.
  */
 export function panelUsername(template: string, user: PanelNamedUser): string {
   const name = cleanUsername(fillTemplate(template, user));
@@ -55,7 +51,7 @@ export function panelDescription(template: string, user: PanelNamedUser): string
     .trim();
 }
 
-/** Unknown placeholders give nothing: a template from the settings must never break a sale. */
+/** Unknown placeholders become empty: a template from the settings must never fail a sale. */
 function fillTemplate(template: string, user: PanelNamedUser): string {
   const identifier = panelIdentifier(user);
   const handle = user.username?.replace(/^@+/, '') ?? '';
@@ -73,7 +69,7 @@ function fillTemplate(template: string, user: PanelNamedUser): string {
   );
 }
 
-/** The panel's own rule for an address; any other makes it refuse the whole call, with the access in it. */
+/** The panel's own rule for an address; with any other it refuses the whole call, and with it the change of access. */
 const PANEL_EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
 /** Can a user of the panel have this address? Mail reaches addresses of other forms, too. */
@@ -82,8 +78,8 @@ export function isPanelEmail(email: string): boolean {
 }
 
 /**
- * The address by which the panel may know a user: confirmed, since any other proves nothing about whose panel user it is, and of a
- * form that the panel takes. Who has an address of another form is known there by name alone.
+ * The address to send to the panel: confirmed, since any other proves nothing about whose panel user it is, and of a form that the
+ * panel accepts. A user with an address of another form is identified there by username alone.
  */
 export function panelEmailOf(user: { email: string | null; emailVerified: boolean }): string | null {
   return user.email !== null && user.emailVerified && isPanelEmail(user.email) ? user.email : null;
@@ -103,8 +99,8 @@ export function deviceLimitFor(
  * Status and end to send in an update (spec 02 section 4.3): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
  * with an end not before one minute from now, because the panel refuses an end in the past.
  *
- * The spec names active and trial. A limited one with time left is read as live besides: its traffic is used up for now, but the
- * term is paid for, and the panel that found the limit lifts it at its own reset, which it does for no user whom we have disabled.
+ * The spec names active and trial. A limited one with time left counts as live as well: its traffic is used up for now, but the term
+ * is paid for, and the panel lifts the limit at its own reset, which it does not do for a disabled user.
  */
 export function panelStateFor(
   subscription: { status: string; endDate: Date },
@@ -121,7 +117,7 @@ export function trafficLimitBytesFor(trafficLimitGb: number): number {
   return Math.max(0, Math.trunc(trafficLimitGb)) * BYTES_PER_GB;
 }
 
-/** The tariff's reset mode, else `DEFAULT_TRAFFIC_RESET_STRATEGY`; an unknown word is `NO_RESET` (spec 02 section 4.2). */
+/** The tariff's reset mode, else `DEFAULT_TRAFFIC_RESET_STRATEGY`; an unknown value is `NO_RESET` (spec 02 section 4.2). */
 export function resetStrategyFor(tariffMode: string | null | undefined, defaultStrategy: string): TrafficResetStrategy {
   const wanted = (tariffMode || defaultStrategy).trim().toUpperCase();
   return RESET_STRATEGIES.find((strategy) => strategy === wanted) ?? 'NO_RESET';
@@ -137,8 +133,8 @@ export function panelTagFor(
 }
 
 /**
- * May a stored link to a panel user be kept? Only a definite absence or a user bound to another messenger id unlinks; a panel
- * that gave no answer throws before this rule is asked (spec 06 section 9).
+ * May a stored link to a panel user stay? Only a definite absence or a panel user of another messenger id unlinks; a panel that gave no
+ * answer throws before this rule is applied (spec 06 section 9).
  */
 export function isLinkageValid(found: Pick<PanelUser, 'messengerId'> | null, messengerId: number | bigint | null): boolean {
   if (found === null) return false;

@@ -1,20 +1,20 @@
+import type { Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import type { ReferralPair } from './types.ts';
 
 /** A completed payment from outside, made by a user who has a referrer. */
-export interface SourcePayment {
+export interface SourcePayment extends ReferralPair {
   transactionId: number;
-  referralId: number;
-  referrerId: number;
   amountKopeks: number;
 }
 
 /**
- * Money that came from outside alone pays rewards: no bonus, no manual credit, no purchase from the balance (spec 04 section 1.3).
+ * Only money from outside pays rewards: no bonus, no manual credit, no purchase from the balance (spec 04 section 1.3).
  * @returns null for any other movement, and for a payer without referrer
  */
 export async function findSourcePayment(db: Db, transactionId: number): Promise<SourcePayment | null> {
   const [row] = await db.sql<SourcePayment>(
-    `SELECT t.id AS "transactionId", u.id AS "referralId", u.referred_by_id AS "referrerId", abs(t.amount_kopeks) AS "amountKopeks"
+    `SELECT t.id AS transaction_id, u.id AS referral_id, u.referred_by_id AS referrer_id, abs(t.amount_kopeks) AS amount_kopeks
      FROM transactions t JOIN users u ON u.id = t.user_id
      WHERE t.id = $1::int AND t.is_completed AND NOT t.is_internal AND t.type IN ('deposit', 'subscription_payment')
        AND t.payment_method NOT IN ('manual', 'balance') AND u.referred_by_id IS NOT NULL`,
@@ -28,41 +28,35 @@ export async function lockBoth(db: Db, ids: readonly [number, number]): Promise<
   await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
 
-/** What of the past decides about a reward; read under the locks. */
+/** The state that a reward depends on; read under the locks. */
 export async function findAccrualState(
   db: Db,
   payment: SourcePayment,
 ): Promise<{ isAccrued: boolean; hasMadeFirstTopup: boolean; commissionsPaid: number }> {
   const [row] = await db.sql<{ isAccrued: boolean; hasMadeFirstTopup: boolean; commissionsPaid: number }>(
-    `SELECT EXISTS (SELECT 1 FROM referral_earnings WHERE referral_transaction_id = $1::int) AS "isAccrued",
-       (SELECT has_made_first_topup FROM users WHERE id = $2::int) AS "hasMadeFirstTopup",
+    `SELECT EXISTS (SELECT 1 FROM referral_earnings WHERE referral_transaction_id = $1::int) AS is_accrued,
+       (SELECT has_made_first_topup FROM users WHERE id = $2::int) AS has_made_first_topup,
        (SELECT count(*)::int FROM referral_earnings WHERE user_id = $3::int AND referral_id = $2::int
-          AND reason = 'referral_commission_topup') AS "commissionsPaid"`,
+          AND reason = 'referral_commission_topup') AS commissions_paid`,
     [payment.transactionId, payment.referralId, payment.referrerId],
   );
   return row!;
 }
 
-/** Claims the first top-up: of any number of claims one succeeds (spec 04 section 1.4). The pair's "not paid yet" rows go with it. */
-export async function claimFirstTopup(db: Db, payment: SourcePayment, now: Date): Promise<boolean> {
-  const rows = await db.sql<{ id: number }>(
-    'UPDATE users SET has_made_first_topup = true, updated_at = $2::timestamptz WHERE id = $1::int AND NOT has_made_first_topup RETURNING id',
-    [payment.referralId, now],
-  );
-  if (rows.length === 0) return false;
+/** Deletes the pair's "not paid yet" row. */
+export async function deletePendingEarning(db: Db, { referrerId, referralId }: ReferralPair): Promise<void> {
   await db.sql(
     `DELETE FROM referral_earnings WHERE user_id = $1::int AND referral_id = $2::int AND reason = 'referral_registration_pending'
      RETURNING id`,
-    [payment.referrerId, payment.referralId],
+    [referrerId, referralId],
   );
-  return true;
 }
 
-/** Names the payment, so that the unique key refuses to pay it twice; and the referral's earliest campaign. */
+/** Stores the payment, so that the unique key refuses to pay it twice, and the referral's earliest campaign. */
 export async function insertEarning(
   db: Db,
   payment: SourcePayment,
-  earning: { amountKopeks: number; reason: string; now: Date },
+  earning: { amountKopeks: number; reason: Rows['ReferralEarning']['reason']; now: Date },
 ): Promise<void> {
   await db.sql(
     `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id, campaign_id, created_at)

@@ -3,9 +3,11 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
 import { fullName } from '../identity/rules.ts';
 import { postMovement } from '../ledger/post-movement.ts';
+import { recipientOf, tellUser } from '../messaging/tell-user.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
+import { recordFirstTopup } from '../users/account/referral-fields.ts';
 import {
-  claimFirstTopup,
+  deletePendingEarning,
   findAccrualState,
   findSourcePayment,
   insertEarning,
@@ -13,16 +15,15 @@ import {
   type SourcePayment,
 } from './accrual-repo.ts';
 import { REFERRAL_BONUS, REFERRAL_BONUS_NOTICE } from './events.ts';
-import { findParty } from './repo.ts';
+import { findReferralUser } from './repo.ts';
 import { type AccrualPlan, effectiveCommissionPercent, planAccrual } from './rules.ts';
-import { tellParty } from './tell-party.ts';
-import type { ReferralParty } from './types.ts';
+import type { ReferralUser } from './types.ts';
 
 /**
  * Pays what a payment of a referred user earns: the first bonus to both, or the referrer's commission (spec 04 section 1.3; queue
- * `referrals.accrue`). Flag, movements, earning and notices are one transaction under the locks of both users; the earning names the
- * payment, so whoever asks again pays nothing. Nothing happens while `REFERRAL_PROGRAM_ENABLED` is off (spec 03 section 2.3).
- * @param transactionId the payment's ledger row; anything that is no payment from outside is ignored
+ * `referrals.accrue`). Flag, movements, earning and notices are one transaction under the locks of both users; the earning stores the
+ * payment, so that a repeated job pays nothing. Nothing happens while `REFERRAL_PROGRAM_ENABLED` is off (spec 03 section 2.3).
+ * @param transactionId the payment's ledger row; any other movement than a payment from outside is ignored
  */
 export async function accrueReward(app: App, { transactionId }: { transactionId: number }): Promise<void> {
   if (!app.settings.get('REFERRAL_PROGRAM_ENABLED')) return;
@@ -32,9 +33,9 @@ export async function accrueReward(app: App, { transactionId }: { transactionId:
 
 async function accrue(t: App, payment: SourcePayment): Promise<void> {
   await lockBoth(t.db, [payment.referrerId, payment.referralId]);
-  const referral = await findParty(t.db, payment.referralId);
-  const referrer = await findParty(t.db, payment.referrerId);
-  // Changed since it was read (a merge): the locks are the wrong ones, so the job has to look again.
+  const referral = await findReferralUser(t.db, payment.referralId);
+  const referrer = await findReferralUser(t.db, payment.referrerId);
+  // Changed since it was read (a merge): the locks are on the wrong users, so the job has to start again.
   if (!referral || !referrer || referral.referredById !== referrer.id) {
     throw new Error(`the referrer of transaction ${payment.transactionId} has changed`);
   }
@@ -50,15 +51,17 @@ async function accrue(t: App, payment: SourcePayment): Promise<void> {
     inviterBonusKopeks: t.settings.get('REFERRAL_INVITER_BONUS_KOPEKS'),
     maxCommissionPayments: t.settings.get('REFERRAL_MAX_COMMISSION_PAYMENTS'),
   });
-  if (plan.isFirstTopup && !(await claimFirstTopup(t.db, payment, t.clock.now()))) {
-    throw new Error('a first top-up was claimed under the lock of its user');
+  if (plan.isFirstTopup) {
+    if (!(await recordFirstTopup(t, payment.referralId)))
+      throw new Error('a first top-up was recorded under the lock of its user');
+    await deletePendingEarning(t.db, payment);
   }
   await payReferral(t, plan, referral, referrer);
   await payReferrer(t, payment, plan, { referral, referrer, percent });
 }
 
-/** The welcome of a referral is no earning of anybody: it has no row in the referrer's book. */
-async function payReferral(t: App, plan: AccrualPlan, referral: ReferralParty, referrer: ReferralParty): Promise<void> {
+/** The bonus of a referral is no earning of a referrer: it has no row in `referral_earnings`. */
+async function payReferral(t: App, plan: AccrualPlan, referral: ReferralUser, referrer: ReferralUser): Promise<void> {
   const kopeks = plan.referralKopeks;
   if (kopeks === 0 || referral.status === 'deleted') return;
   await credit(t, referral.id, kopeks, text(referral.language, 'partners.transaction_first_topup'));
@@ -69,7 +72,7 @@ async function payReferrer(
   t: App,
   payment: SourcePayment,
   plan: AccrualPlan,
-  { referral, referrer, percent }: { referral: ReferralParty; referrer: ReferralParty; percent: number },
+  { referral, referrer, percent }: { referral: ReferralUser; referrer: ReferralUser; percent: number },
 ): Promise<void> {
   const kopeks = plan.referrerKopeks;
   if (kopeks === 0 || referrer.status === 'deleted') return;
@@ -98,14 +101,14 @@ async function credit(t: App, userId: number, amountKopeks: number, description:
 
 async function announce(
   t: App,
-  earner: ReferralParty,
+  earner: ReferralUser,
   { kopeks, name, messageKey }: { kopeks: number; name: string; messageKey: TextKey },
 ): Promise<void> {
   const bonus = { bonus_kopeks: kopeks, bonus_rubles: rublesOf(kopeks), referral_name: name };
   await t.events.emit(REFERRAL_BONUS, bonus, { audience: 'user', userId: earner.id });
   if (!t.settings.get('REFERRAL_NOTIFICATIONS_ENABLED')) return;
   const formatted = formatPrice(kopeks, false);
-  await tellParty(t, earner, {
+  await tellUser(t, recipientOf(earner), {
     html: htmlText(earner.language, messageKey, { bonus: formatted, referral_name: name }),
     mail: 'referral_bonus',
     mailParams: { formatted_bonus: formatted, bonus_rubles: bonus.bonus_rubles, referral_name: name },

@@ -1,12 +1,12 @@
 declare module '../../core/events/event-recorder.ts' {
   interface EventTypes {
-    /** To the inviter: somebody came by the link (spec 05 section 12.2). */
+    /** To the referrer: a referral has registered (spec 05 section 12.2). */
     'referral.registered': { referral_name: string };
-    /** The same for an inviter without a messenger, as the mail says it. */
+    /** The same for a referrer without a messenger, with the parameters of the mail. */
     'notification.referral_registered': { referral_name: string };
-    /** To whoever got a reward; `referral_name` is the other one of the pair (spec 05 section 12.2). */
+    /** To the user who got a reward; `referral_name` is the other user of the pair (spec 05 section 12.2). */
     'referral.bonus': { bonus_kopeks: number; bonus_rubles: number; referral_name: string };
-    /** The same for somebody without a messenger, as the mail says it. */
+    /** The same for a user without a messenger, with the parameters of the mail. */
     'notification.referral_bonus': {
       bonus_kopeks: number;
       bonus_rubles: number;

@@ -1,76 +1,40 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { ReferralParty } from './types.ts';
+import type { ReferralPair } from './types.ts';
 
-interface PartyRow {
-  id: number;
-  status: string;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  email: string | null;
-  emailVerified: boolean;
-  language: string;
-  referredById: number | null;
-  hasMadeFirstTopup: boolean;
-  referralCommissionPercent: number | null;
-}
+const USER = columns('User', [
+  ...(['id', 'status', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'emailVerified', 'language'] as const),
+  ...(['referredById', 'hasMadeFirstTopup'] as const),
+]);
 
-const COLUMNS = `id, status, messenger_id, username, first_name, last_name, email, email_verified, language, referred_by_id,
-  has_made_first_topup, referral_commission_percent::float8 AS referral_commission_percent`;
-
-function toParty(row: PartyRow): ReferralParty {
-  return {
-    id: row.id,
-    status: row.status,
-    messengerId: row.messengerId,
-    username: row.username,
-    firstName: row.firstName,
-    lastName: row.lastName,
-    email: row.email,
-    emailVerified: row.emailVerified,
-    language: row.language,
-    referredById: row.referredById,
-    hasMadeFirstTopup: row.hasMadeFirstTopup,
-    commissionPercent: row.referralCommissionPercent,
-  };
-}
+/** Referrer or referral, with how to reach them. `hasMadeFirstTopup`: the first top-up that counts has been made. */
+export type ReferralUser = RowOf<typeof USER> & {
+  /** Personal commission; null = the service-wide one. */
+  commissionPercent: number | null;
+};
 
 /**
- * Locks the invited user, and holds the referrer against being attributed himself meanwhile, in the order of their ids: two opposite
- * attributions at once see each other. Many newcomers of one referrer do not wait for each other.
+ * Locks the referral, and the referrer for share so that no referrer of the referrer is set meanwhile, in the order of their ids: of two
+ * opposite attributions at once, the second sees the first. Many referrals of one referrer do not wait for each other.
  */
-export async function lockPair(db: Db, pair: { referrerId: number; referralId: number }): Promise<void> {
+export async function lockPair(db: Db, pair: ReferralPair): Promise<void> {
   const ids = [pair.referrerId, pair.referralId].sort((a, b) => a - b);
   for (const id of ids) {
     await db.sql(`SELECT id FROM users WHERE id = $1::int ${id === pair.referralId ? 'FOR NO KEY UPDATE' : 'FOR SHARE'}`, [id]);
   }
 }
 
-export async function findParty(db: Db, userId: number): Promise<ReferralParty | null> {
-  const [row] = await db.sql<PartyRow>(`SELECT ${COLUMNS} FROM users WHERE id = $1::int`, [userId]);
-  return row ? toParty(row) : null;
-}
-
-/**
- * Sets the referrer of a user who has none: attribution happens once (spec 04 section 1.2), and never makes somebody a descendant of
- * himself. @returns whether it was set
- */
-export async function setReferrer(db: Db, referralId: number, referrerId: number, now: Date): Promise<boolean> {
-  const rows = await db.sql<{ id: number }>(
-    `UPDATE users SET referred_by_id = $2::int, updated_at = $3::timestamptz
-     WHERE id = $1::int AND referred_by_id IS NULL AND NOT EXISTS (
-       WITH RECURSIVE ancestors (id) AS (
-         SELECT $2::int UNION SELECT u.referred_by_id FROM users u JOIN ancestors a ON u.id = a.id WHERE u.referred_by_id IS NOT NULL)
-       SELECT 1 FROM ancestors WHERE ancestors.id = $1::int) RETURNING id`,
-    [referralId, referrerId, now],
+export async function findReferralUser(db: Db, userId: number): Promise<ReferralUser | null> {
+  const [row] = await db.sql<ReferralUser>(
+    `SELECT ${USER.of()}, referral_commission_percent::float8 AS commission_percent FROM users WHERE id = $1::int`,
+    [userId],
   );
-  return rows.length > 0;
+  return row ?? null;
 }
 
 /**
- * The row that says "invited, not paid yet", with the campaign that the invited user came through first. One a pair.
- * @returns false when it stands there already
+ * The earning of 0 that records "registered, not paid yet", with the first campaign of the referral. One for each pair.
+ * @returns false when it exists already
  */
 export async function insertPendingEarning(db: Db, referrerId: number, referralId: number, now: Date): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(

@@ -2,15 +2,15 @@
 import { percentOf } from '../../core/money.ts';
 
 /**
- * Percent of a referred user's payments that the referrer gets: the personal one where it is a percentage, else the service-wide one
- * held within 0..100. 0 = no commission.
+ * Percent of a referred user's payments that the referrer gets: the personal one where it is a percentage, else the service-wide one,
+ * limited to 0..100. 0 = no commission.
  */
 export function effectiveCommissionPercent(personal: number | null, global: number): number {
   if (personal !== null && personal >= 0 && personal <= 100) return personal;
   return Math.min(100, Math.max(0, global));
 }
 
-/** What a payment of a referred user is judged by; kopeks and percent. */
+/** What the reward of a payment depends on; kopeks and percent. */
 export interface AccrualFacts {
   amountKopeks: number;
   percent: number;
@@ -34,7 +34,7 @@ export interface AccrualPlan {
   reason: 'referral_first_topup' | 'referral_commission_topup';
 }
 
-/** Who gets what for a payment (spec 04 section 1.3). The limit counts commissions alone, and the first bonus does not ask for it. */
+/** Who gets what for a payment (spec 04 section 1.3). The limit counts commissions alone, and does not apply to the first bonus. */
 export function planAccrual(facts: AccrualFacts): AccrualPlan {
   const commission = percentOf(facts.amountKopeks, facts.percent);
   if (!facts.hasMadeFirstTopup && facts.amountKopeks >= facts.minimumTopupKopeks) {

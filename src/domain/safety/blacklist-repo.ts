@@ -11,19 +11,16 @@ export async function isListed(db: Db, messengerId: number, username: string | n
   return rows.length > 0;
 }
 
-/** The whole list becomes this one; rows that stay are left alone. In a transaction. */
+/** Replaces the whole list; unchanged rows are not written. In a transaction. */
 export async function replaceEntries(db: Db, entries: readonly BlacklistLine[], now: Date): Promise<void> {
-  const rows = JSON.stringify(
-    entries.map(({ messengerId, username, reason }) => ({ messenger_id: messengerId, username, reason })),
-  );
   await db.sql(
     `INSERT INTO blacklist_entries (messenger_id, username, reason, created_at)
-     SELECT messenger_id, username, reason, $2::timestamptz
-     FROM jsonb_to_recordset($1::jsonb) AS e (messenger_id bigint, username text, reason text)
+     SELECT "messengerId", username, reason, $2::timestamptz
+     FROM jsonb_to_recordset($1::jsonb) AS e ("messengerId" bigint, username text, reason text)
      ON CONFLICT (messenger_id) DO UPDATE SET username = EXCLUDED.username, reason = EXCLUDED.reason
      WHERE blacklist_entries.username IS DISTINCT FROM EXCLUDED.username OR blacklist_entries.reason IS DISTINCT FROM EXCLUDED.reason
      RETURNING 1 AS written`,
-    [rows, now],
+    [JSON.stringify(entries), now],
   );
   await db.sql('DELETE FROM blacklist_entries WHERE NOT (messenger_id = ANY($1::bigint[])) RETURNING 1 AS gone', [
     entries.map((entry) => entry.messengerId),

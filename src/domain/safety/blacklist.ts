@@ -10,30 +10,31 @@ import { type BlacklistLine, parseBlacklist, rawListUrl } from './rules.ts';
 
 const STATE_KEY = 'blacklist';
 const STATE_TRUST_MS = MINUTE_MS;
-/** A verdict on one user. */
-const VERDICT_TRUST_MS = 5 * MINUTE_MS;
-const ASK_AGAIN_MS = 10 * SECOND_MS;
+/** How long the result for one user is cached. */
+const RESULT_TRUST_MS = 5 * MINUTE_MS;
+const REQUEST_INTERVAL_MS = 10 * SECOND_MS;
 
 /**
- * Row 7 of the cabinet gate: whoever stands on the published list, by messenger id or by user name, is not served. A list that is
- * too old is fetched in the background; meanwhile, and when fetching fails, the stored one counts.
+ * Row 7 of the cabinet gate: users on the published list, by messenger id or by username, are refused. A list that is too old is
+ * fetched in the background; meanwhile, and when fetching fails, the stored one is used.
  * @throws AppError 403 {code: 'blacklisted', message}
  */
-export function judgeBlacklist(app: App, user: SessionUser): Promise<void> | undefined {
+export function assertNotBlacklisted(app: App, user: SessionUser): Promise<void> | undefined {
   if (user.messengerId === null || !app.settings.get('BLACKLIST_CHECK_ENABLED')) return undefined;
   if (app.settings.get('BLACKLIST_IGNORE_ADMINS') && isConfigAdmin(app, user)) return undefined;
-  return judge(app, user, user.messengerId);
+  return assertNotListed(app, user, user.messengerId);
 }
 
-async function judge(app: App, user: SessionUser, messengerId: number): Promise<void> {
+async function assertNotListed(app: App, user: SessionUser, messengerId: number): Promise<void> {
   const state = await app.cache.read(STATE_KEY, STATE_TRUST_MS, () => readListState(app, STATE_KEY));
   const list = blacklistOf(app);
-  if (list && isListDue(state, list, app.clock.now())) askForRefresh(app);
+  if (list && isListDue(state, list, app.clock.now())) requestRefresh(app);
   const username = user.username?.replace(/^@/, '').toLowerCase() ?? null;
-  const isOut = await app.cache.read(`blacklisted:${state.version}:${user.id}:${username ?? ''}`, VERDICT_TRUST_MS, () =>
+  const isBlacklisted = await app.cache.read(`blacklisted:${state.version}:${user.id}:${username ?? ''}`, RESULT_TRUST_MS, () =>
     isListed(app.db, messengerId, username),
   );
-  if (isOut) throw refuse('blacklisted', 403, { code: 'blacklisted', message: text(user.language, 'errors.blacklisted') });
+  if (isBlacklisted)
+    throw refuse('blacklisted', 403, { code: 'blacklisted', message: text(user.language, 'errors.blacklisted') });
 }
 
 /** Fetches the list when it is due; a failure leaves the old one. Runs as a job: never in a request, never in a transaction. */
@@ -53,8 +54,8 @@ function blacklistOf(app: App): PublishedList<BlacklistLine[]> | null {
     intervalMs: app.settings.get('BLACKLIST_UPDATE_INTERVAL_HOURS') * HOUR_MS,
     parse: (list) => {
       const entries = parseBlacklist(list);
-      // A page that is no list (a sign-in form, a notice) must not empty it.
-      if (entries.length === 0 && /^\s*[^#\s]/m.test(list)) throw new Error('the list holds no entry');
+      // A page that is not a list (a sign-in form, an error page) must not empty the stored list.
+      if (entries.length === 0 && /^\s*[^#\s]/m.test(list)) throw new Error('the list has no entry');
       return entries;
     },
     replace: async (t, entries, now) => {
@@ -64,13 +65,13 @@ function blacklistOf(app: App): PublishedList<BlacklistLine[]> | null {
   };
 }
 
-/** At most one job waits in the whole cluster, and each instance asks every 10 seconds at most. */
-function askForRefresh(app: App): void {
+/** At most one job waits in the whole cluster, and each instance sends one every 10 seconds at most. */
+function requestRefresh(app: App): void {
   const send = async () => {
     await app.jobs.send('safety.refresh-blacklist', {}, { singletonKey: 'blacklist' });
     return true;
   };
   app.cache
-    .read('blacklist-asked', ASK_AGAIN_MS, send)
-    .catch((error: unknown) => app.log.warn({ err: error }, 'a refresh of the blacklist could not be asked for'));
+    .read('blacklist-asked', REQUEST_INTERVAL_MS, send)
+    .catch((error: unknown) => app.log.warn({ err: error }, 'the job that refreshes the blacklist could not be sent'));
 }

@@ -11,33 +11,33 @@ import { findMembership, listRequiredChannels, type RequiredChannel, saveMembers
 
 const CHANNELS_KEY = 'required-channels';
 const CHANNELS_TRUST_MS = MINUTE_MS;
-/** Membership is believed 10 minutes from the cache and 30 from its row. */
+/** Membership is read from the cache for 10 minutes and from its row for 30. */
 const CACHE_TRUST_MS = 10 * MINUTE_MS;
 const ROW_TRUST_MS = 30 * MINUTE_MS;
-/** "Not joined" is believed shorter: the user is at the door, has just joined and tries again. */
+/** "Not joined" is used for a shorter time, since the user joins and tries again. */
 const ABSENT_TRUST_MS = MINUTE_MS;
-/** After a question that the messenger did not answer. */
+/** After a request that the messenger did not answer. */
 const FAILURE_TRUST_MS = 10 * SECOND_MS;
 
-/** Questions to the messenger of this process: at once, waiting, and the pause between two. */
-const questions = bulkhead(20, 400);
+/** Requests of this process to the messenger: at once, waiting, and the pause between two. */
+const requests = bulkhead(20, 400);
 const SPACING_MS = 50;
-let nextQuestionAt = 0;
+let nextRequestAt = 0;
 
 const membershipKey = (messengerId: number, channelId: string) => `joined:${messengerId}:${channelId}`;
 
 /**
- * Row 9 of the cabinet gate: with `CHANNEL_IS_REQUIRED_SUB` on, users of the messenger must have joined every active channel. What
- * cannot be found out counts as not joined (spec 05 section 13). Asks the messenger, so never in a transaction.
+ * Row 9 of the cabinet gate: with `CHANNEL_IS_REQUIRED_SUB` on, users of the messenger must have joined every active channel. An
+ * unknown membership counts as not joined (spec 05 section 13). Calls the messenger, so never in a transaction.
  * @throws AppError 403 {code: 'channel_subscription_required', message, channels}
  */
-export function judgeChannels(app: App, user: SessionUser): Promise<void> | undefined {
+export function assertChannelsJoined(app: App, user: SessionUser): Promise<void> | undefined {
   if (user.messengerId === null || !app.settings.get('CHANNEL_IS_REQUIRED_SUB') || isConfigAdmin(app, user)) return undefined;
-  return judge(app, user.messengerId, user.language);
+  return assertAllJoined(app, user.messengerId, user.language);
 }
 
-async function judge(app: App, messengerId: number, language: string): Promise<void> {
-  refuseInsideTransaction('judgeChannels');
+async function assertAllJoined(app: App, messengerId: number, language: string): Promise<void> {
+  refuseInsideTransaction('assertChannelsJoined');
   const channels = await app.cache.read(CHANNELS_KEY, CHANNELS_TRUST_MS, () => listRequiredChannels(app.db));
   if (channels.length === 0) return;
   const joined = await Promise.all(channels.map((channel) => hasJoined(app, messengerId, channel.channelId)));
@@ -45,7 +45,7 @@ async function judge(app: App, messengerId: number, language: string): Promise<v
   throw refuse('channel_subscription_required', 403, {
     code: 'channel_subscription_required',
     message: text(language, 'errors.channels_required'),
-    channels: channels.map((channel, index) => toWire(channel, joined[index]!)),
+    channels: channels.map((channel, index) => toDetail(channel, joined[index]!)),
   });
 }
 
@@ -54,17 +54,20 @@ export async function forgetRequiredChannels(t: App): Promise<void> {
   await t.cache.forget(t.db, [CHANNELS_KEY]);
 }
 
-/** The messenger told that a user joined or left a required channel; counts at once on every instance. In the caller's transaction. */
-export async function noteMembership(t: App, seen: { messengerId: number; channelId: string; isMember: boolean }): Promise<void> {
+/** Records that the messenger reported a user joining or leaving a required channel, at once on every instance. In the caller's transaction. */
+export async function recordMembership(
+  t: App,
+  seen: { messengerId: number; channelId: string; isMember: boolean },
+): Promise<void> {
   await saveMembership(t.db, { ...seen, at: t.clock.now() });
   await t.cache.forget(t.db, [membershipKey(seen.messengerId, seen.channelId)]);
 }
 
-/** Looks again whatever was believed: for the re-check button. @returns has joined every active channel. Asks the messenger. */
+/** Reads all memberships from the messenger, for the re-check button. @returns has joined every active channel. */
 export async function recheckChannels(app: App, messengerId: number): Promise<boolean> {
   refuseInsideTransaction('recheckChannels');
   const channels = await listRequiredChannels(app.db);
-  const states = await Promise.all(channels.map(({ channelId }) => ask(app, messengerId, channelId)));
+  const states = await Promise.all(channels.map(({ channelId }) => readMembership(app, messengerId, channelId)));
   await app.cache.forget(
     app.db,
     channels.map(({ channelId }) => membershipKey(messengerId, channelId)),
@@ -76,15 +79,15 @@ async function hasJoined(app: App, messengerId: number, channelId: string): Prom
   const key = membershipKey(messengerId, channelId);
   const now = app.clock.now().getTime();
   const state = await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId));
-  if (state.isMember || now < state.believedUntil) return state.isMember;
+  if (state.isMember || now < state.validUntil) return state.isMember;
   await app.cache.forget(app.db, [key]);
   return (await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId))).isMember;
 }
 
 interface SeenMembership {
   isMember: boolean;
-  /** Service time in ms; of interest while not a member. */
-  believedUntil: number;
+  /** Service time in ms; used while not a member. */
+  validUntil: number;
 }
 
 async function lookUp(app: App, messengerId: number, channelId: string): Promise<SeenMembership> {
@@ -92,34 +95,35 @@ async function lookUp(app: App, messengerId: number, channelId: string): Promise
   const row = await findMembership(app.db, messengerId, channelId);
   const trust = row?.isMember ? ROW_TRUST_MS : ABSENT_TRUST_MS;
   if (row && now - row.checkedAt.getTime() < trust)
-    return { isMember: row.isMember, believedUntil: row.checkedAt.getTime() + trust };
-  const isMember = await ask(app, messengerId, channelId);
-  return { isMember: isMember === true, believedUntil: now + (isMember === null ? FAILURE_TRUST_MS : ABSENT_TRUST_MS) };
+    return { isMember: row.isMember, validUntil: row.checkedAt.getTime() + trust };
+  const isMember = await readMembership(app, messengerId, channelId);
+  return { isMember: isMember === true, validUntil: now + (isMember === null ? FAILURE_TRUST_MS : ABSENT_TRUST_MS) };
 }
 
-/** Asks the messenger and keeps the answer. @returns null when there was none */
-async function ask(app: App, messengerId: number, channelId: string): Promise<boolean | null> {
+/** Calls the messenger and stores the answer. @returns null when there was none */
+async function readMembership(app: App, messengerId: number, channelId: string): Promise<boolean | null> {
   try {
-    const { isMember } = await questions.execute(async () => {
-      await takeTurn();
+    const { isMember } = await requests.execute(async () => {
+      await waitForTurn();
       return app.ports.messenger.getChatMember(channelId, messengerId);
     });
     await saveMembership(app.db, { messengerId, channelId, isMember, at: app.clock.now() });
     return isMember;
   } catch (error) {
-    app.log.warn({ err: error, channelId }, 'membership of a required channel could not be found out');
+    app.log.warn({ err: error, channelId }, 'the membership of a required channel could not be read');
     return null;
   }
 }
 
-async function takeTurn(): Promise<void> {
+async function waitForTurn(): Promise<void> {
   const now = performance.now();
-  const turn = Math.max(now, nextQuestionAt);
-  nextQuestionAt = turn + SPACING_MS;
+  const turn = Math.max(now, nextRequestAt);
+  nextRequestAt = turn + SPACING_MS;
   if (turn > now) await delay(turn - now);
 }
 
-function toWire(channel: RequiredChannel, isSubscribed: boolean) {
+/** A channel in the detail of the refusal, with the field names of the contract. */
+function toDetail(channel: RequiredChannel, isSubscribed: boolean) {
   return {
     channel_id: channel.channelId,
     channel_link: channel.channelLink,

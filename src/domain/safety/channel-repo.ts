@@ -1,48 +1,28 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 
-export interface RequiredChannel {
-  channelId: string;
-  channelLink: string | null;
-  title: string | null;
-  disableTrialOnLeave: boolean;
-  disablePaidOnLeave: boolean;
-}
+const CHANNEL = columns('RequiredChannel', [
+  ...(['channelId', 'channelLink', 'title', 'disableTrialOnLeave', 'disablePaidOnLeave'] as const),
+]);
+const MEMBERSHIP = columns('UserChannelSubscription', ['isMember', 'checkedAt']);
+
+export type RequiredChannel = RowOf<typeof CHANNEL>;
 
 /** Active channels in the order in which they are shown. */
-export async function listRequiredChannels(db: Db): Promise<RequiredChannel[]> {
-  const rows = await db.sql<{
-    channelId: string;
-    channelLink: string | null;
-    title: string | null;
-    disableTrialOnLeave: boolean;
-    disablePaidOnLeave: boolean;
-  }>(
-    `SELECT channel_id, channel_link, title, disable_trial_on_leave, disable_paid_on_leave FROM required_channels
-     WHERE is_active ORDER BY sort_order, id`,
-  );
-  return rows.map((row) => ({
-    channelId: row.channelId,
-    channelLink: row.channelLink,
-    title: row.title,
-    disableTrialOnLeave: row.disableTrialOnLeave,
-    disablePaidOnLeave: row.disablePaidOnLeave,
-  }));
+export function listRequiredChannels(db: Db): Promise<RequiredChannel[]> {
+  return db.sql<RequiredChannel>(`SELECT ${CHANNEL.of()} FROM required_channels WHERE is_active ORDER BY sort_order, id`);
 }
 
-/** What was last seen of a user in a channel; null = never looked. */
-export async function findMembership(
-  db: Db,
-  messengerId: number,
-  channelId: string,
-): Promise<{ isMember: boolean; checkedAt: Date } | null> {
-  const [row] = await db.sql<{ isMember: boolean; checkedAt: Date }>(
-    'SELECT is_member, checked_at FROM user_channel_subscriptions WHERE messenger_id = $1::bigint AND channel_id = $2',
+/** The last known membership of a user in a channel; null = never read. */
+export async function findMembership(db: Db, messengerId: number, channelId: string): Promise<RowOf<typeof MEMBERSHIP> | null> {
+  const [row] = await db.sql<RowOf<typeof MEMBERSHIP>>(
+    `SELECT ${MEMBERSHIP.of()} FROM user_channel_subscriptions WHERE messenger_id = $1::bigint AND channel_id = $2`,
     [messengerId, channelId],
   );
-  return row ? { isMember: row.isMember, checkedAt: row.checkedAt } : null;
+  return row ?? null;
 }
 
-/** Keeps what was seen; a channel that is no longer required keeps nothing. */
+/** Stores a membership; for a channel that is no longer required nothing is stored. */
 export async function saveMembership(
   db: Db,
   seen: { messengerId: number; channelId: string; isMember: boolean; at: Date },

@@ -4,12 +4,12 @@ import { countDisposableDomains, replaceDisposableDomains } from '../identity/em
 import { refreshPublishedList } from './published-list.ts';
 import { parseDomainList } from './rules.ts';
 
-/** A list that lost more than this at once was cut or replaced by something else. */
-const LEAST_KEPT_SHARE = 0.5;
+/** A list that is shorter than this share of the stored one was cut or replaced by another text. */
+const MIN_RETAINED_SHARE = 0.5;
 
 /**
- * Fetches the published list of throw-away mail domains once a day (spec 01 sections 2.6, 17). A text that is no such list never
- * replaces a good one. Not while the check is off, nor in the sandbox, whose mail box belongs to nobody.
+ * Fetches the published list of disposable mail domains once a day (spec 01 sections 2.6, 17). A text that is not such a list never
+ * replaces a valid one. Not while the check is off, and not in the sandbox, which sends no mail.
  */
 export async function refreshDisposableDomains(app: App): Promise<void> {
   if (!app.settings.get('DISPOSABLE_EMAIL_CHECK_ENABLED') || app.ports.instance.sandboxKinds().includes('mail')) return;
@@ -21,7 +21,7 @@ export async function refreshDisposableDomains(app: App): Promise<void> {
     parse: parseDomainList,
     replace: async (t, domains) => {
       const stored = await countDisposableDomains(t.db);
-      if (domains.length < stored * LEAST_KEPT_SHARE) {
+      if (domains.length < stored * MIN_RETAINED_SHARE) {
         throw new Error(`the list shrank from ${stored} to ${domains.length} domains`);
       }
       await replaceDisposableDomains(t.db, domains);

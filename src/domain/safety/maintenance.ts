@@ -3,16 +3,21 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { readState, writeState } from '../../core/service-state.ts';
+import { lockState, readState, writeState } from '../../core/service-state.ts';
 import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, text } from '../messaging/texts.ts';
-import { afterLook, type MaintenanceNews, type MaintenanceState, NO_MAINTENANCE, type PanelLook } from './maintenance-rules.ts';
-import { lockState } from './state-repo.ts';
+import {
+  applyCheck,
+  type MaintenanceChange,
+  type MaintenanceState,
+  NO_MAINTENANCE,
+  type PanelCheck,
+} from './maintenance-rules.ts';
 
 const STATE_KEY = 'maintenance';
-/** A change reaches every instance with its commit; this is for a notice that was lost. */
+/** A change reaches every instance with its commit; this is for a lost notification. */
 const TRUST_MS = 5 * SECOND_MS;
 const RETRY_PAUSE_MS = SECOND_MS;
 
@@ -28,7 +33,7 @@ export function readMaintenance(app: App): Promise<MaintenanceState> {
  * Row 8 of the cabinet gate: while maintenance is on, only config admins are served.
  * @throws AppError 503 {code: 'maintenance', message, reason}
  */
-export async function judgeMaintenance(app: App, user: SessionUser): Promise<void> {
+export async function assertNoMaintenance(app: App, user: SessionUser): Promise<void> {
   const notice = await readMaintenanceNotice(app, user.language);
   if (notice === null || isConfigAdmin(app, user)) return;
   throw refuse('maintenance', 503, notice);
@@ -37,8 +42,8 @@ export async function judgeMaintenance(app: App, user: SessionUser): Promise<voi
 export type MaintenanceNotice = { code: 'maintenance'; message: string; reason: string | null };
 
 /**
- * What callers are told while maintenance is on: by hand (setting `MAINTENANCE_MODE`, or switched on) the operator's own message, by the
- * watch that the servers have trouble, and when they were looked at last. Mini-app calls tell it to everybody (spec 06 section 14).
+ * The answer to callers while maintenance is on: switched on by hand (also by the setting `MAINTENANCE_MODE`) the operator's message;
+ * switched on by the checks a text with the time of the last check. Mini-app calls answer it to all users (spec 06 section 14).
  * @returns null = not on
  */
 export async function readMaintenanceNotice(app: App, language: string | null): Promise<MaintenanceNotice | null> {
@@ -56,24 +61,24 @@ export async function readMaintenanceNotice(app: App, language: string | null): 
 export async function setMaintenance(app: App, isActive: boolean, reason: string | null): Promise<void> {
   await changeState(app, (state, now) => ({
     state: { ...state, isActive, isAuto: false, reason: isActive ? reason : null, since: isActive ? now.toISOString() : null },
-    news: state.isActive === isActive ? [] : [isActive ? 'maintenance_on' : 'maintenance_off'],
+    changes: state.isActive === isActive ? [] : [isActive ? 'maintenance_on' : 'maintenance_off'],
   }));
 }
 
 /**
- * One look at the panel: a job every `MAINTENANCE_CHECK_INTERVAL` seconds. The third failure in a row switches maintenance on (with
- * `MAINTENANCE_AUTO_ENABLE`), the next good look switches it off again. Administrators hear of each change. With the watch switched off,
- * what it had started ends.
+ * One check of the panel: a job every `MAINTENANCE_CHECK_INTERVAL` seconds. The third failure in a row switches maintenance on (with
+ * `MAINTENANCE_AUTO_ENABLE`), the next success switches it off again. Administrators are notified of each change. With the checks
+ * switched off, a maintenance that they had started ends.
  */
 export async function watchPanel(app: App): Promise<void> {
   const isWatching = app.settings.get('MAINTENANCE_MONITORING_ENABLED');
-  const look = isWatching ? await lookAtPanel(app) : 'unconfigured';
+  const check = isWatching ? await checkPanel(app) : 'unconfigured';
   const mayStart = app.settings.get('MAINTENANCE_AUTO_ENABLE');
-  await changeState(app, (state, now) => afterLook(state, look, { mayStart, now }));
+  await changeState(app, (state, now) => applyCheck(state, check, { mayStart, now }));
 }
 
 /** Outside every transaction. */
-async function lookAtPanel(app: App): Promise<PanelLook> {
+async function checkPanel(app: App): Promise<PanelCheck> {
   const { panel } = app.ports;
   if (panel.configurationError() !== null) return 'unconfigured';
   const tries = app.settings.get('MAINTENANCE_RETRY_ATTEMPTS');
@@ -83,30 +88,30 @@ async function lookAtPanel(app: App): Promise<PanelLook> {
       await panel.getSystemStats();
       return 'up';
     } catch (error) {
-      app.log.warn({ err: error, attempt }, 'the panel did not answer the watch');
+      app.log.warn({ err: error, attempt }, 'the check of the panel failed');
     }
   }
   return 'down';
 }
 
-type Change = (state: MaintenanceState, now: Date) => { state: MaintenanceState; news: MaintenanceNews[] };
+type Transition = (state: MaintenanceState, now: Date) => { state: MaintenanceState; changes: MaintenanceChange[] };
 
-/** Two instances that look at once count two looks, never half of one: the row is locked. */
-async function changeState(app: App, change: Change): Promise<void> {
+/** Locks the row, so that concurrent checks of two instances are both counted. */
+async function changeState(app: App, transition: Transition): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = { ...NO_MAINTENANCE, ...(await lockState<Partial<MaintenanceState>>(t.db, STATE_KEY)) };
-    const { state, news } = change(before, t.clock.now());
+    const { state, changes } = transition(before, t.clock.now());
     await writeState(t.db, STATE_KEY, state);
-    // Every look moves the time of the last look; only what callers feel is worth a notice to every instance.
+    // Every check changes the time of the last check; other instances need to know only what changes their answers.
     if (before.isActive !== state.isActive || before.isAuto !== state.isAuto || before.reason !== state.reason) {
       await t.cache.forget(t.db, [STATE_KEY]);
     }
-    for (const item of news) await tellAdmins(t, item);
+    for (const change of changes) await notifyAdmins(t, change);
   });
 }
 
-async function tellAdmins(t: App, news: MaintenanceNews): Promise<void> {
-  t.log.warn({ news }, 'maintenance watch');
-  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${news}`);
+async function notifyAdmins(t: App, change: MaintenanceChange): Promise<void> {
+  t.log.warn({ change }, 'maintenance: the state has changed');
+  const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${change}`);
   for (const messengerId of configAdmins(t).messengerIds) await sendMessage(t, { messengerId, html });
 }

@@ -1,4 +1,4 @@
-/** Lists that somebody else publishes on the web. */
+/** Lists that others publish on the web. */
 export interface PublicListPort {
   /**
    * Fetches a text file: https only, public hosts only, at most 10 s and 10 MB, redirects not followed (spec 01 H25).

@@ -5,7 +5,7 @@ import { readState, writeState } from '../../core/service-state.ts';
 import './ports.ts';
 import { pauseAfter } from './rules.ts';
 
-/** How a stored copy of a published list stands, shared by all instances. */
+/** State of the stored copy of a published list, shared by all instances. */
 export interface ListState {
   /** Address that the stored list came from; null = none yet. */
   url: string | null;
@@ -16,13 +16,13 @@ export interface ListState {
   triedUrl: string | null;
   /** Not before this moment, ISO 8601. */
   nextTryAt: string | null;
-  /** Counts refreshes: what was concluded from an older list is not believed. */
+  /** Counts refreshes: results of an older list are not used. */
   version: number;
 }
 
 const NO_STATE: ListState = { url: null, fetchedAt: null, failures: 0, triedUrl: null, nextTryAt: null, version: 0 };
 
-/** A list that somebody publishes, and what is kept of it. */
+/** A published list and how it is stored. */
 export interface PublishedList<T> {
   /** Key of its state in `service_state` and in the cache. */
   stateKey: string;
@@ -31,9 +31,9 @@ export interface PublishedList<T> {
   url: string;
   /** Age at which it is fetched anew. */
   intervalMs: number;
-  /** @throws Error when the text is no such list: it must not replace a good one */
+  /** @throws Error when the text is not such a list: it must not replace a valid one */
   parse: (text: string) => T;
-  /** Puts it in the place of the old one, in a transaction. @returns entries now @throws Error when it must not */
+  /** Replaces the stored list, in a transaction. @returns the number of entries @throws Error when it must not be replaced */
   replace: (t: App, parsed: T, now: Date) => Promise<number>;
 }
 
@@ -50,8 +50,8 @@ export function isListDue(state: ListState, list: Pick<PublishedList<unknown>, '
 }
 
 /**
- * Fetches a list when it is due and puts it in the place of the old one. After a failure of any kind the old list stays and the
- * next try waits 1, 2, 4 … 60 minutes (spec 01 H25). Runs as a job: never in a request, never in a transaction.
+ * Fetches a list when it is due and replaces the stored one. After any failure the stored list stays and the next try waits 1, 2, 4 …
+ * 60 minutes (spec 01 H25). Runs as a job: never in a request, never in a transaction.
  */
 export async function refreshPublishedList<T>(app: App, list: PublishedList<T>): Promise<void> {
   const state = await readListState(app, list.stateKey);
@@ -60,11 +60,11 @@ export async function refreshPublishedList<T>(app: App, list: PublishedList<T>):
   try {
     const parsed = list.parse(await app.ports.publicLists.fetchText(list.url));
     const entries = await inTransaction(app, async (t) => {
-      const kept = await list.replace(t, parsed, now);
+      const stored = await list.replace(t, parsed, now);
       const next: ListState = { ...NO_STATE, url: list.url, fetchedAt: now.toISOString(), version: state.version + 1 };
       await writeState(t.db, list.stateKey, next);
       await t.cache.forget(t.db, [list.stateKey]);
-      return kept;
+      return stored;
     });
     app.log.info({ entries, list: list.name }, 'a published list was refreshed');
   } catch (error) {

@@ -1,17 +1,14 @@
-/** Text rules of the blacklist (spec 01 section 4.2, spec 06 section 13). */
+/** Text rules of published lists (spec 01 sections 2.6 and 4.2, spec 06 section 13). */
+import type { Rows } from '../../core/db/columns.ts';
 
-export interface BlacklistLine {
-  messengerId: number;
-  /** Lower case, without `@`. */
-  username: string | null;
-  reason: string | null;
-}
+/** An entry of the list; `username` is lower case, without `@`. */
+export type BlacklistLine = Pick<Rows['BlacklistEntry'], 'messengerId' | 'username' | 'reason'>;
 
 const LINE = /^(\d{1,16})(?=[\s,]|$)(.*)$/;
 const USERNAME = /@(\w{1,64})/;
 const MAX_REASON = 500;
 
-/** Reads `ID [@username] …[, reason]`, one a line; `#` begins a comment; what is no entry is skipped, of equal ids the last counts. */
+/** Reads `ID [@username] …[, reason]`, one a line; `#` begins a comment; invalid lines are skipped, of equal ids the last one is used. */
 export function parseBlacklist(text: string): BlacklistLine[] {
   const entries = new Map<number, BlacklistLine>();
   for (const raw of text.split(/\r\n|\r|\n/)) {
@@ -26,7 +23,7 @@ export function parseBlacklist(text: string): BlacklistLine[] {
   return [...entries.values()];
 }
 
-/** The page that shows a file of a code host becomes the file itself; every other address stays. */
+/** Converts the address of a file's page at the code host to the address of the file; every other address stays. */
 export function rawListUrl(url: string): string {
   const page = /^https:\/\/(?:www\.)?github\.com\/([^/?#]+)\/([^/?#]+)\/blob\/([^?#]+)/i.exec(url.trim());
   return page ? `https://raw.githubusercontent.com/${page[1]}/${page[2]}/${page[3]}` : url.trim();
@@ -43,9 +40,9 @@ export function pauseAfter(failures: number): number {
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const MIN_DOMAINS = 100;
 const MAX_DOMAINS = 500_000;
-/** The rest may be slips of whoever keeps the list. */
+/** The rest may be mistakes in the list. */
 const LEAST_DOMAIN_SHARE = 0.95;
-/** Where most people's mail is: a list that names one of them would close the door to everybody. */
+/** Ordinary providers: a list that names one of them would refuse most users. */
 const ORDINARY_PROVIDERS = [
   ...['gmail.com', 'googlemail.com', 'outlook.com', 'hotmail.com', 'live.com', 'yahoo.com', 'icloud.com', 'me.com', 'aol.com'],
   ...['mail.ru', 'bk.ru', 'list.ru', 'inbox.ru', 'yandex.ru', 'ya.ru', 'yandex.com', 'rambler.ru', 'proton.me', 'protonmail.com'],
@@ -63,8 +60,8 @@ export function parseDomainList(text: string): string[] {
     .map((line) => line.split('#', 1)[0]!.trim().toLowerCase())
     .filter((line) => line !== '');
   const domains = [...new Set(lines.filter((line) => DOMAIN.test(line)))];
-  if (domains.length < MIN_DOMAINS) throw new Error(`the list holds ${domains.length} domains; it must be another text`);
-  if (domains.length > MAX_DOMAINS) throw new Error(`the list holds more than ${MAX_DOMAINS} domains`);
+  if (domains.length < MIN_DOMAINS) throw new Error(`the list has ${domains.length} domains; it must be another text`);
+  if (domains.length > MAX_DOMAINS) throw new Error(`the list has more than ${MAX_DOMAINS} domains`);
   const share = lines.filter((line) => DOMAIN.test(line)).length / lines.length;
   if (share < LEAST_DOMAIN_SHARE) throw new Error('too many lines of the list are no domains');
   const listed = new Set(domains);

@@ -7,7 +7,7 @@ import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
-import { type ProvisioningWishes, requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { type PanelResets, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { forgetStopped } from './daily/repo.ts';
 import { outOfBounds, subscriptionNotFound } from './errors.ts';
 import {
@@ -125,7 +125,7 @@ export function disableSubscription(app: App, _actor: TokenActor, id: number): P
 
 interface Decision extends Omit<UpdateOptions, 'now'> {
   changes: SubscriptionChanges;
-  wishes?: ProvisioningWishes;
+  wishes?: PanelResets;
 }
 
 /**

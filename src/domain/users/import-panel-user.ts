@@ -5,50 +5,51 @@ import type { UserRecord } from '../identity/types.ts';
 import { adoptPanelUser } from '../provisioning/adopt-panel-user.ts';
 import { mayAdopt } from '../provisioning/find-panel-user.ts';
 import type { PanelUser } from '../provisioning/ports.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { applyManualChange, insertManually, lockUserSubscription } from '../subscriptions/manual/manual-changes.ts';
 import { isActive } from '../subscriptions/rules/status.ts';
 import type { Subscription } from '../subscriptions/types.ts';
-import { noteSync } from './panel/sync-repo.ts';
+import { recordSync } from './panel/sync-repo.ts';
 import { fieldsFromPanel, linksFromPanel, usedGigabytes } from './panel/sync-rules.ts';
 
-/** What became of an import; only `imported` and `linked` changed anything. */
-export type ImportOutcome = 'imported' | 'linked' | 'not_found' | 'held_by_another' | 'not_wanted';
+/** The result of an import; only `imported` and `linked` changed anything. */
+export type ImportOutcome = 'imported' | 'linked' | 'not_found' | 'taken_by_another' | 'not_applicable';
 
 /**
- * Gives an account whose e-mail has just been proved the subscription that the panel keeps under this address (spec 01 section 5.5).
+ * Gives an account whose e-mail has just been verified the subscription that the panel has for this address (spec 01 section 5.5).
  *
- * May run any number of times: whoever has a panel user is left alone, so a repeated job never writes over what was bought since. A
- * subscription that is worth more than the panel's (a live paid one, or one that ends no earlier) stays as it is, and the panel
- * follows it; any other becomes what the panel has.
+ * May run any number of times: an account with a panel user is not changed, so that a repeated job never overwrites what was bought since.
+ * A paid subscription that is active, or one that ends no earlier than the panel's, is retained and pushed to the panel; any other takes the
+ * panel's values.
  * @throws PanelError when the panel gave no usable answer; the queue repeats
  */
 export async function importPanelUser(app: App, userId: number): Promise<ImportOutcome> {
-  if (app.ports.panel.configurationError() !== null) return 'not_wanted';
+  if (app.ports.panel.configurationError() !== null) return 'not_applicable';
   const user = await findUserById(app, userId);
-  if (!isWanted(user)) return 'not_wanted';
+  if (!isEligible(user)) return 'not_applicable';
   const found = await app.ports.panel.findByEmail(user.email);
   if (!found) return 'not_found';
-  if (!(await mayAdopt(app, { ...user, panelUuid: null }, found))) return 'held_by_another';
+  if (!(await mayAdopt(app, user, found))) return 'taken_by_another';
   return inTransaction(app, async (t) => {
-    const held = await lockUserSubscription(t, userId);
+    const subscription = await lockUserSubscription(t, userId);
     const present = await findUserById(t, userId);
     // Bought, merged, blocked or moved to another address while the panel was asked.
-    if (held === undefined || !isWanted(present) || present.email !== user.email) return 'not_wanted';
-    return write(t, userId, held, found);
+    if (subscription === undefined || !isEligible(present) || present.email !== user.email) return 'not_applicable';
+    return write(t, userId, subscription, found);
   });
 }
 
-/** An active account with a proved address and no panel user of its own. */
-function isWanted(user: UserRecord | null): user is UserRecord & { email: string } {
+/** An active account with a verified address and without panel user. */
+function isEligible(user: UserRecord | null): user is UserRecord & { email: string } {
   return user?.status === 'active' && user.email !== null && user.emailVerified && user.vpnpanelUuid === null;
 }
 
-async function write(t: App, userId: number, held: Subscription | null, panel: PanelUser): Promise<ImportOutcome> {
+async function write(t: App, userId: number, subscription: Subscription | null, panel: PanelUser): Promise<ImportOutcome> {
   const now = t.clock.now();
   await adoptPanelUser(t, userId, panel);
-  await noteSync(t.db, userId, panel.lifetimeUsedTrafficBytes, now);
-  if (held && staysAsItIs(held, panel, now)) {
-    await applyManualChange(t, held.id, { changes: linksFromPanel(panel) });
+  await recordSync(t.db, userId, panel.lifetimeUsedTrafficBytes, now);
+  if (subscription && isRetained(subscription, panel, now)) {
+    await applyManualChange(t, subscription.id, { changes: linksFromPanel(panel) });
     return 'linked';
   }
   const fields = {
@@ -59,11 +60,23 @@ async function write(t: App, userId: number, held: Subscription | null, panel: P
     trafficUsedGb: usedGigabytes(panel),
     isTrial: false,
   };
-  if (held) await applyManualChange(t, held.id, { changes: fields });
+  if (subscription) await applyManualChange(t, subscription.id, { changes: fields });
   else await insertManually(t, userId, { ...fields, startDate: now });
   return 'imported';
 }
 
-function staysAsItIs(held: Subscription, panel: PanelUser, now: Date): boolean {
-  return isActive(held, now) && (!held.isTrial || held.endDate >= panel.expireAt);
+function isRetained(subscription: Subscription, panel: PanelUser, now: Date): boolean {
+  return isActive(subscription, now) && (!subscription.isTrial || subscription.endDate >= panel.expireAt);
+}
+
+/**
+ * Has the panel store the e-mail that a user has just verified or changed to: the panel finds users by it, and the old address may belong to
+ * another person. The push sends it; a user without panel user gets it there with the creation.
+ */
+export async function pushEmailToPanel(app: App, userId: number): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const subscription = await lockUserSubscription(t, userId);
+    const user = await findUserById(t, userId);
+    if (subscription && user?.vpnpanelUuid && user.emailVerified) await requestProvisioning(t, subscription.id);
+  });
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { deleteInactiveUsers } from './delete-inactive.ts';
-import { importPanelUser } from './import-panel-user.ts';
-import { tellPanelOfEmail } from './tell-panel-of-email.ts';
+import { importPanelUser, pushEmailToPanel } from './import-panel-user.ts';
+import { deleteInactiveUsers } from './removal/delete-inactive.ts';
 
 /**
  * Imports the panel's subscription under the e-mail that this user has just proved, or stores the e-mail at the panel (spec 01
@@ -15,7 +14,7 @@ export const importFromPanel = defineJob({
   queue: { policy: 'short', retryLimit: 12, retryDelaySeconds: 30, concurrency: 2 },
   handle: async (app, { data: { userId } }) => {
     const outcome = await importPanelUser(app, userId);
-    if (outcome === 'not_wanted') await tellPanelOfEmail(app, userId);
+    if (outcome === 'not_applicable') await pushEmailToPanel(app, userId);
     else app.log.info({ userId, outcome }, 'panel import after e-mail verification');
   },
 });

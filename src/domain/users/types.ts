@@ -1,54 +1,59 @@
+import type { Rows } from '../../core/db/columns.ts';
 import type { UserStatus } from '../identity/types.ts';
+import type { SubscriptionInfo } from '../subscriptions/manual/subscription-info.ts';
 import type { SubscriptionStatus } from '../subscriptions/types.ts';
+import type { UserItemRow } from './list/sorted-repo.ts';
 
 /** A user as the Web API shows one: the account, its primary promo group and its subscription (spec 01 section 10). */
-export interface UserView {
-  id: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  status: UserStatus;
-  language: string;
-  balanceKopeks: number;
-  referralCode: string;
-  referredById: number | null;
-  hasHadPaidSubscription: boolean;
-  hasMadeFirstTopup: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-  lastActivity: Date | null;
+export interface UserView
+  extends Pick<
+    Rows['User'],
+    | 'id'
+    | 'messengerId'
+    | 'username'
+    | 'firstName'
+    | 'lastName'
+    | 'status'
+    | 'language'
+    | 'balanceKopeks'
+    | 'referralCode'
+    | 'referredById'
+    | 'hasHadPaidSubscription'
+    | 'hasMadeFirstTopup'
+    | 'createdAt'
+    | 'updatedAt'
+    | 'lastActivity'
+  > {
   promoGroup: GroupView | null;
   subscription: SubscriptionView | null;
 }
 
-export interface GroupView {
-  id: number;
-  name: string;
-  /** Percentages 0..100. */
-  serverDiscountPercent: number;
-  trafficDiscountPercent: number;
-  deviceDiscountPercent: number;
-  applyDiscountsToAddons: boolean;
-}
+/** Percentages 0..100. */
+export type GroupView = Pick<
+  Rows['PromoGroup'],
+  'id' | 'name' | 'serverDiscountPercent' | 'trafficDiscountPercent' | 'deviceDiscountPercent' | 'applyDiscountsToAddons'
+>;
 
-export interface SubscriptionView {
-  id: number;
-  /** As stored; what holds now is `actualStatus`. */
+/** A traffic limit of 0 is unlimited. */
+export interface SubscriptionView
+  extends Pick<
+    Rows['Subscription'],
+    | 'id'
+    | 'isTrial'
+    | 'startDate'
+    | 'endDate'
+    | 'trafficLimitGb'
+    | 'trafficUsedGb'
+    | 'deviceLimit'
+    | 'autopayEnabled'
+    | 'autopayDaysBefore'
+    | 'subscriptionUrl'
+    | 'subscriptionCryptoLink'
+    | 'connectedSquads'
+  > {
+  /** As stored; the status at this moment is `actualStatus`. */
   status: SubscriptionStatus;
   actualStatus: SubscriptionStatus;
-  isTrial: boolean;
-  startDate: Date;
-  endDate: Date;
-  /** 0 = unlimited. */
-  trafficLimitGb: number;
-  trafficUsedGb: number;
-  deviceLimit: number;
-  autopayEnabled: boolean;
-  autopayDaysBefore: number | null;
-  subscriptionUrl: string | null;
-  subscriptionCryptoLink: string | null;
-  connectedSquads: string[];
 }
 
 export interface UserFilter {
@@ -76,4 +81,70 @@ export interface SearchTerms {
 export interface UserPage extends Slice {
   users: UserView[];
   total: number;
+}
+
+/** A row of the administrator's list (spec 01 section 11.1); kopeks. */
+export interface AdminUserItem extends UserItemRow {
+  fullName: string;
+}
+
+export interface AdminUserPage extends Slice {
+  users: AdminUserItem[];
+  total: number;
+}
+
+/** What the list is sorted by, highest first; then newest first. */
+export type UserSort = 'created_at' | 'balance' | 'traffic' | 'last_activity' | 'total_spent' | 'purchase_count';
+
+/** A movement as an administrator sees it; debits negative, kopeks. */
+export type TransactionInfo = Pick<
+  Rows['Transaction'],
+  'id' | 'type' | 'amountKopeks' | 'description' | 'paymentMethod' | 'isCompleted' | 'createdAt'
+>;
+
+/** Everything about one user (spec 01 section 11.1); kopeks. */
+export interface AdminUserDetail
+  extends Pick<
+    Rows['User'],
+    | 'id'
+    | 'messengerId'
+    | 'username'
+    | 'firstName'
+    | 'lastName'
+    | 'status'
+    | 'language'
+    | 'balanceKopeks'
+    | 'email'
+    | 'emailVerified'
+    | 'createdAt'
+    | 'updatedAt'
+    | 'lastActivity'
+    | 'cabinetLastLogin'
+    | 'usedPromocodes'
+    | 'hasHadPaidSubscription'
+    | 'lifetimeUsedTrafficBytes'
+    | 'restrictionTopup'
+    | 'restrictionSubscription'
+    | 'restrictionReason'
+    | 'promoOfferDiscountPercent'
+    | 'promoOfferDiscountSource'
+    | 'promoOfferDiscountExpiresAt'
+    | 'vpnpanelUuid'
+  > {
+  fullName: string;
+  subscription: SubscriptionInfo | null;
+  promoGroup: { id: number; name: string; isDefault: boolean } | null;
+  referral: {
+    referralCode: string;
+    referralsCount: number;
+    totalEarningsKopeks: number;
+    commissionPercent: number | null;
+    referredById: number | null;
+    referredByUsername: string | null;
+  };
+  totalSpentKopeks: number;
+  purchaseCount: number;
+  campaignId: number | null;
+  campaignName: string | null;
+  recentTransactions: TransactionInfo[];
 }

@@ -8,13 +8,13 @@ export interface BotApiConnection {
   baseUrl: string;
   /** `BOT_TOKEN`. */
   token: string;
-  /** Comes back with every update; 1 to 256 of `A-Z a-z 0-9 _ -`. Null closes the webhook. */
+  /** Sent with every update; 1 to 256 of `A-Z a-z 0-9 _ -`. Null closes the webhook. */
   webhookSecret: string | null;
 }
 
 export const BOT_API_BASE_URL = 'https://api.telegram.org';
 
-/** A 429 that asks for a short wait is tried again here; anything longer is the caller's job queue's business. */
+/** A 429 that asks for a short wait is tried again here; a longer wait is left to the caller's job queue. */
 const MAX_TRIES = 3;
 
 type Method = keyof ApiMethods<never>;
@@ -33,7 +33,7 @@ export class BotApiClient {
   readonly #connection: () => BotApiConnection | null;
   readonly #pacer: SendPacer;
 
-  /** @param options.http must be built with `retries: 0`: a 429 has to reach the pacer, and a send is never repeated blindly */
+  /** @param options.http must be built with `retries: 0`: a 429 has to reach the pacer, and a send must not be repeated without knowing its result */
   constructor(options: { http: HttpClient; connection: () => BotApiConnection | null; pacer?: SendPacer }) {
     this.#http = options.http;
     this.#connection = options.connection;
@@ -45,7 +45,7 @@ export class BotApiClient {
     return this.#perform(method, payload, () => this.#pacer.takeTurn(chatId));
   }
 
-  /** Any other call: waits only while a 429 holds. @throws MessengerError */
+  /** Any other call: waits only during the pause after a 429. @throws MessengerError */
   async call<M extends Method>(method: M, payload: Opts<never>[M]): Promise<Result<M>> {
     return this.#perform(method, payload, () => this.#pacer.waitForPause());
   }
@@ -77,7 +77,7 @@ export class BotApiClient {
         idempotent: false,
       })
       .catch((error: unknown) => {
-        // No cause is kept: the URL in it holds the bot's token.
+        // Without the cause: its URL contains the bot's token.
         if (error instanceof OutboundError) {
           const failure: MessengerFailure = mayHaveArrived(error)
             ? { kind: 'unavailable', mayHaveArrived: true }
@@ -95,7 +95,7 @@ export class BotApiClient {
   }
 }
 
-/** Failures before a connection stands; after any other one the messenger may have the request. */
+/** Failures before the connection is established; after any other one the messenger may have received the request. */
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ECONNECTTIMEOUT',

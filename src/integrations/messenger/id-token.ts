@@ -8,7 +8,7 @@ import { MAX_SKEW_SECONDS } from './signed-fields.ts';
 const ALGORITHM = 'RS256';
 const JWKS_PATH = '/.well-known/jwks.json';
 
-/** Which tokens are ours. */
+/** Issuer and audience of valid tokens. */
 export interface OidcConnection {
   /** Origin without a slash at the end. */
   issuer: string;
@@ -17,7 +17,7 @@ export interface OidcConnection {
 
 /**
  * Checks an OpenID Connect token (spec 01 section 3): RS256 by a key that the issuer publishes, for our client, not expired. The
- * algorithm is fixed before a key is looked up, so neither `none` nor a public key used as a secret gets anywhere.
+ * algorithm is fixed before a key is looked up, so neither `none` nor a public key used as a secret is accepted.
  */
 export async function readIdToken(
   idToken: string,
@@ -40,13 +40,13 @@ export async function readIdToken(
     });
     return isIssuedByNow(payload, now) ? identityOf(payload) : null;
   } catch (error) {
-    // A key that is too short for the algorithm is a TypeError: no key, no trust.
+    // A key that is too short for the algorithm is a TypeError: the token is refused.
     if (error instanceof errors.JOSEError || error instanceof TypeError) return null;
     throw error;
   }
 }
 
-/** Null for a key that is malformed, however it is. */
+/** Null for any malformed key. */
 async function importedKey(jwk: JWK): Promise<Awaited<ReturnType<typeof importJWK>> | null> {
   try {
     return await importJWK(jwk, ALGORITHM);

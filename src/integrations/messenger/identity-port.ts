@@ -8,7 +8,7 @@ import { type OidcConnection, readIdToken } from './id-token.ts';
 import { JwksCache } from './jwks-cache.ts';
 import { checkString, isFresh, isSignature, isWidgetGenuine } from './signed-fields.ts';
 
-/** Who signs the messenger's OpenID Connect tokens unless another issuer is set. */
+/** Default issuer of the messenger's OpenID Connect tokens. */
 export const OIDC_ISSUER = 'https://oauth.telegram.org';
 
 /** `{base}/{bot}?start={payload}` opens a bot. */
@@ -53,7 +53,7 @@ export function createMessengerIdentityPort(options: MessengerIdentityOptions): 
 
 function readInitData(initData: string, token: string | null, maxAgeSeconds: number, now: Date): InitDataReading {
   if (!token) return { fault: 'bot_token_missing' };
-  // A Map keeps the last of equal keys, and blank values.
+  // A Map has the last of equal keys, and empty values.
   const pairs = new Map(new URLSearchParams(initData));
   const given = pairs.get('hash');
   if (!given) return { fault: 'signature_missing' };

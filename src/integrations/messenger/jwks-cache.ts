@@ -4,9 +4,9 @@ import { refuse } from '../../core/errors.ts';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
 
-/** Keys are believed this long without asking again. */
+/** How long keys are cached. */
 const FRESH_MS = HOUR_MS;
-/** A key id that nobody knows, or a fetch that failed, leads to another fetch at most this often. */
+/** After an unknown key id or a failed fetch another fetch is made at most this often. */
 const PAUSE_MS = 30 * SECOND_MS;
 
 interface KeySet {
@@ -15,7 +15,7 @@ interface KeySet {
   fetchedAt: Date;
 }
 
-/** The public keys of one OpenID Connect issuer, fetched when needed and kept (spec 01 section 3, H25). */
+/** The public keys of one OpenID Connect issuer, fetched when needed and cached (spec 01 section 3, H25). */
 export class JwksCache {
   readonly #deps: { http: HttpClient; clock: Clock; log: Logger };
   #set: KeySet | null = null;
@@ -26,7 +26,7 @@ export class JwksCache {
     this.#deps = deps;
   }
 
-  /** @returns null for a key id that the issuer does not publish @throws AppError 503 when no keys can be had */
+  /** @returns null for a key id that the issuer does not publish @throws AppError 503 when no keys can be fetched */
   async find(url: string, keyId: string): Promise<JWK | null> {
     const now = this.#deps.clock.now();
     const known = this.#keyOf(url, keyId);
@@ -34,7 +34,7 @@ export class JwksCache {
     if (known && isFresh) return known;
     if (this.#mayFetch(url, now)) await this.#refillOnce(url, now);
     if (this.#set?.url !== url) throw refuse('oidc_keys_unavailable', 503, 'Service temporarily unavailable');
-    // After a failed fetch the keys we have still hold: the issuer being down must not lock everybody out.
+    // After a failed fetch the cached keys stay valid: an outage of the issuer must not stop all sign-ins.
     return this.#keyOf(url, keyId);
   }
 
@@ -46,7 +46,7 @@ export class JwksCache {
     return this.#underWay !== null || this.#triedAt?.url !== url || addMs(this.#triedAt.at, PAUSE_MS) <= now;
   }
 
-  /** Callers that come at the same time share one call. */
+  /** Concurrent callers share one call. */
   async #refillOnce(url: string, now: Date): Promise<void> {
     this.#underWay ??= this.#refill(url, now).finally(() => {
       this.#underWay = null;

@@ -13,7 +13,7 @@ import type { SendPacer } from './send-pacer.ts';
 import { chatMember, parseUpdate } from './updates.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
-/** Kinds of update the webhook asks for; `chat_member` comes only when named. */
+/** Kinds of update that the webhook requests; `chat_member` is sent only when it is listed. */
 const ALLOWED_UPDATES = ['message', 'callback_query', 'pre_checkout_query', 'chat_member', 'my_chat_member'] as const;
 const MAX_TITLE = 32;
 const MAX_DESCRIPTION = 255;
@@ -113,7 +113,7 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
   };
 }
 
-/** Buttons under a message and the topic it stands in. */
+/** Buttons of a message, and its topic. */
 function placed(buttons: readonly (readonly MessengerButton[])[], threadId: number | undefined) {
   return {
     ...(buttons.length > 0 ? { reply_markup: { inline_keyboard: buttons.map((row) => row.map(wireButton)) } } : {}),
@@ -127,7 +127,7 @@ function wireButton(button: MessengerButton): InlineKeyboardButton {
   return { text: button.text, callback_data: button.callbackData };
 }
 
-/** No secret = closed (spec 00): without it anybody could post payments. */
+/** Without a secret the endpoint is closed (spec 00): otherwise anybody could post payments. */
 function judgeUpdate(request: MessengerWebhookRequest, secret: string | null): MessengerWebhookVerdict {
   if (!secret) return refused(404, { detail: 'Not Found' });
   if (!equal(request.headers[SECRET_HEADER] ?? '', secret)) return refused(401, { status: 'error', reason: 'invalid_secret' });

@@ -6,18 +6,18 @@ const BURST = 5;
 /** One message a second to a user, 20 a minute to a group (groups and channels have negative ids). */
 const USER_INTERVAL_MS = 1_000;
 const GROUP_INTERVAL_MS = 3_000;
-/** Chats remembered before those without a claim are dropped. */
+/** Number of chats from which on those without a pending send are dropped. */
 const MAX_CHATS = 10_000;
 
 export interface PacerTimer {
-  /** Milliseconds that only go forward; not the service clock, which the sandbox moves. */
+  /** Monotonic milliseconds; not the service clock, which the sandbox moves. */
   now(): number;
   sleep(ms: number): Promise<void>;
 }
 
 const systemTimer: PacerTimer = { now: () => performance.now(), sleep: (ms) => delay(ms) };
 
-/** The turn would come later than the caller may wait; try again after so many seconds. */
+/** The send would have to wait longer than the caller may; retry after so many seconds. */
 export class PaceExceeded extends Error {
   readonly retryAfterSeconds: number;
 
@@ -29,8 +29,8 @@ export class PaceExceeded extends Error {
 }
 
 /**
- * Keeps this process's sends within the messenger's limits; across instances the messenger's own 429 does, which pauses everything.
- * Losing this state in a restart costs a 429 at most, so it may live in memory.
+ * Limits this process's sends to the messenger's limits; across instances the messenger's 429 does, which pauses all sends. The state
+ * is in memory, because its loss in a restart leads to a 429 at most.
  */
 export class SendPacer {
   readonly #timer: PacerTimer;
@@ -45,7 +45,7 @@ export class SendPacer {
     this.#maxWaitMs = options.maxWaitMs ?? 5_000;
   }
 
-  /** Waits for this chat's turn. @throws PaceExceeded without having taken a turn when it is too far off */
+  /** Waits for this chat's turn. @throws PaceExceeded, without reserving a turn, when the wait would be too long */
   async takeTurn(chatId: number): Promise<void> {
     const now = this.#timer.now();
     const interval = 1_000 / SENDS_PER_SECOND;
@@ -60,7 +60,7 @@ export class SendPacer {
     await this.waitForPause();
   }
 
-  /** Waits while a 429 holds everything back. @throws PaceExceeded */
+  /** Waits during the pause after a 429. @throws PaceExceeded */
   async waitForPause(): Promise<void> {
     for (let left = this.#pausedUntil - this.#timer.now(); left > 0; left = this.#pausedUntil - this.#timer.now()) {
       if (left > this.#maxWaitMs) throw new PaceExceeded(left);
@@ -68,7 +68,7 @@ export class SendPacer {
     }
   }
 
-  /** The messenger said 429: nothing is sent for so long. */
+  /** Starts the pause after a 429. */
   pause(seconds: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#timer.now() + seconds * 1_000);
   }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { WidgetData } from '../../domain/identity/ports.ts';
 
-/** How far the signer's clock may run ahead of ours. */
+/** Tolerance for a signer's clock that is ahead of ours. */
 export const MAX_SKEW_SECONDS = 300;
 
 /** `key=value` lines, sorted by key: the text that the messenger signs. */

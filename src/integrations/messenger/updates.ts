@@ -4,7 +4,7 @@ import type { ChatMember, MessengerSender, MessengerUpdate } from '../../domain/
 const STARS_CURRENCY = 'XTR';
 
 /**
- * Reads a Bot API update into neutral words; what the service has no use for is `ignored`.
+ * Converts a Bot API update into the domain's form; an update that the service does not use is `ignored`.
  * @returns null when the text is no update at all
  */
 export function parseUpdate(text: string): MessengerUpdate | null {
@@ -20,7 +20,7 @@ export function parseUpdate(text: string): MessengerUpdate | null {
   try {
     return { updateId: update.update_id, ...commandOf(update) };
   } catch {
-    // Shaped unlike the published types: acknowledged and skipped, or the messenger would send it again for a day.
+    // Not of the published types: acknowledged and skipped, or the messenger would repeat it for a day.
     return { updateId: update.update_id, kind: 'ignored' };
   }
 }
@@ -109,7 +109,7 @@ function sender(user: User): MessengerSender {
   };
 }
 
-/** Membership as the domain reads it; `restricted` carries its own flag. */
+/** Membership in the domain's form; `restricted` has a flag of its own. */
 export function chatMember(member: WireChatMember): ChatMember {
   const isMember = member.status === 'restricted' ? member.is_member : member.status !== 'left' && member.status !== 'kicked';
   return { status: member.status, isMember };

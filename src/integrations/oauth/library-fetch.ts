@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../core/http/http-client.ts';
 
-/** What the OAuth library asks its fetch to do. */
+/** Options of one request of the OAuth library. */
 interface LibraryRequest {
   method: string;
   headers: Record<string, string>;
@@ -11,11 +11,11 @@ interface LibraryRequest {
 export interface LibraryFetchOptions {
   /** Sends a form as a JSON object of the same fields. */
   asJson?: boolean;
-  /** Fields of a JSON answer that the library must not judge. */
+  /** Fields of a JSON answer that the library must not check. */
   withoutFields?: readonly string[];
 }
 
-/** The library's fetch over our client: its time-outs, circuit breaker, metrics and size limit hold for sign-in calls as well. */
+/** The library's fetch over our client: its time-outs, circuit breaker, metrics and size limit apply to sign-in calls as well. */
 export function libraryFetch(http: HttpClient, options: LibraryFetchOptions = {}) {
   return async (url: string, request: LibraryRequest): Promise<Response> => {
     const { method, body } = request;
@@ -28,7 +28,7 @@ export function libraryFetch(http: HttpClient, options: LibraryFetchOptions = {}
       headers,
       ...(body ? { body: options.asJson ? JSON.stringify(Object.fromEntries(body)) : body.toString() } : {}),
       ...(request.signal ? { signal: request.signal } : {}),
-      // A code works once: a second try would be refused anyway, and hide what the first one met.
+      // A code is valid once: a retry would be refused anyway, and would hide the first failure.
       idempotent: method === 'GET',
     });
     return new Response(isWithoutBody(answer.status) ? null : without(answer.text, options.withoutFields ?? []), {
@@ -38,7 +38,7 @@ export function libraryFetch(http: HttpClient, options: LibraryFetchOptions = {}
   };
 }
 
-/** Statuses that `Response` refuses to pair with a body. */
+/** Statuses for which `Response` refuses a body. */
 function isWithoutBody(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }

@@ -8,7 +8,7 @@ import { PROVIDERS, type ProviderEndpoints, type ProviderProfile } from './provi
 const VERIFIER_BYTES = 64;
 const NONCE_BYTES = 32;
 
-/** Our registration with a provider, as the settings say now. */
+/** Our registration with a provider, by the present settings. */
 export interface OAuthConnection {
   enabled: boolean;
   clientId: string;
@@ -18,14 +18,14 @@ export interface OAuthConnection {
 }
 
 export interface OAuthPortOptions {
-  /** One client a provider: each has a circuit breaker of its own. */
+  /** One client per provider: each has a circuit breaker of its own. */
   http: (provider: OAuthProvider) => HttpClient;
   connection: (provider: OAuthProvider) => OAuthConnection;
-  /** Other addresses than the providers' own; plain http is allowed for these alone. */
+  /** Addresses that replace the providers' own; plain http is allowed for these only. */
   endpoints?: (provider: OAuthProvider) => ProviderEndpoints;
 }
 
-/** One call to a provider, with everything that is known about it. */
+/** One call to a provider and its configuration. */
 interface Visit {
   profile: ProviderProfile;
   http: HttpClient;
@@ -37,7 +37,7 @@ interface Visit {
 }
 
 /**
- * The four providers over one OAuth library, which sends and judges the protocol messages: authorization-code grant, PKCE, the
+ * The four providers over one OAuth library, which sends and checks the protocol messages: authorization-code grant, PKCE, the
  * OpenID Connect token's issuer, audience, times and nonce, and user info against its subject (spec 01 section 3).
  */
 export function createOAuthPort(options: OAuthPortOptions): OAuthPort {
@@ -99,7 +99,7 @@ async function begin({ profile, connection, server }: Visit, state: string, newS
 
 interface Token {
   accessToken: string;
-  /** Subject of the OpenID Connect token; user info must speak of the same. */
+  /** Subject of the OpenID Connect token; user info must have the same. */
   subject: string | null;
 }
 
@@ -118,7 +118,7 @@ async function exchange(visit: Visit, callback: OAuthCallback, secrets: OAuthSec
   const response = await oauth.genericTokenEndpointRequest(server, client, authentication, 'authorization_code', parameters, {
     [oauth.customFetch]: libraryFetch(visit.http, {
       asJson: profile.tokenBody === 'json',
-      // A plain OAuth provider's id_token follows rules of its own, and nobody here reads it.
+      // The id_token of a plain OAuth provider follows other rules and is not used.
       withoutFields: profile.usesIdToken ? [] : ['id_token'],
     }),
     [oauth.allowInsecureRequests]: visit.isInsecureAllowed,
@@ -172,7 +172,7 @@ async function readUserInfo(visit: Visit, { accessToken, subject }: Token): Prom
   return body as Record<string, unknown>;
 }
 
-/** The library's errors hold whole answers, tokens included: only their name and code go on. */
+/** The library's errors contain whole answers, tokens included: only their name and code are passed on. */
 async function atStep<T>(step: OAuthError['step'], work: () => Promise<T>): Promise<T> {
   try {
     return await work();

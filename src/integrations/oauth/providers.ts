@@ -1,7 +1,7 @@
 import type { OAuthIdentity, OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import { textOrNull } from '../text-or-null.ts';
 
-/** Where a provider lives. */
+/** Addresses of a provider. */
 export interface ProviderEndpoints {
   /** Issuer of the OpenID Connect token; of plain OAuth providers only a name. */
   issuer: string;
@@ -19,12 +19,12 @@ export interface ProviderProfile {
   /** Form of the token request's body. */
   tokenBody: 'form' | 'json';
   sendsRedirectUri: boolean;
-  /** PKCE takes the place of a client secret, and the page hands out a device id. */
+  /** PKCE replaces a client secret, and the callback has a device id. */
   usesPkce: boolean;
-  /** OpenID Connect: the token answer holds a signed statement with our nonce. */
+  /** OpenID Connect: the token answer contains a signed token with our nonce. */
   usesIdToken: boolean;
   userInfo: 'bearer' | 'oauth_header' | 'form';
-  /** @returns null when the answer names nobody */
+  /** @returns null when the answer has no user */
   readIdentity(body: Record<string, unknown>): OAuthIdentity | null;
 }
 
@@ -69,7 +69,7 @@ export const PROVIDERS: Readonly<Record<OAuthProvider, ProviderProfile>> = {
     readIdentity: (body) =>
       identity(body.id, {
         email: body.default_email || (Array.isArray(body.emails) ? body.emails[0] : null),
-        // Yandex hands out addresses of its own or proved ones only.
+        // Yandex returns its own or verified addresses only.
         emailVerified: true,
         username: body.login,
         firstName: body.first_name,
@@ -152,7 +152,7 @@ function identity(id: unknown, told: Told): OAuthIdentity | null {
   };
 }
 
-/** Stored as a whole number (spec 01 section 3). */
+/** Stored as an integer (spec 01 section 3). */
 function isVkId(id: string): boolean {
   return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
 }

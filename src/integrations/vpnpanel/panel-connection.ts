@@ -8,7 +8,7 @@ export interface PanelConnection {
   username: string | null;
   password: string | null;
   caddyToken: string | null;
-  /** Cookie that opens a guarded panel: `name:value`, or one word that is both. */
+  /** Cookie that a protected panel requires: `name:value`, or one text that is both. */
   secretKey: string | null;
 }
 
@@ -68,7 +68,7 @@ function cookieHeader(secretKey: string | null): Record<string, string> {
   return { cookie: `${name}=${value}` };
 }
 
-/** Loopback, private IPv4, one-word (container) and `.local` hosts: there is no proxy in front that would set the host. */
+/** Loopback, private IPv4, dotless (container) and `.local` hosts: there is no proxy in front that would set the host. */
 function isLocalHost(baseUrl: string): boolean {
   if (!URL.canParse(baseUrl)) return false;
   const host = new URL(baseUrl).hostname;

@@ -8,7 +8,7 @@ import { isRecord, type PanelTransport, panelPath } from './panel-transport.ts';
  */
 export type PanelGeneration = 'uuid' | 'number';
 
-const KEPT_MS = 10 * 60_000;
+const CACHED_MS = 10 * 60_000;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Version 8 (free layout) uuids whose last group is the number: the domain keeps one kind of handle for both generations. */
 const NUMBER_PREFIX = '00000000-0000-8000-8000-';
@@ -39,14 +39,14 @@ export function requireUuid(uuid: string): string {
 
 /**
  * Learns the generation from the panel's version, once per address and ten minutes, so that an update of the panel is noticed
- * without a restart. A panel that does not tell its version is of the older generation.
+ * without a restart. A panel that does not answer its version is of the older generation.
  */
 export function createGenerationCache(transport: PanelTransport, monotonicMs: () => number): () => Promise<PanelGeneration> {
   let known: { baseUrl: string; until: number; generation: Promise<PanelGeneration> } | null = null;
   return () => {
     const baseUrl = transport.baseUrl();
     if (known && known.baseUrl === baseUrl && known.until > monotonicMs()) return known.generation;
-    const entry = { baseUrl, until: monotonicMs() + KEPT_MS, generation: askGeneration(transport) };
+    const entry = { baseUrl, until: monotonicMs() + CACHED_MS, generation: askGeneration(transport) };
     known = entry;
     entry.generation.catch(() => {
       if (known === entry) known = null;

@@ -62,7 +62,7 @@ export function createNodeCalls(transport: PanelTransport, generation: () => Pro
       const ofUsers = ['bandwidth-stats', 'nodes', requireUuid(uuid), 'users'];
       if ((await generation()) === 'number') {
         const path = panelPath(...ofUsers);
-        // Users are not asked for; the panel wants to name one at least.
+        // Users are not needed, but the panel requires at least one.
         const answer = await transport.call({ method: 'GET', path, query: { ...query, topUsersLimit: 1 }, idempotent: true });
         return answer.found ? fromWireNodeUsageDays(answer.value, uuid) : null;
       }

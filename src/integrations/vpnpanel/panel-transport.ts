@@ -94,7 +94,7 @@ function readAnswer(response: HttpResponse): PanelAnswer {
 
 /**
  * A 404 means "no such object" only when it comes from the panel's own handlers. A proxy's HTML page or the framework's
- * "Cannot GET /x" is a wrong address, and must not make anybody believe that all users are gone.
+ * "Cannot GET /x" is a wrong address, and must not count as the absence of a user.
  */
 function isPanelAbsence(text: string, body: unknown): boolean {
   if (text.trim() === '') return true;

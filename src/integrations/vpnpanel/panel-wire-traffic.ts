@@ -62,7 +62,7 @@ export function fromWireUserTraffic(value: unknown): PanelUserTraffic {
   };
 }
 
-/** The older generation's list of what each node moves just now. */
+/** The older generation's list of the current traffic of each node. */
 export function fromWireRealtime(value: unknown): PanelNodeTraffic[] {
   const wire = z.object({ nodeUuid: z.string().catch(''), downloadBytes: bytes, uploadBytes: bytes });
   return read(z.array(raw), value).map((node) => ({ ...read(wire, node), raw: node }));
@@ -104,7 +104,7 @@ export function fromWireNodeUsage(value: unknown): PanelNodeUsage[] {
   return read(z.array(row), value).map(({ total, ...rest }) => ({ ...rest, totalBytes: total }));
 }
 
-/** The newer generation tells users and days apart, not both at once: what remains of the rows is the days. */
+/** The newer generation gives usage by user or by day, not by both: the rows are those of days. */
 export function fromWireNodeUsageDays(value: unknown, nodeUuid: string): PanelNodeUsage[] {
   const { categories, sparklineData } = read(z.object({ categories: z.array(z.string()), sparklineData: z.array(bytes) }), value);
   return categories.flatMap((date, day) => {
@@ -134,8 +134,8 @@ export function fromWireTrafficPeriods(value: unknown): PanelTrafficPeriods {
     value,
   );
   return {
-    lastTwoDays: periods.bandwidthLastTwoDays,
-    lastSevenDays: periods.bandwidthLastSevenDays,
+    last2Days: periods.bandwidthLastTwoDays,
+    last7Days: periods.bandwidthLastSevenDays,
     last30Days: periods.bandwidthLast30Days,
     currentMonth: periods.bandwidthCalendarMonth,
     currentYear: periods.bandwidthCurrentYear,

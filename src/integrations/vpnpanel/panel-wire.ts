@@ -27,7 +27,7 @@ import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
 export const PANEL_ERROR_CODES = {
   userAlreadyDisabled: 'A029',
   userAlreadyEnabled: 'A030',
-  /** "Update user error": what a stale external squad looks like. */
+  /** "Update user error": the answer to a stale external squad. */
   updateUser: 'A039',
 } as const;
 
@@ -127,7 +127,7 @@ const wireUser = z.object({
   ssPassword: optionalText,
 });
 
-/** Runs a lenient schema. @throws PanelError `unavailable`: the answer lacks what makes it one */
+/** Runs a lenient schema. @throws PanelError `unavailable`: required fields are missing */
 function read<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -166,7 +166,7 @@ function userHandle(uuid: string | undefined, id: number | undefined): string {
   throw new PanelError('unavailable', 'VPN panel sent a user without an id');
 }
 
-/** One user, a list, or the `{users}` of a filtered list: what the look-ups by messenger id and e-mail answer. */
+/** One user, a list, or the `{users}` of a filtered list: the answers of the look-ups by messenger id and e-mail. */
 export function fromWireUsers(value: unknown): PanelUser[] {
   if (Array.isArray(value)) return value.map(fromWireUser);
   const wrapped = z.object({ users: z.array(z.unknown()) }).safeParse(value);
@@ -225,7 +225,7 @@ export function fromWireInternalSquad(value: unknown): PanelInternalSquad {
   return { ...squad, ...info };
 }
 
-/** No `.catch` for the list itself: an unreadable list must not look like "no squads". */
+/** No `.catch` for the list itself: an unreadable list must not count as "no squads". */
 export function fromWireInternalSquads(value: unknown): PanelInternalSquad[] {
   return read(z.object({ internalSquads: z.array(z.unknown()) }), value).internalSquads.map(fromWireInternalSquad);
 }

@@ -141,7 +141,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       return bestUser(answer, (user) => user.messengerId === messengerId);
     },
     async findByEmail(email) {
-      // The panel refuses to look such an address up; nobody can have it there.
+      // The panel refuses to look up such an address, and no user can have it there.
       if (!isPanelEmail(email)) return null;
       const answer = await lookUp(['by-email', email], { email });
       return bestUser(answer, (user) => user.email?.toLowerCase() === email.toLowerCase());
@@ -191,7 +191,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       const body = { ...names, activeInternalSquads: squadUuids };
       const path = panelPath('users', 'bulk', 'update-squads');
       const answer = mustBeFound(await transport.call({ method: 'POST', path, body, idempotent: true }));
-      // Users of another generation cannot be there; the count tells the caller to look at each.
+      // Users of another generation cannot exist there; the count makes the caller check each.
       return known.length < uuids.length ? known.length : fromWireAffected(answer);
     },
     async listUsers({ start, size }) {

@@ -3,18 +3,19 @@ import {
   revokePartner,
   unassignCampaignFromPartner,
 } from '../../domain/campaigns/partner-assignment.ts';
-import { readPartnerDetail } from '../../domain/campaigns/partner-stats.ts';
-import { changePartnerCommission } from '../../domain/referrals/partners/change-commission.ts';
+import { type PartnerDetail, readPartnerDetail } from '../../domain/campaigns/partner-stats.ts';
 import { decideApplication } from '../../domain/referrals/partners/decide-application.ts';
 import { changePartnerSettings, readPartnerSettings } from '../../domain/referrals/partners/partner-settings.ts';
+import { changePartnerCommission } from '../../domain/referrals/partners/partnership.ts';
 import {
   listApprovedPartners,
   listPartnerApplications,
   readPartnerTotals,
 } from '../../domain/referrals/partners/read-partners.ts';
-import { toAdminApplication, toAdminPartner, toAdminPartnerDetail, toPartnerSettings } from '../partner-wire.ts';
+import { percentOfTotal } from '../../domain/referrals/stats/rules.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AdminApproveRequest,
   AdminPartnerApplicationsResponse,
@@ -37,39 +38,40 @@ const tags: [string] = ['Cabinet Admin Partners'];
 const BASE = '/cabinet/admin/partners';
 const done = { success: true as const };
 
+function toDetail({ user, stats, campaigns }: PartnerDetail) {
+  return {
+    ...user,
+    ...stats,
+    userId: user.id,
+    commissionPercent: user.referralCommissionPercent,
+    earningsAllTime: stats.allTime.earningsKopeks,
+    earningsToday: stats.today.earningsKopeks,
+    earningsWeek: stats.week.earningsKopeks,
+    earningsMonth: stats.month.earningsKopeks,
+    conversionToPaid: percentOfTotal(stats.paidReferrals, stats.totalReferrals),
+    campaigns,
+  };
+}
+
 export const adminPartnersRouter = router({
   settings: adminProcedure('partners:settings')
     .meta({ openapi: { method: 'GET', path: `${BASE}/settings`, tags, summary: 'Settings of the partner page' } })
-    .output(PartnerSettingsResponse)
-    .query(({ ctx }) => toPartnerSettings(readPartnerSettings(ctx.app))),
+    .output(toWire(PartnerSettingsResponse))
+    .query(({ ctx }) => readPartnerSettings(ctx.app)),
 
   updateSettings: adminProcedure('partners:settings')
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/settings`, tags, summary: 'Change settings; what is absent or null stays' },
     })
-    .input(PartnerSettingsUpdateRequest)
-    .output(PartnerSettingsResponse)
-    .mutation(async ({ ctx, input }) =>
-      toPartnerSettings(
-        await changePartnerSettings(ctx.app, ctx.actor, {
-          withdrawalEnabled: input.withdrawal_enabled ?? null,
-          withdrawalMinAmountKopeks: input.withdrawal_min_amount_kopeks ?? null,
-          withdrawalCooldownDays: input.withdrawal_cooldown_days ?? null,
-          withdrawalRequisitesText: input.withdrawal_requisites_text ?? null,
-          partnerSectionVisible: input.partner_section_visible ?? null,
-          referralProgramEnabled: input.referral_program_enabled ?? null,
-        }),
-      ),
-    ),
+    .input(fromWire(PartnerSettingsUpdateRequest))
+    .output(toWire(PartnerSettingsResponse))
+    .mutation(({ ctx, input }) => changePartnerSettings(ctx.app, ctx.actor, input)),
 
   applications: adminProcedure('partners:read')
     .meta({ openapi: { method: 'GET', path: `${BASE}/applications`, tags, summary: 'List applications, newest first' } })
-    .input(ApplicationListQuery)
-    .output(AdminPartnerApplicationsResponse)
-    .query(async ({ ctx, input: { status = null, limit, offset } }) => {
-      const { items, total } = await listPartnerApplications(ctx.app, status, { limit, offset });
-      return { items: items.map(toAdminApplication), total };
-    }),
+    .input(fromWire(ApplicationListQuery))
+    .output(toWire(AdminPartnerApplicationsResponse))
+    .query(({ ctx, input }) => listPartnerApplications(ctx.app, input)),
 
   approve: adminProcedure('partners:approve')
     .meta({
@@ -80,10 +82,10 @@ export const adminPartnersRouter = router({
         summary: 'Make an applicant a partner',
       },
     })
-    .input(ApplicationPath.extend(AdminApproveRequest.shape))
+    .input(fromWire(ApplicationPath.extend(AdminApproveRequest.shape)))
     .output(SuccessResponse)
-    .mutation(async ({ ctx, input: { application_id: id, commission_percent: percent, comment = null } }) => {
-      await decideApplication(ctx.app, ctx.actor, id, { status: 'approved', percent, comment });
+    .mutation(async ({ ctx, input: { applicationId, commissionPercent: percent, comment } }) => {
+      await decideApplication(ctx.app, ctx.actor, applicationId, { status: 'approved', percent, comment });
       return done;
     }),
 
@@ -91,10 +93,10 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Decline an application' },
     })
-    .input(ApplicationPath.extend(AdminRejectRequest.shape))
+    .input(fromWire(ApplicationPath.extend(AdminRejectRequest.shape)))
     .output(SuccessResponse)
-    .mutation(async ({ ctx, input: { application_id: id, comment = null } }) => {
-      await decideApplication(ctx.app, ctx.actor, id, { status: 'rejected', comment });
+    .mutation(async ({ ctx, input: { applicationId, comment } }) => {
+      await decideApplication(ctx.app, ctx.actor, applicationId, { status: 'rejected', comment });
       return done;
     }),
 
@@ -102,49 +104,38 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${BASE}/stats`, tags, summary: 'Partners, applications, referrals and rewards in all' },
     })
-    .output(PartnerTotalsResponse)
-    .query(async ({ ctx }) => {
-      const totals = await readPartnerTotals(ctx.app);
-      return {
-        total_partners: totals.partners,
-        pending_applications: totals.pendingApplications,
-        total_referrals: totals.totalReferrals,
-        total_earnings_kopeks: totals.totalEarningsKopeks,
-      };
-    }),
+    .output(toWire(PartnerTotalsResponse))
+    .query(({ ctx }) => readPartnerTotals(ctx.app)),
 
   list: adminProcedure('partners:read')
     .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'List partners, newest registration first' } })
-    .input(PartnerListQuery)
-    .output(AdminPartnerListResponse)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listApprovedPartners(ctx.app, input);
-      return { items: items.map(toAdminPartner), total };
-    }),
+    .input(fromWire(PartnerListQuery))
+    .output(toWire(AdminPartnerListResponse))
+    .query(({ ctx, input }) => listApprovedPartners(ctx.app, input)),
 
   get: adminProcedure('partners:read')
     .meta({ openapi: { method: 'GET', path: `${BASE}/{user_id}`, tags, summary: 'A user as a partner, with the campaigns' } })
-    .input(PartnerPath)
-    .output(AdminPartnerDetailResponse)
-    .query(async ({ ctx, input }) => toAdminPartnerDetail(await readPartnerDetail(ctx.app, input.user_id))),
+    .input(fromWire(PartnerPath))
+    .output(toWire(AdminPartnerDetailResponse))
+    .query(async ({ ctx, input }) => toDetail(await readPartnerDetail(ctx.app, input.userId))),
 
   updateCommission: adminProcedure('partners:edit')
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/{user_id}/commission`, tags, summary: "Change a partner's commission" },
     })
-    .input(PartnerPath.extend(AdminUpdateCommissionRequest.shape))
-    .output(CommissionAnswer)
-    .mutation(async ({ ctx, input: { user_id: userId, commission_percent: percent } }) => {
-      const { commissionPercent } = await changePartnerCommission(ctx.app, ctx.actor, userId, percent);
-      return { ...done, commission_percent: commissionPercent };
+    .input(fromWire(PartnerPath.extend(AdminUpdateCommissionRequest.shape)))
+    .output(toWire(CommissionAnswer))
+    .mutation(async ({ ctx, input: { userId, commissionPercent } }) => {
+      const saved = await changePartnerCommission(ctx.app, ctx.actor, userId, commissionPercent);
+      return { ...done, ...saved };
     }),
 
   revoke: adminProcedure('partners:revoke')
     .meta({ openapi: { method: 'POST', path: `${BASE}/{user_id}/revoke`, tags, summary: 'End a partnership' } })
-    .input(PartnerPath)
+    .input(fromWire(PartnerPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await revokePartner(ctx.app, ctx.actor, input.user_id);
+      await revokePartner(ctx.app, ctx.actor, input.userId);
       return done;
     }),
 
@@ -157,10 +148,10 @@ export const adminPartnersRouter = router({
         summary: 'Give a campaign to a partner',
       },
     })
-    .input(PartnerCampaignPath)
+    .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)
-    .mutation(async ({ ctx, input: { user_id: userId, campaign_id: campaignId } }) => {
-      await assignCampaignToPartner(ctx.app, ctx.actor, { userId, campaignId });
+    .mutation(async ({ ctx, input }) => {
+      await assignCampaignToPartner(ctx.app, ctx.actor, input);
       return done;
     }),
 
@@ -173,10 +164,10 @@ export const adminPartnersRouter = router({
         summary: 'Take a campaign from a partner',
       },
     })
-    .input(PartnerCampaignPath)
+    .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)
-    .mutation(async ({ ctx, input: { user_id: userId, campaign_id: campaignId } }) => {
-      await unassignCampaignFromPartner(ctx.app, ctx.actor, { userId, campaignId });
+    .mutation(async ({ ctx, input }) => {
+      await unassignCampaignFromPartner(ctx.app, ctx.actor, input);
       return done;
     }),
 });

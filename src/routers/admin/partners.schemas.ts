@@ -81,7 +81,7 @@ export const PartnerTotalsResponse = z
   })
   .meta({ id: 'AdminPartnerTotals' });
 
-const Standing = {
+const PartnerFields = {
   ...Who,
   commission_percent: z.number().nullish(),
   partner_status: z.string(),
@@ -92,14 +92,14 @@ const Standing = {
 
 export const AdminPartnerListResponse = z
   .object({
-    items: z.array(z.object({ ...Standing, total_earnings_kopeks: z.int() }).meta({ id: 'AdminPartnerItem' })),
+    items: z.array(z.object({ ...PartnerFields, total_earnings_kopeks: z.int() }).meta({ id: 'AdminPartnerItem' })),
     total: z.int(),
   })
   .meta({ id: 'AdminPartnerListResponse' });
 
 export const AdminPartnerDetailResponse = z
   .object({
-    ...Standing,
+    ...PartnerFields,
     paid_referrals: z.int(),
     active_referrals: z.int(),
     earnings_all_time: z.int(),

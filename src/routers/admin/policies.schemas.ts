@@ -25,7 +25,8 @@ export const PolicyResponse = z
   })
   .meta({ id: 'PolicyResponse' });
 
-const Effect = z.string().regex(/^(allow|deny)$/);
+/** The contract has a pattern here and no list of values. */
+const Effect = z.string().regex(/^(allow|deny)$/) as unknown as z.ZodType<'allow' | 'deny', string>;
 
 export const PolicyCreateRequest = z
   .object({

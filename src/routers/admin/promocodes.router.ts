@@ -1,10 +1,11 @@
 import { deactivateDiscountOf } from '../../domain/promo/codes/deactivate-discount.ts';
 import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
-import { toAdminPromocode, toNewPromocode, toPromocodeChanges, toUsesAnswer } from '../promocode-wire.ts';
+import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { PromocodeListQuery, PromocodePath } from '../web/promocodes.schemas.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AdminPromocodeCreateRequest,
   AdminPromocodeDetailResponse,
@@ -20,43 +21,43 @@ const tags: [string] = ['Admin Promocodes'];
 export const adminPromocodesRouter = router({
   list: adminProcedure('promocodes:read')
     .meta({ openapi: { method: 'GET', path: '/cabinet/admin/promocodes', tags, summary: 'List promo codes, newest first' } })
-    .input(PromocodeListQuery)
-    .output(AdminPromocodeListResponse)
-    .query(async ({ ctx, input: { is_active: isActive = null, limit, offset } }) => {
+    .input(fromWire(PromocodeListQuery))
+    .output(toWire(AdminPromocodeListResponse))
+    .query(async ({ ctx, input }) => {
       const now = ctx.app.clock.now();
-      const { items, total } = await listPromocodes(ctx.app, { isActive, limit, offset });
-      return { items: items.map((item) => toAdminPromocode(item, now)), total, limit, offset };
+      const { items, total } = await listPromocodes(ctx.app, input);
+      return { ...input, items: items.map((item) => promocodeAnswer(item, now)), total };
     }),
 
   create: adminProcedure('promocodes:create')
     .meta({ openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' } })
-    .input(AdminPromocodeCreateRequest)
-    .output(AdminPromocodeResponse)
+    .input(fromWire(AdminPromocodeCreateRequest))
+    .output(toWire(AdminPromocodeResponse))
     .mutation(async ({ ctx, input }) => {
-      const { first_purchase_only: firstPurchaseOnly, promo_group_id: promoGroupId = null } = input;
-      const request = { ...toNewPromocode(input), firstPurchaseOnly, promoGroupId, createdBy: ctx.actor.userId };
-      return toAdminPromocode(await createPromocode(ctx.app, ctx.actor, request), ctx.app.clock.now());
+      const { promoGroupId = null } = input;
+      const request = { ...withValidity(input), promoGroupId, createdBy: ctx.actor.userId };
+      return promocodeAnswer(await createPromocode(ctx.app, ctx.actor, request), ctx.app.clock.now());
     }),
 
   get: adminProcedure('promocodes:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'A promo code and its uses' },
     })
-    .input(PromocodePath)
-    .output(AdminPromocodeDetailResponse)
+    .input(fromWire(PromocodePath))
+    .output(toWire(AdminPromocodeDetailResponse))
     .query(async ({ ctx, input }) => {
-      const details = await readPromocode(ctx.app, input.promocode_id);
-      return { ...toAdminPromocode(details.promocode, ctx.app.clock.now()), ...toUsesAnswer(details) };
+      const { promocode, ...uses } = await readPromocode(ctx.app, input.promocodeId);
+      return { ...promocodeAnswer(promocode, ctx.app.clock.now()), ...uses };
     }),
 
   update: adminProcedure('promocodes:edit')
     .meta({
       openapi: { method: 'PATCH', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'Change a promo code' },
     })
-    .input(PromocodePath.extend(AdminPromocodeUpdateRequest.shape))
-    .output(AdminPromocodeResponse)
-    .mutation(async ({ ctx, input: { promocode_id: id, ...input } }) =>
-      toAdminPromocode(await changePromocode(ctx.app, ctx.actor, id, toPromocodeChanges(input)), ctx.app.clock.now()),
+    .input(fromWire(PromocodePath.extend(AdminPromocodeUpdateRequest.shape)))
+    .output(toWire(AdminPromocodeResponse))
+    .mutation(async ({ ctx, input: { promocodeId: id, ...changes } }) =>
+      promocodeAnswer(await changePromocode(ctx.app, ctx.actor, id, withValidity(changes)), ctx.app.clock.now()),
     ),
 
   delete: adminProcedure('promocodes:delete')
@@ -68,10 +69,10 @@ export const adminPromocodesRouter = router({
         summary: 'Delete a promo code and its uses',
       },
     })
-    .input(PromocodePath)
+    .input(fromWire(PromocodePath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await deletePromocode(ctx.app, ctx.actor, input.promocode_id);
+      await deletePromocode(ctx.app, ctx.actor, input.promocodeId);
       return { success: true as const };
     }),
 
@@ -84,11 +85,11 @@ export const adminPromocodesRouter = router({
         summary: "End a user's personal discount",
       },
     })
-    .input(DiscountUserPath)
-    .output(DeactivateDiscountResponse)
-    .mutation(async ({ ctx, input: { user_id: userId } }) => {
+    .input(fromWire(DiscountUserPath))
+    .output(toWire(DeactivateDiscountResponse))
+    .mutation(async ({ ctx, input: { userId } }) => {
       const { code, percent } = await deactivateDiscountOf(ctx.app, ctx.actor, userId);
       const message = `Discount of user ${userId} deactivated`;
-      return { success: true, message, deactivated_code: code, discount_percent: percent, user_id: userId };
+      return { success: true, message, deactivatedCode: code, discountPercent: percent, userId };
     }),
 });

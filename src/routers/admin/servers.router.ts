@@ -1,3 +1,6 @@
+import { givenFields } from '../../core/changes.ts';
+import { rublesOf } from '../../core/money.ts';
+import { isFull } from '../../domain/catalog/rules/tariff-access.ts';
 import { toggleServer, toggleTrialServer } from '../../domain/catalog/servers/manage-servers.ts';
 import {
   availabilityStatus,
@@ -10,6 +13,7 @@ import {
 import { changeServer } from '../../domain/catalog/servers/save-server.ts';
 import { syncServersOrRefuse } from '../../domain/catalog/sync-servers.ts';
 import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AdminServerListQuery,
   AdminServerPath,
@@ -25,71 +29,44 @@ import {
 const tags: [string] = ['Cabinet Admin Servers'];
 const GROUP_TEXTS = { noGroups: 'Select at least one promo group', unknownGroups: 'Promo groups not found' };
 
-function toListItem(server: DatedServer) {
+function listItem(server: DatedServer) {
   return {
-    id: server.id,
-    squad_uuid: server.squadUuid,
-    display_name: server.displayName,
-    original_name: server.originalName,
-    country_code: server.countryCode,
-    is_available: server.isAvailable,
-    is_trial_eligible: server.isTrialEligible,
-    price_kopeks: server.priceKopeks,
-    price_rubles: server.priceKopeks / 100,
-    max_users: server.maxUsers,
-    current_users: server.currentUsers,
-    sort_order: server.sortOrder,
-    is_full: server.maxUsers !== null && server.currentUsers >= server.maxUsers,
-    availability_status: availabilityStatus(server),
-    created_at: server.createdAt,
+    ...server,
+    priceRubles: rublesOf(server.priceKopeks),
+    isFull: isFull(server),
+    availabilityStatus: availabilityStatus(server),
   };
 }
 
-function toDetail({ server, promoGroups, activeSubscriptions, tariffsUsing }: ServerForm) {
-  return {
-    ...toListItem(server),
-    description: server.description,
-    promo_groups: promoGroups.map((group) => ({ ...group, is_selected: server.allowedPromoGroupIds.includes(group.id) })),
-    active_subscriptions: activeSubscriptions,
-    tariffs_using: tariffsUsing,
-    updated_at: server.updatedAt,
-  };
+function serverDetail({ server, promoGroups, ...usage }: ServerForm) {
+  const groups = promoGroups.map((group) => ({ ...group, isSelected: server.allowedPromoGroupIds.includes(group.id) }));
+  return { ...listItem(server), ...usage, promoGroups: groups };
 }
 
 export const adminServersRouter = router({
   list: adminProcedure('servers:read')
     .meta({ openapi: { method: 'GET', path: '/cabinet/admin/servers', tags, summary: 'List servers' } })
-    .input(AdminServerListQuery)
-    .output(CabinetServersServerListResponse)
+    .input(fromWire(AdminServerListQuery))
+    .output(toWire(CabinetServersServerListResponse))
     .query(async ({ ctx, input }) => {
-      const servers = await listServers(ctx.app, { includeUnavailable: input.include_unavailable });
-      return { servers: servers.map(toListItem), total: servers.length };
+      const servers = await listServers(ctx.app, { includeUnavailable: input.includeUnavailable });
+      return { servers: servers.map(listItem), total: servers.length };
     }),
 
   get: adminProcedure('servers:read')
     .meta({ openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Read a server' } })
-    .input(AdminServerPath)
-    .output(ServerDetailResponse)
-    .query(async ({ ctx, input }) => toDetail(await readServerForm(ctx.app, input.server_id))),
+    .input(fromWire(AdminServerPath))
+    .output(toWire(ServerDetailResponse))
+    .query(async ({ ctx, input }) => serverDetail(await readServerForm(ctx.app, input.serverId))),
 
   update: adminProcedure('servers:edit')
     .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Change a server' } })
-    .input(AdminServerPath.extend(CabinetServersServerUpdateRequest.shape))
-    .output(ServerDetailResponse)
-    .mutation(async ({ ctx, input }) => {
-      const changes = {
-        displayName: input.display_name ?? undefined,
-        description: input.description ?? undefined,
-        countryCode: input.country_code ?? undefined,
-        isAvailable: input.is_available ?? undefined,
-        isTrialEligible: input.is_trial_eligible ?? undefined,
-        priceKopeks: input.price_kopeks ?? undefined,
-        maxUsers: input.max_users === 0 ? null : (input.max_users ?? undefined),
-        sortOrder: input.sort_order ?? undefined,
-        promoGroupIds: input.promo_group_ids ?? undefined,
-      };
-      await changeServer(ctx.app, ctx.actor, input.server_id, changes, GROUP_TEXTS);
-      return toDetail(await readServerForm(ctx.app, input.server_id));
+    .input(fromWire(AdminServerPath.extend(CabinetServersServerUpdateRequest.shape)))
+    .output(toWire(ServerDetailResponse))
+    .mutation(async ({ ctx, input: { serverId, ...input } }) => {
+      const changes = { ...givenFields(input), ...(input.maxUsers === 0 && { maxUsers: null }) };
+      await changeServer(ctx.app, ctx.actor, serverId, changes, GROUP_TEXTS);
+      return serverDetail(await readServerForm(ctx.app, serverId));
     }),
 
   toggle: adminProcedure('servers:edit')
@@ -101,11 +78,11 @@ export const adminServersRouter = router({
         summary: 'Put a server on or off sale',
       },
     })
-    .input(AdminServerPath)
-    .output(ServerToggleResponse)
+    .input(fromWire(AdminServerPath))
+    .output(toWire(ServerToggleResponse))
     .mutation(async ({ ctx, input }) => {
-      const isAvailable = await toggleServer(ctx.app, ctx.actor, input.server_id);
-      return { id: input.server_id, is_available: isAvailable, message: isAvailable ? 'Server enabled' : 'Server disabled' };
+      const isAvailable = await toggleServer(ctx.app, ctx.actor, input.serverId);
+      return { id: input.serverId, isAvailable, message: isAvailable ? 'Server enabled' : 'Server disabled' };
     }),
 
   toggleTrial: adminProcedure('servers:edit')
@@ -117,35 +94,25 @@ export const adminServersRouter = router({
         summary: 'Allow or forbid trials on a server',
       },
     })
-    .input(AdminServerPath)
-    .output(ServerTrialToggleResponse)
+    .input(fromWire(AdminServerPath))
+    .output(toWire(ServerTrialToggleResponse))
     .mutation(async ({ ctx, input }) => {
-      const isEligible = await toggleTrialServer(ctx.app, ctx.actor, input.server_id);
+      const isEligible = await toggleTrialServer(ctx.app, ctx.actor, input.serverId);
       const message = isEligible ? 'Server may be used for trials' : 'Server is no longer used for trials';
-      return { id: input.server_id, is_trial_eligible: isEligible, message };
+      return { id: input.serverId, isTrialEligible: isEligible, message };
     }),
 
   stats: adminProcedure('servers:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}/stats', tags, summary: 'Numbers of a server' } })
-    .input(AdminServerPath)
-    .output(ServerStatsResponse)
-    .query(async ({ ctx, input }) => {
-      const { server, active, trial, usagePercent } = await serverStats(ctx.app, input.server_id);
-      return {
-        id: server.id,
-        display_name: server.displayName,
-        squad_uuid: server.squadUuid,
-        current_users: server.currentUsers,
-        max_users: server.maxUsers,
-        active_subscriptions: active,
-        trial_subscriptions: trial,
-        usage_percent: usagePercent,
-      };
-    }),
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}/stats', tags, summary: 'Statistics of a server' },
+    })
+    .input(fromWire(AdminServerPath))
+    .output(toWire(ServerStatsResponse))
+    .query(({ ctx, input }) => serverStats(ctx.app, input.serverId)),
 
   sync: adminProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/cabinet/admin/servers/sync', tags, summary: 'Read the servers from the panel' } })
-    .output(CabinetServersServerSyncResponse)
+    .output(toWire(CabinetServersServerSyncResponse))
     .mutation(async ({ ctx }) => {
       const { created, updated, removed } = await syncServersOrRefuse(ctx.app);
       return { created, updated, removed, message: `Created: ${created}, updated: ${updated}, removed: ${removed}` };

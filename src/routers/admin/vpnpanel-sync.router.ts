@@ -1,18 +1,10 @@
-import { migrateSquad, previewMigration } from '../../domain/provisioning/migration/migrate-squad.ts';
 import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../domain/provisioning/sync/auto-sync.ts';
-import { recommendSync } from '../../domain/provisioning/sync/recommend.ts';
-import { startServerSync, startSync } from '../../domain/provisioning/sync/start-sync.ts';
+import { startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
 import { editorOf } from '../setting-wire.ts';
-import { adminProcedure, router } from '../trpc.ts';
-import {
-  toAutoRunAnswer,
-  toAutoStatusAnswer,
-  toMigrationAnswer,
-  toPreviewAnswer,
-  toRecommendationAnswer,
-  toSyncAnswer,
-} from '../vpnpanel-sync-wire.ts';
-import { MigrationPath } from '../web/vpnpanel-sync.schemas.ts';
+import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
+import { toAutoRun, toAutoStatus, toSync } from '../vpnpanel-sync-wire.ts';
+import { toWire } from '../wire.ts';
 import {
   AutoSyncRunResponse,
   AutoSyncStatus,
@@ -28,38 +20,22 @@ const tags: [string] = ['Cabinet Admin VpnPanel'];
 const reading = adminProcedure('vpnpanel:read');
 const syncing = adminProcedure('vpnpanel:sync');
 
-/** This door's name of the text is `message`. */
-const withMessage = <T extends { text: string }>({ text, ...answer }: T) => ({ ...answer, message: text });
-
 export const adminVpnpanelSyncRouter = router({
-  migrationPreview: reading
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/cabinet/admin/vpnpanel/squads/{squad_uuid}/migration-preview',
-        tags,
-        summary: 'What moving away from a squad would touch',
-      },
-    })
-    .input(MigrationPath)
-    .output(MigrationPreviewResponse)
-    .query(async ({ ctx, input }) => toPreviewAnswer(await previewMigration(ctx.app, input.squad_uuid))),
-
-  migrate: adminProcedure('vpnpanel:manage')
-    .meta({
-      openapi: {
-        method: 'POST',
-        path: '/cabinet/admin/vpnpanel/squads/migrate',
-        tags,
-        summary: 'Move subscriptions to another squad',
-      },
-    })
-    .input(MigrationRequest)
-    .output(MigrationResponse)
-    .mutation(async ({ ctx, input }) => {
-      const request = { sourceUuid: input.source_uuid, targetUuid: input.target_uuid };
-      return withMessage(toMigrationAnswer(await migrateSquad(ctx.app, ctx.actor, request)));
-    }),
+  ...vpnpanelSyncProcedures({
+    reading: procedureFor(reading),
+    managing: procedureFor(adminProcedure('vpnpanel:manage')),
+    syncing: procedureFor(syncing),
+    base: '/cabinet/admin/vpnpanel',
+    tag: 'Cabinet Admin VpnPanel',
+    previewNeedsPanel: false,
+    schemas: {
+      preview: MigrationPreviewResponse,
+      migrationRequest: MigrationRequest,
+      fromPanelRequest: SyncMode,
+      migration: MigrationResponse,
+      sync: SyncResponse,
+    },
+  }),
 
   autoStatus: reading
     .meta({
@@ -70,8 +46,8 @@ export const adminVpnpanelSyncRouter = router({
         summary: 'State of the automatic synchronisation',
       },
     })
-    .output(AutoSyncStatus)
-    .query(async ({ ctx }) => toAutoStatusAnswer(await readAutoSync(ctx.app))),
+    .output(toWire(AutoSyncStatus))
+    .query(async ({ ctx }) => toAutoStatus(await readAutoSync(ctx.app))),
 
   toggleAuto: syncing
     .meta({
@@ -102,30 +78,8 @@ export const adminVpnpanelSyncRouter = router({
         summary: 'Run the automatic synchronisation now',
       },
     })
-    .output(AutoSyncRunResponse)
-    .mutation(async ({ ctx }) => toAutoRunAnswer(await runAutoSyncNow(ctx.app, ctx.actor))),
-
-  fromPanel: syncing
-    .meta({
-      openapi: {
-        method: 'POST',
-        path: '/cabinet/admin/vpnpanel/sync/from-panel',
-        tags,
-        summary: 'Take over what the panel holds',
-      },
-    })
-    .input(SyncMode)
-    .output(SyncResponse)
-    .mutation(async ({ ctx, input }) =>
-      withMessage(toSyncAnswer(await startSync(ctx.app, ctx.actor, { kind: 'from_panel', mode: input.mode }))),
-    ),
-
-  toPanel: syncing
-    .meta({
-      openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/sync/to-panel', tags, summary: 'Bring the panel in step' },
-    })
-    .output(SyncResponse)
-    .mutation(async ({ ctx }) => withMessage(toSyncAnswer(await startSync(ctx.app, ctx.actor, { kind: 'to_panel' })))),
+    .output(toWire(AutoSyncRunResponse))
+    .mutation(async ({ ctx }) => toAutoRun(await runAutoSyncNow(ctx.app, ctx.actor))),
 
   servers: syncing
     .meta({
@@ -137,53 +91,8 @@ export const adminVpnpanelSyncRouter = router({
       },
     })
     .output(SyncResponse)
-    .mutation(async ({ ctx }) => withMessage(toSyncAnswer(await startServerSync(ctx.app, ctx.actor)))),
-
-  validate: syncing
-    .meta({
-      openapi: {
-        method: 'POST',
-        path: '/cabinet/admin/vpnpanel/sync/subscriptions/validate',
-        tags,
-        summary: 'Repair subscriptions that cannot be right',
-      },
-    })
-    .output(SyncResponse)
-    .mutation(async ({ ctx }) => withMessage(toSyncAnswer(await startSync(ctx.app, ctx.actor, { kind: 'validate' })))),
-
-  cleanup: syncing
-    .meta({
-      openapi: {
-        method: 'POST',
-        path: '/cabinet/admin/vpnpanel/sync/subscriptions/cleanup',
-        tags,
-        summary: 'Disable subscriptions whose panel user is gone',
-      },
-    })
-    .output(SyncResponse)
-    .mutation(async ({ ctx }) => withMessage(toSyncAnswer(await startSync(ctx.app, ctx.actor, { kind: 'cleanup' })))),
-
-  statuses: syncing
-    .meta({
-      openapi: {
-        method: 'POST',
-        path: '/cabinet/admin/vpnpanel/sync/subscriptions/statuses',
-        tags,
-        summary: 'Take over statuses from the panel',
-      },
-    })
-    .output(SyncResponse)
-    .mutation(async ({ ctx }) => withMessage(toSyncAnswer(await startSync(ctx.app, ctx.actor, { kind: 'statuses' })))),
-
-  recommendations: reading
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/cabinet/admin/vpnpanel/sync/recommendations',
-        tags,
-        summary: 'Which synchronisation makes sense now',
-      },
-    })
-    .output(SyncResponse)
-    .query(async ({ ctx }) => withMessage(toRecommendationAnswer(await recommendSync(ctx.app)))),
+    .mutation(async ({ ctx }) => {
+      const { text, ...answer } = toSync(await startServerSync(ctx.app, ctx.actor));
+      return { ...answer, message: text };
+    }),
 });

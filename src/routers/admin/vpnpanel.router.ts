@@ -1,9 +1,6 @@
-import { z } from 'zod';
 import { refuse } from '../../core/errors.ts';
 import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
-import { readNodeStatistics, readNodeUsage } from '../../domain/provisioning/nodes/read-node-usage.ts';
-import { listNodes, nodeNotFound, nodesOverview, nodesRealtime, readNode } from '../../domain/provisioning/nodes/read-nodes.ts';
-import { readPanelStatus, readSystem } from '../../domain/provisioning/nodes/read-system.ts';
+import { nodeNotFound, nodesOverview } from '../../domain/provisioning/nodes/read-nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
 import {
   createSquad,
@@ -18,20 +15,11 @@ import {
   readSquadWithServer,
   type SquadWithServer,
 } from '../../domain/provisioning/squads/read-squads.ts';
-import { FreeForm } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
-import {
-  listOf,
-  toInboundItem,
-  toNodeAnswer,
-  toSquadAnswer,
-  toStatisticsAnswer,
-  toStatusAnswer,
-  toSystemAnswer,
-  toUsageRange,
-  toUsageRow,
-} from '../vpnpanel-wire.ts';
-import { NodePath, NodeUsageQuery, SquadPath } from '../web/vpnpanel.schemas.ts';
+import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
+import { listOf, toInbound, toNode, toSquad } from '../vpnpanel-wire.ts';
+import { NodePath, SquadPath } from '../web/vpnpanel.schemas.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   CabinetVpnPanelNodesOverview,
   CabinetVpnPanelVpnPanelStatusResponse,
@@ -56,93 +44,50 @@ const reading = adminProcedure('vpnpanel:read');
 const changing = adminProcedure('vpnpanel:manage');
 const NODE_DONE = { enable: 'Node enabled', disable: 'Node disabled', restart: 'Node restart initiated' } as const;
 
+/** Fields of the squad's server here; all null without one. */
 function toSquadWithServer({ squad, server }: SquadWithServer) {
   return {
-    ...toSquadAnswer(squad),
-    local_id: server?.id ?? null,
-    display_name: server?.displayName ?? null,
-    country_code: server?.countryCode ?? null,
-    is_available: server?.isAvailable ?? null,
-    is_trial_eligible: server?.isTrialEligible ?? null,
-    price_kopeks: server?.priceKopeks ?? null,
-    max_users: server?.maxUsers ?? null,
-    current_users: server?.currentUsers ?? null,
-    is_synced: server !== null,
+    ...toSquad(squad),
+    localId: server?.id ?? null,
+    displayName: server?.displayName ?? null,
+    countryCode: server?.countryCode ?? null,
+    isAvailable: server?.isAvailable ?? null,
+    isTrialEligible: server?.isTrialEligible ?? null,
+    priceKopeks: server?.priceKopeks ?? null,
+    maxUsers: server?.maxUsers ?? null,
+    currentUsers: server?.currentUsers ?? null,
+    isSynced: server !== null,
   };
 }
 
-/** @throws AppError 400 with `failure` when the panel has no such thing or did not do it (spec 06 section 11) */
+/** @throws AppError 400 with `failure` when the panel has no such object or did not make the change (spec 06 section 11) */
 function doneOrRefuse<T>(result: PanelOutcome<T>, failure: string): T {
   if (result.outcome === 'done') return result.value;
   throw refuse('panel_refused', 400, failure);
 }
 
 export const adminVpnpanelRouter = router({
-  status: reading
-    .meta({
-      openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/status', tags, summary: 'Is the panel configured and there?' },
-    })
-    .output(CabinetVpnPanelVpnPanelStatusResponse)
-    .query(async ({ ctx }) => toStatusAnswer(await readPanelStatus(ctx.app))),
-
-  system: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/system', tags, summary: 'The panel at a glance' } })
-    .output(SystemStatsResponse)
-    .query(async ({ ctx }) => toSystemAnswer(await readSystem(ctx.app))),
-
-  nodes: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes', tags, summary: 'List nodes' } })
-    .output(NodesListResponse)
-    .query(async ({ ctx }) => listOf((await listNodes(ctx.app)).map(toNodeAnswer))),
+  ...vpnpanelReadProcedures({
+    reading: procedureFor(reading),
+    base: '/cabinet/admin/vpnpanel',
+    tag: 'Cabinet Admin VpnPanel',
+    schemas: {
+      status: CabinetVpnPanelVpnPanelStatusResponse,
+      system: SystemStatsResponse,
+      nodes: NodesListResponse,
+      node: NodeInfo,
+      nodeStatistics: NodeStatisticsResponse,
+      nodeUsage: NodeUsageResponse,
+    },
+  }),
 
   nodesOverview: reading
     .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/overview', tags, summary: 'Nodes and their counts' } })
-    .output(CabinetVpnPanelNodesOverview)
+    .output(toWire(CabinetVpnPanelNodesOverview))
     .query(async ({ ctx }) => {
       const { usersOnline, nodes, ...counts } = await nodesOverview(ctx.app);
-      return { ...counts, total_users_online: usersOnline, nodes: nodes.map(toNodeAnswer) };
+      return { ...counts, totalUsersOnline: usersOnline, nodes: nodes.map(toNode) };
     }),
-
-  nodesRealtime: reading
-    .meta({
-      openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/realtime', tags, summary: 'What nodes move at present' },
-    })
-    .output(z.array(FreeForm))
-    .query(({ ctx }) => nodesRealtime(ctx.app)),
-
-  node: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/{node_uuid}', tags, summary: 'Read a node' } })
-    .input(NodePath)
-    .output(NodeInfo)
-    .query(async ({ ctx, input }) => toNodeAnswer(await readNode(ctx.app, input.node_uuid))),
-
-  nodeStatistics: reading
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/cabinet/admin/vpnpanel/nodes/{node_uuid}/statistics',
-        tags,
-        summary: 'A node with its numbers',
-      },
-    })
-    .input(NodePath)
-    .output(NodeStatisticsResponse)
-    .query(async ({ ctx, input }) => toStatisticsAnswer(await readNodeStatistics(ctx.app, input.node_uuid))),
-
-  nodeUsage: reading
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/cabinet/admin/vpnpanel/nodes/{node_uuid}/usage',
-        tags,
-        summary: 'Usage of a node by day',
-      },
-    })
-    .input(NodeUsageQuery)
-    .output(NodeUsageResponse)
-    .query(async ({ ctx, input }) => ({
-      items: (await readNodeUsage(ctx.app, input.node_uuid, toUsageRange(input))).map(toUsageRow),
-    })),
 
   nodeAction: changing
     .meta({
@@ -153,21 +98,21 @@ export const adminVpnpanelRouter = router({
         summary: 'Enable, disable, restart a node',
       },
     })
-    .input(NodePath.extend(NodeActionRequest.shape))
-    .output(NodeActionResponse)
-    .mutation(async ({ ctx, input: { node_uuid: uuid, action } }) => {
-      const result = await runNodeAction(ctx.app, ctx.actor, uuid, action);
+    .input(fromWire(NodePath.extend(NodeActionRequest.shape)))
+    .output(toWire(NodeActionResponse))
+    .mutation(async ({ ctx, input: { nodeUuid, action } }) => {
+      const result = await runNodeAction(ctx.app, ctx.actor, nodeUuid, action);
       if (result.outcome === 'absent' && action !== 'restart') throw nodeNotFound();
       const { isDisabled } = doneOrRefuse(result, `Failed to ${action} node`);
-      return { success: true, message: NODE_DONE[action], is_disabled: isDisabled };
+      return { success: true, message: NODE_DONE[action], isDisabled };
     }),
 
   restartAllNodes: changing
     .meta({ openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/nodes/restart-all', tags, summary: 'Restart all nodes' } })
-    .output(NodeActionResponse)
+    .output(toWire(NodeActionResponse))
     .mutation(async ({ ctx }) => {
       doneOrRefuse(await restartAllNodes(ctx.app, ctx.actor), 'Failed to restart all nodes');
-      return { success: true, message: 'All nodes restart initiated', is_disabled: null };
+      return { success: true, message: 'All nodes restart initiated', isDisabled: null };
     }),
 
   squads: reading
@@ -179,16 +124,15 @@ export const adminVpnpanelRouter = router({
         summary: 'List internal squads with their servers',
       },
     })
-    .output(SquadsListResponse)
+    .output(toWire(SquadsListResponse))
     .query(async ({ ctx }) => listOf((await listSquadsWithServers(ctx.app)).map(toSquadWithServer))),
 
   createSquad: changing
     .meta({ openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/squads', tags, summary: 'Create an internal squad' } })
-    .input(SquadCreateRequest)
+    .input(fromWire(SquadCreateRequest))
     .output(SquadOperationResponse)
     .mutation(async ({ ctx, input }) => {
-      const request = { name: input.name, inboundUuids: input.inbound_uuids };
-      const { uuid } = doneOrRefuse(await createSquad(ctx.app, ctx.actor, request), 'Failed to create squad');
+      const { uuid } = doneOrRefuse(await createSquad(ctx.app, ctx.actor, input), 'Failed to create squad');
       return { success: true, message: 'Squad created', data: { uuid } };
     }),
 
@@ -196,15 +140,15 @@ export const adminVpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' },
     })
-    .input(SquadPath)
-    .output(SquadDetailResponse)
+    .input(fromWire(SquadPath))
+    .output(toWire(SquadDetailResponse))
     .query(async ({ ctx, input }) => {
-      const found = await readSquadWithServer(ctx.app, input.squad_uuid);
+      const found = await readSquadWithServer(ctx.app, input.squadUuid);
       return {
         ...toSquadWithServer(found),
         description: found.server?.description ?? null,
-        sort_order: found.server?.sortOrder ?? null,
-        active_subscriptions: found.activeSubscriptions,
+        sortOrder: found.server?.sortOrder ?? null,
+        activeSubscriptions: found.activeSubscriptions,
       };
     }),
 
@@ -217,14 +161,13 @@ export const adminVpnpanelRouter = router({
         summary: 'Change an internal squad',
       },
     })
-    .input(SquadPath.extend(SquadUpdateRequest.shape))
+    .input(fromWire(SquadPath.extend(SquadUpdateRequest.shape)))
     .output(SquadOperationResponse)
-    .mutation(async ({ ctx, input }) => {
-      const changes = { name: input.name ?? undefined, inboundUuids: input.inbound_uuids ?? undefined };
-      const result = await updateSquad(ctx.app, ctx.actor, input.squad_uuid, changes);
+    .mutation(async ({ ctx, input: { squadUuid, ...changes } }) => {
+      const result = await updateSquad(ctx.app, ctx.actor, squadUuid, changes);
       const isNothing = result.outcome === 'failed' && result.reason === NO_UPDATE_DATA;
       doneOrRefuse(result, isNothing ? NO_UPDATE_DATA : 'Failed to update squad');
-      return { success: true, message: 'Squad updated', data: { uuid: input.squad_uuid } };
+      return { success: true, message: 'Squad updated', data: { uuid: squadUuid } };
     }),
 
   deleteSquad: changing
@@ -236,10 +179,10 @@ export const adminVpnpanelRouter = router({
         summary: 'Delete an internal squad',
       },
     })
-    .input(SquadPath)
+    .input(fromWire(SquadPath))
     .output(SquadOperationResponse)
     .mutation(async ({ ctx, input }) => {
-      doneOrRefuse(await deleteSquad(ctx.app, ctx.actor, input.squad_uuid), 'Failed to delete squad');
+      doneOrRefuse(await deleteSquad(ctx.app, ctx.actor, input.squadUuid), 'Failed to delete squad');
       return { success: true, message: 'Squad deleted', data: null };
     }),
 
@@ -252,16 +195,16 @@ export const adminVpnpanelRouter = router({
         summary: 'Do something with a squad',
       },
     })
-    .input(SquadPath.extend(SquadActionRequest.shape))
+    .input(fromWire(SquadPath.extend(SquadActionRequest.shape)))
     .output(SquadOperationResponse)
-    .mutation(async ({ ctx, input: { squad_uuid: uuid, action, name = null, inbound_uuids: inboundUuids = null } }) => {
-      const result = await runSquadAction(ctx.app, ctx.actor, uuid, { action, name, inboundUuids });
-      if (result.outcome === 'done') return { success: true, message: `Squad ${action} done`, data: null };
+    .mutation(async ({ ctx, input: { squadUuid, ...request } }) => {
+      const result = await runSquadAction(ctx.app, ctx.actor, squadUuid, request);
+      if (result.outcome === 'done') return { success: true, message: `Squad ${request.action} done`, data: null };
       return { success: false, message: result.outcome === 'absent' ? 'Squad not found' : result.reason, data: null };
     }),
 
   inbounds: reading
     .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/inbounds', tags, summary: 'List inbounds' } })
     .output(InboundsListResponse)
-    .query(async ({ ctx }) => listOf((await listPanelInbounds(ctx.app)).map(toInboundItem))),
+    .query(async ({ ctx }) => listOf((await listPanelInbounds(ctx.app)).map(toInbound))),
 });

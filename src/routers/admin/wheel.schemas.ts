@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
+import { Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `Admin Fortune Wheel` (spec 04 section 13.6). */
 
@@ -44,7 +44,7 @@ export const AdminWheelConfigResponse = z
     promo_prefix: z.string(),
     promo_validity_days: z.int(),
     prizes: WheelPrizeAdminResponse.array(),
-    /** What the chances of the active prizes come to for a spin paid in stars; beyond the contract (spec 04 section 13.3). */
+    /** Average payout of a spin paid in stars, in percent; beyond the contract (spec 04 section 13.3). */
     expected_rtp_percent: z.number().nullable(),
     created_at: Moment.nullish(),
     updated_at: Moment.nullish(),
@@ -110,6 +110,18 @@ const period = { date_from: MomentInput.nullish(), date_to: MomentInput.nullish(
 
 export const WheelStatisticsQuery = z.object(period);
 
+const SpinSum = z.object({ count: z.int(), total_kopeks: z.int() });
+
+const PrizeSum = SpinSum.extend({ prize_type: z.string(), display_name: z.string() });
+
+const TopWin = z.object({
+  user_id: z.int(),
+  username: z.string().nullable(),
+  prize_display_name: z.string(),
+  prize_value_kopeks: z.int(),
+  created_at: Moment,
+});
+
 export const WheelStatisticsResponse = z
   .object({
     total_spins: z.int(),
@@ -117,9 +129,9 @@ export const WheelStatisticsResponse = z
     total_payout_kopeks: z.int(),
     actual_rtp_percent: z.number(),
     configured_rtp_percent: z.int(),
-    spins_by_payment_type: FreeForm,
-    prizes_distribution: FreeForm.array(),
-    top_wins: FreeForm.array(),
+    spins_by_payment_type: z.record(z.string(), SpinSum),
+    prizes_distribution: PrizeSum.array(),
+    top_wins: TopWin.array(),
     period_from: z.string().nullish(),
     period_to: z.string().nullish(),
   })

@@ -1,10 +1,10 @@
 import { signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
 import { pollDeepLink } from '../../domain/identity/deeplink/poll-sign-in.ts';
 import { requestDeepLink } from '../../domain/identity/deeplink/request-sign-in.ts';
-import { signInWithIdToken } from '../../domain/identity/messenger/sign-in-with-id-token.ts';
-import { signInWithWidget } from '../../domain/identity/messenger/sign-in-with-widget.ts';
+import { signInWithIdToken, signInWithWidget } from '../../domain/identity/messenger/sign-in-with-signed-data.ts';
 import { signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
 import { router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
 import { limitedProcedure } from './limited-procedure.ts';
@@ -14,43 +14,44 @@ const post = <P extends string>(path: P, summary: string) => ({
   openapi: { method: 'POST' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
 });
 
-/** Ways in that the messenger vouches for (spec 01 section 5.1). */
+/** Sign-ins by data that the messenger signed (spec 01 section 5.1). */
 export const messengerSignIn = {
   messenger: limitedProcedure('messenger', 10)
     .meta(post('messenger', "Sign in with the messenger mini-app's signed data"))
-    .input(schemas.MessengerAuthRequest)
-    .output(schemas.AuthResponse)
+    .input(fromWire(schemas.MessengerAuthRequest))
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
-      const request = { initData: input.init_data, referralCode: input.referral_code ?? null };
+      const request = { initData: input.initData, referralCode: input.referralCode ?? null };
       return answerSignIn(ctx.app, await signInWithInitData(ctx.app, request), input);
     }),
 
   messengerWidget: limitedProcedure('messenger/widget', 10)
     .meta(post('messenger/widget', "Sign in with the messenger's login widget"))
     .input(schemas.MessengerWidgetAuthRequest)
-    .output(schemas.AuthResponse)
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
+      // The widget's fields keep their names, because the signature covers the names.
       const { campaign_slug, referral_code, ...data } = input;
       const signIn = await signInWithWidget(ctx.app, data, referral_code ?? null);
-      return answerSignIn(ctx.app, signIn, { campaign_slug, referral_code });
+      return answerSignIn(ctx.app, signIn, { campaignSlug: campaign_slug, referralCode: referral_code });
     }),
 
   messengerOidc: limitedProcedure('messenger/oidc', 10)
     .meta(post('messenger/oidc', "Sign in with the messenger's OpenID Connect token"))
-    .input(schemas.MessengerOIDCAuthRequest)
-    .output(schemas.AuthResponse)
+    .input(fromWire(schemas.MessengerOIDCAuthRequest))
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
-      const signIn = await signInWithIdToken(ctx.app, input.id_token, input.referral_code ?? null);
+      const signIn = await signInWithIdToken(ctx.app, input.idToken, input.referralCode ?? null);
       return answerSignIn(ctx.app, signIn, input);
     }),
 };
 
-/** The link that a purchase shows to its new buyer (spec 01 section 5.3). */
+/** Sign-in by the link that a purchase shows to its new buyer (spec 01 section 5.3). */
 export const linkTokenSignIn = {
   autoLogin: limitedProcedure('login/auto', 5)
     .meta(post('login/auto', 'Sign in with the one-time token of a purchase'))
-    .input(schemas.AutoLoginRequest)
-    .output(schemas.AuthResponse)
+    .input(fromWire(schemas.AutoLoginRequest))
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithAutoLogin(ctx.app, input.token))),
 };
 
@@ -58,15 +59,12 @@ export const linkTokenSignIn = {
 export const deepLinkRouter = router({
   request: limitedProcedure('deeplink/request', 10)
     .meta(post('deeplink/request', 'Begin a sign-in that is confirmed in the bot'))
-    .output(schemas.DeepLinkTokenResponse)
-    .mutation(async ({ ctx }) => {
-      const { token, botUsername, expiresIn } = await requestDeepLink(ctx.app, { ip: ctx.ip, device: ctx.userAgent });
-      return { token, bot_username: botUsername, expires_in: expiresIn };
-    }),
+    .output(toWire(schemas.DeepLinkTokenResponse))
+    .mutation(({ ctx }) => requestDeepLink(ctx.app, { ip: ctx.ip, device: ctx.userAgent })),
 
   poll: limitedProcedure('deeplink/poll', 60)
     .meta(post('deeplink/poll', 'Ask whether the sign-in was confirmed; 202 while it was not'))
-    .input(schemas.DeepLinkPollRequest)
-    .output(schemas.AuthResponse)
+    .input(fromWire(schemas.DeepLinkPollRequest))
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await pollDeepLink(ctx.app, input.token), input)),
 });

@@ -14,9 +14,10 @@ import { requireUser } from '../../domain/identity/require-user.ts';
 import { closeSession, refreshSession } from '../../domain/identity/sessions/refresh-session.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
 import { deepLinkRouter, linkTokenSignIn, messengerSignIn } from './auth-messenger.router.ts';
-import { toTokenResponse, toUserResponse } from './auth-response.ts';
+import { userAnswer } from './auth-response.ts';
 import { answerSignIn } from './campaign-bonus.ts';
 import { limitedProcedure } from './limited-procedure.ts';
 
@@ -31,28 +32,28 @@ const get = <P extends string>(path: P, summary: string) => ({
 const emailChangeRouter = router({
   request: cabinetProcedure
     .meta(post('email/change', 'Change the own e-mail'))
-    .input(schemas.EmailChangeRequest)
-    .output(schemas.EmailChangeResponse)
+    .input(fromWire(schemas.EmailChangeRequest))
+    .output(toWire(schemas.EmailChangeResponse))
     .mutation(async ({ ctx, input }) => {
-      const change = await requestEmailChange(ctx.app, ctx.actor, { newEmail: input.new_email });
+      const change = await requestEmailChange(ctx.app, ctx.actor, input);
       const message = change.isReplaced
         ? 'Email replaced, verification sent to new address'
         : 'Verification code sent to new email';
-      return { message, new_email: change.newEmail, expires_in_minutes: change.expiresInMinutes };
+      return { message, newEmail: change.newEmail, expiresInMinutes: change.expiresInMinutes };
     }),
 
   verify: cabinetProcedure
     .meta(post('email/change/verify', 'Enter the code that was mailed to the new e-mail'))
-    .input(schemas.EmailChangeVerifyRequest)
-    .output(schemas.EmailChangedAnswer)
+    .input(fromWire(schemas.EmailChangeVerifyRequest))
+    .output(toWire(schemas.EmailChangedAnswer))
     .mutation(async ({ ctx, input }) => {
       const newEmail = await confirmEmailChange(ctx.app, ctx.actor, input.code);
-      return { message: 'Email changed successfully', new_email: newEmail };
+      return { message: 'Email changed successfully', newEmail };
     }),
 
   cancel: cabinetProcedure
     .meta(post('email/change/cancel', 'Drop a pending change of the e-mail'))
-    .output(schemas.MessageAnswer)
+    .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx }) => {
       await cancelEmailChange(ctx.app, ctx.actor);
       return { message: 'Email change cancelled' };
@@ -60,18 +61,18 @@ const emailChangeRouter = router({
 
   status: cabinetProcedure
     .meta(get('email/change/status', 'Pending change of the e-mail'))
-    .output(schemas.EmailChangeStatusAnswer)
+    .output(toWire(schemas.EmailChangeStatusAnswer))
     .query(async ({ ctx }) => {
       const change = await readEmailChange(ctx.app, ctx.actor);
-      return { pending: change !== null, new_email: change?.newEmail ?? null, expires_at: change?.expiresAt ?? null };
+      return { pending: change !== null, newEmail: change?.newEmail ?? null, expiresAt: change?.expiresAt ?? null };
     }),
 });
 
 const emailRouter = router({
   register: cabinetProcedure
     .meta(post('email/register', 'Link an e-mail and a password to the own account'))
-    .input(schemas.EmailRegisterRequest)
-    .output(schemas.EmailLinkedAnswer)
+    .input(fromWire(schemas.EmailRegisterRequest))
+    .output(toWire(schemas.EmailLinkedAnswer))
     .mutation(async ({ ctx, input }) => {
       const { email, requiresVerification } = await linkEmail(ctx.app, ctx.actor, input);
       return { message: requiresVerification ? 'Verification email sent' : 'Email linked successfully', email };
@@ -79,30 +80,23 @@ const emailRouter = router({
 
   registerStandalone: limitedProcedure('email/register/standalone', 5)
     .meta(post('email/register/standalone', 'Create an account with e-mail and password'))
-    .input(schemas.EmailRegisterStandaloneRequest)
-    .output(schemas.RegisterResponse)
+    .input(fromWire(schemas.EmailRegisterStandaloneRequest))
+    .output(toWire(schemas.RegisterResponse))
     .mutation(async ({ ctx, input }) => {
-      const { userId, email, requiresVerification } = await registerAccount(ctx.app, {
-        email: input.email,
-        password: input.password,
-        firstName: input.first_name ?? null,
-        language: input.language,
-        referralCode: input.referral_code ?? null,
-      });
-      if (input.referral_code) await registerReferralAtSignIn(ctx.app, userId, input.referral_code);
-      const message = 'Verification email sent. Please check your inbox.';
-      return { message, email, requires_verification: requiresVerification };
+      const { userId, ...registered } = await registerAccount(ctx.app, input);
+      if (input.referralCode) await registerReferralAtSignIn(ctx.app, userId, input.referralCode);
+      return { message: 'Verification email sent. Please check your inbox.', ...registered };
     }),
 
   verify: limitedProcedure('email/verify', 10)
     .meta(post('email/verify', 'Verify an e-mail by the link that was mailed, and sign in'))
-    .input(schemas.EmailVerifyRequest)
-    .output(schemas.AuthResponse)
+    .input(fromWire(schemas.EmailVerifyRequest))
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await verifyEmail(ctx.app, input.token), input)),
 
   resend: cabinetProcedure
     .meta(post('email/resend', 'Mail a new verification link'))
-    .output(schemas.MessageAnswer)
+    .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx }) => {
       await resendVerification(ctx.app, ctx.actor);
       return { message: 'Verification email sent' };
@@ -110,8 +104,8 @@ const emailRouter = router({
 
   login: limitedProcedure('email/login', 10)
     .meta(post('email/login', 'Sign in with e-mail and password'))
-    .input(schemas.EmailLoginRequest)
-    .output(schemas.AuthResponse)
+    .input(fromWire(schemas.EmailLoginRequest))
+    .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithPassword(ctx.app, input), input)),
 
   change: emailChangeRouter,
@@ -120,8 +114,8 @@ const emailRouter = router({
 const passwordRouter = router({
   forgot: limitedProcedure('password/forgot', 3)
     .meta(post('password/forgot', 'Ask for a link to set a new password'))
-    .input(schemas.PasswordForgotRequest)
-    .output(schemas.MessageAnswer)
+    .input(fromWire(schemas.PasswordForgotRequest))
+    .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx, input }) => {
       await requestPasswordReset(ctx.app, input.email);
       return { message: 'If the email exists, a password reset link has been sent' };
@@ -129,8 +123,8 @@ const passwordRouter = router({
 
   reset: limitedProcedure('password/reset', 5)
     .meta(post('password/reset', 'Set a new password by the link that was mailed'))
-    .input(schemas.PasswordResetRequest)
-    .output(schemas.MessageAnswer)
+    .input(fromWire(schemas.PasswordResetRequest))
+    .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx, input }) => {
       await resetPassword(ctx.app, input);
       return { message: 'Password reset successfully' };
@@ -144,36 +138,36 @@ export const cabinetAuthRouter = router({
 
   refresh: publicProcedure('cabinet')
     .meta(post('refresh', 'Exchange a refresh token for new tokens'))
-    .input(schemas.RefreshTokenRequest)
-    .output(schemas.CabinetAuthTokenResponse)
-    .mutation(async ({ ctx, input }) => toTokenResponse(await refreshSession(ctx.app, input.refresh_token))),
+    .input(fromWire(schemas.RefreshTokenRequest))
+    .output(toWire(schemas.CabinetAuthTokenResponse))
+    .mutation(({ ctx, input }) => refreshSession(ctx.app, input.refreshToken)),
 
   logout: publicProcedure('cabinet')
     .meta(post('logout', 'End a session by its refresh token'))
-    .input(schemas.RefreshTokenRequest)
-    .output(schemas.MessageAnswer)
+    .input(fromWire(schemas.RefreshTokenRequest))
+    .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx, input }) => {
-      await closeSession(ctx.app, input.refresh_token);
+      await closeSession(ctx.app, input.refreshToken);
       return { message: 'Logged out successfully' };
     }),
 
   me: cabinetProcedure
     .meta(get('me', 'The signed-in user'))
-    .output(schemas.CabinetAuthUserResponse)
-    .query(async ({ ctx }) => toUserResponse(await requireUser(ctx.app, ctx.actor.userId))),
+    .output(toWire(schemas.CabinetAuthUserResponse))
+    .query(async ({ ctx }) => userAnswer(await requireUser(ctx.app, ctx.actor.userId))),
 
   permissions: cabinetProcedure
     .meta(get('me/permissions', 'What the signed-in user may do as an administrator'))
-    .output(schemas.OwnPermissionsAnswer)
+    .output(toWire(schemas.OwnPermissionsAnswer))
     .query(async ({ ctx }) => {
       const { permissions, roles, level } = await readOwnAccess(ctx.app, ctx.actor);
-      return { permissions, roles, role_level: level };
+      return { permissions, roles, roleLevel: level };
     }),
 
   isAdmin: cabinetProcedure
     .meta(get('me/is-admin', 'Is the signed-in user an administrator?'))
-    .output(schemas.IsAdminAnswer)
-    .query(async ({ ctx }) => ({ is_admin: await isAdmin(ctx.app, ctx.actor) })),
+    .output(toWire(schemas.IsAdminAnswer))
+    .query(async ({ ctx }) => ({ isAdmin: await isAdmin(ctx.app, ctx.actor) })),
 
   email: emailRouter,
   password: passwordRouter,

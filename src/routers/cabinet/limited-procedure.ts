@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { publicProcedure } from '../trpc.ts';
 
 /**
- * Counts a knock at a door by client address, in windows of a minute (spec 01 section 4.4).
+ * Counts an attempt at an operation by client address, in windows of a minute (spec 01 section 4.4).
  * @throws AppError 429 'Too many requests' | 400 'Unable to determine client IP'
  */
 export async function limitByAddress(ctx: Context, action: string, limit: number): Promise<void> {
@@ -13,7 +13,7 @@ export async function limitByAddress(ctx: Context, action: string, limit: number
   await limitOrRefuse(ctx.app, `rate_limit:ip:${ctx.ip}:${action}`, limit, MINUTE_MS / SECOND_MS);
 }
 
-/** A sign-in door: no credential, but counted. */
+/** An operation without a credential, whose attempts are counted. */
 export const limitedProcedure = (action: string, limit: number) =>
   publicProcedure('cabinet').use(async ({ ctx, next }) => {
     await limitByAddress(ctx, action, limit);

@@ -5,19 +5,20 @@ import { completeLinking, completeLinkingByState, startLinking } from '../../dom
 import { listLinkedProviders } from '../../domain/identity/linking/list-linked-providers.ts';
 import { unlinkProvider } from '../../domain/identity/linking/unlink-provider.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
 import * as schemas from './linking.schemas.ts';
 import { OAuthProviderPath } from './oauth.schemas.ts';
 
 const tags: [string] = ['Cabinet Account Linking'];
 
-function toLinkResponse(outcome: LinkOutcome) {
+function linkAnswer(outcome: LinkOutcome) {
   return outcome.kind === 'merge_required'
-    ? { success: false, message: null, merge_required: true, merge_token: outcome.mergeToken }
-    : { success: true, message: outcome.kind, merge_required: false, merge_token: null };
+    ? { success: false, message: null, mergeRequired: true, mergeToken: outcome.mergeToken }
+    : { success: true, message: outcome.kind, mergeRequired: false, mergeToken: null };
 }
 
-/** The schema has made sure that exactly one proof is there. */
+/** The schema has checked that there is exactly one proof. The widget's fields keep their names, because the signature covers the names. */
 function proofOf(body: z.infer<typeof schemas.LinkMessengerRequest>): MessengerProof {
   const { init_data, id_token, id, auth_date, hash, ...names } = body;
   if (typeof init_data === 'string') return { initData: init_data };
@@ -30,23 +31,19 @@ const linkRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/account/link/{provider}/init', tags, summary: 'Begin to link a provider' },
     })
-    .input(OAuthProviderPath)
-    .output(schemas.LinkInitResponse)
-    .query(async ({ ctx, input }) => {
-      const { authorizeUrl, state } = await startLinking(ctx.app, ctx.actor, input.provider);
-      return { authorize_url: authorizeUrl, state };
-    }),
+    .input(fromWire(OAuthProviderPath))
+    .output(toWire(schemas.LinkInitResponse))
+    .query(({ ctx, input }) => startLinking(ctx.app, ctx.actor, input.provider)),
 
   callback: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/{provider}/callback', tags, summary: 'Link a provider' },
     })
-    .input(OAuthProviderPath.extend(schemas.LinkCallbackRequest.shape))
-    .output(schemas.LinkCallbackResponse)
-    .mutation(async ({ ctx, input: { provider, code, state, device_id } }) => {
-      const callback = { code, state, deviceId: device_id ?? null };
-      return toLinkResponse(await completeLinking(ctx.app, ctx.actor, provider, callback));
-    }),
+    .input(fromWire(OAuthProviderPath.extend(schemas.LinkCallbackRequest.shape)))
+    .output(toWire(schemas.LinkCallbackResponse))
+    .mutation(async ({ ctx, input: { provider, code, state, deviceId = null } }) =>
+      linkAnswer(await completeLinking(ctx.app, ctx.actor, provider, { code, state, deviceId })),
+    ),
 
   messenger: cabinetProcedure
     .use(async ({ ctx, next }) => {
@@ -57,8 +54,8 @@ const linkRouter = router({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/messenger', tags, summary: 'Link a messenger account' },
     })
     .input(schemas.LinkMessengerRequest)
-    .output(schemas.LinkCallbackResponse)
-    .mutation(async ({ ctx, input }) => toLinkResponse(await linkMessenger(ctx.app, ctx.actor, proofOf(input)))),
+    .output(toWire(schemas.LinkCallbackResponse))
+    .mutation(async ({ ctx, input }) => linkAnswer(await linkMessenger(ctx.app, ctx.actor, proofOf(input)))),
 
   serverComplete: limitedProcedure('account/link/server-complete', 10)
     .meta({
@@ -69,12 +66,12 @@ const linkRouter = router({
         summary: 'Link a provider in a browser that is not signed in: the state is the credential',
       },
     })
-    .input(schemas.ServerCompleteRequest)
-    .output(schemas.ServerCompleteResponse)
-    .mutation(async ({ ctx, input: { code, state, device_id, provider: named } }) => {
-      const request = { code, state, deviceId: device_id ?? null, provider: named ?? null };
+    .input(fromWire(schemas.ServerCompleteRequest))
+    .output(toWire(schemas.ServerCompleteResponse))
+    .mutation(async ({ ctx, input: { code, state, deviceId = null, provider: named = null } }) => {
+      const request = { code, state, deviceId, provider: named };
       const { outcome, provider } = await completeLinkingByState(ctx.app, request);
-      return { ...toLinkResponse(outcome), provider };
+      return { ...linkAnswer(outcome), provider };
     }),
 });
 
@@ -83,7 +80,7 @@ export const accountLinkingRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/account/linked-providers', tags, summary: 'Ways into the own account' },
     })
-    .output(schemas.LinkedProvidersResponse)
+    .output(toWire(schemas.LinkedProvidersResponse))
     .query(async ({ ctx }) => {
       const providers = await listLinkedProviders(ctx.app, ctx.actor);
       return {
@@ -97,8 +94,8 @@ export const accountLinkingRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/unlink/{provider}', tags, summary: 'Unlink a provider' },
     })
-    .input(OAuthProviderPath)
-    .output(schemas.UnlinkResponse)
+    .input(fromWire(OAuthProviderPath))
+    .output(toWire(schemas.UnlinkResponse))
     .mutation(async ({ ctx, input }) => {
       await unlinkProvider(ctx.app, ctx.actor, input.provider);
       return { success: true };

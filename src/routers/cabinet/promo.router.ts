@@ -1,11 +1,11 @@
 import { rublesOf } from '../../core/money.ts';
-import type { PromoGroup } from '../../domain/catalog/types.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
 import { clearActiveDiscount, readActiveDiscount, readOwnGroup } from '../../domain/promo/offers/own-discount.ts';
 import { readOwnOffers } from '../../domain/promo/offers/read-offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
 import { readLoyalty } from '../../domain/promo-groups/read-loyalty.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   ActiveDiscountInfo,
   ClaimOfferRequest,
@@ -18,46 +18,28 @@ import {
 
 const tags: [string] = ['Cabinet Promo'];
 
-function toOfferInfo(offer: Offer) {
-  return {
-    id: offer.id,
-    notification_type: offer.notificationType,
-    discount_percent: offer.discountPercent,
-    effect_type: offer.effectType,
-    expires_at: offer.expiresAt,
-    is_active: offer.isActive && offer.claimedAt === null,
-    is_claimed: offer.claimedAt !== null,
-    claimed_at: offer.claimedAt,
-    extra_data: offer.extraData,
-  };
-}
-
-function toDiscounts(group: PromoGroup | null) {
-  return {
-    server_discount_percent: group?.serverDiscountPercent ?? 0,
-    traffic_discount_percent: group?.trafficDiscountPercent ?? 0,
-    device_discount_percent: group?.deviceDiscountPercent ?? 0,
-    period_discounts: { ...group?.periodDiscounts },
-  };
+function offerInfo(offer: Offer) {
+  const isClaimed = offer.claimedAt !== null;
+  return { ...offer, isActive: offer.isActive && !isClaimed, isClaimed };
 }
 
 export const cabinetPromoRouter = router({
   offers: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/promo/offers', tags, summary: 'Own offers, newest first' } })
-    .output(PromoOfferInfo.array())
-    .query(async ({ ctx }) => (await readOwnOffers(ctx.app, ctx.actor)).map(toOfferInfo)),
+    .output(toWire(PromoOfferInfo.array()))
+    .query(async ({ ctx }) => (await readOwnOffers(ctx.app, ctx.actor)).map(offerInfo)),
 
   activeDiscount: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/promo/active-discount', tags, summary: 'The personal discount' } })
-    .output(ActiveDiscountInfo)
+    .output(toWire(ActiveDiscountInfo))
     .query(async ({ ctx }) => {
-      const { percent, source, expiresAt, isActive } = await readActiveDiscount(ctx.app, ctx.actor);
-      return { discount_percent: percent, source, expires_at: expiresAt, is_active: isActive };
+      const { percent, ...discount } = await readActiveDiscount(ctx.app, ctx.actor);
+      return { ...discount, discountPercent: percent };
     }),
 
   clearDiscount: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: '/cabinet/promo/active-discount', tags, summary: 'Give the discount up' } })
-    .output(DiscountCleared)
+    .meta({ openapi: { method: 'DELETE', path: '/cabinet/promo/active-discount', tags, summary: 'Clear the personal discount' } })
+    .output(toWire(DiscountCleared))
     .mutation(async ({ ctx }) => {
       await clearActiveDiscount(ctx.app, ctx.actor);
       return { message: 'Active discount cleared' };
@@ -65,40 +47,38 @@ export const cabinetPromoRouter = router({
 
   groupDiscounts: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/promo/group-discounts', tags, summary: 'Discounts of the promo group' } })
-    .output(PromoGroupDiscounts)
+    .output(toWire(PromoGroupDiscounts))
     .query(async ({ ctx }) => {
       const group = await readOwnGroup(ctx.app, ctx.actor);
-      return { group_name: group?.name ?? null, ...toDiscounts(group) };
+      return { ...group, groupName: group?.name ?? null };
     }),
 
   loyaltyTiers: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/promo/loyalty-tiers', tags, summary: 'Groups that spending earns' } })
-    .output(LoyaltyTiersResponse)
+    .meta({ openapi: { method: 'GET', path: '/cabinet/promo/loyalty-tiers', tags, summary: 'Promo groups by total spending' } })
+    .output(toWire(LoyaltyTiersResponse))
     .query(async ({ ctx }) => {
       const { tiers, spentKopeks, current, next, progressPercent } = await readLoyalty(ctx.app, ctx.actor);
       return {
         tiers: tiers.map(({ group, thresholdKopeks, isCurrent, isAchieved }) => ({
-          id: group.id,
-          name: group.name,
-          threshold_rubles: rublesOf(thresholdKopeks),
-          ...toDiscounts(group),
-          is_current: isCurrent,
-          is_achieved: isAchieved,
+          ...group,
+          thresholdRubles: rublesOf(thresholdKopeks),
+          isCurrent,
+          isAchieved,
         })),
-        current_spent_rubles: rublesOf(spentKopeks),
-        current_tier_name: current?.group.name ?? null,
-        next_tier_name: next?.group.name ?? null,
-        next_tier_threshold_rubles: next && rublesOf(next.thresholdKopeks),
-        progress_percent: progressPercent,
+        currentSpentRubles: rublesOf(spentKopeks),
+        currentTierName: current?.group.name ?? null,
+        nextTierName: next?.group.name ?? null,
+        nextTierThresholdRubles: next && rublesOf(next.thresholdKopeks),
+        progressPercent,
       };
     }),
 
   claim: cabinetProcedure
     .meta({ openapi: { method: 'POST', path: '/cabinet/promo/claim', tags, summary: 'Claim an own offer' } })
-    .input(ClaimOfferRequest)
-    .output(ClaimOfferResponse)
+    .input(fromWire(ClaimOfferRequest))
+    .output(toWire(ClaimOfferResponse))
     .mutation(async ({ ctx, input }) => {
-      const { message, discountPercent, expiresAt } = await claimOffer(ctx.app, ctx.actor, input.offer_id);
-      return { success: true, message, discount_percent: discountPercent, expires_at: expiresAt };
+      const claimed = await claimOffer(ctx.app, ctx.actor, input.offerId);
+      return { success: true, ...claimed };
     }),
 });

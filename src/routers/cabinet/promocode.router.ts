@@ -2,6 +2,7 @@ import { rublesOf } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import { PromocodeActivateRequest, PromocodeActivateResponse, PromocodeDeactivateResponse } from './promocode.schemas.ts';
 
 const tags: [string] = ['Cabinet Promocode'];
@@ -12,16 +13,16 @@ export const promocodeRouter = router({
       openapi: { method: 'POST', path: '/cabinet/promocode/activate', tags, summary: 'Activate a promo code' },
       idempotent: true,
     })
-    .input(PromocodeActivateRequest)
-    .output(PromocodeActivateResponse)
+    .input(fromWire(PromocodeActivateRequest))
+    .output(toWire(PromocodeActivateResponse))
     .mutation(async ({ ctx, input }) => {
       const activated = await activatePromocode(ctx.app, ctx.actor, input.code, ctx.idempotencyKey);
       return {
         success: true,
         message: 'Promo code activated successfully',
-        balance_before: rublesOf(activated.balanceBeforeKopeks),
-        balance_after: rublesOf(activated.balanceAfterKopeks),
-        bonus_description: activated.bonusDescription,
+        balanceBefore: rublesOf(activated.balanceBeforeKopeks),
+        balanceAfter: rublesOf(activated.balanceAfterKopeks),
+        bonusDescription: activated.bonusDescription,
       };
     }),
 
@@ -31,12 +32,12 @@ export const promocodeRouter = router({
         method: 'POST',
         path: '/cabinet/promocode/deactivate-discount',
         tags,
-        summary: 'Give back the discount of a promo code',
+        summary: 'Deactivate the discount of a promo code',
       },
     })
-    .output(PromocodeDeactivateResponse)
+    .output(toWire(PromocodeDeactivateResponse))
     .mutation(async ({ ctx }) => {
       const { code, percent } = await deactivateOwnDiscount(ctx.app, ctx.actor);
-      return { success: true, message: 'Discount deactivated', deactivated_code: code, discount_percent: percent };
+      return { success: true, message: 'Discount deactivated', deactivatedCode: code, discountPercent: percent };
     }),
 });

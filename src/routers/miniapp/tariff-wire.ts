@@ -1,10 +1,11 @@
 import { formatPrice } from '../../core/money.ts';
-import type { PromoGroup, Tariff } from '../../domain/catalog/types.ts';
+import type { Tariff } from '../../domain/catalog/types.ts';
 import { stackedPercent } from '../../domain/pricing/discounts.ts';
 import { freeLabel, periodLabel, trafficLabel } from '../../domain/pricing/labels.ts';
 import { displayMonthsOf } from '../../domain/pricing/periods.ts';
 import type { TariffQuote } from '../../domain/pricing/tariff-price.ts';
 import { canTopUpTraffic } from '../../domain/pricing/tariff-price.ts';
+import type { PromoGroup } from '../../domain/promo-groups/types.ts';
 import type { CurrentTariff } from '../../domain/subscriptions/miniapp/current-tariff.ts';
 import type { OfferedTariff } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
 

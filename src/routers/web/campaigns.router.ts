@@ -1,9 +1,11 @@
+import { rublesOf } from '../../core/money.ts';
 import { listCampaigns } from '../../domain/campaigns/read-campaigns.ts';
 import { changeCampaign, createCampaign, deleteCampaign } from '../../domain/campaigns/save-campaign.ts';
 import type { CampaignCard } from '../../domain/campaigns/types.ts';
-import { toCampaignChanges, toCampaignFields, toNewCampaign } from '../campaign-wire.ts';
+import { toCampaignChanges, toNewCampaign } from '../campaign-request.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   CampaignCreateRequest,
   CampaignListQuery,
@@ -15,42 +17,44 @@ import {
 
 const tags: [string] = ['campaigns'];
 
-function toAnswer(card: CampaignCard) {
-  return { ...toCampaignFields(card), tariff_name: card.tariffName, registrations_count: card.figures.registrations };
-}
+const toAnswer = (card: CampaignCard) => ({
+  ...card,
+  balanceBonusRubles: rublesOf(card.balanceBonusKopeks),
+  registrationsCount: card.registrations,
+});
 
 export const campaignsRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/campaigns', tags, summary: 'List campaigns, newest first' } })
-    .input(CampaignListQuery)
-    .output(CampaignListResponse)
-    .query(async ({ ctx, input: { include_inactive: includeInactive, limit, offset } }) => {
-      const { items, total } = await listCampaigns(ctx.app, { includeInactive, limit, offset });
-      return { items: items.map(toAnswer), total, limit, offset };
+    .input(fromWire(CampaignListQuery))
+    .output(toWire(CampaignListResponse))
+    .query(async ({ ctx, input }) => {
+      const { items, total } = await listCampaigns(ctx.app, input);
+      return { items: items.map(toAnswer), total, limit: input.limit, offset: input.offset };
     }),
 
   create: auditedWebProcedure('campaigns:create')
     .meta({ openapi: { method: 'POST', path: '/campaigns', tags, summary: 'Create a campaign' } })
-    .input(CampaignCreateRequest)
-    .output(CampaignResponse)
+    .input(fromWire(CampaignCreateRequest))
+    .output(toWire(CampaignResponse))
     .mutation(async ({ ctx, input }) => toAnswer(await createCampaign(ctx.app, ctx.actor, toNewCampaign(input)))),
 
   update: auditedWebProcedure('campaigns:edit')
     .meta({ openapi: { method: 'PATCH', path: '/campaigns/{campaign_id}', tags, summary: 'Change a campaign' } })
-    .input(CampaignPath.extend(CampaignUpdateRequest.shape))
-    .output(CampaignResponse)
-    .mutation(async ({ ctx, input: { campaign_id: id, ...input } }) =>
-      toAnswer(await changeCampaign(ctx.app, ctx.actor, id, toCampaignChanges(input))),
+    .input(fromWire(CampaignPath.extend(CampaignUpdateRequest.shape)))
+    .output(toWire(CampaignResponse))
+    .mutation(async ({ ctx, input: { campaignId, ...input } }) =>
+      toAnswer(await changeCampaign(ctx.app, ctx.actor, campaignId, toCampaignChanges(input))),
     ),
 
   delete: auditedWebProcedure('campaigns:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/campaigns/{campaign_id}', tags, summary: 'Delete a campaign and its registrations' },
     })
-    .input(CampaignPath)
+    .input(fromWire(CampaignPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await deleteCampaign(ctx.app, ctx.actor, input.campaign_id);
+      await deleteCampaign(ctx.app, ctx.actor, input.campaignId);
       return { success: true as const };
     }),
 });

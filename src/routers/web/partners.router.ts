@@ -3,15 +3,14 @@ import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../do
 import { listReferrers, readReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
 import { readDailyStats, readGlobalStats, readTopReferrers } from '../../domain/referrals/stats/read-stats.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   toComparison,
-  toDailyItems,
   toGlobalStats,
   toReferrerDetail,
   toReferrerItem,
   toReferrerStats,
-  toTopReferral,
-  toTopReferrer,
+  withFullName,
 } from './partner-answers.ts';
 import {
   CompareInput,
@@ -40,10 +39,10 @@ const REFERRER = '/partners/referrers/{user_id}';
 export const partnersRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/partners/referrers', tags, summary: 'List referrers, newest first' } })
-    .input(ReferrerListQuery)
-    .output(PartnerReferrerListResponse)
-    .query(async ({ ctx, input: { limit, offset, search = null } }) => {
-      const page = await listReferrers(ctx.app, { limit, offset, search });
+    .input(fromWire(ReferrerListQuery))
+    .output(toWire(PartnerReferrerListResponse))
+    .query(async ({ ctx, input }) => {
+      const page = await listReferrers(ctx.app, input);
       return { ...page, items: page.items.map(toReferrerItem) };
     }),
 
@@ -56,11 +55,9 @@ export const partnersRouter = router({
         summary: 'A referrer, by messenger id, else by internal id, and those invited',
       },
     })
-    .input(ReferrerDetailInput)
-    .output(PartnerReferrerDetail)
-    .query(async ({ ctx, input: { user_id: user, limit, offset } }) =>
-      toReferrerDetail(await readReferrerDetail(ctx.app, user, { limit, offset })),
-    ),
+    .input(fromWire(ReferrerDetailInput))
+    .output(toWire(PartnerReferrerDetail))
+    .query(async ({ ctx, input: { userId, ...slice } }) => toReferrerDetail(await readReferrerDetail(ctx.app, userId, slice))),
 
   updateCommission: auditedWebProcedure('partners:edit')
     .meta({
@@ -71,57 +68,57 @@ export const partnersRouter = router({
         summary: 'Set the commission of a user; null = the general one',
       },
     })
-    .input(UserPath.extend(PartnerReferralCommissionUpdate.shape))
-    .output(PartnerReferrerItem)
-    .mutation(async ({ ctx, input: { user_id: user, referral_commission_percent: percent = null } }) =>
-      toReferrerItem(await changeReferrerCommission(ctx.app, ctx.actor, user, percent)),
+    .input(fromWire(UserPath.extend(PartnerReferralCommissionUpdate.shape)))
+    .output(toWire(PartnerReferrerItem))
+    .mutation(async ({ ctx, input: { userId, referralCommissionPercent: percent = null } }) =>
+      toReferrerItem(await changeReferrerCommission(ctx.app, ctx.actor, userId, percent)),
     ),
 
   stats: webProcedure
     .meta({ openapi: { method: 'GET', path: '/partners/stats', tags, summary: 'The referral programme in figures' } })
-    .input(DaysQuery)
-    .output(GlobalPartnerStats)
+    .input(fromWire(DaysQuery))
+    .output(toWire(GlobalPartnerStats))
     .query(async ({ ctx }) => toGlobalStats(await readGlobalStats(ctx.app))),
 
   daily: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/partners/stats/daily', tags, summary: 'Referrals and rewards by day, today included' },
     })
-    .input(DaysQuery)
-    .output(DailyStatsResponse)
+    .input(fromWire(DaysQuery))
+    .output(toWire(DailyStatsResponse))
     .query(async ({ ctx, input: { days } }) => ({
-      items: toDailyItems(await readDailyStats(ctx.app, null, days)),
+      items: await readDailyStats(ctx.app, null, days),
       days,
-      user_id: null,
+      userId: null,
     })),
 
   topReferrers: webProcedure
     .meta({ openapi: { method: 'GET', path: '/partners/stats/top-referrers', tags, summary: 'Who earned most' } })
-    .input(TopReferrersQuery)
-    .output(TopReferrersResponse)
+    .input(fromWire(TopReferrersQuery))
+    .output(toWire(TopReferrersResponse))
     .query(async ({ ctx, input: { limit, days = null } }) => ({
-      items: (await readTopReferrers(ctx.app, limit, days)).map(toTopReferrer),
+      items: (await readTopReferrers(ctx.app, limit, days)).map(withFullName),
       days,
     })),
 
   referrerStats: webProcedure
     .meta({ openapi: { method: 'GET', path: `${REFERRER}/stats`, tags, summary: 'A referrer in figures' } })
-    .input(UserPath)
-    .output(ReferrerDetailedStats)
+    .input(fromWire(UserPath))
+    .output(toWire(ReferrerDetailedStats))
     .query(async ({ ctx, input }) => {
-      const { userId, figures } = await readStatsOf(ctx.app, input.user_id);
-      return toReferrerStats(userId, figures);
+      const { userId, stats } = await readStatsOf(ctx.app, input.userId);
+      return toReferrerStats(userId, stats);
     }),
 
   referrerDaily: webProcedure
     .meta({
       openapi: { method: 'GET', path: `${REFERRER}/stats/daily`, tags, summary: 'Referrals and rewards of a referrer by day' },
     })
-    .input(ReferrerDaysInput)
-    .output(DailyStatsResponse)
-    .query(async ({ ctx, input: { user_id: user, days } }) => {
-      const { userId, figures } = await readDaysOf(ctx.app, user, days);
-      return { items: toDailyItems(figures), days, user_id: userId };
+    .input(fromWire(ReferrerDaysInput))
+    .output(toWire(DailyStatsResponse))
+    .query(async ({ ctx, input: { userId: number, days } }) => {
+      const { userId, stats } = await readDaysOf(ctx.app, number, days);
+      return { items: stats, days, userId };
     }),
 
   topReferrals: webProcedure
@@ -133,11 +130,11 @@ export const partnersRouter = router({
         summary: 'The referrals by whom a referrer earned most',
       },
     })
-    .input(TopReferralsInput)
-    .output(TopReferralsResponse)
-    .query(async ({ ctx, input: { user_id: user, limit } }) => {
-      const { userId, figures } = await readTopReferralsOf(ctx.app, user, limit);
-      return { items: figures.map(toTopReferral), user_id: userId };
+    .input(fromWire(TopReferralsInput))
+    .output(toWire(TopReferralsResponse))
+    .query(async ({ ctx, input: { userId: number, limit } }) => {
+      const { userId, stats } = await readTopReferralsOf(ctx.app, number, limit);
+      return { items: stats.map(withFullName), userId };
     }),
 
   compare: webProcedure
@@ -149,10 +146,10 @@ export const partnersRouter = router({
         summary: 'The last days of a referrer beside those before',
       },
     })
-    .input(CompareInput)
-    .output(PeriodComparisonResponse)
-    .query(async ({ ctx, input: { user_id: user, current_days: current, previous_days: previous } }) => {
-      const { userId, figures } = await compareOf(ctx.app, user, { current, previous });
-      return toComparison(userId, figures);
+    .input(fromWire(CompareInput))
+    .output(toWire(PeriodComparisonResponse))
+    .query(async ({ ctx, input: { userId: number, currentDays: current, previousDays: previous } }) => {
+      const { userId, stats } = await compareOf(ctx.app, number, { current, previous });
+      return toComparison(userId, stats);
     }),
 });

@@ -10,7 +10,7 @@ export const PollPageQuery = z.object({
   offset: z.int().min(0).default(0),
 });
 
-/** Bounds hold for the text as sent; blanks around it are cut, and something must be left. */
+/** The bounds apply to the text as sent; it is trimmed and must not be blank. */
 const written = (max: number) =>
   z
     .string()
@@ -21,7 +21,7 @@ const written = (max: number) =>
 
 export const PollOptionCreate = z.object({ text: written(500) }).meta({ id: 'PollOptionCreate' });
 
-const hasTwins = (options: readonly { text: string }[]) =>
+const hasDuplicates = (options: readonly { text: string }[]) =>
   new Set(options.map((option) => option.text.toLowerCase())).size < options.length;
 
 export const PollQuestionCreate = z
@@ -29,7 +29,7 @@ export const PollQuestionCreate = z
     text: written(1000),
     options: PollOptionCreate.array()
       .min(2)
-      .refine((options) => !hasTwins(options), 'option texts must be unique within a question'),
+      .refine((options) => !hasDuplicates(options), 'option texts must be unique within a question'),
   })
   .meta({ id: 'PollQuestionCreate' });
 

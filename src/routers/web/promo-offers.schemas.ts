@@ -64,7 +64,7 @@ export const PromoOfferListQuery = OfferPageQuery.extend({
   is_active: z.boolean().nullish(),
 });
 
-/** What is offered, alike at both doors. */
+/** The terms of an offer, in the Web API and in the administration. */
 export const OfferTermsFields = z.object({
   notification_type: z.string().min(1),
   valid_hours: z.int().min(1),

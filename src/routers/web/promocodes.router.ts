@@ -1,8 +1,9 @@
 import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
-import { toNewPromocode, toPromocodeAnswer, toPromocodeChanges, toUsesAnswer } from '../promocode-wire.ts';
+import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   PromoCodeCreateRequest,
   PromoCodeDetailResponse,
@@ -18,49 +19,49 @@ const tags: [string] = ['promo-codes'];
 export const promocodesRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/promo-codes', tags, summary: 'List promo codes, newest first' } })
-    .input(PromocodeListQuery)
-    .output(PromoCodeListResponse)
-    .query(async ({ ctx, input: { is_active: isActive = null, limit, offset } }) => {
+    .input(fromWire(PromocodeListQuery))
+    .output(toWire(PromoCodeListResponse))
+    .query(async ({ ctx, input }) => {
       const now = ctx.app.clock.now();
-      const { items, total } = await listPromocodes(ctx.app, { isActive, limit, offset });
-      return { items: items.map((item) => toPromocodeAnswer(item, now)), total, limit, offset };
+      const { items, total } = await listPromocodes(ctx.app, input);
+      return { ...input, items: items.map((item) => promocodeAnswer(item, now)), total };
     }),
 
   create: auditedWebProcedure('promocodes:create')
     .meta({ openapi: { method: 'POST', path: '/promo-codes', tags, summary: 'Create a promo code' } })
-    .input(PromoCodeCreateRequest)
-    .output(PromoCodeResponse)
+    .input(fromWire(PromoCodeCreateRequest))
+    .output(toWire(PromoCodeResponse))
     .mutation(async ({ ctx, input }) => {
-      const createdBy = input.created_by && input.created_by > 0 ? input.created_by : null;
-      const request = { ...toNewPromocode(input), firstPurchaseOnly: false, promoGroupId: null, createdBy };
-      return toPromocodeAnswer(await createPromocode(ctx.app, ctx.actor, request), ctx.app.clock.now());
+      const createdBy = input.createdBy && input.createdBy > 0 ? input.createdBy : null;
+      const request = { ...withValidity(input), firstPurchaseOnly: false, promoGroupId: null, createdBy };
+      return promocodeAnswer(await createPromocode(ctx.app, ctx.actor, request), ctx.app.clock.now());
     }),
 
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/promo-codes/{promocode_id}', tags, summary: 'A promo code and its uses' } })
-    .input(PromocodePath)
-    .output(PromoCodeDetailResponse)
+    .input(fromWire(PromocodePath))
+    .output(toWire(PromoCodeDetailResponse))
     .query(async ({ ctx, input }) => {
-      const details = await readPromocode(ctx.app, input.promocode_id);
-      return { ...toPromocodeAnswer(details.promocode, ctx.app.clock.now()), ...toUsesAnswer(details) };
+      const { promocode, ...uses } = await readPromocode(ctx.app, input.promocodeId);
+      return { ...promocodeAnswer(promocode, ctx.app.clock.now()), ...uses };
     }),
 
   update: auditedWebProcedure('promocodes:edit')
     .meta({ openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' } })
-    .input(PromocodePath.extend(PromoCodeUpdateRequest.shape))
-    .output(PromoCodeResponse)
-    .mutation(async ({ ctx, input: { promocode_id: id, ...input } }) =>
-      toPromocodeAnswer(await changePromocode(ctx.app, ctx.actor, id, toPromocodeChanges(input)), ctx.app.clock.now()),
+    .input(fromWire(PromocodePath.extend(PromoCodeUpdateRequest.shape)))
+    .output(toWire(PromoCodeResponse))
+    .mutation(async ({ ctx, input: { promocodeId: id, ...changes } }) =>
+      promocodeAnswer(await changePromocode(ctx.app, ctx.actor, id, withValidity(changes)), ctx.app.clock.now()),
     ),
 
   delete: auditedWebProcedure('promocodes:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/promo-codes/{promocode_id}', tags, summary: 'Delete a promo code and its uses' },
     })
-    .input(PromocodePath)
+    .input(fromWire(PromocodePath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await deletePromocode(ctx.app, ctx.actor, input.promocode_id);
+      await deletePromocode(ctx.app, ctx.actor, input.promocodeId);
       return { success: true as const };
     }),
 });

@@ -1,10 +1,11 @@
+import { givenFields } from '../../core/changes.ts';
+import { rublesOf } from '../../core/money.ts';
 import { offsetOf } from '../../core/paging.ts';
 import { deleteServer, recountServerUsers } from '../../domain/catalog/servers/manage-servers.ts';
 import {
   listServerPage,
   listUsersOfServer,
   readServer,
-  type ServerUser,
   type ServerWithGroups,
   serverTotals,
 } from '../../domain/catalog/servers/read-servers.ts';
@@ -12,6 +13,7 @@ import { changeServer, createServer } from '../../domain/catalog/servers/save-se
 import { syncServersOrKeep } from '../../domain/catalog/sync-servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   ServerConnectedUsersResponse,
   ServerCountsSyncResponse,
@@ -29,136 +31,88 @@ import {
 
 const tags: [string] = ['servers'];
 
-function toServerResponse(server: ServerWithGroups) {
-  return {
-    id: server.id,
-    squadUuid: server.squadUuid,
-    displayName: server.displayName,
-    originalName: server.originalName,
-    countryCode: server.countryCode,
-    isAvailable: server.isAvailable,
-    isTrialEligible: server.isTrialEligible,
-    priceKopeks: server.priceKopeks,
-    priceRubles: server.priceKopeks / 100,
-    description: server.description,
-    sortOrder: server.sortOrder,
-    maxUsers: server.maxUsers,
-    currentUsers: server.currentUsers,
-    createdAt: server.createdAt,
-    updatedAt: server.updatedAt,
-    promoGroups: server.promoGroups.map((group) => ({
-      id: group.id,
-      name: group.name,
-      server_discount_percent: group.serverDiscountPercent,
-      traffic_discount_percent: group.trafficDiscountPercent,
-      device_discount_percent: group.deviceDiscountPercent,
-      apply_discounts_to_addons: group.applyDiscountsToAddons,
-    })),
-  };
-}
-
-function toConnectedUser(user: ServerUser) {
-  return { ...user, balanceRubles: user.balanceKopeks / 100 };
+function withPriceInRubles(server: ServerWithGroups) {
+  return { ...server, priceRubles: rublesOf(server.priceKopeks) };
 }
 
 export const serversRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/servers', tags, summary: 'List servers' } })
-    .input(ServerListQuery)
-    .output(ServerListResponse)
+    .input(fromWire(ServerListQuery))
+    .output(toWire(ServerListResponse))
     .query(async ({ ctx, input }) => {
       const { servers, total } = await listServerPage(
         ctx.app,
         { availableOnly: input.available, search: input.search?.trim() || null },
         { offset: offsetOf(input.page, input.limit), limit: input.limit },
       );
-      return { items: servers.map(toServerResponse), total, page: input.page, limit: input.limit };
+      return { items: servers.map(withPriceInRubles), total, page: input.page, limit: input.limit };
     }),
 
   create: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' } })
-    .input(ServerCreateRequest)
-    .output(ServerResponse)
+    .input(fromWire(ServerCreateRequest))
+    .output(toWire(ServerResponse))
     .mutation(async ({ ctx, input }) => {
-      const server = await createServer(ctx.app, ctx.actor, {
-        ...input,
-        originalName: input.originalName ?? null,
-        countryCode: input.countryCode ?? null,
-        description: input.description ?? null,
-        maxUsers: input.maxUsers ?? null,
-        promoGroupIds: input.promoGroupIds ?? null,
-      });
-      return toServerResponse(await readServer(ctx.app, server.id));
+      const server = await createServer(ctx.app, ctx.actor, input);
+      return withPriceInRubles(await readServer(ctx.app, server.id));
     }),
 
   stats: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/stats', tags, summary: 'Numbers over all servers' } })
-    .output(ServerStatisticsResponse)
+    .meta({ openapi: { method: 'GET', path: '/servers/stats', tags, summary: 'Totals of all servers' } })
+    .output(toWire(ServerStatisticsResponse))
     .query(async ({ ctx }) => {
       const totals = await serverTotals(ctx.app);
-      return {
-        totalServers: totals.total,
-        availableServers: totals.available,
-        unavailableServers: totals.total - totals.available,
-        serversWithConnections: totals.withConnections,
-        totalRevenueKopeks: totals.revenueKopeks,
-        totalRevenueRubles: totals.revenueKopeks / 100,
-      };
+      return { ...totals, totalRevenueRubles: rublesOf(totals.totalRevenueKopeks) };
     }),
 
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/servers/{server_id}', tags, summary: 'Read a server' } })
-    .input(ServerPath)
-    .output(ServerResponse)
-    .query(async ({ ctx, input }) => toServerResponse(await readServer(ctx.app, input.server_id))),
+    .input(fromWire(ServerPath))
+    .output(toWire(ServerResponse))
+    .query(async ({ ctx, input }) => withPriceInRubles(await readServer(ctx.app, input.serverId))),
 
   update: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' } })
-    .input(ServerPath.extend(ServerUpdateRequest.shape))
-    .output(ServerResponse)
-    .mutation(async ({ ctx, input: { server_id, ...input } }) => {
+    .input(fromWire(ServerPath.extend(ServerUpdateRequest.shape)))
+    .output(toWire(ServerResponse))
+    .mutation(async ({ ctx, input: { serverId, ...changes } }) => {
       const texts = {
         noGroups: text('ru', 'errors.promo_groups_required'),
         unknownGroups: text('ru', 'errors.promo_groups_not_found'),
       };
-      const changes = {
-        ...input,
-        displayName: input.displayName ?? undefined,
-        priceKopeks: input.priceKopeks ?? undefined,
-        isAvailable: input.isAvailable ?? undefined,
-        isTrialEligible: input.isTrialEligible ?? undefined,
-        sortOrder: input.sortOrder ?? undefined,
-        promoGroupIds: input.promoGroupIds ?? undefined,
-      };
-      await changeServer(ctx.app, ctx.actor, server_id, changes, texts);
-      return toServerResponse(await readServer(ctx.app, server_id));
+      const { originalName, countryCode, description, maxUsers, ...rest } = changes;
+      // Null clears these four and leaves the others as they are.
+      const values = { originalName, countryCode, description, maxUsers, ...givenFields(rest) };
+      await changeServer(ctx.app, ctx.actor, serverId, values, texts);
+      return withPriceInRubles(await readServer(ctx.app, serverId));
     }),
 
   delete: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' } })
-    .input(ServerPath)
-    .output(ServerDeleteResponse)
+    .input(fromWire(ServerPath))
+    .output(toWire(ServerDeleteResponse))
     .mutation(async ({ ctx, input }) => {
-      await deleteServer(ctx.app, ctx.actor, input.server_id);
+      await deleteServer(ctx.app, ctx.actor, input.serverId);
       return { success: true, message: 'Server deleted' };
     }),
 
   users: webProcedure
     .meta({ openapi: { method: 'GET', path: '/servers/{server_id}/users', tags, summary: 'Users of a server' } })
-    .input(ServerUsersQuery)
-    .output(ServerConnectedUsersResponse)
-    .query(async ({ ctx, input: { server_id, limit, offset } }) => {
-      const { users, total } = await listUsersOfServer(ctx.app, server_id, { limit, offset });
-      return { items: users.map(toConnectedUser), total, limit, offset };
+    .input(fromWire(ServerUsersQuery))
+    .output(toWire(ServerConnectedUsersResponse))
+    .query(async ({ ctx, input: { serverId, limit, offset } }) => {
+      const { users, total } = await listUsersOfServer(ctx.app, serverId, { limit, offset });
+      return { items: users.map((user) => ({ ...user, balanceRubles: rublesOf(user.balanceKopeks) })), total, limit, offset };
     }),
 
   sync: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Read the servers from the panel' } })
-    .output(ServerSyncResponse)
+    .output(toWire(ServerSyncResponse))
     .mutation(({ ctx }) => syncServersOrKeep(ctx.app)),
 
   syncCounts: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Count the users of every server anew' } })
-    .output(ServerCountsSyncResponse)
+    .meta({ openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Recount the users of every server' } })
+    .output(toWire(ServerCountsSyncResponse))
     .mutation(async ({ ctx }) => ({ updated: await recountServerUsers(ctx.app) })),
 });

@@ -1,12 +1,13 @@
 import { rublesOf } from '../../core/money.ts';
-import { adjustBalance } from '../../domain/users/adjust-balance.ts';
-import { giveSubscription, withdrawSubscription } from '../../domain/users/give-subscription.ts';
-import { listUsers } from '../../domain/users/list-users.ts';
-import { readUser, readUserByMessengerId } from '../../domain/users/read-user.ts';
-import { registerUser } from '../../domain/users/register-user.ts';
-import type { GroupView, SubscriptionView, UserView } from '../../domain/users/types.ts';
-import { updateUser } from '../../domain/users/update-user.ts';
+import { adjustBalance } from '../../domain/users/account/change-balance.ts';
+import { giveSubscription, withdrawSubscription } from '../../domain/users/account/give-subscription.ts';
+import { readUser, readUserByMessengerId } from '../../domain/users/account/read-user.ts';
+import { registerUser } from '../../domain/users/account/register-user.ts';
+import { updateUser } from '../../domain/users/account/update-user.ts';
+import { listUsers } from '../../domain/users/list/list-users.ts';
+import type { UserView } from '../../domain/users/types.ts';
 import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   BalanceUpdateRequest,
   MessengerIdPath,
@@ -21,140 +22,60 @@ import {
 
 const tags: [string] = ['users'];
 
-function toPromoGroupSummary(group: GroupView) {
-  return {
-    id: group.id,
-    name: group.name,
-    server_discount_percent: group.serverDiscountPercent,
-    traffic_discount_percent: group.trafficDiscountPercent,
-    device_discount_percent: group.deviceDiscountPercent,
-    apply_discounts_to_addons: group.applyDiscountsToAddons,
-  };
-}
-
-function toSubscriptionSummary(subscription: SubscriptionView) {
-  return {
-    id: subscription.id,
-    status: subscription.status,
-    actual_status: subscription.actualStatus,
-    is_trial: subscription.isTrial,
-    start_date: subscription.startDate,
-    end_date: subscription.endDate,
-    traffic_limit_gb: subscription.trafficLimitGb,
-    traffic_used_gb: subscription.trafficUsedGb,
-    device_limit: subscription.deviceLimit,
-    autopay_enabled: subscription.autopayEnabled,
-    autopay_days_before: subscription.autopayDaysBefore,
-    subscription_url: subscription.subscriptionUrl,
-    subscription_crypto_link: subscription.subscriptionCryptoLink,
-    connected_squads: subscription.connectedSquads,
-  };
-}
-
-function toUserResponse(user: UserView) {
-  return {
-    id: user.id,
-    messenger_id: user.messengerId,
-    username: user.username,
-    first_name: user.firstName,
-    last_name: user.lastName,
-    status: user.status,
-    language: user.language,
-    balance_kopeks: user.balanceKopeks,
-    balance_rubles: rublesOf(user.balanceKopeks),
-    referral_code: user.referralCode,
-    referred_by_id: user.referredById,
-    has_had_paid_subscription: user.hasHadPaidSubscription,
-    has_made_first_topup: user.hasMadeFirstTopup,
-    created_at: user.createdAt,
-    updated_at: user.updatedAt,
-    last_activity: user.lastActivity,
-    promo_group: user.promoGroup && toPromoGroupSummary(user.promoGroup),
-    subscription: user.subscription && toSubscriptionSummary(user.subscription),
-  };
-}
+const withRubles = (user: UserView) => ({ ...user, balanceRubles: rublesOf(user.balanceKopeks) });
 
 export const usersRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/users', tags, summary: 'List and search users, newest first' } })
-    .input(UserListQuery)
-    .output(UserListResponse)
+    .input(fromWire(UserListQuery))
+    .output(toWire(UserListResponse))
     .query(async ({ ctx, input }) => {
-      const { limit, offset, page = null, per_page: perPage = null, status = null, search = null } = input;
-      const found = await listUsers(ctx.app, {
-        ...{ limit, offset, page, perPage, status, search },
-        promoGroupId: input.promo_group_id ?? null,
-      });
-      return { items: found.users.map(toUserResponse), total: found.total, limit: found.limit, offset: found.offset };
+      const { users, ...page } = await listUsers(ctx.app, input);
+      return { items: users.map(withRubles), ...page };
     }),
 
   create: webProcedure
     .meta({ openapi: { method: 'POST', path: '/users', tags, summary: 'Create a user' } })
-    .input(UserCreateRequest)
-    .output(UserResponse)
-    .mutation(async ({ ctx, input }) =>
-      toUserResponse(
-        await registerUser(ctx.app, ctx.actor, {
-          messengerId: input.messenger_id ?? null,
-          username: input.username ?? null,
-          firstName: input.first_name ?? null,
-          lastName: input.last_name ?? null,
-          language: input.language,
-          referredById: input.referred_by_id ?? null,
-          promoGroupId: input.promo_group_id ?? null,
-        }),
-      ),
-    ),
+    .input(fromWire(UserCreateRequest))
+    .output(toWire(UserResponse))
+    .mutation(async ({ ctx, input }) => withRubles(await registerUser(ctx.app, ctx.actor, input))),
 
   get: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/users/{user_id}', tags, summary: 'One user by messenger id, else by internal id' },
     })
-    .input(UserPath)
-    .output(UserResponse)
-    .query(async ({ ctx, input }) => toUserResponse(await readUser(ctx.app, input.user_id))),
+    .input(fromWire(UserPath))
+    .output(toWire(UserResponse))
+    .query(async ({ ctx, input }) => withRubles(await readUser(ctx.app, input.userId))),
 
   update: webProcedure
     .meta({
       openapi: { method: 'PATCH', path: '/users/{user_id}', tags, summary: 'Change a user; what is absent or null stays' },
     })
-    .input(UserPath.extend(UserUpdateRequest.shape))
-    .output(UserResponse)
-    .mutation(async ({ ctx, input }) =>
-      toUserResponse(
-        await updateUser(ctx.app, ctx.actor, input.user_id, {
-          username: input.username ?? null,
-          firstName: input.first_name ?? null,
-          lastName: input.last_name ?? null,
-          language: input.language ?? null,
-          status: input.status ?? null,
-          promoGroupId: input.promo_group_id ?? null,
-          referralCode: input.referral_code ?? null,
-          hasHadPaidSubscription: input.has_had_paid_subscription ?? null,
-          hasMadeFirstTopup: input.has_made_first_topup ?? null,
-        }),
-      ),
+    .input(fromWire(UserPath.extend(UserUpdateRequest.shape)))
+    .output(toWire(UserResponse))
+    .mutation(async ({ ctx, input: { userId, ...changes } }) =>
+      withRubles(await updateUser(ctx.app, ctx.actor, userId, changes)),
     ),
 
   getByMessengerId: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/users/by-messenger-id/{messenger_id}', tags, summary: 'One user by messenger id' },
     })
-    .input(MessengerIdPath)
-    .output(UserResponse)
-    .query(async ({ ctx, input }) => toUserResponse(await readUserByMessengerId(ctx.app, input.messenger_id))),
+    .input(fromWire(MessengerIdPath))
+    .output(toWire(UserResponse))
+    .query(async ({ ctx, input }) => withRubles(await readUserByMessengerId(ctx.app, input.messengerId))),
 
   adjustBalance: webProcedure
     .meta({
       openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance, or take from it' },
       idempotent: true,
     })
-    .input(UserPath.extend(BalanceUpdateRequest.shape))
-    .output(UserResponse)
-    .mutation(async ({ ctx, input }) => {
-      const { user_id: user, amount_kopeks: amountKopeks, description, create_transaction: isShown } = input;
+    .input(fromWire(UserPath.extend(BalanceUpdateRequest.shape)))
+    .output(toWire(UserResponse))
+    .mutation(async ({ ctx, input: { userId: user, amountKopeks, description, createTransaction: isShown } }) => {
       const adjustment = { user, amountKopeks, description, isShown };
-      return toUserResponse(await adjustBalance(ctx.app, ctx.actor, adjustment, ctx.idempotencyKey));
+      return withRubles(await adjustBalance(ctx.app, ctx.actor, adjustment, ctx.idempotencyKey));
     }),
 
   giveSubscription: webProcedure
@@ -166,20 +87,10 @@ export const usersRouter = router({
         summary: 'Give a user a subscription without charging',
       },
     })
-    .input(UserPath.extend(UserSubscriptionCreateRequest.shape))
-    .output(UserResponse)
-    .mutation(async ({ ctx, input }) =>
-      toUserResponse(
-        await giveSubscription(ctx.app, ctx.actor, input.user_id, {
-          isTrial: input.is_trial,
-          durationDays: input.duration_days ?? null,
-          trafficLimitGb: input.traffic_limit_gb ?? null,
-          deviceLimit: input.device_limit ?? null,
-          squadUuid: input.squad_uuid ?? null,
-          connectedSquads: input.connected_squads ?? null,
-          replaceExisting: input.replace_existing,
-        }),
-      ),
+    .input(fromWire(UserPath.extend(UserSubscriptionCreateRequest.shape)))
+    .output(toWire(UserResponse))
+    .mutation(async ({ ctx, input: { userId, ...request } }) =>
+      withRubles(await giveSubscription(ctx.app, ctx.actor, userId, request)),
     ),
 
   withdrawSubscription: webProcedure
@@ -191,7 +102,7 @@ export const usersRouter = router({
         summary: "Switch a user's subscription off; it is kept",
       },
     })
-    .input(UserPath)
-    .output(UserResponse)
-    .mutation(async ({ ctx, input }) => toUserResponse(await withdrawSubscription(ctx.app, ctx.actor, input.user_id))),
+    .input(fromWire(UserPath))
+    .output(toWire(UserResponse))
+    .mutation(async ({ ctx, input }) => withRubles(await withdrawSubscription(ctx.app, ctx.actor, input.userId))),
 });

@@ -3,7 +3,7 @@ import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `vpnpanel` (spec 06 section 11); sizes are bytes. `admin/vpnpanel.schemas.ts` gives the same shapes its own names. */
 
-/** A handle of the panel, in the panel's lower case; anything else is 422 before the panel hears of it (spec 06 section 17, hazard 14). */
+/** A uuid of the panel, in lower case as the panel has it; anything else is 422 without a call to the panel (spec 06 section 17, hazard 14). */
 export const PanelUuid = z.guid().toLowerCase();
 
 export const NodePath = z.object({ node_uuid: PanelUuid });

@@ -153,7 +153,7 @@ const squadRoutes: PanelRoute[] = [
       const { state } = request.context;
       for (const user of state.users()) {
         if (user.squadUuids.includes(uuid)) {
-          state.update(user, { squadUuids: user.squadUuids.filter((held) => held !== uuid) });
+          state.update(user, { squadUuids: user.squadUuids.filter((other) => other !== uuid) });
         }
       }
       return eventSent(request);

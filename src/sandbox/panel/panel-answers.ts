@@ -222,7 +222,7 @@ export function statsAnswer(state: PanelState) {
   };
 }
 
-/** Version 2 or 3 by the generation; the service tells from it how to address users. */
+/** Version 2 or 3 by the generation; the service chooses from it how to address users. */
 export function metadataAnswer(generation: Generation) {
   return {
     version: generation === 'uuid' ? '2.7.2' : '3.4.15',
@@ -260,7 +260,7 @@ export function subscriptionInfoAnswer(context: AnswerContext, user: StoredUser)
   };
 }
 
-/** A size in the panel's words. */
+/** A size as the panel writes it. */
 export function sizeText(bytes: number): string {
   return bytes >= 1024 ** 3 ? `${(bytes / 1024 ** 3).toFixed(2)} GiB` : `${(bytes / 1024 ** 2).toFixed(2)} MiB`;
 }

@@ -17,7 +17,7 @@ export interface StoredDevice {
   updatedAt: string;
 }
 
-/** A panel user as it is kept; names as on the panel's wire, dates as ISO text. */
+/** A panel user as it is stored; names as on the panel's wire, dates as ISO text. */
 export interface StoredUser {
   id: number;
   uuid: string;
@@ -78,7 +78,7 @@ export interface StoredMeta {
   /** Port of the last start, tried first at the next one so that links handed out stay valid. */
   port: number;
   startedAt: string;
-  /** Numbers of the user shards that hold anything. */
+  /** Numbers of the user shards that are not empty. */
   shards: number[];
   internalSquads: StoredSquad[];
   externalSquads: { uuid: string; name: string; viewPosition: number }[];
@@ -94,7 +94,7 @@ const PLACES = [
   { name: 'Finland', countryCode: 'FI', digit: 3 },
 ] as const;
 
-/** What a panel looks like at its first start: three places with a squad, a node and an inbound each, and one external squad. */
+/** Data of a panel at its first start: three locations with a squad, a node and an inbound each, and one external squad. */
 export function seedMeta(now: Date): StoredMeta {
   return {
     nextId: 1,

@@ -1,8 +1,8 @@
-/** Trouble on demand, for tests and for trying out how the service behaves while the panel is down. */
+/** Faults on demand, for tests and for trying out how the service behaves while the panel is down. */
 export interface PanelFaults {
   /** Waits before the call is handled. */
   delayMs?: number;
-  /** Only every n-th call has trouble; without it every call. Counts from the moment of `set`. */
+  /** Only every n-th call fails; without it every call. Counts from the moment of `set`. */
   failEvery?: number;
   /** Answers this status without any effect. */
   status?: number;
@@ -17,7 +17,7 @@ export interface PanelFaults {
 }
 
 export interface FaultSwitch {
-  /** Replaces the faults; `{}` ends all trouble. */
+  /** Replaces the faults; `{}` removes all. */
   set(faults: PanelFaults): void;
   /** The faults that hit this call. */
   next(method: string, path: string): PanelFaults;

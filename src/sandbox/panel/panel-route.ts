@@ -39,7 +39,7 @@ export interface PanelRoute {
 
 type ErrorEntry = Pick<(typeof ERRORS)[keyof typeof ERRORS], 'code' | 'message' | 'httpCode'>;
 
-/** A refusal in the panel's own words. */
+/** A refusal as the panel answers it. */
 export class PanelRefusal extends Error {
   readonly entry: ErrorEntry;
 

@@ -32,7 +32,7 @@ export interface PanelState {
   flush(): Promise<void>;
 }
 
-/** Loads what the store holds, or seeds a new panel. */
+/** Loads the stored panel, or seeds a new one. */
 export async function openPanelState(deps: { state: SandboxStore; clock: Clock; random: Random }): Promise<PanelState> {
   const { state: store, clock, random } = deps;
   const meta = ((await store.load(META_KEY)) as StoredMeta | undefined) ?? seedMeta(clock.now());
@@ -75,7 +75,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
     if (user.email !== null) emails.get(user.email.toLowerCase())?.delete(user.id);
   }
 
-  function hold(user: StoredUser): void {
+  function add(user: StoredUser): void {
     users.set(user.id, user);
     addTo(shards, user.id % SHARD_COUNT, user.id);
     link(user);
@@ -85,7 +85,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
 
   const loaded = await Promise.all(meta.shards.map((shard) => store.load(`${SHARD_PREFIX}${shard}`)));
   const stored = loaded.flatMap((rows) => (rows as StoredUser[] | undefined) ?? []).sort((a, b) => a.id - b.id);
-  for (const user of stored) hold(user);
+  for (const user of stored) add(user);
   // A crash between two writes may leave the counter behind the rows.
   meta.nextId = Math.max(meta.nextId, (stored.at(-1)?.id ?? 0) + 1);
 
@@ -103,7 +103,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
     byTelegramId: (telegramId) => many(telegramIds, telegramId),
     byEmail: (email) => many(emails, email.toLowerCase()),
     insert(user) {
-      hold(user);
+      add(user);
       const shard = user.id % SHARD_COUNT;
       if (!meta.shards.includes(shard)) meta.shards.push(shard);
       pending.touch(META_KEY);

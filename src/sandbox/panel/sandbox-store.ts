@@ -51,7 +51,7 @@ export function createWriteBehind(store: SandboxStore, currentValue: (key: strin
       for (const key of keys) await store.save(key, currentValue(key));
       failure = undefined;
     } catch (error) {
-      // Kept for the next change or flush: a fake outside system must not bring the process down.
+      // Stays queued for the next change or flush: a fake outside system must not stop the process.
       failure = error;
       for (const key of keys) dirty.add(key);
     }

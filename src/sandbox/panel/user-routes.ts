@@ -265,7 +265,7 @@ function createUser(request: RouteRequest): StoredUser {
 
 /**
  * A change ends `EXPIRED` by a later end and `DISABLED` by status `ACTIVE`, but never `LIMITED`: a real panel may keep that
- * until it is told to enable the user or to reset the traffic, and the service must cope (spec 02 section 4).
+ * until a call enables the user or resets the traffic, and the service must handle that (spec 02 section 4).
  */
 function patchUser(request: RouteRequest): StoredUser {
   const { state } = request.context;
@@ -309,7 +309,7 @@ function checkedPatch({ context, body }: RouteRequest): UpdateUserCommand.Reques
   if (expireAt === undefined) return parsed;
   const end = checked(CreateUserCommand.RequestBodySchema.shape.expireAt, expireAt) as Date;
   if (end > context.state.clock.now()) return { ...parsed, expireAt: end };
-  // Past by both clocks as a rule; the contract words the refusal.
+  // Past by both clocks as a rule; the text of the refusal is the contract's.
   checked(UpdateUserCommand.RequestBodySchema, { ...rest, expireAt: '2000-01-01T00:00:00.000Z' });
   return parsed;
 }

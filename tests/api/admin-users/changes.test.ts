@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { aMembership, aStoredSubscription, rowOf } from '../../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../../support/actors.ts';
 import { clientOf, testServer } from '../../support/api.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aMembership, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -42,7 +42,7 @@ const WRITES: ['post' | 'delete', string, unknown, string][] = [
 const send = (client: Pick<ActorClient, 'post' | 'delete'>, method: 'post' | 'delete', path: string, body: unknown) =>
   method === 'post' ? client.post(ROOT + path, body) : client.delete(ROOT + path, { body });
 
-describe('doors', () => {
+describe('access', () => {
   test.each(WRITES)('%s %s: who may, and whom', async (method, path, body, permission) => {
     const user = await aUser(t.app);
     const before = await rowOf(t.app, 'SELECT * FROM users WHERE id = $1::int', [user.id]);
@@ -169,27 +169,27 @@ describe('account', () => {
     const groupId = await aMembership(t.app, (await aUser(t.app)).id, { name: `VIP ${user.id}` });
     const set = (promo_group_id: number | null) => api.post(`${ROOT}/${user.id}/promo-group`, { promo_group_id });
     expect((await set(groupId)).body).toMatchObject({ new_promo_group_id: groupId, promo_group_name: `VIP ${user.id}` });
-    const held = () =>
+    const groupsOf = () =>
       t.app.db.sql(
         `SELECT u.promo_group_id, m.promo_group_id AS member_of, m.assigned_by FROM users u
          LEFT JOIN user_promo_groups m ON m.user_id = u.id WHERE u.id = $1::int`,
         [user.id],
       );
-    expect(await held()).toEqual([{ promoGroupId: groupId, memberOf: groupId, assignedBy: 'admin' }]);
+    expect(await groupsOf()).toEqual([{ promoGroupId: groupId, memberOf: groupId, assignedBy: 'admin' }]);
     expect(await set(2_000_000_000)).toMatchObject({ status: 404, body: { detail: 'Promo group not found' } });
     expect((await set(null)).body).toMatchObject({
       old_promo_group_id: groupId,
       new_promo_group_id: null,
       promo_group_name: null,
     });
-    expect(await held()).toEqual([{ promoGroupId: null, memberOf: null, assignedBy: null }]);
+    expect(await groupsOf()).toEqual([{ promoGroupId: null, memberOf: null, assignedBy: null }]);
     await set(null);
-    const told = await t.app.db.sql<{ extra: Record<string, unknown> }>(
+    const recorded = await t.app.db.sql<{ extra: Record<string, unknown> }>(
       `SELECT extra FROM subscription_events WHERE event_type = 'promo_group_change' AND user_id = $1::int ORDER BY id`,
       [user.id],
     );
     const by = { reason: 'manual', initiator_id: api.user.id, initiator_messenger_id: api.user.messengerId, automatic: false };
-    expect(told.map(({ extra }) => extra)).toEqual([
+    expect(recorded.map(({ extra }) => extra)).toEqual([
       {
         ...{ old_promo_group_id: expect.any(Number), old_promo_group_name: expect.any(String) },
         ...{ new_promo_group_id: groupId, new_promo_group_name: `VIP ${user.id}`, ...by },
@@ -242,12 +242,12 @@ describe('subscription', () => {
   });
 
   test('resets', async () => {
-    const held = async (columns: Record<string, unknown> = {}): Promise<BuiltUser> => {
+    const subscriber = async (columns: Record<string, unknown> = {}): Promise<BuiltUser> => {
       const user = await aUser(t.app);
       await aStoredSubscription(t.app, user.id, columns);
       return user;
     };
-    const [trial, paid, none] = [await held({ is_trial: true }), await held(), await aUser(t.app)];
+    const [trial, paid, none] = [await subscriber({ is_trial: true }), await subscriber(), await aUser(t.app)];
     const resetTrial = async (id: number) => (await api.post(`${ROOT}/${id}/reset-trial`)).body;
     expect(await resetTrial(trial.id)).toMatchObject({ success: true, subscription_deleted: true });
     expect(await resetTrial(paid.id)).toMatchObject({ success: true, subscription_deleted: false });

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { aMembership, aStoredSubscription, aTariff, topUp } from '../../domain/subscriptions/sale-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../../support/actors.ts';
 import { clientOf, testServer } from '../../support/api.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aMembership, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -25,7 +25,7 @@ const pay = (userId: number, type: 'subscription_payment' | 'gift_payment' | 'wi
     counter: { kind: 'sales_revenue', product: 'tariff' },
   });
 
-describe('doors', () => {
+describe('access', () => {
   const GETS = ['', '/stats', '/1', '/by-messenger/1', '/1/panel-info', '/1/node-usage', '/1/available-tariffs', '/1/devices'];
   const MORE = ['/1/referrals', '/1/transactions', '/1/gifts'];
 

@@ -43,12 +43,12 @@ export async function aCampaignBy(
   return made.body;
 }
 
-let visitors = 0;
+let clients = 0;
 
 /** A newcomer who opens the mini app through a link. */
 export function signIn({ t, server }: CampaignStage, slug: string): Promise<ApiReply> {
-  visitors += 1;
-  const client = clientOf(server, { 'x-forwarded-for': `198.51.100.${visitors}` });
+  clients += 1;
+  const client = clientOf(server, { 'x-forwarded-for': `198.51.100.${clients}` });
   const who = { id: 4_500_000_000 + unique(), first_name: 'Ann', username: 'ann' };
   const initData = signInitData(TEST_BOT_TOKEN, who, t.clock.now());
   return client.post('/cabinet/auth/messenger', { init_data: initData, campaign_slug: slug });

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aTariff, rowOf } from '../../domain/subscriptions/sale-samples.ts';
 import type { ActorClient } from '../../support/actors.ts';
 import type { ApiClient } from '../../support/api.ts';
 import { aUser } from '../../support/builders.ts';
+import { aTariff, rowOf } from '../../support/sale-samples.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import {
   ADMIN,
@@ -35,12 +35,12 @@ beforeEach(async () => {
 const create = (fields: Record<string, unknown> = {}, client: ApiClient = admin) =>
   aCampaignBy(client, client === web ? '/campaigns' : ADMIN, fields);
 
-const doors = [
+const areas = [
   ['/campaigns', () => web, 'patch'],
   [ADMIN, () => admin, 'put'],
 ] as const;
 
-describe.each(doors)('%s', (base, client, change) => {
+describe.each(areas)('%s', (base, client, change) => {
   it('creates, lists and changes; name and slug are trimmed, letters of the slug stay as they are', async () => {
     const tariffId = await aTariff(t.app, { name: 'Gold' });
     const slug = aSlug();
@@ -80,7 +80,7 @@ describe.each(doors)('%s', (base, client, change) => {
     });
   });
 
-  it('lists newest first, inactive ones too unless told otherwise, in pages', async () => {
+  it('lists newest first, inactive ones too unless asked otherwise, in pages', async () => {
     const [one, two] = [await create(), await create({ is_active: false })];
     const read = async (query: string) => {
       const { body } = await client().get(`${base}?${query}`);
@@ -164,8 +164,8 @@ describe.each(doors)('%s', (base, client, change) => {
     await t.app.db.sql('DELETE FROM tariffs WHERE id = $1::int RETURNING id', [tariffId]);
     const off = await client()[change](`${base}/${id}`, { is_active: false, name: 'Over' });
     expect(off.body).toMatchObject({ is_active: false, name: 'Over', tariff_id: null });
-    const judged = await client()[change](`${base}/${id}`, { tariff_duration_days: 5 });
-    expect(judged.status).toBe(base === ADMIN ? 400 : 422);
+    const refused = await client()[change](`${base}/${id}`, { tariff_duration_days: 5 });
+    expect(refused.status).toBe(base === ADMIN ? 400 : 422);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { aTariff } from '../../domain/subscriptions/sale-samples.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aTariff } from '../../support/sale-samples.ts';
 import { flag, freeForm, numeric, oneOf, queryWhole, refusalsOf, text, texts, whole, without } from './bounds.ts';
 import type { Row, Stage } from './row.ts';
 

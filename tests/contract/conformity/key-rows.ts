@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { aStoredSubscription } from '../../domain/subscriptions/sale-samples.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { flag, freeForm, moment, oneOf, queryWhole, text, texts, whole, without } from './bounds.ts';
 import type { Row, Stage } from './row.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { aServer, aStoredSubscription, aTariff, topUp } from '../../domain/subscriptions/sale-samples.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { initDataOf } from '../../support/init-data.ts';
+import { aServer, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { flag, refusalsOf, text, whole } from './bounds.ts';
 import type { Row, Stage } from './row.ts';
 

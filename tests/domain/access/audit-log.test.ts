@@ -16,7 +16,7 @@ beforeAll(async () => {
   ({ app, clock } = await testApp());
 });
 
-const ALL: AuditFilter = { userId: null, action: null, resourceType: null, status: null, from: null, to: null };
+const ALL: AuditFilter = { userId: null, action: null, resourceType: null, status: null, dateFrom: null, dateTo: null };
 const entry = (userId: number, fields: Partial<AuditEntry> = {}): AuditEntry => ({
   userId,
   action: 'users:edit',
@@ -151,7 +151,7 @@ describe('reading', () => {
     expect(await find({ action: 'no%such_' })).toEqual([]);
     expect(await find({ resourceType: 'alpha', status: 'denied' })).toEqual(['alpha:two']);
     expect(await find({ resourceType: 'alph' })).toEqual([]);
-    expect(await find({ from: addMs(start, 1_000), to: addMs(start, 2_000) })).toEqual(['beta:one', 'alpha:two']);
+    expect(await find({ dateFrom: addMs(start, 1_000), dateTo: addMs(start, 2_000) })).toEqual(['beta:one', 'alpha:two']);
     const page = await listAuditLog(app, { ...ALL, userId: user.id }, { limit: 1, offset: 1 });
     expect([page.items.map((row) => row.action), page.total]).toEqual([['alpha:two'], 3]);
   });

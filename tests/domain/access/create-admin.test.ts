@@ -46,7 +46,7 @@ describe('making an administrator at the machine', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('promotes a verified account and leaves password and sessions alone', async () => {
+  it('promotes a verified account and does not change password and sessions', async () => {
     const user = await aVerifiedAccount(app);
     const before = await accountOf(user.email);
     const session = await openSession(app, user.id);
@@ -57,7 +57,7 @@ describe('making an administrator at the machine', () => {
     expect((await readEffectiveAccess(app, user.id)).level).toBe(999);
   });
 
-  it('never hands an address that nobody proved to whoever registered it: a new password, no old session', async () => {
+  it('does not leave an unverified address to the one who registered it: a new password, no old session', async () => {
     const squatter = await anUnverifiedAccount(app);
     const session = await openSession(app, squatter.id);
     await expect(createAdmin(app, OPERATOR, { email: squatter.email, password: null })).rejects.toMatchObject({

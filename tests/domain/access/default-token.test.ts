@@ -1,9 +1,10 @@
-import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import { addMs, MINUTE_MS } from '../../../src/core/clock.ts';
 import { authenticateToken } from '../../../src/domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../../../src/domain/access/follow-default-token.ts';
 import { createApiToken, ensureDefaultToken, setApiTokenActive } from '../../../src/domain/access/manage-tokens.ts';
 import { putSetting, resetSetting } from '../../../src/domain/settings/change-setting.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const editor = { kind: 'system', name: 'test' } as const;
@@ -27,11 +28,11 @@ const rows = () =>
 it('the default token follows its settings without a restart (spec 01 section 9)', async () => {
   const stop = followDefaultToken(t.app);
   await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN', TEXT);
-  await vi.waitFor(async () => expect(await rows()).toMatchObject([{ name: 'Bootstrap Token', isActive: true }]));
+  await eventually(async () => expect(await rows()).toMatchObject([{ name: 'Bootstrap Token', isActive: true }]));
   const [made] = await rows();
   await setApiTokenActive(t.app, editor, made!.id, false);
   await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN_NAME', 'Ours');
-  await vi.waitFor(async () => expect(await rows()).toEqual([{ id: made!.id, name: 'Ours', isActive: true }]));
+  await eventually(async () => expect(await rows()).toEqual([{ id: made!.id, name: 'Ours', isActive: true }]));
   await expect(authenticateToken(t.app, { apiKey: TEXT, bearer: null }, null)).resolves.toMatchObject({ name: 'Ours' });
   stop();
 });
@@ -69,7 +70,7 @@ it('a replaced default token is refused at once, here and after a restart with a
   expect(await rows()).toMatchObject([{ isActive: false }]);
   await signIn('another-default-token');
   await ensureDefaultToken(other.app);
-  await vi.waitFor(() => expect(signIn('another-default-token')).rejects.toMatchObject(REFUSED));
+  await eventually(() => expect(signIn('another-default-token')).rejects.toMatchObject(REFUSED));
 });
 
 it('a value that comes back is active again, and a changed name replaces nothing', async () => {

@@ -9,6 +9,7 @@ import { forgetPolicies } from '../../../src/domain/access/read-effective-access
 import { seedRoles } from '../../../src/domain/access/seed-roles.ts';
 import { readSessionUser } from '../../../src/domain/identity/authenticate-user.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { NOTICE_LIMIT_MS } from '../../support/eventually.ts';
 import { testApp } from '../../support/test-app.ts';
 
 const root: AdminActor = { kind: 'admin', userId: 0, level: 1_000, isConfigAdmin: true };
@@ -157,7 +158,7 @@ describe('spec 01 H4: granted permissions are within the own', () => {
     await createRole(app, actor, draft(['users:read']));
   });
 
-  it('judges by the roles of this moment, not by the ones at the door', async () => {
+  it('decides by the present roles, not by those at the gate', async () => {
     const { actor, role } = await anAdmin(['roles:*', 'users:*'], 50);
     await updateRole(app, owner, role.id, { permissions: ['roles:*'], level: 5 });
     await expect(createRole(app, actor, draft(['users:read'], 1))).rejects.toMatchObject({ status: 403 });
@@ -279,7 +280,7 @@ describe('effective at once on every instance', () => {
     ];
     // A notice takes a moment from one process to the next.
     const expectEverywhere = (permission: string, allowed: boolean[]) =>
-      expect.poll(() => everywhere(permission), { timeout: 1_000, interval: 5 }).toEqual(allowed);
+      expect.poll(() => everywhere(permission), { timeout: NOTICE_LIMIT_MS }).toEqual(allowed);
     await expectEverywhere('users:edit', [true, true]);
     const deny = await createPolicy(app, owner, policy({ roleId: role.id }));
     await expectEverywhere('users:edit', [false, false]);
@@ -308,7 +309,7 @@ describe('spec 01 H24: no query a row, none for a permission known a moment ago'
     return { app: { ...app, db: { ...app.db, sql } }, statements: () => statements };
   }
 
-  it('lists roles, holders, administrators and policies in one statement each', async () => {
+  it('lists roles, their users, administrators and policies in one statement each', async () => {
     const { role } = await anAdmin(['users:read']);
     await anAdmin(['users:read']);
     await createPolicy(app, owner, policy({ roleId: role.id }));

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
 import { AUDIENCE_TABLES, audienceCondition, namedSegment } from '../../../src/domain/audience/segments.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, aTariff, topUp } from '../subscriptions/sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe('segments (spec 04 section 0.5)', () => {
-  test('each holds who the table says', async () => {
+  test('each has the members of the table', async () => {
     const now = t.app.clock.now();
     const tariffId = await aTariff(t.app);
     const dailyId = await aTariff(t.app, { is_daily: true });
@@ -81,7 +81,7 @@ describe('segments (spec 04 section 0.5)', () => {
     expect(await members('all')).toEqual(Object.keys(people).filter((name) => name !== 'long'));
   });
 
-  test.each(['', 'tariff_', 'tariff_x', 'tariff_1x', 'ALL', 'constructor', null])('%s is nobody', (target) => {
+  test.each(['', 'tariff_', 'tariff_x', 'tariff_1x', 'ALL', 'constructor', null])('%s has no members', (target) => {
     expect(audienceCondition(target, 'now()')).toBe('false');
   });
 

@@ -4,10 +4,10 @@ import { applyCampaignAtSignIn } from '../../../src/domain/campaigns/apply-at-si
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { setUser, userRow } from '../merge/merge-samples.ts';
 import { aDeposit, aReferralOf } from '../referrals/referral-samples.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aCampaign } from './campaign-samples.ts';
 
 let t: TestApp;
@@ -37,8 +37,8 @@ describe('bonuses', () => {
       user.id,
     ]);
     expect(movements).toEqual([{ type: 'deposit', amountKopeks: 15_000, paymentMethod: null }]);
-    expect(await userRow(t.app, user.id)).toMatchObject({ balance_kopeks: 15_000, has_made_first_topup: false });
-    expect(await registrationOf(user.id)).toMatchObject({ campaign_id: campaign.id, balance_bonus_kopeks: 15_000 });
+    expect(await userRow(t.app, user.id)).toMatchObject({ balanceKopeks: 15_000, hasMadeFirstTopup: false });
+    expect(await registrationOf(user.id)).toMatchObject({ campaignId: campaign.id, balanceBonusKopeks: 15_000 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -54,15 +54,15 @@ describe('bonuses', () => {
     });
     const row = await subscriptionOf(user.id);
     expect(row).toMatchObject({
-      ...{ status: 'active', is_trial: true, traffic_limit_gb: 20, device_limit: 3, connected_squads: [server.uuid] },
-      ...{ provision_state: 'pending', end_date: new Date(t.clock.now().getTime() + 5 * 86_400_000) },
+      ...{ status: 'active', isTrial: true, trafficLimitGb: 20, deviceLimit: 3, connectedSquads: [server.uuid] },
+      ...{ provisionState: 'pending', endDate: new Date(t.clock.now().getTime() + 5 * 86_400_000) },
     });
     const jobs = await t.app.db.sql(
       `SELECT 1 AS one FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1`,
       [String(row!.id)],
     );
     expect(jobs).toHaveLength(1);
-    expect(await registrationOf(user.id)).toMatchObject({ subscription_duration_days: 5 });
+    expect(await registrationOf(user.id)).toMatchObject({ subscriptionDurationDays: 5 });
   });
 
   test('a tariff: its limits, no trial; the answer names it and no days', async () => {
@@ -73,16 +73,16 @@ describe('bonuses', () => {
       ...{ bonusType: 'tariff', subscriptionDays: null, tariffName: 'Gold' },
     });
     expect(await subscriptionOf(user.id)).toMatchObject({
-      ...{ is_trial: false, tariff_id: tariffId, traffic_limit_gb: 77, device_limit: 4 },
+      ...{ isTrial: false, tariffId: tariffId, trafficLimitGb: 77, deviceLimit: 4 },
     });
-    expect(await registrationOf(user.id)).toMatchObject({ tariff_id: tariffId, tariff_duration_days: 9 });
+    expect(await registrationOf(user.id)).toMatchObject({ tariffId: tariffId, tariffDurationDays: 9 });
   });
 
   test('without a bonus only the registration is written', async () => {
     const user = await aUser(t.app);
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({ bonusType: 'none', balanceKopeks: 0 });
-    expect(await registrationOf(user.id)).toMatchObject({ bonus_type: 'none' });
+    expect(await registrationOf(user.id)).toMatchObject({ bonusType: 'none' });
   });
 });
 
@@ -96,7 +96,7 @@ describe('once, and only when it can be given', () => {
     expect(await applyCampaignAtSignIn(t.app, user.id, first.slug)).not.toBeNull();
     expect(await applyCampaignAtSignIn(t.app, user.id, first.slug)).toBeNull();
     expect(await applyCampaignAtSignIn(t.app, user.id, second.slug)).toBeNull();
-    expect(await userRow(t.app, user.id)).toMatchObject({ balance_kopeks: 100 });
+    expect(await userRow(t.app, user.id)).toMatchObject({ balanceKopeks: 100 });
   });
 
   test.each([
@@ -147,13 +147,13 @@ describe('once, and only when it can be given', () => {
     expect(await applyCampaignAtSignIn(broken, user.id, campaign.slug)).toBeNull();
     expect(await registrationOf(user.id)).toBeNull();
     expect(await subscriptionOf(user.id)).toBeNull();
-    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: null, balance_kopeks: 0 });
+    expect(await userRow(t.app, user.id)).toMatchObject({ referredById: null, balanceKopeks: 0 });
     expect(await t.app.db.sql('SELECT id FROM referral_earnings WHERE referral_id = $1::int', [user.id])).toEqual([]);
     // Nothing is used up: the next sign-in gets it.
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({ bonusType: type });
   });
 
-  test('spec 04 section 6.7: the panel hears of the subscription from a job after the commit, never in the sign-in', async () => {
+  test('spec 04 section 6.7: the panel is notified of the subscription by a job after the commit, never in the sign-in', async () => {
     const user = await aUser(t.app);
     const tariffId = await aTariff(t.app);
     const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 3 });
@@ -178,7 +178,7 @@ describe('once, and only when it can be given', () => {
       const user = await aUser(t.app);
       const columns = { bonus_type: 'subscription', subscription_duration_days: 3, subscription_device_limit: limit };
       await applyCampaignAtSignIn(t.app, user.id, (await aCampaign(t.app, columns)).slug);
-      const { device_limit: given } = (await subscriptionOf(user.id))!;
+      const { deviceLimit: given } = (await subscriptionOf(user.id))!;
       expect(given).toBe(t.app.settings.get('DEFAULT_DEVICE_LIMIT'));
     }
   });
@@ -199,7 +199,7 @@ describe('partners', () => {
       )
     ).map((row) => row.html);
   /** Messages to both, and "referral registered" to the referrer. */
-  const toldTo = async (referrer: BuiltUser, referral: BuiltUser) => ({
+  const noticesTo = async (referrer: BuiltUser, referral: BuiltUser) => ({
     toReferrer: (await messagesTo(referrer.messengerId)).length,
     toReferral: (await messagesTo(referral.messengerId)).length,
     events: await t.app.db.sql(
@@ -212,7 +212,7 @@ describe('partners', () => {
     const [user, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
     await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
-    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: partner.id });
+    expect(await userRow(t.app, user.id)).toMatchObject({ referredById: partner.id });
     expect(await earningsOf(user.id)).toEqual([
       { userId: partner.id, reason: 'referral_registration_pending', amountKopeks: 0, campaignId: campaign.id },
     ]);
@@ -224,33 +224,33 @@ describe('partners', () => {
     await setUser(t.app, invited.id, { referred_by_id: referrer.id });
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toBeNull();
     await applyCampaignAtSignIn(t.app, invited.id, campaign.slug);
-    expect(await userRow(t.app, user.id)).toMatchObject({ referred_by_id: partner.id });
+    expect(await userRow(t.app, user.id)).toMatchObject({ referredById: partner.id });
     expect(await registrationOf(user.id)).toBeNull();
-    expect(await userRow(t.app, invited.id)).toMatchObject({ referred_by_id: referrer.id });
+    expect(await userRow(t.app, invited.id)).toMatchObject({ referredById: referrer.id });
     expect(await earningsOf(invited.id)).toEqual([]);
   });
 
   test('a referral of the very partner is not registered anew: no pending earning, no event, no message (spec 04 section 1.2)', async () => {
     const partner = await aUser(t.app, { language: 'en' });
-    const visitor = await aReferralOf(t.app, partner.id);
-    await accrueReward(t.app, { transactionId: await aDeposit(t.app, visitor.id, 50_000) });
-    const rowsBefore = await earningsOf(visitor.id);
-    const toldBefore = await toldTo(partner, visitor);
+    const registrant = await aReferralOf(t.app, partner.id);
+    await accrueReward(t.app, { transactionId: await aDeposit(t.app, registrant.id, 50_000) });
+    const rowsBefore = await earningsOf(registrant.id);
+    const noticesBefore = await noticesTo(partner, registrant);
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
-    expect(await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
-    expect(await earningsOf(visitor.id)).toEqual(rowsBefore);
-    expect(await toldTo(partner, visitor)).toEqual(toldBefore);
-    expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: partner.id });
+    expect(await applyCampaignAtSignIn(t.app, registrant.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
+    expect(await earningsOf(registrant.id)).toEqual(rowsBefore);
+    expect(await noticesTo(partner, registrant)).toEqual(noticesBefore);
+    expect(await userRow(t.app, registrant.id)).toMatchObject({ referredById: partner.id });
   });
 
-  test('a visitor who has made the first top-up is welcomed without the promise of a bonus for it', async () => {
+  test('a user who has made the first top-up is welcomed without the announcement of a bonus for it', async () => {
     const partner = await aUser(t.app, { language: 'en' });
     const [old, fresh] = [await aUser(t.app, { language: 'en' }), await aUser(t.app, { language: 'en' })];
     await setUser(t.app, old.id, { has_made_first_topup: true });
-    for (const visitor of [old, fresh]) {
+    for (const registrant of [old, fresh]) {
       const campaign = await aCampaign(t.app, { bonus_type: 'none', partner_user_id: partner.id });
-      await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug);
-      expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: partner.id });
+      await applyCampaignAtSignIn(t.app, registrant.id, campaign.slug);
+      expect(await userRow(t.app, registrant.id)).toMatchObject({ referredById: partner.id });
     }
     const [[toOld], [toFresh]] = [await messagesTo(old.messengerId), await messagesTo(fresh.messengerId)];
     expect(toOld).toContain('You were invited by');
@@ -258,13 +258,13 @@ describe('partners', () => {
     expect(toFresh).toContain('Top up');
   });
 
-  test('gets no bonus of the own campaign; one invited by the visitor gives the bonus without becoming the referrer', async () => {
-    const [visitor, partner] = [await aUser(t.app), await aUser(t.app)];
+  test('a partner gets no bonus of the own campaign; one invited by the registrant gives the bonus without becoming the referrer', async () => {
+    const [registrant, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
     expect(await applyCampaignAtSignIn(t.app, partner.id, campaign.slug)).toBeNull();
-    await setUser(t.app, partner.id, { referred_by_id: visitor.id });
-    expect(await applyCampaignAtSignIn(t.app, visitor.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
-    expect(await userRow(t.app, visitor.id)).toMatchObject({ referred_by_id: null });
+    await setUser(t.app, partner.id, { referred_by_id: registrant.id });
+    expect(await applyCampaignAtSignIn(t.app, registrant.id, campaign.slug)).toMatchObject({ balanceKopeks: 100 });
+    expect(await userRow(t.app, registrant.id)).toMatchObject({ referredById: null });
   });
 
   test('the registration is unique in the database whatever code runs (spec 01 H15)', async () => {

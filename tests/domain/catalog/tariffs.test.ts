@@ -12,7 +12,7 @@ import {
   toggleTrialTariff,
 } from '../../../src/domain/catalog/tariffs/manage-tariffs.ts';
 import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
-import { changeTariff, createTariff, type TariffRequest } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
+import { changeTariff, createTariff } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
 import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
@@ -25,7 +25,8 @@ beforeEach(async () => {
   await app.db.sql('DELETE FROM tariffs');
 });
 
-const make = (request: Partial<TariffRequest> = {}) => createTariff(app, actor, { name: 'Basic', ...request });
+const make = (request: Partial<Parameters<typeof createTariff>[2]> = {}) =>
+  createTariff(app, actor, { name: 'Basic', ...request });
 
 async function aGroup(priority = 0): Promise<number> {
   const [row] = await app.db.sql<{ id: number }>('INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id', [

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const actor = (userId: number) => ({ kind: 'user' as const, userId });
 
 describe('poll rewards (12.4)', () => {
-  test('answer, completion and reward stand or fall together; the reward is paid once', async () => {
+  test('answer, completion and reward are one transaction; the reward is paid once', async () => {
     const user = await aUser(t.app);
     const poll = await aPoll(t.app, 5_000);
     const responseId = await given(t.app, poll, user.id);
@@ -55,7 +55,7 @@ describe('poll rewards (12.4)', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('a reward that cannot be written takes answer and completion back with it', async () => {
+  test('a reward that cannot be written rolls back answer and completion', async () => {
     const user = await aUser(t.app);
     const poll = await aPoll(t.app, 5_000);
     const responseId = await given(t.app, poll, user.id);
@@ -100,7 +100,7 @@ describe('poll rewards (12.4)', () => {
 });
 
 describe('sending a poll (12.4)', () => {
-  test('rows are committed before a message leaves, and the text is escaped', async () => {
+  test('rows are committed before a message is sent, and the text is escaped', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const poll = await aPoll(t.app, 1_000, '<b>1 < 2</b> & more');
     const seen: number[] = [];
@@ -134,10 +134,10 @@ describe('sending a poll (12.4)', () => {
     expect(await sendPoll(app, poll.id, target)).toEqual({ sent: 1, failed: 0, skipped: 1, total: 2 });
     expect(sent).toHaveLength(1);
     const rows = await t.app.db.sql('SELECT user_id FROM poll_responses WHERE poll_id = $1::int ORDER BY user_id', [poll.id]);
-    expect(rows).toEqual(users.map(({ id }) => ({ user_id: id })));
+    expect(rows).toEqual(users.map(({ id }) => ({ userId: id })));
   });
 
-  test('who blocked the bot is skipped, other failures are counted, a hurried messenger is asked again later', async () => {
+  test('who blocked the bot is skipped, other failures are counted, a rate-limited messenger gets the message later', async () => {
     const { target, users } = await aSegment(t.app, 4);
     const poll = await aPoll(t.app);
     let isHurried = true;
@@ -163,7 +163,7 @@ describe('sending a poll (12.4)', () => {
     expect(row).toEqual({ sent: 2, failed: 1, skipped: 1, total: 4 });
   });
 
-  test('an unknown target reaches nobody, an empty one is refused', async () => {
+  test('an unknown target has no members, an empty one is refused', async () => {
     const poll = await aPoll(t.app);
     for (const target of ['tariff_x', 'tariff_', 'nobody', '__proto__', 'toString'])
       expect(await sendPoll(t.app, poll.id, target)).toEqual({ sent: 0, failed: 0, skipped: 0, total: 0 });
@@ -172,7 +172,7 @@ describe('sending a poll (12.4)', () => {
 });
 
 describe('answering in the messenger', () => {
-  test('the buttons lead from the invitation to the reward, and nobody else can press them', async () => {
+  test('the buttons work from the invitation to the reward, only for the user of the response', async () => {
     const { app } = withMessenger(t.app);
     app.ports.messenger.answerCallback = async () => {
       throw new MessengerError({ kind: 'rejected' }, 'query is too old');

@@ -50,7 +50,7 @@ const hurryTime = () => {
 };
 
 describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
-  test('a messenger in a hurry ends the run after the messages under way; the next one begins when the wait is over', async () => {
+  test('a rate limit ends the run after the messages being sent; the next run starts after the delay', async () => {
     const { answer, state, app, sent, sendId, poll } = await aWaitingPoll(33);
     expect(answer).toEqual({ sent: 0, failed: 0, skipped: 0, total: 33 });
     expect(state.tried).toBe(30);
@@ -67,7 +67,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect(await jobsOf(sendId)).toHaveLength(2);
   });
 
-  test('a messenger that cannot be reached is asked again; one that may have the message is not', async () => {
+  test('an unreachable messenger gets the message again; one that may have received it does not', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const poll = await aPoll(t.app);
     let isDown = true;
@@ -82,7 +82,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect(sent.map(({ chatId }) => chatId)).toEqual([users[1]!.messengerId]);
   });
 
-  test('what a run has taken nobody else sends, until it must have died; then nobody is left out', async () => {
+  test('messages claimed by a run are not sent by another one until it must have crashed; then all are sent', async () => {
     const { app, sent, state, users, sendId, poll } = await aWaitingPoll(3);
     state.isHurried = false;
     // As after a process that was killed between taking an invitation and noting what became of it.
@@ -104,7 +104,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect(await lastSend(t.app, poll.id)).toMatchObject({ sent: 3, finished: true });
   });
 
-  test('a run is bounded in time, and the next job goes on', async () => {
+  test('a run has a time limit, and the next job continues', async () => {
     const { app, sent, state, sendId } = await aWaitingPoll(2);
     state.isHurried = false;
     const before = (await jobsOf(sendId)).length;
@@ -115,7 +115,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect((await jobsOf(sendId))[0]).toBeLessThanOrEqual(0);
   });
 
-  test('a process that stops begins no further message, and the next job goes on', async () => {
+  test('a stopping process starts no further message, and the next job continues', async () => {
     const { app, sent, state, sendId } = await aWaitingPoll(2);
     state.isHurried = false;
     await runJob(app, deliverPollInvitations, { id: 'job', data: { sendId }, signal: AbortSignal.abort() });
@@ -123,7 +123,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect((await jobsOf(sendId))[0]).toBeLessThanOrEqual(0);
   });
 
-  test('a sent message is noted although the database was away for a moment: it is not sent again', async () => {
+  test('a sent message is recorded although the database was unavailable for a moment: it is not sent again', async () => {
     const { app, sent, state, sendId, poll } = await aWaitingPoll(1);
     state.isHurried = false;
     let isAway = true;
@@ -142,7 +142,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
 });
 
 describe('a large audience (12.2)', () => {
-  test('is written a batch a transaction; what the request has no time for the background writes, each member once', async () => {
+  test('is written one batch per transaction; the job writes what the request could not, each member once', async () => {
     const referrer = await aUser(t.app);
     await aCrowd(t.app, 2_001, { referred_by_id: referrer.id });
     const poll = await aPoll(t.app);

@@ -6,9 +6,9 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { callbackJobs } from '../payments/payment-samples.ts';
-import { aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
 import { aWheel, wheelFacts } from './wheel-samples.ts';
 
 let t: TestApp;
@@ -61,7 +61,7 @@ const refunds = (userId: number) =>
   t.app.db.sql("SELECT amount_kopeks, payment_method FROM transactions WHERE user_id = $1::int AND type = 'refund'", [userId]);
 
 describe('a spin paid in Stars (13.5, 13.7)', () => {
-  test('turns the wheel once per charge and leaves the record of its payment', async () => {
+  test('spins the wheel once per charge and records its payment', async () => {
     const payer = await aPayer();
     const payload = await invoiced(payer);
     expect(payload).toMatch(new RegExp(`^wheel_spin_${payer.id}_\\d+$`));
@@ -87,7 +87,7 @@ describe('a spin paid in Stars (13.5, 13.7)', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('an invoice pays one spin: a second charge for it comes back as money', async () => {
+  test('an invoice pays one spin: a second charge for it is refunded', async () => {
     const payer = await aPayer();
     const payload = await invoiced(payer);
     await pay(payer, payload);
@@ -97,7 +97,7 @@ describe('a spin paid in Stars (13.5, 13.7)', () => {
     expect(await refunds(payer.id)).toEqual([{ amountKopeks: 1_300, paymentMethod: 'messenger_stars' }]);
   });
 
-  test('another payer, another amount or an unknown payload buys no spin and loses no star', async () => {
+  test('another payer, another amount or an unknown payload gets a refund and no spin', async () => {
     const [payer, other] = [await aPayer(), await aPayer()];
     const payload = await invoiced(payer);
     expect(await preCheckout(other, payload)).toBe(false);
@@ -125,7 +125,7 @@ describe('a spin paid in Stars (13.5, 13.7)', () => {
     expect(await refunds(payer.id)).toHaveLength(1);
   });
 
-  test('no prizes, no subscription or no spins left meanwhile: the same', async () => {
+  test('no prizes, no subscription or no remaining spins meanwhile: the same', async () => {
     const payers = [await aPayer(), await aPayer(), await aPayer()];
     const payloads = [];
     for (const payer of payers) payloads.push(await invoiced(payer));

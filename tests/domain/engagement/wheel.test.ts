@@ -7,8 +7,8 @@ import type { PrizeFields, SpinPayment, WonPrize } from '../../../src/domain/eng
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { aWheel, wheelFacts } from './wheel-samples.ts';
 
 let t: TestApp;
@@ -79,7 +79,7 @@ describe('availability (13.2)', () => {
     expect(await see(poor.userId)).toMatchObject({ spinsRemaining: 999 });
   });
 
-  test('days pay while the least days and the price are left', async () => {
+  test('days can pay while the minimum and the price remain', async () => {
     await aWheel(t.app, [{}], { spinCostDays: 2 });
     const { userId } = await aBuyer(t.app);
     const id = await aStoredSubscription(t.app, userId, { end_date: addDays(t.app.clock.now(), 5) });
@@ -169,12 +169,12 @@ describe('prizes (13.4)', () => {
     );
     expect(code).toMatchObject({
       type: 'balance',
-      balance_bonus_kopeks: 300,
-      max_uses: 1,
-      current_uses: 0,
-      valid_until: addDays(t.app.clock.now(), 7),
-      created_by: userId,
-      is_active: true,
+      balanceBonusKopeks: 300,
+      maxUses: 1,
+      currentUses: 0,
+      validUntil: addDays(t.app.clock.now(), 7),
+      createdBy: userId,
+      isActive: true,
     });
     await deletePromocode(t.app, { kind: 'system', name: 'test' }, code!.id as number);
     expect(await rowOf(t.app, 'SELECT generated_promocode_id AS id FROM wheel_spins WHERE user_id = $1::int', [userId])).toEqual({
@@ -188,7 +188,7 @@ describe('prizes (13.4)', () => {
     });
   });
 
-  test('a stored promo code that would give nothing is paid in money; days beyond the bound are cut to it', async () => {
+  test('a stored promo code that would give nothing is paid in money; days beyond the bound are reduced to it', async () => {
     for (const [kopeks, paid] of [
       [500, 500],
       [0, 0],
@@ -232,7 +232,7 @@ describe('payment (13.4, 13.7)', () => {
     expect(row).toEqual({ paymentAmount: 1, paymentValueKopeks: 333 });
   });
 
-  test('the other way of paying is refused by its own name', async () => {
+  test('the unavailable payment type is refused with its own reason', async () => {
     const { userId } = await winner({});
     expect(await spin(userId, 'subscription_days')).toMatchObject({ isSuccess: false, error: 'cannot_pay_days' });
     const { userId: poor } = await aBuyer(t.app);
@@ -241,7 +241,7 @@ describe('payment (13.4, 13.7)', () => {
     expect(await wheelFacts(t.app, poor)).toMatchObject({ balance: 0, spins: 0, debits: 0 });
   });
 
-  test('a spin that cannot be recorded takes nothing and gives nothing', async () => {
+  test('a spin that cannot be recorded changes nothing', async () => {
     const { userId } = await winner({ prizeType: 'balance_bonus', prizeValue: 700, prizeValueKopeks: 700 });
     await t.app.db.sql('ALTER TABLE wheel_spins ADD CONSTRAINT test_no_spin CHECK (user_id = 0) NOT VALID');
     try {
@@ -252,7 +252,7 @@ describe('payment (13.4, 13.7)', () => {
     expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: PRICE, spins: 0, debits: 0, credits: 0 });
   });
 
-  test('a key gives the same result again, and pays once', async () => {
+  test('a repeated key gets the same result and pays once', async () => {
     await aWheel(t.app, [{}, {}, {}]);
     const { userId } = await aBuyer(t.app, 3 * PRICE);
     const first = await spin(userId, 'messenger_stars', 'one');
@@ -284,11 +284,11 @@ describe('administration (13.6)', () => {
       displayName: 'New',
     });
     expect(await changePrize(t.app, prize!.id, { manualProbability: null })).toMatchObject({ manualProbability: null });
-    await expect(changePrize(t.app, prize!.id, null)).rejects.toMatchObject({ status: 400, detail: 'No fields to update' });
+    await expect(changePrize(t.app, prize!.id, {})).rejects.toMatchObject({ status: 400, detail: 'No fields to update' });
     await expect(changePrize(t.app, 2_000_000_000, {})).rejects.toMatchObject({ status: 404, detail: 'Prize not found' });
   });
 
-  test('a promo code that would give nothing is no prize, whatever makes it so', async () => {
+  test('a promo code that would give nothing is refused as a prize, whichever field causes it', async () => {
     const refused = {
       status: 422,
       issues: [{ loc: ['body', 'promo_balance_bonus_kopeks'], type: 'value_error', input: 0 }],
@@ -308,7 +308,7 @@ describe('administration (13.6)', () => {
     await changePrize(t.app, days!.id, { prizeType: 'nothing', promoSubscriptionDays: 0 });
   });
 
-  test('a worthless promo code stored long ago can still be renamed and switched off', async () => {
+  test('a stored promo code without value can still be renamed and deactivated', async () => {
     const { prizeId } = await aWorthlessCode(500);
     expect(await changePrize(t.app, prizeId, { displayName: 'Old', isActive: false })).toMatchObject({ isActive: false });
   });
@@ -320,7 +320,7 @@ describe('administration (13.6)', () => {
     await expect(changePrize(t.app, prize!.id, { promoSubscriptionDays: 36_501 })).rejects.toMatchObject(tooLong);
   });
 
-  test('the expected payout is shown, also where it is not what was set', async () => {
+  test('the expected payout is shown, also where it differs from the setting', async () => {
     await aWheel(t.app, [{ prizeValueKopeks: 5_000 }, {}]);
     expect((await readWheelForm(t.app)).expectedRtpPercent).toBeCloseTo(66.23, 1);
     await aWheel(t.app, [{ prizeValueKopeks: 5_000 }, { prizeValueKopeks: 8_000 }, {}]);

@@ -36,7 +36,7 @@ describe('auto-login (spec 01 H20)', () => {
     expect((await enter(other)).user.id).toBe(id);
   });
 
-  it('lives 72 hours, and not past a change of the password', async () => {
+  it('is valid for 72 hours, and not after a change of the password', async () => {
     const { id } = await aVerifiedAccount(app);
     const [early, late] = [await issueAutoLoginToken(app, id), await issueAutoLoginToken(app, id)];
     clock.advance(72 * 3_600_000 - 1_000);
@@ -49,7 +49,7 @@ describe('auto-login (spec 01 H20)', () => {
     await expect(enter(outlived)).rejects.toMatchObject(invalid);
   });
 
-  it('believes what our secret signed, once whatever its spelling, and nothing else', async () => {
+  it('accepts only what our secret signed, and once in any encoding', async () => {
     const { id, signIn } = await aVerifiedAccount(app);
     const token = handMade({ sub: String(id) });
     expect((await enter(token)).user.id).toBe(id);

@@ -37,7 +37,7 @@ async function events(userId: number): Promise<Record<string, unknown>[]> {
 }
 
 describe('createUser', () => {
-  it('cleans, joins the default group and tells the feed', async () => {
+  it('cleans names, joins the default group and emits the event', async () => {
     const user = await createUser(app, draft());
     expect(user).toMatchObject({
       isNew: true,
@@ -123,7 +123,7 @@ describe('createUser', () => {
     await app.db.sql("UPDATE promo_groups SET is_default = true WHERE name = 'Default' RETURNING id");
   });
 
-  it('finds nobody under an id that cannot be one (spec 01 H23)', async () => {
+  it('finds no user by an impossible id (spec 01 H23)', async () => {
     expect(await findUserById(app, 9_999_999_999)).toBeNull();
     expect(await findUserById(app, -1)).toBeNull();
     expect(await findUserByMessengerId(app, 1e30)).toBeNull();

@@ -123,7 +123,7 @@ describe('sign-in confirmed in the bot', () => {
     expect((await messagesTo(unfetched.id))[0]!.buttons).toEqual([]);
   });
 
-  it('tells strangers to register first, and asks nobody in a group', async () => {
+  it('answers unregistered users that they must register first, and sends no question to a group', async () => {
     const { user, id, token } = await begun();
     const stranger = 7_900_000_000 + unique();
     await start(stranger, token);
@@ -139,7 +139,7 @@ describe('sign-in confirmed in the bot', () => {
     await expect(poll(token)).rejects.toMatchObject({ status: 202 });
   });
 
-  it('spec 01 H27: lets no blocked user in, before or after the yes', async () => {
+  it('spec 01 H27: gives a blocked user no session, before or after the confirmation', async () => {
     const block = (userId: number) => app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [userId]);
     const before = await begun();
     await block(before.user.id);
@@ -151,7 +151,7 @@ describe('sign-in confirmed in the bot', () => {
     await expect(poll(after.token)).rejects.toMatchObject(refused(403, 'Account is deactivated'));
   });
 
-  it('refuses what is stored wrongly in the words of the table', async () => {
+  it('refuses malformed entries with the details of the table', async () => {
     const stored = async (value: object) => {
       const token = `stored-${String(unique()).padStart(16, '0')}`;
       await put(app, `web_auth:${token}`, value, 60);

@@ -120,7 +120,7 @@ describe('disposable e-mail domains', () => {
     expect(await isRefused(t.app, 'x@box149.example')).toBe(false);
   });
 
-  it('asks nobody while mail goes to the sandbox', async () => {
+  it('fetches nothing while mail goes to the sandbox', async () => {
     const { app } = await testApp();
     let calls = 0;
     const publicLists = { fetchText: async () => manyDomains(++calls + 200) };

@@ -29,7 +29,7 @@ beforeAll(async () => {
 const otherThan = (code: string) => (code === '123456' ? '123457' : '123456');
 
 describe('changing a verified e-mail', () => {
-  it('takes the code from the new address and tells the old one (spec 01 H9)', async () => {
+  it('accepts the code from the new address and notifies the old one (spec 01 H9)', async () => {
     const { actor, email, id } = await aVerifiedAccount(app);
     const newEmail = anAddress();
     expect(await readEmailChange(app, actor)).toBeNull();

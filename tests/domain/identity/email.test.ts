@@ -80,7 +80,7 @@ describe('registration', () => {
     expect((await findUserByEmail(app, stranger))!.referredById).toBeNull();
   });
 
-  it('lets an account in without proof where verification is off, but proves nothing by that (spec 01 H1)', async () => {
+  it('signs an unverified account in where verification is off, and the address stays unverified (spec 01 H1)', async () => {
     const email = anAddress();
     const off = (await testApp({ environment: { CABINET_EMAIL_VERIFICATION_ENABLED: 'false', ADMIN_EMAILS: email } })).app;
     expect(await registerAccount(off, registration(email))).toEqual({
@@ -163,7 +163,7 @@ describe('linking', () => {
     expect((await link()).requiresVerification).toBe(true);
   });
 
-  it('gives a messenger account a second way in', async () => {
+  it('gives a messenger account a second sign-in method', async () => {
     const user = await aMessengerAccount(app);
     const email = anAddress();
     const request = { email: email.toUpperCase(), password: PASSWORD };
@@ -189,7 +189,7 @@ describe('linking', () => {
 });
 
 describe('password sign-in', () => {
-  it('answers alike for unknown, password-less and wrong (spec 01 H10)', async () => {
+  it('gives the same answer for an unknown address, no password and a wrong one (spec 01 H10)', async () => {
     const { email } = await aVerifiedAccount(app);
     const bare = await aVerifiedAccount(app);
     await app.db.sql('UPDATE users SET password_hash = NULL WHERE id = $1 RETURNING id', [bare.id]);
@@ -245,7 +245,7 @@ describe('password reset', () => {
     expect(await waitingMails(app, unknown)).toEqual([]);
   });
 
-  it('sets the password once, ends every session and proves the address', async () => {
+  it('sets the password once, ends every session and verifies the address', async () => {
     const account = await aVerifiedAccount(app);
     await forgotten(account.email.toUpperCase());
     const [mail] = await waitingMails(app, account.email);

@@ -120,7 +120,7 @@ describe('linking a provider', () => {
     expect(await findUserById(app, user.id)).toMatchObject({ googleId: null, discordId: null });
   });
 
-  it('spec 01 H21: counts an e-mail as a way in only if it lets its owner in', async () => {
+  it('spec 01 H21: counts an e-mail as a sign-in method only if its owner can sign in with it', async () => {
     const last = refused(400, 'Cannot unlink last authentication method');
     const { user } = await signInOver(app, issuer, 'google', someone());
     await linkEmail(app, actorOf(user.id), { email: anAddress(), password: 'correct horse battery' });

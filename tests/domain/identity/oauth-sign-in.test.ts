@@ -100,9 +100,9 @@ describe('sign-in over a provider', () => {
     expect(user).toMatchObject({ id: bait.id, yandexId: account.id, emailVerified: true, hasPassword: false });
     await expect(refreshSession(app, stolen.refreshToken)).rejects.toMatchObject({ status: 401 });
     expect(await rawUser(bait.id)).toMatchObject({
-      password_hash: null,
-      email_verification_token_hash: null,
-      password_reset_token_hash: null,
+      passwordHash: null,
+      emailVerificationTokenHash: null,
+      passwordResetTokenHash: null,
     });
   });
 
@@ -129,7 +129,7 @@ describe('sign-in over a provider', () => {
     const inactive = refused(403, 'User account is not active');
     await expect(signInOver(app, issuer, 'google', account)).rejects.toMatchObject(inactive);
     await expect(signInOver(app, issuer, 'discord', someone({ email: byEmail.email }))).rejects.toMatchObject(inactive);
-    expect(await rawUser(byEmail.id)).toMatchObject({ discord_id: null });
+    expect(await rawUser(byEmail.id)).toMatchObject({ discordId: null });
   });
 });
 
@@ -152,7 +152,7 @@ describe('the state of a sign-in', () => {
     await expect(attempt('google', third.state)).rejects.toMatchObject(invalid);
   });
 
-  it('spec 01 H19: ends in the browser it began in, where browsers can be told apart', async () => {
+  it('spec 01 H19: completes only in the browser it began in, where browsers can be distinguished', async () => {
     const { state, authorizeUrl } = await beginOAuth(app, 'google', { browserSecret: 'of the attacker' });
     const callback = await issuer.approve(authorizeUrl, someone());
     const victim = { ...callback, referralCode: null, browser: { secret: null, isSameOrigin: true } };
@@ -164,7 +164,7 @@ describe('the state of a sign-in', () => {
     expect(row!.count).toBe(0);
   });
 
-  it('of linking signs nobody in', async () => {
+  it('of linking opens no session', async () => {
     const user = await aMessengerAccount(app);
     const { state } = await startLinking(app, actorOf(user.id), 'google');
     await expect(
@@ -172,7 +172,7 @@ describe('the state of a sign-in', () => {
     ).rejects.toMatchObject(refused(400, 'OAuth state was initiated for account linking, not login'));
   });
 
-  it('tells which step failed, and only that', async () => {
+  it('answers which step failed, and nothing else', async () => {
     const exchange = refused(400, 'Failed to exchange authorization code');
     issuer.knobs.tokenStatus = 500;
     await expect(signInOver(app, issuer, 'google', someone())).rejects.toMatchObject(exchange);

@@ -148,7 +148,7 @@ describe('the cabinet gate', () => {
 });
 
 describe('refresh', () => {
-  it('rotates, lets parallel tabs in for a minute and then takes reuse for theft', async () => {
+  it('rotates, accepts parallel tabs for a minute and then treats a reuse as theft', async () => {
     const user = await aMessengerAccount(app);
     const first = await openSession(app, user.id);
     const second = await refreshSession(app, first.refreshToken);

@@ -69,7 +69,7 @@ async function totalsAreExact(): Promise<void> {
 }
 
 describe('listTransactions', () => {
-  test('totals are exact before, while and after days are counted', { timeout: 60_000 }, async () => {
+  test('totals are exact before, while and after days are counted', async () => {
     await totalsAreExact();
     // Twice: a round notes the highest id, the next counts up to it.
     await countTransactionsByDay(t.app, -1);

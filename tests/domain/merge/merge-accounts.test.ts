@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { noteFailedMerge, peekMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
+import { peekMergeToken, recordFailedMerge } from '../../../src/domain/identity/merge-tokens.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { listOwnTransactions } from '../../../src/domain/ledger/list-transactions.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aMembership, aStoredSubscription, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aMembership, aStoredSubscription, rowOf, topUp } from '../subscriptions/sale-samples.ts';
 import { aPair, merge, setUser, tokenFor, userRow } from './merge-samples.ts';
 
 let t: TestApp;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const count = async (sql: string, values: unknown[]) => (await rowOf<{ n: number }>(t.app, sql, values)).n;
-const messengerOf = async (id: number) => (await userRow(t.app, id)).messenger_id as number;
+const messengerOf = async (id: number) => (await userRow(t.app, id)).messengerId!;
 
 describe('money and history', () => {
   test('the balance moves by new entries, the history with it, and the ledger stays clean', async () => {
@@ -29,8 +29,8 @@ describe('money and history', () => {
       'SELECT id, transaction_id, account_id, kopeks FROM ledger_entries ORDER BY id',
     );
     await merge(t.app, pair);
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 40_000, status: 'active' });
-    expect(await userRow(t.app, pair.secondaryId)).toMatchObject({ balance_kopeks: 0, status: 'deleted' });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balanceKopeks: 40_000, status: 'active' });
+    expect(await userRow(t.app, pair.secondaryId)).toMatchObject({ balanceKopeks: 0, status: 'deleted' });
     const entries = await t.app.db.sql<object>('SELECT id, transaction_id, account_id, kopeks FROM ledger_entries ORDER BY id');
     expect(entries.slice(0, entriesBefore.length)).toEqual(entriesBefore);
     expect(entries).toHaveLength(entriesBefore.length + 4);
@@ -84,22 +84,22 @@ describe('identities and flags', () => {
     const before = await userRow(t.app, pair.secondaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ messenger_id: before.messenger_id, google_id: google, yandex_id: before.yandex_id, vk_id: before.vk_id, email },
-      ...{ email_verified: true, email_verified_at: before.email_verified_at, password_hash: 'stored-hash', used_promocodes: 5 },
-      ...{ partner_status: 'pending', referral_commission_percent: '40.00', has_had_paid_subscription: true },
-      ...{ restriction_topup: true, restriction_subscription: false, restriction_reason: 'why' },
+      ...{ messengerId: before.messengerId, googleId: google, yandexId: before.yandexId, vkId: before.vkId, email },
+      ...{ emailVerified: true, emailVerifiedAt: before.emailVerifiedAt, passwordHash: 'stored-hash', usedPromocodes: 5 },
+      ...{ partnerStatus: 'pending', referralCommissionPercent: '40.00', hasHadPaidSubscription: true },
+      ...{ restrictionTopup: true, restrictionSubscription: false, restrictionReason: 'why' },
     });
     expect(await userRow(t.app, pair.secondaryId)).toMatchObject({
       ...{
         status: 'deleted',
-        messenger_id: null,
-        google_id: null,
-        yandex_id: null,
-        vk_id: null,
+        messengerId: null,
+        googleId: null,
+        yandexId: null,
+        vkId: null,
         email: null,
-        email_verified: false,
+        emailVerified: false,
       },
-      ...{ password_hash: null, vpnpanel_uuid: null, referred_by_id: null, referral_code: `merged_${pair.secondaryId}` },
+      ...{ passwordHash: null, vpnpanelUuid: null, referredById: null, referralCode: `merged_${pair.secondaryId}` },
     });
   });
 
@@ -112,14 +112,14 @@ describe('identities and flags', () => {
     const ownMessenger = await messengerOf(pair.primaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ email: mine, email_verified: false, password_hash: null, messenger_id: ownMessenger },
+      ...{ email: mine, emailVerified: false, passwordHash: null, messengerId: ownMessenger },
     });
     expect(await count('SELECT count(*)::int AS n FROM users WHERE email = $1', [theirs])).toBe(0);
   });
 });
 
 describe('everything else that is owned', () => {
-  test('memberships without duplicates, the primary group anew, roles never, authors nobody', async () => {
+  test('memberships without duplicates, the primary group recomputed, no roles, authors set to null', async () => {
     const pair = await aPair(t.app);
     const shared = await aMembership(t.app, pair.primaryId, { priority: 5 });
     await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [
@@ -141,7 +141,7 @@ describe('everything else that is owned', () => {
       [pair.primaryId],
     );
     expect(groups.map((group) => group.id)).toEqual([shared, better].sort((a, b) => a - b));
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promo_group_id: better });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promoGroupId: better });
     expect(await count('SELECT count(*)::int AS n FROM user_roles WHERE role_id = $1::int', [role!.id])).toBe(0);
     expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role!.id])).toEqual({ createdBy: null });
   });
@@ -177,7 +177,7 @@ describe('everything else that is owned', () => {
     expect(held).toEqual({ uses: 1, applications: 1, offers: 2, openOffers: 1, tickets: 2 });
   });
 
-  test('referrals follow; what the two earned of each other goes; nobody becomes his own ancestor', async () => {
+  test('referrals move; earnings of the two from each other are deleted; no cycle of referrers', async () => {
     const pair = await aPair(t.app);
     const guest = await aUser(t.app);
     // primary was invited by "between", who was invited by the secondary.
@@ -197,9 +197,9 @@ describe('everything else that is owned', () => {
     await earn(above.id, pair.secondaryId);
     await earn(above.id, pair.primaryId);
     await merge(t.app, pair);
-    expect(await userRow(t.app, guest.id)).toMatchObject({ referred_by_id: pair.primaryId });
-    expect(await userRow(t.app, between.id)).toMatchObject({ referred_by_id: pair.primaryId });
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: above.id });
+    expect(await userRow(t.app, guest.id)).toMatchObject({ referredById: pair.primaryId });
+    expect(await userRow(t.app, between.id)).toMatchObject({ referredById: pair.primaryId });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referredById: above.id });
     const earnings = await t.app.db.sql<{ userId: number; referralId: number }>(
       'SELECT user_id, referral_id FROM referral_earnings WHERE $1::int IN (user_id, referral_id) OR $2::int IN (user_id, referral_id) ORDER BY id',
       [pair.primaryId, pair.secondaryId],
@@ -214,7 +214,7 @@ describe('everything else that is owned', () => {
     const pair = await aPair(t.app);
     await setUser(t.app, pair.primaryId, { referred_by_id: pair.secondaryId });
     await merge(t.app, pair);
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referred_by_id: null });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ referredById: null });
   });
 });
 
@@ -241,7 +241,7 @@ describe('the token and failures (spec 01 H17)', () => {
     });
   });
 
-  test.each(['blocked', 'deleted'])('a %s account merges with nobody, and the token stays', async (status) => {
+  test.each(['blocked', 'deleted'])('a %s account is not merged, and the token stays', async (status) => {
     const pair = await aPair(t.app, { secondary: { status } });
     const token = await tokenFor(t.app, pair);
     await expect(mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).rejects.toMatchObject({
@@ -272,7 +272,7 @@ describe('the token and failures (spec 01 H17)', () => {
       rowOf<{ at: Date }>(t.app, 'SELECT expires_at AS at FROM short_lived_entries WHERE key = $1', [`account_merge:${token}`]);
     const before = await expiry();
     t.clock.advance(60_000);
-    await noteFailedMerge(t.app, token);
+    await recordFailedMerge(t.app, token);
     expect(await expiry()).toEqual(before);
     t.clock.advance(29 * 60_000 + 1_000);
     expect(await peekMergeToken(t.app, token)).toBeNull();
@@ -303,7 +303,7 @@ describe('the token and failures (spec 01 H17)', () => {
     expect([await userRow(t.app, pair.primaryId), await userRow(t.app, pair.secondaryId)]).toEqual(before);
     expect(await checkLedger(t.app)).toEqual([]);
     await mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId });
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balance_kopeks: 5_000 });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ balanceKopeks: 5_000 });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 });

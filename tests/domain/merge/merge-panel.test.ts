@@ -4,8 +4,8 @@ import type { App } from '../../../src/core/app.ts';
 import { removeAbandonedPanelUser } from '../../../src/domain/merge/remove-abandoned-panel-user.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { unique } from '../../support/builders.ts';
+import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
 import { aPair, merge, type Pair, setUser, userRow } from './merge-samples.ts';
 
 let t: TestApp;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-const messengerOf = async (id: number) => (await userRow(t.app, id)).messenger_id as number;
+const messengerOf = async (id: number) => (await userRow(t.app, id)).messengerId!;
 
 describe('subscriptions and the panel', () => {
   const panelUser = async (messengerId: number | null) => {
@@ -50,7 +50,7 @@ describe('subscriptions and the panel', () => {
       pair.secondaryId,
     ]);
     expect(held).toEqual([{ id: pair.subscriptions[1] }]);
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ vpnpanel_uuid: pair.uuids[1] });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ vpnpanelUuid: pair.uuids[1] });
     expect(await t.ports.panel.findByUuid(pair.uuids[0])).toMatchObject({ status: 'ACTIVE' });
     const job = await rowOf<{ data: { mergeId: number } }>(
       t.app,
@@ -63,7 +63,7 @@ describe('subscriptions and the panel', () => {
     expect(removed === null || removed.status === 'DISABLED').toBe(true);
     // Both had a messenger id: the kept panel user carries the lost one until this push.
     expect(await pushSubscription(t.app, pair.subscriptions[1])).toBe('synced');
-    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ vpnpanel_uuid: pair.uuids[1] });
+    expect(await userRow(t.app, pair.primaryId)).toMatchObject({ vpnpanelUuid: pair.uuids[1] });
     expect(await t.ports.panel.findByUuid(pair.uuids[1])).toMatchObject({ messengerId: await messengerOf(pair.primaryId) });
     const record = await rowOf(
       t.app,
@@ -123,8 +123,8 @@ describe('subscriptions and the panel', () => {
     expect(await pushSubscription(slow, id)).toBe('synced');
     expect(made).toHaveLength(1);
     const owner = await userRow(t.app, pair.primaryId);
-    expect(owner).toMatchObject({ email, vpnpanel_uuid: made[0] });
-    expect((await userRow(t.app, pair.secondaryId)).vpnpanel_uuid).toBeNull();
-    expect(await t.ports.panel.findByUuid(made[0]!)).toMatchObject({ messengerId: owner.messenger_id, email });
+    expect(owner).toMatchObject({ email, vpnpanelUuid: made[0] });
+    expect((await userRow(t.app, pair.secondaryId)).vpnpanelUuid).toBeNull();
+    expect(await t.ports.panel.findByUuid(made[0]!)).toMatchObject({ messengerId: owner.messengerId, email });
   });
 });

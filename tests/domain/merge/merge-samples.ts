@@ -1,9 +1,10 @@
 import type { App } from '../../../src/core/app.ts';
+import type { Rows } from '../../../src/core/db/columns.ts';
 import { findUserById } from '../../../src/domain/identity/find-user.ts';
 import { createMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser } from '../../support/builders.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 
 export interface Pair {
   primaryId: number;
@@ -27,20 +28,20 @@ export async function setUser(app: App, id: number, columns: Record<string, unkn
   }
 }
 
-/** An offer by an identity that the secondary holds. */
+/** A merge token for an identity of the secondary. */
 export async function tokenFor(app: App, pair: Pair): Promise<string> {
   const { primaryId: primaryUserId, secondaryId: secondaryUserId } = pair;
-  const held = await findUserById(app, secondaryUserId);
-  const byMessenger = { provider: 'messenger', providerId: String(held?.messengerId) } as const;
-  const byGoogle = { provider: 'google', providerId: held?.googleId ?? '' } as const;
-  return createMergeToken(app, { primaryUserId, secondaryUserId, ...(held?.googleId ? byGoogle : byMessenger) });
+  const owner = await findUserById(app, secondaryUserId);
+  const byMessenger = { provider: 'messenger', providerId: String(owner?.messengerId) } as const;
+  const byGoogle = { provider: 'google', providerId: owner?.googleId ?? '' } as const;
+  return createMergeToken(app, { primaryUserId, secondaryUserId, ...(owner?.googleId ? byGoogle : byMessenger) });
 }
 
-/** Merges, keeping the primary's subscription unless told otherwise. */
+/** Merges, keeping the primary's subscription unless another is asked for. */
 export async function merge(app: App, pair: Pair, keepSubscriptionFrom = pair.primaryId) {
   return mergeAccounts(app, { token: await tokenFor(app, pair), keepSubscriptionFrom });
 }
 
-export function userRow(app: App, id: number): Promise<Record<string, unknown>> {
-  return rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [id]);
+export function userRow(app: App, id: number): Promise<Rows['User']> {
+  return rowOf<Rows['User']>(app, 'SELECT * FROM users WHERE id = $1::int', [id]);
 }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 const listed = OWNED_COLUMNS.map(({ table, column }) => `${table}.${column}`).sort();
 
 describe('the list of what a merge moves', () => {
-  test('holds every foreign key to users, and nothing twice', async () => {
+  test('lists every foreign key to users, each once', async () => {
     const keys = await t.app.db.sql<{ name: string }>(
       `SELECT c.conrelid::regclass || '.' || a.attname AS name FROM pg_constraint c
          JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey)
@@ -22,7 +22,7 @@ describe('the list of what a merge moves', () => {
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  test('holds every column that names a user without a foreign key, and no column that does not exist', async () => {
+  test('lists every column that references a user without a foreign key, and no column that does not exist', async () => {
     const columns = await t.app.db.sql<{ name: string }>(
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
        WHERE table_schema = 'public' AND (column_name = 'user_id' OR column_name LIKE '%\\_user\\_id') ORDER BY 1`,

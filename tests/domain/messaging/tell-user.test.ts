@@ -3,8 +3,8 @@ import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.t
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, aTariff, rowOf } from '../subscriptions/sale-samples.ts';
 import { callback, moneyFacts, paymentFacts, runCallbackJobs } from './payment-samples.ts';
 import { ScriptedProvider, withProvider } from './scripted-provider.ts';
 

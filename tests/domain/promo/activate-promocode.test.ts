@@ -4,9 +4,9 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { aServer, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aServer, aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
-import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
+import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, redemptionCounts } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -28,7 +28,13 @@ describe('effects (spec 04 section 7.1)', () => {
       balanceAfterKopeks: 12_345,
       bonusDescription: '123.45 ₽ added to your balance',
     });
-    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 1, rows: 1, balance: 12_345, deposits: 1, log: 1 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toEqual({
+      uses: 1,
+      rows: 1,
+      balance: 12_345,
+      deposits: 1,
+      log: 1,
+    });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -36,7 +42,7 @@ describe('effects (spec 04 section 7.1)', () => {
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app)];
     const first = await activate(user, code.code, 'key-1');
     expect(await activate(user, code.code, 'key-1')).toEqual(first);
-    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, balance: 10_000, deposits: 1 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 1, balance: 10_000, deposits: 1 });
   });
 
   test.each([
@@ -51,15 +57,15 @@ describe('effects (spec 04 section 7.1)', () => {
     const isTrial = status === 'trial';
     await aStoredSubscription(t.app, user.userId, { status, is_trial: isTrial, end_date: addDays(now, left) });
     await activate(user, code.code);
-    const held = await subscriptionOf(user.userId);
-    expect(held).toMatchObject({ status: 'active', is_trial: false });
-    expect(new Date(held!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
+    const subscription = await subscriptionOf(user.userId);
+    expect(subscription).toMatchObject({ status: 'active', isTrial: false });
+    expect(new Date(subscription!.endDate).getTime()).toBe(now.getTime() + expected * DAY_MS);
     expect(await rowOf(t.app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [user.userId])).toEqual({
       paid: true,
     });
     const pushes = await t.app.db.sql(
       `SELECT id FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1`,
-      [String(held!.id)],
+      [String(subscription!.id)],
     );
     expect(pushes).toHaveLength(1);
   });
@@ -68,18 +74,18 @@ describe('effects (spec 04 section 7.1)', () => {
     await aServer(t.app, { is_trial_eligible: true });
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'trial_subscription', subscriptionDays: 4 })];
     await activate(user, code.code);
-    const held = await subscriptionOf(user.userId);
-    expect(held).toMatchObject({ status: 'active', is_trial: true });
-    expect(new Date(held!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
+    const subscription = await subscriptionOf(user.userId);
+    expect(subscription).toMatchObject({ status: 'active', isTrial: true });
+    expect(new Date(subscription!.endDate).getTime()).toBe(t.app.clock.now().getTime() + 4 * DAY_MS);
   });
 
-  test('trial: with a subscription nothing happens, yet the code is spent', async () => {
+  test('trial: with a subscription nothing is given, but the use counts', async () => {
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'trial_subscription', subscriptionDays: 4 })];
     await aStoredSubscription(t.app, user.userId);
     const before = await subscriptionOf(user.userId);
     expect((await activate(user, code.code)).bonusDescription).toBe('You already have a subscription, no trial was needed');
     expect(await subscriptionOf(user.userId)).toEqual(before);
-    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
 
   test('discount: percent, source and hours; no hours = until the first purchase', async () => {
@@ -144,16 +150,16 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
       400,
       'You already have an active discount. Deactivate it first via /deactivate-discount',
     ]);
-    expect((await standing(t.app, days.id, user.userId)).uses).toBe(0);
+    expect((await redemptionCounts(t.app, days.id, user.userId)).uses).toBe(0);
   });
 
-  test('a refusal leaves nothing behind', async () => {
+  test('a refusal changes nothing', async () => {
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app, { type: 'subscription_days', subscriptionDays: 7 })];
     await expect(activate(user, code.code)).rejects.toThrow();
-    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
   });
 
-  test('spec 04 section 7.5, hazard 3: the daily limit counts activations, those given back and deleted ones too', async () => {
+  test('spec 04 section 7.5, hazard 3: the daily limit counts activations, also deactivated and deleted ones', async () => {
     const user = await aRedeemer(t.app);
     for (let round = 1; round <= 4; round++) {
       const code = await aDiscountCode(t.app);
@@ -168,7 +174,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     expect(await detailOf(activate(user, sixth.code))).toBe('given');
   });
 
-  test('spec 04 section 7.5, hazard 4: five unknown codes block the user for the window, a right one too', async () => {
+  test('spec 04 section 7.5, hazard 4: five unknown codes block the user for the window, also for an existing code', async () => {
     const [user, other, code] = [await aRedeemer(t.app), await aRedeemer(t.app), await aPromocode(t.app, { maxUses: 5 })];
     // At the start of a window, so that the five fall into one.
     t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 300_000) * 300_000));
@@ -182,7 +188,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
   });
 });
 
-describe('a repeat with the same Idempotency-Key (spec 00, Consistency)', () => {
+describe('a repeated request with the same Idempotency-Key (spec 00, Consistency)', () => {
   const admin = { kind: 'system', name: 'test' } as const;
   const block = async (actor: Parameters<typeof activatePromocode>[1]) => {
     for (let guess = 1; guess <= 5; guess++) await activate(actor, `GUESS-${guess}`).catch(() => undefined);
@@ -197,7 +203,12 @@ describe('a repeat with the same Idempotency-Key (spec 00, Consistency)', () => 
     await changePromocode(t.app, admin, renamed.id, { code: `${renamed.code}-2` });
     expect(await activate(user, gone.code, 'of-gone')).toEqual(first);
     expect(await activate(user, renamed.code, 'of-renamed')).toEqual(second);
-    expect(await standing(t.app, renamed.id, user.userId)).toMatchObject({ uses: 1, balance: 20_000, deposits: 2, log: 2 });
+    expect(await redemptionCounts(t.app, renamed.id, user.userId)).toMatchObject({
+      uses: 1,
+      balance: 20_000,
+      deposits: 2,
+      log: 2,
+    });
   });
 
   test('gets the first answer while guesses are blocked; another request does not', async () => {
@@ -230,7 +241,7 @@ describe('a repeat with the same Idempotency-Key (spec 00, Consistency)', () => 
   });
 });
 
-test('spec 04 section 7.5, hazard 2: an effect that fails takes use row, counter and log with it', async () => {
+test('spec 04 section 7.5, hazard 2: a failed effect rolls back use row, counter and log', async () => {
   const [user, code] = [
     await aRedeemer(t.app),
     await aPromocode(t.app, { type: 'promo_group', promoGroupId: await aGroup(t.app) }),
@@ -242,7 +253,7 @@ test('spec 04 section 7.5, hazard 2: an effect that fails takes use row, counter
     WHEN (NEW.user_id = ${user.userId}) EXECUTE FUNCTION refuse_membership()`);
   try {
     await expect(activate(user, code.code)).rejects.toThrow();
-    expect(await standing(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toEqual({ uses: 0, rows: 0, balance: 0, deposits: 0, log: 0 });
   } finally {
     await t.app.db.sql('DROP FUNCTION refuse_membership CASCADE');
   }

@@ -3,9 +3,9 @@ import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { assignGroupBySpending } from '../../../src/domain/promo-groups/assign-group-by-spending.ts';
 import { leavePromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
-import { updateUser } from '../../../src/domain/users/update-user.ts';
+import { updateUser } from '../../../src/domain/users/account/update-user.ts';
+import { topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { topUp } from '../subscriptions/sale-samples.ts';
 import { aGroup, aPromocode, aRedeemer, groupsOf } from './promocode-samples.ts';
 
 let t: TestApp;
@@ -48,7 +48,7 @@ const changesOf = (userId: number) =>
   );
 
 describe('groups by total spent (spec 04 section 8.3)', () => {
-  test('a movement asks for a look once, and only while a group has a threshold', async () => {
+  test('a movement sends the job once, and only while a group has a threshold', async () => {
     const user = await aRedeemer(t.app);
     await topUp(t.app, user.userId, 100);
     expect(await waiting(user.userId)).toEqual([]);
@@ -58,7 +58,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     expect(await waiting(user.userId)).toEqual([{ data: { userId: user.userId } }]);
   });
 
-  test('the largest threshold reached is given, once; top-ups are no spending', async () => {
+  test('the largest threshold reached is given, once; top-ups do not count as spending', async () => {
     const [low, high] = [await aThreshold(1_000), await aThreshold(5_000)];
     const user = await aRedeemer(t.app);
     await topUp(t.app, user.userId, 10_000);
@@ -82,7 +82,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     expect(row).toEqual({ done: true, kopeks: 5_000 });
   });
 
-  test('one kopek below the threshold is below', async () => {
+  test('one kopek below the threshold is not enough', async () => {
     const group = await aThreshold(1_000);
     const user = await aRedeemer(t.app);
     await spend(user.userId, 999);
@@ -113,7 +113,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     ]);
   });
 
-  test('who leaves the last group has the default one', async () => {
+  test('a user removed from the last group gets the default one', async () => {
     const [fallback] = await t.app.db.sql<{ id: number }>('SELECT id FROM promo_groups WHERE is_default');
     const group = await aThreshold(1_000);
     const user = await aRedeemer(t.app);
@@ -125,7 +125,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
   });
 });
 
-test('a group that the Web API sets is noted, the same one again is not (spec 05 section 9.2)', async () => {
+test('a group set by the Web API is recorded, the same one again is not (spec 05 section 9.2)', async () => {
   const user = await aRedeemer(t.app);
   const group = await aGroup(t.app, 10);
   const actor = { kind: 'token', tokenId: 1, name: 'test' } as const;

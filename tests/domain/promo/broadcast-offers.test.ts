@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import {
@@ -8,11 +8,13 @@ import {
 } from '../../../src/domain/promo/offers/broadcast-offers.ts';
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
 import { continueBroadcast } from '../../../src/domain/promo/offers/send-messages.ts';
+import { aConfigAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { aServer, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aSegment, withMessenger } from '../audience/audience-samples.ts';
-import { aServer, rowOf } from '../subscriptions/sale-samples.ts';
-import { anAdmin, anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
+import { anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -30,7 +32,7 @@ const adminRequest = (fields: Partial<AdminBroadcast>): AdminBroadcast => ({
   ...someTerms(),
   email: null,
   target: null,
-  message: null,
+  sendNotification: false,
   ...fields,
 });
 const idsOf = (users: readonly { id: number }[]) => users.map((user) => user.id).sort((a, b) => a - b);
@@ -55,18 +57,30 @@ const jobsOf = (broadcastId: number) =>
     String(broadcastId),
   ]);
 
-/** An administrator's broadcast with messages; the test's own runs deliver, there is no worker. */
-async function aTold(fields: Partial<AdminBroadcast>, app = t.app) {
-  const admin = await anAdmin(t.app);
-  const request = adminRequest({ message: { text: null, buttonText: null }, ...fields });
-  const result = await broadcastOffersAsAdmin(app, admin, request);
-  return { result, request, broadcast: await lastBroadcast() };
+/**
+ * An administrator's broadcast with messages; the test's own runs deliver, there is no worker.
+ * @param isAnswerDue whether the time is over for which the answer waits for messages; true from the start unless given
+ */
+async function aNotifying(fields: Partial<AdminBroadcast>, app = t.app, isAnswerDue = () => true) {
+  const admin = await aConfigAdmin(t.app);
+  const request = adminRequest({ sendNotification: true, ...fields });
+  let reading = 0;
+  const monotonicClock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    if (isAnswerDue()) reading += MINUTE_MS;
+    return reading;
+  });
+  try {
+    const result = await broadcastOffersAsAdmin(app, admin, request);
+    return { result, request, broadcast: await lastBroadcast() };
+  } finally {
+    monotonicClock.mockRestore();
+  }
 }
 
 describe('broadcast (spec 04 section 9.3)', () => {
-  test('offers to the segment and the named user, one each, overwriting what is open (9.2)', async () => {
+  test('offers to the segment and the named user, one each, overwriting open ones (9.2)', async () => {
     const { target, users } = await aSegment(t.app, 3);
-    const [named, admin] = [await aUser(t.app), await anAdmin(t.app)];
+    const [named, admin] = [await aUser(t.app), await aConfigAdmin(t.app)];
     const old = await anOfferTo(t.app, users[0]!.id, { discountPercent: 5, notificationType: 'spring' });
     const used = await anOfferTo(t.app, users[1]!.id, { notificationType: 'spring' });
     await claimOffer(t.app, userActor(users[1]!.id), used.id);
@@ -77,7 +91,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
       percent: 30,
       active: true,
       claimed: false,
-      expires_at: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
+      expiresAt: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
     };
     expect(await offersOf(t.app, users[0]!.id)).toMatchObject([{ id: old.id, ...expected }]);
     expect(await offersOf(t.app, users[1]!.id)).toMatchObject([{ id: used.id, claimed: true }, expected]);
@@ -85,9 +99,9 @@ describe('broadcast (spec 04 section 9.3)', () => {
     expect(await lastBroadcast()).toMatchObject({ state: 'done', created: 4 });
   });
 
-  test('a member who is named too gets one offer', async () => {
+  test('a member who is also the named user gets one offer', async () => {
     const { target, users } = await aSegment(t.app, 2);
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const result = await broadcastOffersAsAdmin(t.app, admin, adminRequest({ target, messengerId: users[1]!.messengerId }));
     expect(result).toMatchObject({ createdOffers: 2, userIds: idsOf(users) });
   });
@@ -131,7 +145,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
 
   test('administrators: refusals', async () => {
     const [one, two] = [await aUser(t.app, { email: 'one.offer@example.com' }), await aUser(t.app)];
-    const admin = await anAdmin(t.app);
+    const admin = await aConfigAdmin(t.app);
     const send = (fields: Partial<AdminBroadcast>) => detailOf(broadcastOffersAsAdmin(t.app, admin, adminRequest(fields)));
     expect(await send({})).toEqual([400, 'No recipients: specify target or user']);
     expect(await send({ target: 'tariff_x' })).toEqual([400, 'No recipients: specify target or user']);
@@ -147,15 +161,15 @@ describe('broadcast (spec 04 section 9.3)', () => {
       'Provided user_id does not match email',
     ]);
     expect(await send({ messengerId: two.messengerId, email: 'one.offer@example.com' })).toBe('given');
-    const long = { text: 'x'.repeat(4_097), buttonText: null };
-    await expect(broadcastOffersAsAdmin(t.app, admin, adminRequest({ userId: one.id, message: long }))).rejects.toMatchObject({
+    const long = { sendNotification: true, messageText: 'x'.repeat(4_097) };
+    await expect(broadcastOffersAsAdmin(t.app, admin, adminRequest({ userId: one.id, ...long }))).rejects.toMatchObject({
       status: 422,
     });
   });
 
-  test('spec 04 section 9.6: a broadcast that was cut off is finished by the background, from where it stood', async () => {
+  test('spec 04 section 9.6: an interrupted broadcast is continued by the job', async () => {
     const { target, users } = await aSegment(t.app, 3);
-    await broadcastOffersAsAdmin(t.app, await anAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
+    await broadcastOffersAsAdmin(t.app, await aConfigAdmin(t.app), adminRequest({ target, notificationType: 'cut' }));
     const { id } = await lastBroadcast();
     // As after the first batch of a process that died.
     await t.app.db.sql('DELETE FROM discount_offers WHERE notification_type = $1 AND user_id <> $2::int', ['cut', users[0]!.id]);
@@ -171,16 +185,16 @@ describe('broadcast (spec 04 section 9.3)', () => {
 });
 
 describe('messages of a broadcast (spec 04 section 9.4)', () => {
-  test('go by the queue: text filled and escaped, button of the offer and of closing', async () => {
+  test('are queued: text filled and escaped, buttons for claiming and closing', async () => {
     const { app, sent } = withMessenger(t.app);
     const server = await aServer(t.app, { display_name: 'NL <1>' });
     const user = await aUser(t.app, { language: 'en' });
     const text = '<b>{discount_percent}</b> {valid_hours} {active_discount_hours} {test_duration_hours} {server_name} {user}';
-    const { result, broadcast } = await aTold(
+    const { result, broadcast } = await aNotifying(
       {
         userId: user.id,
         extraData: { test_squad_uuids: [server.uuid], test_duration_hours: 7 },
-        message: { text, buttonText: 'Take it' },
+        ...{ messageText: text, buttonText: 'Take it' },
       },
       app,
     );
@@ -202,7 +216,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(await lastBroadcast()).toMatchObject({ state: 'done', sent: 1 });
   });
 
-  test('without a text ours, in the language of each; a set mini-app takes the place of the claim', async () => {
+  test('without a text the default one, in the language of each user; a configured mini-app replaces the claim button', async () => {
     const { app, sent } = withMessenger(t.app);
     const { settings } = t.app;
     const withMiniApp = {
@@ -213,7 +227,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     };
     const { target, users } = await aSegment(t.app, 2);
     await t.app.db.sql("UPDATE users SET language = 'ru' WHERE id = $1::int RETURNING id", [users[1]!.id]);
-    const { broadcast } = await aTold({ target, bonusAmountKopeks: 5_000 }, app);
+    const { broadcast } = await aNotifying({ target, bonusAmountKopeks: 5_000 }, app);
     await deliver(withMiniApp, broadcast.id);
     const textOf = (index: number) => sent.find(({ chatId }) => chatId === users[index]!.messengerId)!.html;
     expect(textOf(0)).toBe('🎁 <b>A 20% discount for you</b>\nBonus: 50 ₽\nYou can take it within 24 h.');
@@ -221,7 +235,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent[0]!.buttons[0]).toEqual([expect.objectContaining({ webAppUrl: 'https://mini.example' })]);
   });
 
-  test('whoever has no messenger or blocked it counts as failed, whoever wants no offers is left alone', async () => {
+  test('users without messenger or who blocked it count as failed, users who switched offers off get none', async () => {
     const { target, users } = await aSegment(t.app, 4);
     const [plain, mailOnly, quiet, blocked] = users;
     await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [mailOnly!.id]);
@@ -232,7 +246,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === blocked!.messengerId) throw new MessengerError({ kind: 'blocked' }, 'blocked');
     });
-    const { result, broadcast } = await aTold({ target }, app);
+    const { result, broadcast } = await aNotifying({ target }, app);
     expect(result).toMatchObject({ createdOffers: 4, sent: 0, failed: 1 });
     await deliver(app, broadcast.id);
     expect(await lastBroadcast()).toMatchObject({ state: 'done', created: 4, sent: 1, failed: 2, skipped: 1 });
@@ -240,27 +254,28 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     for (const user of users) expect(await offersOf(t.app, user.id)).toHaveLength(1);
   });
 
-  test('the answer counts what the queue has sent within the moment it waits', async () => {
-    const { app, sent } = withMessenger(t.app);
+  test('the answer counts the messages sent while it waits', async () => {
+    const { app } = withMessenger(t.app);
     const user = await aUser(t.app);
     const [{ result }] = await Promise.all([
-      aTold({ userId: user.id }, app),
+      aNotifying({ userId: user.id }, app, () => false),
       (async () => {
-        for (let tries = 0; tries < 100 && sent.length === 0; tries++) {
+        const id = await eventually(async () => {
           const [row] = await t.app.db.sql<{ id: number }>(
             `SELECT d.broadcast_id AS id FROM promo_offer_deliveries d JOIN discount_offers o ON o.id = d.offer_id
              WHERE o.user_id = $1::int AND d.state = 'queued'`,
             [user.id],
           );
-          if (row) await deliver(app, row.id);
-          else await new Promise((resolve) => setTimeout(resolve, 20));
-        }
+          if (!row) throw new Error('no message waits in the queue');
+          return row.id;
+        });
+        await deliver(app, id);
       })(),
     ]);
     expect(result).toMatchObject({ sent: 1, failed: 0 });
   });
 
-  test('spec 04 section 9.6: sending stops when the messenger asks for patience and goes on later, nobody twice', async () => {
+  test('spec 04 section 9.6: sending stops when the messenger limits the rate and continues later, nobody gets two messages', async () => {
     const { target, users } = await aSegment(t.app, 3);
     let isLimited = true;
     const { app, sent } = withMessenger(t.app, (chatId) => {
@@ -269,8 +284,8 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
         throw new MessengerError({ kind: 'rate_limited', retryAfterSeconds: 60 }, 'slow down');
       if (chatId === users[2]!.messengerId) throw new MessengerError({ kind: 'unavailable' }, 'not there');
     });
-    const { broadcast } = await aTold({ target }, app);
-    await expect(deliver(app, broadcast.id)).rejects.toThrow('no more messages');
+    const { broadcast } = await aNotifying({ target }, app);
+    await expect(deliver(app, broadcast.id)).rejects.toThrow('accepts no messages');
     expect(await lastBroadcast()).toMatchObject({ state: 'sending', sent: 1, failed: 0 });
     isLimited = false;
     await deliver(app, broadcast.id);
@@ -279,12 +294,12 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map((user) => user.messengerId).sort());
   });
 
-  test('spec 04 section 9.6: what may have arrived, or was taken by a run that died, is not sent again', async () => {
+  test('spec 04 section 9.6: messages that may have arrived, or were claimed by a crashed run, are not sent again', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const { app, sent } = withMessenger(t.app, (chatId) => {
       if (chatId === users[0]!.messengerId) throw new MessengerError({ kind: 'unavailable', mayHaveArrived: true }, 'no answer');
     });
-    const { broadcast } = await aTold({ target }, app);
+    const { broadcast } = await aNotifying({ target }, app);
     const [lost] = await offersOf(t.app, users[1]!.id);
     await t.app.db.sql(
       `UPDATE promo_offer_deliveries SET state = 'sending', claimed_at = $2::timestamptz WHERE offer_id = $1::int RETURNING offer_id`,
@@ -299,29 +314,29 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(sent).toEqual([]);
   });
 
-  test('an offer that was claimed, is over or was offered anew meanwhile is not spoken of', async () => {
+  test('no message about an offer that was claimed, has expired or was overwritten meanwhile', async () => {
     const { target, users } = await aSegment(t.app, 3);
     const [claimed, renewed, plain] = users;
     const { app, sent } = withMessenger(t.app);
-    const first = await aTold({ target, notificationType: 'again' }, app);
+    const first = await aNotifying({ target, notificationType: 'again' }, app);
     const [offer] = await offersOf(t.app, claimed!.id);
     await claimOffer(t.app, userActor(claimed!.id), offer!.id);
-    const second = await aTold({ userId: renewed!.id, notificationType: 'again', discountPercent: 40 }, app);
+    const second = await aNotifying({ userId: renewed!.id, notificationType: 'again', discountPercent: 40 }, app);
     await deliver(app, first.broadcast.id);
     expect(sent.map(({ chatId }) => chatId)).toEqual([plain!.messengerId]);
     await deliver(app, second.broadcast.id);
     expect(sent.slice(1)).toMatchObject([{ chatId: renewed!.messengerId, html: expect.stringContaining('40%') }]);
-    const third = await aTold({ userId: plain!.id, notificationType: 'late', validHours: 1 }, app);
+    const third = await aNotifying({ userId: plain!.id, notificationType: 'late', validHours: 1 }, app);
     t.clock.advance(HOUR_MS);
     await deliver(app, third.broadcast.id);
     expect(sent).toHaveLength(2);
     expect(await lastBroadcast()).toMatchObject({ state: 'done', skipped: 1 });
   });
 
-  test('a run that is asked to stop leaves a job that goes on', async () => {
+  test('a stopped run leaves a job that continues', async () => {
     const { target } = await aSegment(t.app, 1);
     const { app, sent } = withMessenger(t.app);
-    const { broadcast } = await aTold({ target }, app);
+    const { broadcast } = await aNotifying({ target }, app);
     const before = (await jobsOf(broadcast.id)).length;
     await deliver(app, broadcast.id, AbortSignal.abort());
     expect([sent.length, (await jobsOf(broadcast.id)).length - before]).toEqual([0, 1]);

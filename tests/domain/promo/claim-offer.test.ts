@@ -5,8 +5,8 @@ import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/pro
 import { expirePromo } from '../../../src/domain/promo/offers/run-expiry.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../subscriptions/sale-samples.ts';
 import { anOfferTo, logOf, offersOf, userActor } from './offer-samples.ts';
 import { discountOf } from './promocode-samples.ts';
 
@@ -36,7 +36,7 @@ const pushesOf = (subscriptionId: number) =>
   ]);
 
 describe('a discount (spec 04 section 9.5)', () => {
-  test('percent, source and hours of the offer; the offer is over and the log says so', async () => {
+  test('percent, source and hours of the offer; the offer is claimed and logged', async () => {
     const user = await aClaimer();
     const offer = await anOfferTo(t.app, user, { extraData: { active_discount_hours: 5 } });
     const expiresAt = inHours(5);
@@ -53,7 +53,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     ]);
   });
 
-  test('hours of the template; without any it lasts until the first purchase; a running discount gives way', async () => {
+  test('hours of the template; without any it lasts until the first purchase; a current discount is replaced', async () => {
     const user = await aClaimer();
     const { id: templateId } = await rowOf<{ id: number }>(
       t.app,
@@ -80,7 +80,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     expect(await offersOf(t.app, user)).toMatchObject([{ claimed: true }, { claimed: false, active: true }]);
   });
 
-  test('an offer at its very end is over, and says so once in row and log', async () => {
+  test('an offer at the moment of its end has expired, recorded once in row and log', async () => {
     const user = await aClaimer();
     const offer = await anOfferTo(t.app, user, { validHours: 1 });
     t.clock.advance(HOUR_MS);
@@ -117,7 +117,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     expect(await logOf(t.app, user)).toHaveLength(2);
   });
 
-  test('it can be seen, runs out, and can be given up', async () => {
+  test('it can be read, expires, and can be cleared', async () => {
     const user = await aClaimer();
     const actor = userActor(user);
     expect(await readActiveDiscount(t.app, actor)).toEqual({ percent: 0, source: null, expiresAt: null, isActive: false });
@@ -132,91 +132,97 @@ describe('a discount (spec 04 section 9.5)', () => {
   });
 });
 
-describe('lent servers (spec 04 section 9.5)', () => {
-  const lend = (user: number, squads: string[], hours = 24) =>
+describe('temporary access (spec 04 section 9.5)', () => {
+  const anAccessOffer = (user: number, squads: string[], hours = 24) =>
     anOfferTo(t.app, user, {
       effectType: 'test_access',
       discountPercent: 0,
       extraData: { test_squad_uuids: squads, test_duration_hours: hours },
     });
 
-  test('are added to the subscription; the panel is told by a job, and the state shows it', async () => {
+  test('servers are added to the subscription; a job updates the panel, and the state shows it', async () => {
     const user = await aClaimer();
-    const [own, lent] = [`own-${unique()}`, `lent-${unique()}`];
-    await aStoredSubscription(t.app, user, { connected_squads: [own], provision_state: 'synced' });
+    const [owned, temporary] = [`owned-${unique()}`, `temporary-${unique()}`];
+    await aStoredSubscription(t.app, user, { connected_squads: [owned], provision_state: 'synced' });
     const before = await squadsOf(user);
-    const offer = await lend(user, [own, lent, lent], 3);
+    const offer = await anAccessOffer(user, [owned, temporary, temporary], 3);
     expect(await claim(user, offer.id)).toEqual({
       message: 'The servers are connected, hours of access: 3',
       discountPercent: null,
       expiresAt: inHours(3),
     });
-    const held = await squadsOf(user);
-    expect(held).toMatchObject({ squads: [own, lent], state: 'pending', version: before.version + 1 });
-    expect(await pushesOf(held.id)).toHaveLength(1);
+    const connected = await squadsOf(user);
+    expect(connected).toMatchObject({ squads: [owned, temporary], state: 'pending', version: before.version + 1 });
+    expect(await pushesOf(connected.id)).toHaveLength(1);
     const rows = await t.app.db.sql(
       `SELECT squad_uuid AS squad, was_already_connected AS had, is_active AS active FROM subscription_temporary_access
        WHERE offer_id = $1::int ORDER BY id`,
       [offer.id],
     );
     expect(rows).toEqual([
-      { squad: own, had: true, active: true },
-      { squad: lent, had: false, active: true },
+      { squad: owned, had: true, active: true },
+      { squad: temporary, had: false, active: true },
     ]);
     expect(await logOf(t.app, user)).toMatchObject([
-      { action: 'claimed', details: { context: 'test_access_claim', new_squads: [lent], expires_at: inHours(3).toISOString() } },
+      {
+        action: 'claimed',
+        details: { context: 'test_access_claim', new_squads: [temporary], expires_at: inHours(3).toISOString() },
+      },
     ]);
   });
 
-  test('refusals leave the offer to be claimed', async () => {
+  test('after a refusal the offer can still be claimed', async () => {
     const user = await aClaimer();
-    const offer = await lend(user, ['a-squad']);
+    const offer = await anAccessOffer(user, ['a-squad']);
     expect(await detailOf(claim(user, offer.id))).toEqual([400, 'Active subscription required for this offer']);
     await aStoredSubscription(t.app, user, { connected_squads: ['a-squad'] });
     expect(await detailOf(claim(user, offer.id))).toEqual([400, 'These servers are already connected']);
-    expect(await detailOf(claim(user, (await lend(user, [])).id))).toEqual([400, 'Could not determine servers for test access']);
+    expect(await detailOf(claim(user, (await anAccessOffer(user, [])).id))).toEqual([
+      400,
+      'Could not determine servers for test access',
+    ]);
     expect(await offersOf(t.app, user)).toMatchObject([{ active: true }, { active: true }]);
     expect(await logOf(t.app, user)).toEqual([]);
   });
 
-  test('go when their time is over, but not what the subscription had', async () => {
+  test('servers are removed on expiry, except those that the subscription had before', async () => {
     const user = await aClaimer();
-    const [own, lent] = [`own-${unique()}`, `lent-${unique()}`];
-    await aStoredSubscription(t.app, user, { connected_squads: [own] });
-    await claim(user, (await lend(user, [own, lent], 3)).id);
+    const [owned, temporary] = [`owned-${unique()}`, `temporary-${unique()}`];
+    await aStoredSubscription(t.app, user, { connected_squads: [owned] });
+    await claim(user, (await anAccessOffer(user, [owned, temporary], 3)).id);
     t.clock.advance(3 * HOUR_MS - 1);
     await expirePromo(t.app);
-    expect((await squadsOf(user)).squads).toEqual([own, lent]);
+    expect((await squadsOf(user)).squads).toEqual([owned, temporary]);
     t.clock.advance(1);
     const { version } = await squadsOf(user);
     await expirePromo(t.app);
     await expirePromo(t.app);
-    expect(await squadsOf(user)).toMatchObject({ squads: [own], state: 'pending', version: version + 1 });
+    expect(await squadsOf(user)).toMatchObject({ squads: [owned], state: 'pending', version: version + 1 });
     expect((await logOf(t.app, user)).slice(1)).toMatchObject([
-      { action: 'disabled', details: { reason: 'test_access_expired', squad_uuid: own } },
-      { action: 'disabled', details: { reason: 'test_access_expired', squad_uuid: lent } },
+      { action: 'disabled', details: { reason: 'test_access_expired', squad_uuid: owned } },
+      { action: 'disabled', details: { reason: 'test_access_expired', squad_uuid: temporary } },
     ]);
   });
 
-  test('stay while another access lends them, and go with the last one', async () => {
+  test('servers stay while another access is active, and are removed with the last one', async () => {
     const user = await aClaimer();
-    const [lent, extra] = [`lent-${unique()}`, `extra-${unique()}`];
+    const [temporary, extra] = [`temporary-${unique()}`, `extra-${unique()}`];
     await aStoredSubscription(t.app, user, { connected_squads: ['base'] });
-    await claim(user, (await lend(user, [lent], 1)).id);
-    await claim(user, (await lend(user, [lent, extra], 2)).id);
+    await claim(user, (await anAccessOffer(user, [temporary], 1)).id);
+    await claim(user, (await anAccessOffer(user, [temporary, extra], 2)).id);
     t.clock.advance(HOUR_MS);
     await expirePromo(t.app);
-    expect((await squadsOf(user)).squads).toEqual(['base', lent, extra]);
+    expect((await squadsOf(user)).squads).toEqual(['base', temporary, extra]);
     t.clock.advance(HOUR_MS);
     await expirePromo(t.app);
     expect((await squadsOf(user)).squads).toEqual(['base']);
   });
 
-  test('stay when they were bought meanwhile, or belong to the tariff by now', async () => {
+  test('servers stay when they were bought meanwhile or belong to the tariff', async () => {
     const [bought, planned] = [await aServer(t.app), await aServer(t.app)];
     const user = await aClaimer();
     const id = await aStoredSubscription(t.app, user, { connected_squads: ['base'] });
-    await claim(user, (await lend(user, [bought.uuid, planned.uuid, 'loose'], 1)).id);
+    await claim(user, (await anAccessOffer(user, [bought.uuid, planned.uuid, 'loose'], 1)).id);
     await t.app.db.sql(
       'UPDATE subscription_servers SET paid_price_kopeks = 500 WHERE subscription_id = $1::int AND server_squad_id = $2::int RETURNING id',
       [id, bought.id],
@@ -229,7 +235,7 @@ describe('lent servers (spec 04 section 9.5)', () => {
   });
 });
 
-test('spec 04 section 9.6: test access is one row an offer and squad', async () => {
+test('spec 04 section 9.6: test access is one row per offer and squad', async () => {
   const user = await aClaimer();
   const id = await aStoredSubscription(t.app, user, { connected_squads: [] });
   const offer = await anOfferTo(t.app, user);
@@ -243,7 +249,7 @@ test('spec 04 section 9.6: test access is one row an offer and squad', async () 
   await expect(insert()).rejects.toThrow();
 });
 
-test('the clock ends offers and discounts, wherever they came from, once (spec 04 section 15)', async () => {
+test('the job expires offers and discounts of every source once (spec 04 section 15)', async () => {
   const [user, holder] = [await aClaimer(), await aClaimer()];
   await anOfferTo(t.app, user, { validHours: 2 });
   const claimed = await anOfferTo(t.app, holder, { extraData: { active_discount_hours: 2 }, validHours: 1 });

@@ -4,9 +4,9 @@ import { DAY_MS } from '../../../src/core/clock.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateDiscountOf, deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { anOffer } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { anOffer } from '../subscriptions/sale-samples.ts';
-import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, standing } from './promocode-samples.ts';
+import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, redemptionCounts } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -15,10 +15,10 @@ beforeAll(async () => {
 beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
 
 const admin = { kind: 'admin', userId: 1, level: 100, isConfigAdmin: false } as const;
-const nothing = { percent: 0, source: null, expires_at: null };
+const nothing = { percent: 0, source: null, expiresAt: null };
 
-describe('giving a discount back (spec 04 section 7.3)', () => {
-  test('clears the fields, the use row and the group; the count follows', async () => {
+describe('deactivating a discount (spec 04 section 7.3)', () => {
+  test('clears the fields, the use row and the group; the counter follows', async () => {
     const group = await aGroup(t.app);
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { promoGroupId: group })];
     const before = await groupsOf(t.app, user.userId);
@@ -26,13 +26,13 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect((await groupsOf(t.app, user.userId)).primary).toBe(group);
     expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: code.code, percent: 20 });
     expect(await discountOf(t.app, user.userId)).toEqual(nothing);
-    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0, log: 1 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0, log: 1 });
     expect(await groupsOf(t.app, user.userId)).toEqual(before);
     await activatePromocode(t.app, user, code.code, null);
-    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
 
-  test('a code that has been renamed since gives use and group back all the same', async () => {
+  test('deactivation finds the use and the group of a renamed code', async () => {
     const group = await aGroup(t.app);
     const [user, other, code] = [
       await aRedeemer(t.app),
@@ -50,31 +50,33 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: renamed, percent: 20 });
     expect(await groupsOf(t.app, user.userId)).toEqual(before);
     await deactivateDiscountOf(t.app, admin, other.userId);
-    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
-    expect(await standing(t.app, namesake.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
+    expect(await redemptionCounts(t.app, namesake.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
 
-  test('renaming a code leaves discounts alone that it did not give', async () => {
-    const [user, code, held] = [await aRedeemer(t.app), await aDiscountCode(t.app), await aDiscountCode(t.app)];
+  test('renaming a code does not change discounts of other sources', async () => {
+    const [user, code, other] = [await aRedeemer(t.app), await aDiscountCode(t.app), await aDiscountCode(t.app)];
     await activatePromocode(t.app, user, code.code, null);
     await anOffer(t.app, user.userId, 0);
-    await activatePromocode(t.app, user, held.code, null);
+    await activatePromocode(t.app, user, other.code, null);
     await changePromocode(t.app, admin, code.id, { code: `${code.code}-NEW` });
-    expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${held.code}`);
+    expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${other.code}`);
   });
 
-  test('a code whose discount more than ten thousand users hold keeps its name; all else of it can be changed', {
-    timeout: 60_000,
-  }, async () => {
+  test('a code whose discount more than ten thousand users have cannot be renamed; its other fields can be changed', async () => {
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { maxUses: 0 })];
     await activatePromocode(t.app, user, code.code, null);
     const rename = () => changePromocode(t.app, admin, code.id, { code: `${code.code}-NEW` });
-    await t.app.db.sql(
-      `WITH made AS (INSERT INTO users (first_name, referral_code, promo_group_id, promo_offer_discount_percent, promo_offer_discount_source)
-         SELECT 'Holder', 'holder' || n, (SELECT id FROM promo_groups WHERE is_default), 20, $2 FROM generate_series(1, 10000) n RETURNING id)
-       INSERT INTO promocode_uses (promocode_id, user_id) SELECT $1::int, id FROM made`,
-      [code.id, `promocode:${code.code}`],
-    );
+    // In batches, so that no statement comes near its time limit on a slow machine.
+    for (let first = 1; first <= 10_000; first += 1_000) {
+      await t.app.db.sql(
+        `WITH made AS (INSERT INTO users (first_name, referral_code, promo_group_id, promo_offer_discount_percent, promo_offer_discount_source)
+           SELECT 'Holder', 'holder' || n, (SELECT id FROM promo_groups WHERE is_default), 20, $2
+           FROM generate_series($3::int, $3::int + 999) n RETURNING id)
+         INSERT INTO promocode_uses (promocode_id, user_id) SELECT $1::int, id FROM made`,
+        [code.id, `promocode:${code.code}`, first],
+      );
+    }
     await expect(rename()).rejects.toMatchObject({ status: 400, code: 'promocode_held' });
     expect(await changePromocode(t.app, admin, code.id, { isActive: false, code: code.code })).toMatchObject({ isActive: false });
     expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${code.code}`);
@@ -96,7 +98,7 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     expect((await groupsOf(t.app, user.userId)).members).toEqual([{ id: group, by: 'admin' }]);
   });
 
-  test('refuses what there is not, what came from elsewhere and what is over; the latter is cleaned up', async () => {
+  test('refuses no discount, one of another source and an expired one; the latter is cleared', async () => {
     const user = await aRedeemer(t.app);
     const none = { status: 400, detail: 'No active discount promo code found' };
     await expect(deactivateOwnDiscount(t.app, user)).rejects.toMatchObject(none);
@@ -109,10 +111,10 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     const over = { status: 400, detail: 'Discount has already expired' };
     await expect(deactivateOwnDiscount(t.app, late)).rejects.toMatchObject(over);
     expect(await discountOf(t.app, late.userId)).toEqual(nothing);
-    expect(await standing(t.app, code.id, late.userId)).toMatchObject({ uses: 1, rows: 1 });
+    expect(await redemptionCounts(t.app, code.id, late.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
 
-  test('administrators end discounts of every source', async () => {
+  test('administrators deactivate discounts of every source', async () => {
     const user = await aRedeemer(t.app);
     const ending = deactivateDiscountOf(t.app, admin, user.userId);
     await expect(ending).rejects.toMatchObject({ status: 400, detail: 'User has no active discount' });
@@ -121,7 +123,7 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
     const code = await aDiscountCode(t.app);
     await activatePromocode(t.app, user, code.code, null);
     expect(await deactivateDiscountOf(t.app, admin, user.userId)).toEqual({ code: code.code, percent: 20 });
-    expect(await standing(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
+    expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
     await activatePromocode(t.app, user, (await aDiscountCode(t.app)).code, null);
     t.clock.advance(DAY_MS);
     const late = deactivateDiscountOf(t.app, admin, user.userId);
@@ -131,9 +133,7 @@ describe('giving a discount back (spec 04 section 7.3)', () => {
   });
 });
 
-test('any sequence of activations and give-backs keeps the count equal to the rows, within the limit', {
-  timeout: 60_000,
-}, async () => {
+test('any sequence of activations and deactivations keeps the counter equal to the rows, within the limit', async () => {
   const users = [await aRedeemer(t.app), await aRedeemer(t.app), await aRedeemer(t.app)];
   const step = fc.record({
     user: fc.nat(2),
@@ -156,7 +156,7 @@ test('any sequence of activations and give-backs keeps the count equal to the ro
         else await activatePromocode(t.app, actor, codes[code]!.code, null).catch(refusalOnly);
       }
       for (const { id, maxUses } of codes) {
-        const { uses, rows } = await standing(t.app, id, users[0]!.userId);
+        const { uses, rows } = await redemptionCounts(t.app, id, users[0]!.userId);
         expect(uses).toBe(rows);
         expect(uses).toBeLessThanOrEqual(maxUses);
       }

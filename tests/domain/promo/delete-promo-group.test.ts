@@ -4,9 +4,9 @@ import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { deletePromoGroup } from '../../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
 import { aUser } from '../../support/builders.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aCrowd } from '../audience/audience-samples.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
 import { aGroup } from './promocode-samples.ts';
 
 let t: TestApp;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const ADMIN = { kind: 'system', name: 'test' } as const;
 
 /** Everything that is known of the members of a group. */
-const standingOf = (groupId: number) =>
+const countsOf = (groupId: number) =>
   rowOf<{ groups: number; primary: number; members: number }>(
     t.app,
     `SELECT (SELECT count(*)::int FROM promo_groups WHERE id = $1::int) AS groups,
@@ -51,21 +51,21 @@ function watched(before: (n: number) => Promise<unknown> | undefined): App {
 }
 
 describe('deletion of a group with many members (spec 04 section 8.4)', () => {
-  test('they move a batch a transaction; what is cut off goes on where it stood, and each comes to the default group once', async () => {
+  test('they move one batch per transaction; an interrupted deletion continues, and each moves to the default group once', async () => {
     const group = await aGroup(t.app);
     const primary = await aCrowd(t.app, 400, { promo_group_id: group });
     const members = await aCrowd(t.app, 201, { promo_group_id: defaultId });
     await enroll(group, [...primary.slice(0, 350), ...members]);
     const dying = watched((n) => (n === 2 ? Promise.reject(new Error('killed')) : undefined));
     await expect(deletePromoGroup(dying, ADMIN, group)).rejects.toThrow('killed');
-    const half = await standingOf(group);
+    const half = await countsOf(group);
     expect(half.groups).toBe(1);
     expect(half.members).toBeGreaterThan(0);
     expect(half.members).toBeLessThan(551);
-    const notes: unknown[] = [];
-    const audit = { note: (note: unknown) => void notes.push(note) } as unknown as NonNullable<App['audit']>;
+    const records: unknown[] = [];
+    const audit = { note: (record: unknown) => void records.push(record) } as unknown as NonNullable<App['audit']>;
     await deletePromoGroup({ ...t.app, audit }, ADMIN, group);
-    expect(await standingOf(group)).toEqual({ groups: 0, primary: 0, members: 0 });
+    expect(await countsOf(group)).toEqual({ groups: 0, primary: 0, members: 0 });
     const moved = await rowOf<{ n: number; by: string[] }>(
       t.app,
       `SELECT count(*)::int AS n, array_agg(DISTINCT m.assigned_by) AS by FROM user_promo_groups m JOIN users u ON u.id = m.user_id
@@ -73,12 +73,12 @@ describe('deletion of a group with many members (spec 04 section 8.4)', () => {
       [[...primary, ...members], defaultId],
     );
     expect(moved).toEqual({ n: 601, by: ['system'] });
-    expect(notes).toEqual([
+    expect(records).toEqual([
       { resourceId: group, before: expect.objectContaining({ id: group, membersCount: half.primary }), after: null },
     ]);
   });
 
-  test('who comes in between the last move and the deletion is moved, too, also as a mere member', async () => {
+  test('users who join between the last move and the deletion are moved too, also those with only a membership', async () => {
     const [group, higher] = [await aGroup(t.app, 1), await aGroup(t.app, 99)];
     const [first, late] = [await aUser(t.app), await aUser(t.app)];
     await join(first.id, group);
@@ -86,7 +86,7 @@ describe('deletion of a group with many members (spec 04 section 8.4)', () => {
     // 1 moves the first, 2 finds nobody behind, 3 deletes.
     const app = watched((n) => (n === 3 ? join(late.id, group) : undefined));
     await deletePromoGroup(app, ADMIN, group);
-    expect(await standingOf(group)).toEqual({ groups: 0, primary: 0, members: 0 });
+    expect(await countsOf(group)).toEqual({ groups: 0, primary: 0, members: 0 });
     const rows = await t.app.db.sql(
       `SELECT m.promo_group_id AS id, m.assigned_by AS by, u.promo_group_id AS primary FROM user_promo_groups m
        JOIN users u ON u.id = m.user_id WHERE u.id = $1::int AND m.promo_group_id IN ($2::int, $3::int, $4::int) ORDER BY m.promo_group_id`,
@@ -98,15 +98,15 @@ describe('deletion of a group with many members (spec 04 section 8.4)', () => {
     ]);
   });
 
-  test('users who keep coming end the call, not the group and not the memberships', async () => {
+  test('users who keep joining make the call fail and change neither the group nor the memberships', async () => {
     const group = await aGroup(t.app);
     const user = await aUser(t.app);
     const app = watched((n) => (n > 100 ? Promise.reject(new Error('without end')) : join(user.id, group)));
-    await expect(deletePromoGroup(app, ADMIN, group)).rejects.toThrow(`users keep coming into promo group ${group}`);
-    expect((await standingOf(group)).groups).toBe(1);
+    await expect(deletePromoGroup(app, ADMIN, group)).rejects.toThrow(`users keep joining promo group ${group}`);
+    expect((await countsOf(group)).groups).toBe(1);
   });
 
-  test('a group that becomes the default one half-way stays', async () => {
+  test('a group that becomes the default one during the deletion stays', async () => {
     const group = await aGroup(t.app);
     const mark = (id: number) =>
       t.app.db.sql('UPDATE promo_groups SET is_default = (id = $1::int) WHERE id = $1::int RETURNING id', [id]);
@@ -122,6 +122,6 @@ describe('deletion of a group with many members (spec 04 section 8.4)', () => {
       await unmark();
       await mark(defaultId);
     }
-    expect((await standingOf(group)).groups).toBe(1);
+    expect((await countsOf(group)).groups).toBe(1);
   });
 });

@@ -1,15 +1,11 @@
-import type { AdminActor, TokenActor, UserActor } from '../../../src/core/actor.ts';
+import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { createOffer, type NewOffer } from '../../../src/domain/promo/offers/create-offer.ts';
 import type { OfferDetails } from '../../../src/domain/promo/offers/types.ts';
-import { aUser, unique } from '../../support/builders.ts';
+import { unique } from '../../support/builders.ts';
 
 export const TOKEN: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 export const userActor = (userId: number): UserActor => ({ kind: 'user', userId });
-
-export async function anAdmin(app: App): Promise<AdminActor> {
-  return { kind: 'admin', userId: (await aUser(app)).id, level: 999, isConfigAdmin: true };
-}
 
 /** A discount of 20 % that can be claimed for a day, unless told otherwise. */
 export function someTerms(fields: Partial<NewOffer> = {}): NewOffer {

@@ -35,7 +35,7 @@ export async function aRedeemer(app: App): Promise<UserActor> {
 }
 
 /** What the tables say about a code, and about a user of it. */
-export async function standing(app: App, promocodeId: number, userId: number) {
+export async function redemptionCounts(app: App, promocodeId: number, userId: number) {
   const [row] = await app.db.sql<{ uses: number; rows: number; balance: number; deposits: number; log: number }>(
     `SELECT (SELECT current_uses FROM promocodes WHERE id = $1::int) AS uses,
        (SELECT count(*)::int FROM promocode_uses WHERE promocode_id = $1::int) AS rows,

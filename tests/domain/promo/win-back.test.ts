@@ -5,9 +5,9 @@ import { handleOfferPress, type OfferPress, receiveOfferUpdate } from '../../../
 import { offerWinBacks } from '../../../src/domain/promo/offers/win-back.ts';
 import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { withMessenger } from '../audience/audience-samples.ts';
-import { aStoredSubscription, aTariff } from '../subscriptions/sale-samples.ts';
 import { anOfferTo, offersOf } from './offer-samples.ts';
 import { discountOf } from './promocode-samples.ts';
 
@@ -63,7 +63,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     expect(offer!.expiresAt).toEqual(new Date(t.app.clock.now().getTime() + 24 * HOUR_MS));
   });
 
-  test('once a subscription and wave: the offer does not slide, and a claimed one is not made again', async () => {
+  test('once per subscription and wave: the offer is not extended, and a claimed one is not made again', async () => {
     const user = await aFormer(2);
     await offerWinBacks(app);
     const [offer] = await offersOf(t.app, user.id);
@@ -79,7 +79,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     expect(await messagesTo(user)).toHaveLength(2);
   });
 
-  test('not for trials, daily tariffs, disabled ones and blocked users; without a message for whoever wants none', async () => {
+  test('not for trials, daily tariffs, disabled ones and blocked users; no message for users who switched them off', async () => {
     const daily = await aTariff(t.app, { is_daily: true });
     const left = [
       await aFormer(3, { is_trial: true }),
@@ -99,7 +99,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     expect(await messagesTo(quiet)).toEqual([]);
   });
 
-  test('tuned by what operators stored; off without messenger or with notices off', async () => {
+  test('uses the stored settings; off without messenger or with notifications off', async () => {
     const user = await aFormer(3);
     const late = await aFormer(10);
     const messenger = { ...app.ports.messenger, isConfigured: () => false };
@@ -136,7 +136,7 @@ describe('buttons under an offer (spec 04 section 9.4)', () => {
     data,
   });
 
-  test('claim it, once, for their owner', async () => {
+  test('claim it once for its owner', async () => {
     const [user, other] = [await aUser(t.app, { language: 'en' }), await aUser(t.app, { language: 'en' })];
     const offer = await anOfferTo(t.app, user.id);
     for (const who of [other, user, user]) await handleOfferPress(silent(), press(who, `claim_discount_${offer.id}`));
@@ -152,7 +152,7 @@ describe('buttons under an offer (spec 04 section 9.4)', () => {
     expect(deleted).toEqual([77]);
   });
 
-  test('are told from others when they come in', async () => {
+  test('are distinguished from other updates', async () => {
     const user = await aUser(t.app);
     const come = (data: string) =>
       receiveOfferUpdate(t.app, {

@@ -43,7 +43,7 @@ describe('reading the panel', () => {
     expect((await nodesRealtime(t.app)).map((node) => [node.nodeUuid, node.downloadBytes])).toContainEqual([GERMAN_NODE, 9 * GB]);
   });
 
-  it('gives a node with what it moves now and in the last week', async () => {
+  it('gives a node with its current traffic and that of the last week', async () => {
     const t = await withTraffic();
     const found = await readNodeStatistics(t.app, GERMAN_NODE);
     expect(found).toMatchObject({
@@ -59,13 +59,13 @@ describe('reading the panel', () => {
     expect(await readNodeUsage(t.app, GERMAN_NODE, ANY_TIME)).toHaveLength(1);
   });
 
-  it('sums the panel up', async () => {
+  it('gives the statistics of the panel', async () => {
     const t = await withTraffic();
     const system = await readSystem(t.app);
     expect(system).toMatchObject({
       stats: { totalUsers: 1, onlineNow: 1, nodesOnline: 3, totalTrafficBytes: 10 * GB },
       realtime: { downloadBytes: 9 * GB, uploadBytes: GB },
-      periods: { lastSevenDays: { currentBytes: 10 * GB, previousBytes: 0 } },
+      periods: { last7Days: { currentBytes: 10 * GB, previousBytes: 0 } },
     });
     expect(system.nodesNow).toHaveLength(3);
     expect(system.nodesWeekly[0]).toMatchObject({ name: 'Germany 1', totalBytes: 10 * GB });
@@ -80,7 +80,7 @@ describe('reading the panel', () => {
     }
   });
 
-  it('knows neither an unknown node nor a range that is none', async () => {
+  it('refuses an unknown node and an invalid range', async () => {
     const t = await withPanel();
     const absent = { status: 404, detail: 'Node not found' };
     await expect(readNode(t.app, UNKNOWN)).rejects.toMatchObject(absent);
@@ -120,7 +120,7 @@ describe('a panel that is down', () => {
     },
   );
 
-  it('loses side numbers only, never the node or the statistics themselves', async () => {
+  it('answers without optional numbers, but never without the node or the statistics', async () => {
     const t = await withTraffic();
     t.panel.faults.set({ status: 500, path: '/bandwidth' });
     expect(await readNodeStatistics(t.app, GERMAN_NODE)).toMatchObject({
@@ -131,7 +131,7 @@ describe('a panel that is down', () => {
     expect(await readSystem(t.app)).toMatchObject({
       stats: { totalUsers: 1 },
       realtime: { downloadBytes: 0, uploadBytes: 0 },
-      periods: { lastSevenDays: { currentBytes: 0, difference: null } },
+      periods: { last7Days: { currentBytes: 0, difference: null } },
       nodesNow: [],
     });
   });
@@ -145,7 +145,7 @@ describe('a panel that is down', () => {
     await expect(readNode(app, DUTCH_NODE)).rejects.toMatchObject({ status: 502, detail: 'VPN panel did not answer' });
   });
 
-  it('does not hide a mistake of ours behind an empty list', async () => {
+  it('does not answer an empty list for an error of the service itself', async () => {
     const t = await withPanel();
     const broken = () => Promise.reject(new TypeError('ours'));
     const app = withPort(t.app, { ...t.adapter, listNodes: broken, getNode: broken, restartAllNodes: broken });
@@ -156,7 +156,7 @@ describe('a panel that is down', () => {
 });
 
 describe('a panel that is not configured', () => {
-  it('is 503 with the reason everywhere but in the state', async () => {
+  it('is 503 with the reason everywhere except in the status', async () => {
     const t = await withPanel();
     const app = unconfigured(t.app);
     const refused = { status: 503, detail: 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set' };
@@ -184,7 +184,7 @@ describe('a panel that is not configured', () => {
     });
   });
 
-  it('an address that is none counts as not configured', async () => {
+  it('an invalid address counts as not configured', async () => {
     const t = await withPanel();
     const app = unconfigured(t.app, { baseUrl: 'not a url', apiKey: 'key' });
     const detail = 'VPNPANEL_API_URL is not a URL';
@@ -196,7 +196,7 @@ describe('a panel that is not configured', () => {
 });
 
 describe('operating nodes', () => {
-  it('switches a node off and on, and again without complaint', async () => {
+  it('disables and enables a node, also twice', async () => {
     const t = await withPanel();
     const run = (action: 'enable' | 'disable' | 'restart') => runNodeAction(t.app, admin, DUTCH_NODE, action);
     for (let count = 0; count < 2; count++) {
@@ -210,14 +210,14 @@ describe('operating nodes', () => {
     expect(t.panel.calls().at(-1)).toMatchObject({ path: '/api/nodes/actions/restart-all', status: 200 });
   });
 
-  it.each(['enable', 'disable', 'restart'] as const)('%s tells an unknown node from a failure', async (action) => {
+  it.each(['enable', 'disable', 'restart'] as const)('%s distinguishes an unknown node from a failure', async (action) => {
     const t = await withPanel();
     expect(await runNodeAction(t.app, admin, UNKNOWN, action)).toEqual({ outcome: 'absent' });
     t.panel.faults.set({ status: 500 });
     expect(await runNodeAction(t.app, admin, NETHERLANDS, action)).toEqual({ outcome: 'failed', reason: expect.any(String) });
   });
 
-  it('never sends a restart twice: the panel may have heard it', async () => {
+  it('never sends a restart twice: the panel may have received it', async () => {
     const t = await withPanel({ retries: 2 });
     t.panel.faults.set({ timeoutAfterEffect: true, method: 'POST' });
     expect(await restartAllNodes(t.app, admin)).toMatchObject({ outcome: 'failed', reason: 'VPN panel did not answer' });

@@ -24,7 +24,7 @@ const DUTCH_INBOUND = '1b0a4d00-0000-4000-8000-000000000001';
 const GERMAN_INBOUND = '1b0a4d00-0000-4000-8000-000000000002';
 const admin = { kind: 'system', name: 'test' } as const;
 
-/** The app of an administrator's request, and what the audit log would hear. */
+/** The app of an administrator's request, and what it records in the audit log. */
 function audited(app: App): { app: App; facts: AuditFacts } {
   const facts: AuditFacts = {};
   return { app: { ...app, audit: { note: (more) => void Object.assign(facts, more) } }, facts };
@@ -54,7 +54,7 @@ describe('reading squads', () => {
     expect(await listPanelInbounds(t.app)).toHaveLength(3);
   });
 
-  it('counts the active and trial subscriptions that hold a squad', async () => {
+  it('counts the active and trial subscriptions that have a squad', async () => {
     const t = await withPanel();
     await t.app.db.sql("UPDATE subscriptions SET connected_squads = '[]'");
     await aSubscription(t.app, { squads: [GERMANY] });
@@ -64,7 +64,7 @@ describe('reading squads', () => {
     expect(await readPanelSquad(t.app, GERMANY)).toMatchObject({ name: 'Germany' });
   });
 
-  it('tells an unknown squad from a panel that is down, and shows empty lists then', async () => {
+  it('distinguishes an unknown squad from a panel that is down, which gives empty lists', async () => {
     const t = await withPanel();
     await expect(readPanelSquad(t.app, UNKNOWN)).rejects.toMatchObject({ status: 404, detail: 'Squad not found' });
     await expect(readSquadWithServer(t.app, UNKNOWN)).rejects.toMatchObject({ status: 404, detail: 'Squad not found' });
@@ -78,7 +78,7 @@ describe('reading squads', () => {
 });
 
 describe('changing squads', () => {
-  it('creates one, and tells what was made', async () => {
+  it('creates one and answers it', async () => {
     const t = await withPanel();
     const { app, facts } = audited(t.app);
     const made = await createSquad(app, admin, { name: 'Sweden', inboundUuids: [DUTCH_INBOUND] });
@@ -110,7 +110,7 @@ describe('changing squads', () => {
     expect(t.panel.calls()).toHaveLength(calls);
   });
 
-  it('a deleted squad leaves its users at once and the servers with a later sync only', async () => {
+  it('a deleted squad is removed from its users at once and from the servers only with a later sync', async () => {
     const t = await withPanel();
     await t.app.db.sql('DELETE FROM server_squads');
     await syncServers(t.app);
@@ -126,7 +126,7 @@ describe('changing squads', () => {
     expect(facts.after).toEqual({ success: false, reason: 'Squad not found' });
   });
 
-  it('puts every user of the panel in and out again', async () => {
+  it('adds every user of the panel and removes them again', async () => {
     const t = await withPanel();
     const expireAt = new Date(t.clock.now().getTime() + 30 * DAY_MS);
     for (const username of ['one', 'two', 'three'])
@@ -141,7 +141,7 @@ describe('changing squads', () => {
     expect(facts).toMatchObject({ before: { members: 3 }, after: { all_users: 'removed' } });
   });
 
-  it('runs the other actions by name, and asks for what they need', async () => {
+  it('runs the other actions by name, and refuses them without required fields', async () => {
     const t = await withPanel();
     expect(await act(t.app, GERMANY, 'rename', { name: 'Berlin' })).toMatchObject({ outcome: 'done' });
     expect(await act(t.app, GERMANY, 'update_inbounds', { inboundUuids: [DUTCH_INBOUND] })).toMatchObject({ outcome: 'done' });
@@ -177,7 +177,7 @@ describe('changing squads', () => {
     await expect(act(unconfigured(t.app), GERMANY, action, more)).rejects.toMatchObject({ status: 503 });
   });
 
-  it('without a panel every reading and change is 503', async () => {
+  it('without a panel every read and change is 503', async () => {
     const app = unconfigured((await withPanel()).app);
     const refused = { status: 503, detail: 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set' };
     const calls = [

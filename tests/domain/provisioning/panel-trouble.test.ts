@@ -31,7 +31,7 @@ async function provisioned(t: ProvisioningTest) {
 }
 
 describe('a panel that is down', () => {
-  it('costs neither the sale nor the link, and is made up for later', async () => {
+  it('undoes neither the sale nor the link, and the push is retried later', async () => {
     const t = await withPanel();
     const { id, uuid } = await provisioned(t);
     await request(t.app, id);
@@ -67,7 +67,7 @@ describe('a panel that is down', () => {
     });
   });
 
-  it('a new wish after a failure has all its tries again', async () => {
+  it('a new request after a failure has all its tries again', async () => {
     const t = await withPanel();
     const { id } = await aSubscription(t.app);
     await request(t.app, id);
@@ -96,7 +96,7 @@ describe('a panel that misbehaves ends with exactly one user', () => {
     ]);
   });
 
-  it('also for a user whom the panel knows by the username alone', async () => {
+  it('also for a user whom the panel has by the username alone', async () => {
     const t = await withPanel();
     const user = await aUser(t.app);
     await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = false WHERE id = $1::int', [
@@ -114,10 +114,10 @@ describe('a panel that misbehaves ends with exactly one user', () => {
 
   it.each([
     ['every third call answers 500', { status: 500, failEvery: 3 }],
-    ['every third call is carried out but not answered', { timeoutAfterEffect: true, failEvery: 3 }],
+    ['every third call is executed but not answered', { timeoutAfterEffect: true, failEvery: 3 }],
     ['every fourth answer is nonsense', { malformed: true, failEvery: 4 }],
   ])('%s', async (_name, faults) => {
-    // As in production the client itself repeats reads; without that, trouble in step with our calls would hit the same one for ever.
+    // As in production the client repeats reads; otherwise every n-th fault could always hit the same call.
     const t = await withPanel({ retries: 2 });
     t.panel.faults.set(faults);
     for (let count = 0; count < 4; count++) {
@@ -139,7 +139,7 @@ describe('an address that the panel would refuse', () => {
     return (await aSubscription(t.app, { user })).id;
   }
 
-  it.each(['иван@почта.рф', 'a..b@example.com', 'ivan@example'])('%s does not keep its owner from access', async (address) => {
+  it.each(['иван@почта.рф', 'a..b@example.com', 'ivan@example'])('%s does not block the access of its owner', async (address) => {
     const t = await withPanel();
     const id = await boughtByEmailAlone(t, `${unique()}${address}`);
     await request(t.app, id);
@@ -169,7 +169,7 @@ describe('an address that the panel would refuse', () => {
 });
 
 describe('whose panel user it is', () => {
-  it('makes a new one after somebody deleted the old one at the panel', async () => {
+  it('creates a new one after the old one was deleted at the panel', async () => {
     const t = await withPanel();
     const { id, uuid } = await provisioned(t);
     const before = await readRow(t.app, id);
@@ -182,13 +182,13 @@ describe('whose panel user it is', () => {
     expect(t.panel.listUsers()).toMatchObject([{ uuid: after.vpnpanelUuid }]);
   });
 
-  it('lets go of a linked user that names another person, keeping the squads', async () => {
+  it('unlinks a panel user with another messenger id and keeps the squads', async () => {
     const t = await withPanel();
     const { id, uuid } = await provisioned(t);
     const stranger = 4_000_000_000 + unique();
     await t.adapter.updateUser({ uuid, messengerId: stranger });
     await request(t.app, id);
-    // The plain username still belongs to the stranger's user, so the new one carries the local id.
+    // The plain username still belongs to the other person's user, so the new one has the local id.
     expect(await pushSubscription(t.app, id)).toBe('synced');
     const row = await readRow(t.app, id);
     expect(row.vpnpanelUuid).not.toBe(uuid);
@@ -196,7 +196,7 @@ describe('whose panel user it is', () => {
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ messengerId: stranger });
   });
 
-  it('takes over a user that the panel knows by messenger id, with the devices forgotten', async () => {
+  it('adopts a panel user found by messenger id and deletes its devices', async () => {
     const t = await withPanel();
     const user = await aUser(t.app);
     const old = await t.adapter.createUser({
@@ -236,21 +236,21 @@ describe('whose panel user it is', () => {
     expect(t.panel.listUsers()).toHaveLength(users);
   });
 
-  it('takes the panel user from a local holder who is not the person it names', async () => {
+  it('unlinks a panel user from an account without its messenger id', async () => {
     const t = await withPanel();
     const { id, uuid, user } = await provisioned(t);
-    const holder = await aSubscription(t.app);
+    const former = await aSubscription(t.app);
     await t.app.db.sql('UPDATE users SET vpnpanel_uuid = NULL WHERE id = $1::int', [user.id]);
-    await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int', [holder.user.id, uuid]);
+    await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int', [former.user.id, uuid]);
     await request(t.app, id);
     expect(await pushSubscription(t.app, id)).toBe('synced');
     expect((await readRow(t.app, id)).vpnpanelUuid).toBe(uuid);
-    expect(await readRow(t.app, holder.id)).toMatchObject({ vpnpanelUuid: null, provisionState: 'pending' });
-    expect(await pushSubscription(t.app, holder.id)).toBe('synced');
+    expect(await readRow(t.app, former.id)).toMatchObject({ vpnpanelUuid: null, provisionState: 'pending' });
+    expect(await pushSubscription(t.app, former.id)).toBe('synced');
     expect(t.panel.listUsers()).toHaveLength(2);
   });
 
-  it('never makes a live user of a deleted account', async () => {
+  it('never enables the panel user of a deleted account', async () => {
     const t = await withPanel();
     const { id, uuid, user } = await provisioned(t);
     await t.app.db.sql("UPDATE users SET status = 'deleted' WHERE id = $1::int", [user.id]);
@@ -260,7 +260,7 @@ describe('whose panel user it is', () => {
   });
 });
 
-describe('removing the panel user of an account that is gone', () => {
+describe('removing the panel user of a deleted account', () => {
   it.each([
     ['delete', null],
     ['disable', { status: 'DISABLED' }],
@@ -277,7 +277,7 @@ describe('removing the panel user of an account that is gone', () => {
     else expect(found).toBeNull();
   });
 
-  it('leaves one alone that has a subscription', async () => {
+  it('does not remove one that has a subscription', async () => {
     const t = await withPanel();
     const { uuid } = await provisioned(t);
     await removePanelUser(t.app, uuid);
@@ -305,7 +305,7 @@ describe('removing the panel user of an account that is gone', () => {
     return { bought: bought.id, uuid };
   }
 
-  it('without an answer, while its user buys again, is followed by a push of the purchase', async () => {
+  it('without an answer, while its user buys again, is followed by a push', async () => {
     const t = await withPanel();
     const { bought } = await removedDuringPurchase(t);
     expect(await readRow(t.app, bought)).toMatchObject({ provisionState: 'pending' });
@@ -314,7 +314,7 @@ describe('removing the panel user of an account that is gone', () => {
     expect(t.panel.listUsers()).toMatchObject([{ status: 'ACTIVE', uuid: (await readRow(t.app, bought)).vpnpanelUuid }]);
   });
 
-  it('tried again asks for a push, too, for what came after the first look', async () => {
+  it('on a retry requests a push as well, for a purchase after the first check', async () => {
     const t = await withPanel();
     const { bought, uuid } = await removedDuringPurchase(t);
     // The panel carries the call out so late that the push after the first try still saw the user.
@@ -326,7 +326,7 @@ describe('removing the panel user of an account that is gone', () => {
     expect(t.panel.listUsers()).toHaveLength(1);
   });
 
-  it('is tried for days, with pauses that stay bounded', async () => {
+  it('is retried for days, with bounded pauses', async () => {
     const t = await withPanel();
     const uuid = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
     await inTransaction(t.app, (inner) => requestPanelUserRemoval(inner, uuid));
@@ -344,7 +344,7 @@ describe('removing the panel user of an account that is gone', () => {
 });
 
 describe('the reconciler', () => {
-  it('sends lost pushes again after five minutes and failed ones ever more rarely', async () => {
+  it('sends lost pushes again after five minutes and failed ones in growing intervals', async () => {
     const t = await withPanel();
     const { id } = await aSubscription(t.app);
     await request(t.app, id);

@@ -7,11 +7,11 @@ import { requestProvisioning } from '../../../src/domain/provisioning/request-pr
 import { aUser } from '../../support/builders.ts';
 import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, PARTNERS, readRow, withPanel, withPort } from './provisioning-setup.ts';
 
-const request = (app: Parameters<typeof requestProvisioning>[0], id: number, wishes = {}) =>
-  inTransaction(app, (t) => requestProvisioning(t, id, wishes));
+const request = (app: Parameters<typeof requestProvisioning>[0], id: number, resets = {}) =>
+  inTransaction(app, (t) => requestProvisioning(t, id, resets));
 
-describe('a wish', () => {
-  it('stands or falls with the sale, and waits as one job', async () => {
+describe('a request', () => {
+  it('commits or rolls back with the sale, and waits as one job', async () => {
     const { app } = await withPanel();
     const { id } = await aSubscription(app);
     const failing = inTransaction(app, async (t) => {
@@ -67,7 +67,7 @@ describe('a push', () => {
     expect(panel.listUsers()).toHaveLength(1);
   });
 
-  it('changes the same user on renewal and leaves its devices and traffic alone', async () => {
+  it('changes the same user on renewal without its devices and traffic', async () => {
     const { app, adapter, panel } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);
@@ -105,7 +105,7 @@ describe('a push', () => {
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ usedTrafficBytes: GB });
   });
 
-  it('lifts the limit of a user who bought traffic, but not of one who has none left', async () => {
+  it('lifts the limit of a user who bought traffic, but not of one without remaining traffic', async () => {
     const { app, adapter, panel } = await withPanel();
     const { id } = await aSubscription(app, { trafficLimitGb: 1 });
     await request(app, id);
@@ -122,7 +122,7 @@ describe('a push', () => {
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE', trafficLimitBytes: 11 * GB });
   });
 
-  it('disables the panel user of a disabled subscription and makes none for a dead one', async () => {
+  it('disables the panel user of a disabled subscription and creates none for an expired one', async () => {
     const { app, adapter, panel } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);
@@ -163,7 +163,7 @@ describe('a push', () => {
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ squads: [{ uuid: GERMANY }] });
   });
 
-  it('leaves out squads that the panel no longer has, so that the renewal arrives', async () => {
+  it('omits squads that the panel no longer has, so that the renewal is sent', async () => {
     const { app, adapter } = await withPanel();
     const { id } = await aSubscription(app, { squads: [NETHERLANDS, '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'] });
     await request(app, id);
@@ -172,7 +172,7 @@ describe('a push', () => {
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ squads: [{ uuid: NETHERLANDS }], status: 'ACTIVE' });
   });
 
-  it('pushes again when the wish changed while it was under way', async () => {
+  it('pushes again when the row changed during the push', async () => {
     const { app, adapter } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);
@@ -194,7 +194,7 @@ describe('a push', () => {
     expect(await adapter.findByUuid(row.vpnpanelUuid!)).toMatchObject({ deviceLimit: 7 });
   });
 
-  it('leaves a subscription alone that another push is at', async () => {
+  it('does nothing for a subscription that another push has the lease of', async () => {
     const { app, adapter, panel } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);
@@ -211,7 +211,7 @@ describe('a push', () => {
     expect(panel.listUsers()).toHaveLength(1);
   });
 
-  it('takes over from a push that died', async () => {
+  it('claims the lease of a push that died', async () => {
     const { app } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);
@@ -229,36 +229,41 @@ describe('a push', () => {
   it.each([
     ['answered', 'busy'],
     ['not answered', 'VPN panel did not answer'],
-  ])('that outlasts its lease and writes an older wish over a newer one, %s, asks for another', async (answer, outcome) => {
-    const { app, adapter } = await withPanel();
-    const { id } = await aSubscription(app);
-    await request(app, id);
-    await pushSubscription(app, id);
-    const { vpnpanelUuid: uuid } = await readRow(app, id);
-    await request(app, id);
-    const slow = withPort(app, {
-      ...adapter,
-      updateUser: async (patch) => {
-        await app.db.sql("UPDATE subscriptions SET provision_lease_until = now() - interval '1 second' WHERE id = $1::int", [id]);
-        await app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [id]);
-        await request(app, id);
-        expect(await pushSubscription(app, id)).toBe('synced');
-        expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });
-        await app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
-        const changed = await adapter.updateUser(patch);
-        if (answer === 'answered') return changed;
-        throw new PanelError('unavailable', 'VPN panel did not answer');
-      },
-    });
-    expect(await pushSubscription(slow, id).catch((error: Error) => error.message)).toBe(outcome);
-    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE' });
-    expect(await readRow(app, id)).toMatchObject({ provisionState: 'pending' });
-    expect(await jobsOf(app, 'provisioning.push')).toEqual([{ data: { subscriptionId: id } }]);
-    expect(await pushSubscription(app, id)).toBe('synced');
-    expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });
-  });
+  ])(
+    'that takes longer than its lease and sends an older state after a newer one, %s, requests another',
+    async (answer, outcome) => {
+      const { app, adapter } = await withPanel();
+      const { id } = await aSubscription(app);
+      await request(app, id);
+      await pushSubscription(app, id);
+      const { vpnpanelUuid: uuid } = await readRow(app, id);
+      await request(app, id);
+      const slow = withPort(app, {
+        ...adapter,
+        updateUser: async (patch) => {
+          await app.db.sql("UPDATE subscriptions SET provision_lease_until = now() - interval '1 second' WHERE id = $1::int", [
+            id,
+          ]);
+          await app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [id]);
+          await request(app, id);
+          expect(await pushSubscription(app, id)).toBe('synced');
+          expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });
+          await app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+          const changed = await adapter.updateUser(patch);
+          if (answer === 'answered') return changed;
+          throw new PanelError('unavailable', 'VPN panel did not answer');
+        },
+      });
+      expect(await pushSubscription(slow, id).catch((error: Error) => error.message)).toBe(outcome);
+      expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'ACTIVE' });
+      expect(await readRow(app, id)).toMatchObject({ provisionState: 'pending' });
+      expect(await jobsOf(app, 'provisioning.push')).toEqual([{ data: { subscriptionId: id } }]);
+      expect(await pushSubscription(app, id)).toBe('synced');
+      expect(await adapter.findByUuid(uuid!)).toMatchObject({ status: 'DISABLED' });
+    },
+  );
 
-  it('takes the panel user away again when the subscription vanished meanwhile', async () => {
+  it('removes the panel user when the subscription was deleted meanwhile', async () => {
     const { app, adapter, panel } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);

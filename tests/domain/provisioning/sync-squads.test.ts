@@ -59,7 +59,7 @@ describe('squad sync of a tariff', () => {
     for (const { id } of [dead, other]) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
   });
 
-  it('takes the external squad away and treats no squads as all available servers (spec 02 H9)', async () => {
+  it('removes the external squad and treats no squads as all available servers (spec 02 H9)', async () => {
     const tariffId = await aTariff([], PARTNERS);
     const { id, uuid } = await provisioned(tariffId);
     await t.app.db.sql('DELETE FROM server_squads');
@@ -96,7 +96,7 @@ describe('squad sync of a tariff', () => {
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 14, failedCount: 0, errors: [] });
   });
 
-  it('leaves subscriptions without a panel user to their push', async () => {
+  it('requests a push for subscriptions without a panel user', async () => {
     const tariffId = await aTariff([GERMANY]);
     const { id } = await aSubscription(t.app, { tariffId });
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ totalSubscriptions: 1, skippedCount: 1, updatedCount: 0 });
@@ -107,7 +107,7 @@ describe('squad sync of a tariff', () => {
     });
   });
 
-  it('has a panel user that vanished made anew by a push', async () => {
+  it('requests a push that creates a deleted panel user again', async () => {
     const tariffId = await aTariff([GERMANY]);
     const { id, uuid } = await provisioned(tariffId);
     await t.adapter.deleteUser(uuid);
@@ -116,7 +116,7 @@ describe('squad sync of a tariff', () => {
     expect(t.panel.listUsers()).toMatchObject([{ squads: ['Germany'] }]);
   });
 
-  it('puts a subscription right that changed its tariff under way', async () => {
+  it('repairs a subscription that changed its tariff meanwhile', async () => {
     const tariffId = await aTariff([GERMANY]);
     const { id } = await provisioned(tariffId);
     const app = withPort(t.app, {
@@ -132,7 +132,7 @@ describe('squad sync of a tariff', () => {
     expect(t.panel.listUsers()).toMatchObject([{ squads: ['Netherlands'] }]);
   });
 
-  it('a squad that the panel has lost keeps nobody from the others', async () => {
+  it('a squad that the panel no longer has does not block the others', async () => {
     const tariffId = await aTariff([NETHERLANDS]);
     const { id, uuid } = await provisioned(tariffId);
     const allow = (...squads: string[]) =>
@@ -148,7 +148,7 @@ describe('squad sync of a tariff', () => {
     expect((await readRow(t.app, id)).connectedSquads).toEqual([GERMANY, LOST]);
   });
 
-  it('the last of the queue leaves what the panel did not take to pushes', async () => {
+  it('the last try of the queue requests pushes for what the panel did not accept', async () => {
     const tariffId = await aTariff([NETHERLANDS]);
     const made = [];
     for (let count = 0; count < 18; count++) made.push(await provisioned(tariffId));
@@ -156,7 +156,7 @@ describe('squad sync of a tariff', () => {
     const job = { id: 'job', data: { tariffId }, signal: new AbortController().signal };
     t.panel.faults.set({ status: 500 });
     const sync = (isLastTry: boolean) => syncSquads.handle(t.app, { ...job, isLastTry });
-    await expect(sync(false)).rejects.toThrow('Squad sync left');
+    await expect(sync(false)).rejects.toThrow('Squad sync failed for');
     for (const { id } of made) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
     await sync(true);
     t.panel.faults.set({});
@@ -167,7 +167,7 @@ describe('squad sync of a tariff', () => {
     }
   });
 
-  it('a push that wrote the old squads back while the panel was told is followed by another', async () => {
+  it('a push that sent the old squads while the panel was updated is followed by another', async () => {
     const tariffId = await aTariff([GERMANY]);
     const { id, uuid } = await provisioned(tariffId);
     const app = withPort(t.app, {
@@ -186,7 +186,7 @@ describe('squad sync of a tariff', () => {
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }] });
   });
 
-  it('knows no tariff, no sync', async () => {
+  it('refuses an unknown tariff', async () => {
     expect(await syncSquadsOfTariff(t.app, 987_654)).toBeNull();
     await expect(syncSquadsNow(t.app, { kind: 'system', name: 'test' }, 987_654)).rejects.toMatchObject({
       status: 404,

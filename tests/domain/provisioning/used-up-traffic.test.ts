@@ -2,18 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { addDays, SECOND_MS } from '../../../src/core/clock.ts';
 import type { PanelUserPatch } from '../../../src/domain/provisioning/ports.ts';
 import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
-import { anAdmin, setUser } from '../users/admin-setup.ts';
+import { anAdmin } from '../../support/admins.ts';
+import { setUser } from '../users/admin-setup.ts';
 import { inStep, push, run, startEmpty } from './panel-sync/setup.ts';
 import { aSubscription, GB, type ProvisioningTest, readRow, withPort } from './provisioning-setup.ts';
 
 /** A paid subscription with months left whose traffic of this month is used up, here and at the panel. */
 async function usedUp() {
   const t = await startEmpty();
-  const [held] = await inStep(t, 1, { trafficLimitGb: 10, days: 300 });
-  const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
+  const [linked] = await inStep(t, 1, { trafficLimitGb: 10, days: 300 });
+  const uuid = (await readRow(t.app, linked!.id)).vpnpanelUuid!;
   t.panel.addTraffic(uuid, 11 * GB);
-  await setStatus(t, held!.id, 'limited');
-  return { t, id: held!.id, user: held!.user, uuid };
+  await setStatus(t, linked!.id, 'limited');
+  return { t, id: linked!.id, user: linked!.user, uuid };
 }
 
 const setStatus = (t: ProvisioningTest, id: number, status: string) =>
@@ -23,7 +24,7 @@ const setEnd = (t: ProvisioningTest, id: number, end: Date) =>
   t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [id, end]);
 
 describe('a push of a subscription whose traffic is used up', () => {
-  it("brings all but a status, so that the panel's own reset revives the user", async () => {
+  it("sends everything except a status, so that the panel's own reset enables the user", async () => {
     const { t, id, uuid } = await usedUp();
     const end = addDays(t.clock.now(), 200);
     await setEnd(t, id, end);
@@ -42,7 +43,7 @@ describe('a push of a subscription whose traffic is used up', () => {
     expect(await t.adapter.resetTraffic(uuid)).toMatchObject({ status: 'ACTIVE' });
   });
 
-  it('switches a user on again who is off', async () => {
+  it('enables a disabled user', async () => {
     const { t, id, uuid } = await usedUp();
     await t.adapter.disableUser(uuid);
     await push(t.app, id);
@@ -50,7 +51,7 @@ describe('a push of a subscription whose traffic is used up', () => {
     expect(await t.adapter.resetTraffic(uuid)).toMatchObject({ status: 'ACTIVE' });
   });
 
-  it('switches the user off when the term is over or the account deleted', async () => {
+  it('disables the user when the term is over or the account deleted', async () => {
     const { t, id, uuid } = await usedUp();
     await setEnd(t, id, addDays(t.clock.now(), -1));
     await push(t.app, id);
@@ -62,7 +63,7 @@ describe('a push of a subscription whose traffic is used up', () => {
     expect(await gone.t.adapter.findByUuid(gone.uuid)).toMatchObject({ status: 'DISABLED' });
   });
 
-  it('makes no panel user, whose traffic would be new', async () => {
+  it('creates no panel user, who would have all traffic again', async () => {
     const t = await startEmpty();
     const { id } = await aSubscription(t.app, { status: 'limited' });
     await push(t.app, id);
@@ -72,7 +73,7 @@ describe('a push of a subscription whose traffic is used up', () => {
 });
 
 describe('synchronisations of a subscription whose traffic is used up', () => {
-  it('in both directions leave it to the monthly reset', async () => {
+  it('in both directions do not change it until the monthly reset', async () => {
     const { t, id, uuid } = await usedUp();
     await setStatus(t, id, 'active');
     await run(t.app, 'from_panel', 'all');

@@ -6,7 +6,7 @@ import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aCampaign } from '../campaigns/campaign-samples.ts';
 import { setUser, userRow } from '../merge/merge-samples.ts';
-import { aDeposit, aReferralPair, earningsOf, figuresAndCounts, type ReferralPair, rewardsOf } from './referral-samples.ts';
+import { aDeposit, aReferralPair, countersAndCounts, earningsOf, type ReferralPair, rewardsOf } from './referral-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     ]);
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([22_500]);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: true, balance_kopeks: 60_000 });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: true, balanceKopeks: 60_000 });
     const second = await pay(pair, 1_003);
     expect((await earningsOf(t.app, pair)).at(-1)).toMatchObject({
       reason: 'referral_commission_topup',
@@ -60,7 +60,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
       { reason: 'referral_registration_pending' },
       { reason: 'referral_commission_topup', amountKopeks: 1_249 },
     ]);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
   });
 
   test("the referral's earliest campaign is named", async () => {
@@ -109,7 +109,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     await accrueReward(t.app, { transactionId: await aDeposit(t.app, alone.id, 50_000) });
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([]);
     expect(await rewardsOf(t.app, alone.id)).toEqual([]);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
   });
 
   test('a purchase paid straight to a provider earns like a top-up', async () => {
@@ -133,14 +133,14 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     const off = await testApp({ environment: { REFERRAL_PROGRAM_ENABLED: 'false' } });
     const pair = await aReferralPair(off.app);
     const transactionId = await pay(pair, 50_000, off.app);
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false, balance_kopeks: 50_000 });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false, balanceKopeks: 50_000 });
     await setUser(t.app, pair.referrer.id, { status: 'deleted' });
     await accrueReward(t.app, { transactionId });
     expect(await rewardsOf(t.app, pair.referrer.id)).toEqual([]);
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('both hear of it in their messenger, names escaped; events for both', async () => {
+  test('both are notified in their messenger, names escaped; events for both', async () => {
     const pair = await aReferralPair(t.app, { referral: { first_name: 'Eve <b>', last_name: null } });
     await pay(pair, 50_000);
     expect((await messagesTo(pair.referrer.messengerId)).at(-1)).toContain('Eve &lt;b&gt;');
@@ -175,7 +175,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     });
   });
 
-  test('spec 04 section 1.4, hazard 2: whoever asks again about the same payment pays nothing', async () => {
+  test('spec 04 section 1.4, hazard 2: a repeated request for the same payment pays nothing', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     for (let i = 0; i < 3; i++) await accrueReward(t.app, { transactionId });
@@ -196,7 +196,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     await t.app.db.sql('ALTER TABLE referral_earnings ADD CONSTRAINT no_more CHECK (amount_kopeks < 100) NOT VALID');
     await expect(accrueReward(t.app, { transactionId })).rejects.toThrow();
     await t.app.db.sql('ALTER TABLE referral_earnings DROP CONSTRAINT no_more');
-    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ has_made_first_topup: false });
+    expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([]);
     await accrueReward(t.app, { transactionId });
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
@@ -213,7 +213,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     await expect(again).rejects.toMatchObject({ code: '23505' });
   });
 
-  test('the figures that triggers keep are what a count says, through changes and deletions', async () => {
+  test('the counters that triggers maintain equal a count, through changes and deletions', async () => {
     const pair = await aReferralPair(t.app);
     await pay(pair, 50_000);
     const [other, third] = [await aReferralPair(t.app), await aUser(t.app)];
@@ -222,11 +222,11 @@ describe('accrueReward (spec 04 section 1.3)', () => {
       pair.referrer.id,
       third.id,
     ]);
-    const [gone, kept] = [await aUser(t.app), await aUser(t.app)];
-    await setUser(t.app, kept.id, { referred_by_id: gone.id });
-    await t.app.db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [gone.id]);
-    const { kept: figures, counted } = await figuresAndCounts(t.app);
-    expect(figures).toEqual(counted);
-    expect(figures.figures.length).toBeGreaterThan(1);
+    const [deleted, remaining] = [await aUser(t.app), await aUser(t.app)];
+    await setUser(t.app, remaining.id, { referred_by_id: deleted.id });
+    await t.app.db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [deleted.id]);
+    const { stored, counted } = await countersAndCounts(t.app);
+    expect(stored).toEqual(counted);
+    expect(stored.totals.length).toBeGreaterThan(1);
   });
 });

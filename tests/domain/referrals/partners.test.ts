@@ -6,11 +6,11 @@ import {
   revokePartner,
   unassignCampaignFromPartner,
 } from '../../../src/domain/campaigns/partner-assignment.ts';
-import { readOwnPartnership } from '../../../src/domain/campaigns/partner-stats.ts';
+import { readMyPartnership } from '../../../src/domain/campaigns/partner-stats.ts';
 import { applyForPartnership } from '../../../src/domain/referrals/partners/apply.ts';
-import { changePartnerCommission } from '../../../src/domain/referrals/partners/change-commission.ts';
 import { decideApplication } from '../../../src/domain/referrals/partners/decide-application.ts';
 import { changePartnerSettings, readPartnerSettings } from '../../../src/domain/referrals/partners/partner-settings.ts';
+import { changePartnerCommission } from '../../../src/domain/referrals/partners/partnership.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aCampaign } from '../campaigns/campaign-samples.ts';
@@ -61,7 +61,7 @@ const partnerOf = async (id: number) =>
   )[0]!.partner;
 
 describe('an application (spec 04 section 3.1)', () => {
-  test('makes the user wait, and tells the chat of administrators in its topic: escaped, cut to 200 characters', async () => {
+  test('makes the user wait, and notifies the chat of administrators in its topic: escaped, cut to 200 characters', async () => {
     const user = await anApplicant();
     const application = await apply(user.id, {
       companyName: '<b>Evil</b>',
@@ -69,7 +69,7 @@ describe('an application (spec 04 section 3.1)', () => {
       desiredCommissionPercent: 40,
     });
     expect(application).toMatchObject({ userId: user.id, status: 'pending', desiredCommissionPercent: 40, processedAt: null });
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'pending', referral_commission_percent: null });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'pending', referralCommissionPercent: null });
     const notice = (await messagesTo(CHAT)).at(-1)!;
     expect(notice.thread).toBe('77');
     expect(notice.html).toContain('&lt;b&gt;Evil&lt;/b&gt;');
@@ -78,12 +78,12 @@ describe('an application (spec 04 section 3.1)', () => {
     await expect(apply(user.id)).rejects.toMatchObject({ status: 400, detail: 'Your application is being considered already' });
   });
 
-  test('approved: partner with this commission, told by messenger; decided once', async () => {
+  test('approved: partner with this commission, notified by messenger; decided once', async () => {
     const user = await anApplicant();
     const { id } = await apply(user.id);
     await decideApplication(t.app, admin, id, { status: 'approved', percent: 35, comment: 'Welcome <3' });
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'approved', referral_commission_percent: '35.00' });
-    const status = await readOwnPartnership(t.app, { kind: 'user', userId: user.id });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'approved', referralCommissionPercent: '35.00' });
+    const status = await readMyPartnership(t.app, { kind: 'user', userId: user.id });
     expect(status).toMatchObject({
       partnerStatus: 'approved',
       commissionPercent: 35,
@@ -103,7 +103,7 @@ describe('an application (spec 04 section 3.1)', () => {
     await setUser(t.app, user.id, { referral_commission_percent: 10 });
     const { id } = await apply(user.id);
     await decideApplication(t.app, admin, id, { status: 'rejected', comment: null });
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'rejected', referral_commission_percent: '10.00' });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'rejected', referralCommissionPercent: '10.00' });
     expect((await apply(user.id)).id).toBeGreaterThan(id);
   });
 
@@ -154,10 +154,10 @@ describe('an application (spec 04 section 3.1)', () => {
 });
 
 describe('a partnership', () => {
-  test('its commission may have a fraction, kept to two decimals', async () => {
+  test('its commission may have a fraction, rounded to two decimals', async () => {
     const partner = await aPartner();
     expect(await changePartnerCommission(t.app, admin, partner.id, 12.345)).toEqual({ commissionPercent: 12.35 });
-    expect(await userRow(t.app, partner.id)).toMatchObject({ referral_commission_percent: '12.35' });
+    expect(await userRow(t.app, partner.id)).toMatchObject({ referralCommissionPercent: '12.35' });
     const other = await anApplicant();
     await expect(changePartnerCommission(t.app, admin, other.id, 5)).rejects.toMatchObject({ status: 400 });
     await expect(changePartnerCommission(t.app, admin, 2_147_483_648, 5)).rejects.toMatchObject({ status: 404 });
@@ -169,12 +169,12 @@ describe('a partnership', () => {
     await decideApplication(t.app, admin, id, { status: 'approved', percent: 35, comment: null });
     const campaigns = [await aCampaign(t.app), await aCampaign(t.app)];
     for (const campaign of campaigns) await assignCampaignToPartner(t.app, admin, { userId: user.id, campaignId: campaign.id });
-    const told = (await messagesTo(user.messengerId)).length;
+    const sent = (await messagesTo(user.messengerId)).length;
     await revokePartner(t.app, admin, user.id);
-    expect(await userRow(t.app, user.id)).toMatchObject({ partner_status: 'none', referral_commission_percent: null });
+    expect(await userRow(t.app, user.id)).toMatchObject({ partnerStatus: 'none', referralCommissionPercent: null });
     expect(await Promise.all(campaigns.map((campaign) => partnerOf(campaign.id)))).toEqual([null, null]);
-    expect((await messagesTo(user.messengerId)).length).toBe(told);
-    const status = await readOwnPartnership(t.app, { kind: 'user', userId: user.id });
+    expect((await messagesTo(user.messengerId)).length).toBe(sent);
+    const status = await readMyPartnership(t.app, { kind: 'user', userId: user.id });
     expect(status).toMatchObject({ commissionPercent: null, latestApplication: { id, status: 'approved' }, campaigns: [] });
     await expect(revokePartner(t.app, admin, user.id)).rejects.toMatchObject({
       status: 400,
@@ -212,7 +212,7 @@ describe('a partnership', () => {
     for (const campaign of [shown, hidden]) {
       await assignCampaignToPartner(t.app, admin, { userId: partner.id, campaignId: campaign.id });
     }
-    const status = await readOwnPartnership(t.app, { kind: 'user', userId: partner.id });
+    const status = await readMyPartnership(t.app, { kind: 'user', userId: partner.id });
     expect(status).toMatchObject({
       commissionPercent: 25,
       latestApplication: null,

@@ -20,7 +20,7 @@ export async function aReferralPair(
   return { referrer, referral: await aReferralOf(app, referrer.id, columns.referral) };
 }
 
-/** A newcomer who is registered as somebody's referral. */
+/** A new user who is registered as a referral. */
 export async function aReferralOf(app: App, referrerId: number, columns: Record<string, unknown> = {}): Promise<BuiltUser> {
   const referral = await aUser(app, { language: 'en' });
   await inTransaction(app, (t) => attributeReferral(t, { referrerId, referralId: referral.id }));
@@ -66,7 +66,7 @@ export async function rewardsOf(app: App, userId: number): Promise<number[]> {
   return rows.map((row) => row.amountKopeks);
 }
 
-/** A reward without the payment's way through the service: for lists and statistics. */
+/** A reward written straight into the table: for lists and statistics. */
 export async function anEarning(
   app: App,
   pair: ReferralPair,
@@ -80,22 +80,22 @@ export async function anEarning(
   );
 }
 
-/** The figures that triggers keep, beside what a count of the rows says. */
-export async function figuresAndCounts(app: App) {
+/** The counters that triggers maintain, and what a count of the rows gives. */
+export async function countersAndCounts(app: App) {
   const read = async () => ({
-    figures: await app.db.sql(
+    totals: await app.db.sql(
       `SELECT user_id, referrals, paid_referrals, earned_kopeks FROM referrer_stats
        WHERE referrals <> 0 OR paid_referrals <> 0 OR earned_kopeks <> 0 ORDER BY user_id`,
     ),
     days: await app.db.sql(
       `SELECT user_id, day::text, referrals, earned_kopeks FROM referrer_days WHERE referrals <> 0 OR earned_kopeks <> 0 ORDER BY user_id, day`,
     ),
-    tallies: await app.db.sql(
+    byDay: await app.db.sql(
       `SELECT day::text, sum(referrals)::int AS referrals, sum(paid_referrals)::int AS paid, sum(earned_kopeks)::bigint AS kopeks
        FROM referral_day_counters GROUP BY day HAVING sum(referrals) <> 0 OR sum(paid_referrals) <> 0 OR sum(earned_kopeks) <> 0 ORDER BY day`,
     ),
   });
-  const kept = await read();
+  const stored = await read();
   await app.db.sql('SELECT recount_referrals()');
-  return { kept, counted: await read() };
+  return { stored, counted: await read() };
 }

@@ -22,7 +22,7 @@ const messagesTo = async (messengerId: number) =>
       [messengerId],
     )
   ).map((row) => row.html);
-const codeOf = async (id: number) => (await userRow(t.app, id)).referral_code as string;
+const codeOf = async (id: number) => (await userRow(t.app, id)).referralCode;
 
 describe('registerReferralAtSignIn', () => {
   test('registers the referrer that the account was created with: once, with a message to both', async () => {
@@ -44,7 +44,7 @@ describe('registerReferralAtSignIn', () => {
     const [referrer, newcomer] = [await aUser(t.app), await aUser(t.app)];
     await setUser(t.app, referrer.id, { referral_commission_percent: 40 });
     await registerReferralAtSignIn(t.app, newcomer.id, await codeOf(referrer.id));
-    expect(await userRow(t.app, newcomer.id)).toMatchObject({ referred_by_id: referrer.id });
+    expect(await userRow(t.app, newcomer.id)).toMatchObject({ referredById: referrer.id });
     expect((await messagesTo(referrer.messengerId))[0]).toContain('40%');
   });
 
@@ -60,7 +60,7 @@ describe('registerReferralAtSignIn', () => {
       null,
     ];
     for (const code of codes) await registerReferralAtSignIn(t.app, newcomer.id, code);
-    expect(await userRow(t.app, newcomer.id)).toMatchObject({ referred_by_id: null });
+    expect(await userRow(t.app, newcomer.id)).toMatchObject({ referredById: null });
     expect(await earningsOf(newcomer.id)).toEqual([]);
   });
 
@@ -68,10 +68,10 @@ describe('registerReferralAtSignIn', () => {
     const [first, second, newcomer] = [await aUser(t.app), await aUser(t.app), await aUser(t.app)];
     await setUser(t.app, newcomer.id, { referred_by_id: first.id });
     await registerReferralAtSignIn(t.app, newcomer.id, await codeOf(second.id));
-    expect(await userRow(t.app, newcomer.id)).toMatchObject({ referred_by_id: first.id });
+    expect(await userRow(t.app, newcomer.id)).toMatchObject({ referredById: first.id });
     expect(await earningsOf(newcomer.id)).toEqual([{ userId: first.id, amountKopeks: 0 }]);
     await registerReferralAtSignIn(t.app, first.id, await codeOf(newcomer.id));
-    expect(await userRow(t.app, first.id)).toMatchObject({ referred_by_id: null });
+    expect(await userRow(t.app, first.id)).toMatchObject({ referredById: null });
     await registerReferralAtSignIn(t.app, 2_147_000_000, await codeOf(first.id));
   });
 

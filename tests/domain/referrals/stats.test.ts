@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, startOfDay } from '../../../src/core/clock.ts';
 import { assignCampaignToPartner } from '../../../src/domain/campaigns/partner-assignment.ts';
-import { readOwnCampaignStats, readPartnerDetail } from '../../../src/domain/campaigns/partner-stats.ts';
-import { listEarningsOf, listReferralsOf, readOwnReferralInfo } from '../../../src/domain/referrals/own/read-own.ts';
+import { readMyCampaignStats, readPartnerDetail } from '../../../src/domain/campaigns/partner-stats.ts';
+import { listMyEarnings, listMyReferrals, readMyReferralInfo } from '../../../src/domain/referrals/my-referrals.ts';
 import {
   comparePeriods,
   readDailyStats,
@@ -12,10 +12,10 @@ import {
   readTopReferrers,
 } from '../../../src/domain/referrals/stats/read-stats.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aCampaign } from '../campaigns/campaign-samples.ts';
 import { setUser } from '../merge/merge-samples.ts';
-import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
 import { anEarning, aReferralOf, aReferralPair } from './referral-samples.ts';
 
 let t: TestApp;
@@ -46,28 +46,28 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
       totalReferrals: 6,
       paidReferrals: 3,
       activeReferrals: 1,
-      allTime: { referrals: 6, earnedKopeks: 111_111 },
-      year: { referrals: 5, earnedKopeks: 11_111 },
-      month: { referrals: 4, earnedKopeks: 1_111 },
-      week: { referrals: 3, earnedKopeks: 111 },
-      today: { referrals: 1, earnedKopeks: 1 },
+      allTime: { referralsCount: 6, earningsKopeks: 111_111 },
+      year: { referralsCount: 5, earningsKopeks: 11_111 },
+      month: { referralsCount: 4, earningsKopeks: 1_111 },
+      week: { referralsCount: 3, earningsKopeks: 111 },
+      today: { referralsCount: 1, earningsKopeks: 1 },
     });
     const edge = await aReferralPair(t.app, { referral: { created_at: new Date(ago(7).getTime() - 1) } });
     await anEarning(t.app, edge, { kopeks: 5, at: ago(7) });
-    expect((await readReferrerStats(t.app, edge.referrer.id)).week).toEqual({ referrals: 0, earnedKopeks: 5 });
+    expect((await readReferrerStats(t.app, edge.referrer.id)).week).toEqual({ referralsCount: 0, earningsKopeks: 5 });
   });
 
   test('an unknown user has zeros; days end today', async () => {
-    expect((await readReferrerStats(t.app, 2_147_000_000)).allTime).toEqual({ referrals: 0, earnedKopeks: 0 });
+    expect((await readReferrerStats(t.app, 2_147_000_000)).allTime).toEqual({ referralsCount: 0, earningsKopeks: 0 });
     const referrer = await aBusyReferrer();
     const days = await readDailyStats(t.app, referrer.id, 8);
     expect(days).toHaveLength(8);
-    expect(days.at(-1)).toEqual({ date: day(0), referrals: 1, earnedKopeks: 1 });
+    expect(days.at(-1)).toEqual({ date: day(0), referralsCount: 1, earningsKopeks: 1 });
     expect(days.slice(0, 2)).toEqual([
-      { date: day(7), referrals: 1, earnedKopeks: 100 },
-      { date: day(6), referrals: 0, earnedKopeks: 0 },
+      { date: day(7), referralsCount: 1, earningsKopeks: 100 },
+      { date: day(6), referralsCount: 0, earningsKopeks: 0 },
     ]);
-    expect(days.reduce((sum, each) => sum + each.earnedKopeks, 0)).toBe(111);
+    expect(days.reduce((sum, each) => sum + each.earningsKopeks, 0)).toBe(111);
   });
 
   test('compared periods are half-open and of different lengths', async () => {
@@ -83,8 +83,8 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     }
     const compared = await comparePeriods(t.app, referrer.id, { current: 7, previous: 14 });
     expect(compared).toEqual({
-      current: { days: 7, start: ago(7), end: ago(0), referrals: 1, earnedKopeks: 11 },
-      previous: { days: 14, start: ago(21), end: ago(7), referrals: 0, earnedKopeks: 1_100 },
+      current: { days: 7, start: ago(7), end: ago(0), referralsCount: 1, earningsKopeks: 11 },
+      previous: { days: 14, start: ago(21), end: ago(7), referralsCount: 0, earningsKopeks: 1_100 },
     });
   });
 
@@ -95,7 +95,7 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     await anEarning(t.app, { referrer: pair.referrer, referral: rich }, { kopeks: 20, at: ago(1) });
     await anEarning(t.app, { referrer: await aUser(t.app), referral: pair.referral }, { kopeks: 999, at: ago(1) });
     const top = await readTopReferrals(t.app, pair.referrer.id, 10);
-    expect(top.map(({ id, earnedKopeks }) => [id, earnedKopeks])).toEqual([
+    expect(top.map(({ id, totalEarningsKopeks }) => [id, totalEarningsKopeks])).toEqual([
       [rich.id, 20],
       [pair.referral.id, 10],
     ]);
@@ -115,13 +115,13 @@ describe('statistics of the service (spec 04 section 4 and section 5, item 3)', 
     const stats = await readGlobalStats(t.app);
     expect(stats).toMatchObject({ totalReferrers: 2, totalReferrals: 12, paidReferrals: 6 });
     expect([stats.allTime, stats.year, stats.month, stats.week, stats.today]).toEqual([
-      { referrals: 12, earnedKopeks: 222_222 },
-      { referrals: 10, earnedKopeks: 22_222 },
-      { referrals: 8, earnedKopeks: 2_222 },
-      { referrals: 6, earnedKopeks: 222 },
-      { referrals: 2, earnedKopeks: 2 },
+      { referralsCount: 12, earningsKopeks: 222_222 },
+      { referralsCount: 10, earningsKopeks: 22_222 },
+      { referralsCount: 8, earningsKopeks: 2_222 },
+      { referralsCount: 6, earningsKopeks: 222 },
+      { referralsCount: 2, earningsKopeks: 2 },
     ]);
-    expect((await readDailyStats(t.app, null, 2)).map((each) => each.earnedKopeks)).toEqual([20, 2]);
+    expect((await readDailyStats(t.app, null, 2)).map((each) => each.earningsKopeks)).toEqual([20, 2]);
   });
 
   test('top referrers by rewards, then by referrals; in a time; deleted ones left out before the cut', async () => {
@@ -138,7 +138,11 @@ describe('statistics of the service (spec 04 section 4 and section 5, item 3)', 
     for (const pair of [old, fresh, gone]) await setUser(t.app, pair.referral.id, { created_at: ago(100) });
     await aReferralOf(t.app, idle.id, { created_at: ago(2) });
     const top = async (limit: number, days: number | null) =>
-      (await readTopReferrers(t.app, limit, days)).map(({ id, referrals, earnedKopeks }) => [id, referrals, earnedKopeks]);
+      (await readTopReferrers(t.app, limit, days)).map(({ id, referralsCount, totalEarningsKopeks }) => [
+        id,
+        referralsCount,
+        totalEarningsKopeks,
+      ]);
     expect(await top(10, null)).toEqual([
       [old.referrer.id, 1, 500],
       [fresh.referrer.id, 1, 100],
@@ -181,43 +185,44 @@ describe('a campaign of a partner (spec 04 section 5, item 2)', () => {
     await reward(two, 4, 29);
     await reward(two, 5_000, 0.1, other.id);
     const own = { kind: 'user', userId: partner.id } as const;
-    const stats = await readOwnCampaignStats(t.app, own, campaign.id);
+    const stats = await readMyCampaignStats(t.app, own, campaign.id);
     expect(stats).toMatchObject({
       campaignId: campaign.id,
-      registrations: 2,
-      referrals: 2,
-      earnedKopeks: 1_234,
+      registrationsCount: 2,
+      referralsCount: 2,
+      earningsKopeks: 1_234,
       conversionRate: 100,
-      earnedToday: 1_000,
-      earnedWeek: 1_000,
-      earnedMonth: 1_234,
-      comparison: {
-        days: 7,
-        current: { referrals: 1, earnedKopeks: 1_000 },
-        previous: { referrals: 2, earnedKopeks: 230 },
+      earningsToday: 1_000,
+      earningsWeek: 1_000,
+      earningsMonth: 1_234,
+      periodComparison: {
+        current: { days: 7, referralsCount: 1, earningsKopeks: 1_000 },
+        previous: { days: 7, referralsCount: 2, earningsKopeks: 230 },
         referralsChange: { absolute: -1, percent: -50, trend: 'down' },
         earningsChange: { absolute: 770, percent: 334.78, trend: 'up' },
       },
       topReferrals: [
-        { id: one.id, earnedKopeks: 1_200, hasPaid: true, isActive: false },
-        { id: two.id, earnedKopeks: 34, hasPaid: false },
+        { id: one.id, totalEarningsKopeks: 1_200, hasPaid: true, isActive: false },
+        { id: two.id, totalEarningsKopeks: 34, hasPaid: false },
       ],
     });
-    expect(stats.days).toHaveLength(30);
-    expect(stats.days.at(-1)).toEqual({ date: day(0), referrals: 1, earnedKopeks: 1_000 });
-    expect(stats.days.at(-9)).toEqual({ date: day(8), referrals: 2, earnedKopeks: 230 });
+    expect(stats.dailyStats).toHaveLength(30);
+    expect(stats.dailyStats.at(-1)).toEqual({ date: day(0), referralsCount: 1, earningsKopeks: 1_000 });
+    expect(stats.dailyStats.at(-9)).toEqual({ date: day(8), referralsCount: 2, earningsKopeks: 230 });
     const detail = await readPartnerDetail(t.app, partner.id);
     expect(
-      detail.campaigns.map(({ id, registrations, referrals, earnedKopeks }) => [id, registrations, referrals, earnedKopeks]),
+      detail.campaigns.map(({ id, registrationsCount, referralsCount, earningsKopeks }) => [
+        ...[id, registrationsCount, referralsCount, earningsKopeks],
+      ]),
     ).toEqual([
       [other.id, 0, 1, 5_000],
       [campaign.id, 2, 2, 1_234],
     ]);
-    await expect(readOwnCampaignStats(t.app, { kind: 'user', userId: one.id }, campaign.id)).rejects.toMatchObject({
+    await expect(readMyCampaignStats(t.app, { kind: 'user', userId: one.id }, campaign.id)).rejects.toMatchObject({
       status: 403,
     });
     const foreign = await aCampaign(t.app);
-    await expect(readOwnCampaignStats(t.app, own, foreign.id)).rejects.toMatchObject({ status: 404 });
+    await expect(readMyCampaignStats(t.app, own, foreign.id)).rejects.toMatchObject({ status: 404 });
   });
 });
 
@@ -233,7 +238,7 @@ describe("a user's own page (spec 04 section 2)", () => {
     const actor = { kind: 'user', userId: pair.referrer.id } as const;
     await anEarning(t.app, pair, { kopeks: 100_000, at: ago(1) });
     await anEarning(t.app, { referrer: await aUser(t.app), referral: pair.referrer }, { kopeks: 1, at: ago(1) });
-    const available = async () => (await readOwnReferralInfo(t.app, actor)).availableKopeks;
+    const available = async () => (await readMyReferralInfo(t.app, actor)).availableBalanceKopeks;
     // The only balance is the deposit of 100 kopeks that `anEarning` of the other one made.
     expect(await available()).toBe(100);
     for (const [kopeks, status] of [
@@ -246,10 +251,10 @@ describe("a user's own page (spec 04 section 2)", () => {
       await withdraw(pair.referrer.id, kopeks, status);
     }
     expect(await available()).toBe(50);
-    expect(await readOwnReferralInfo(t.app, actor)).toMatchObject({
+    expect(await readMyReferralInfo(t.app, actor)).toMatchObject({
       totalReferrals: 1,
       activeReferrals: 0,
-      earnedKopeks: 100_000,
+      totalEarningsKopeks: 100_000,
       commissionPercent: 12.5,
       withdrawnKopeks: 90_000,
     });
@@ -261,7 +266,7 @@ describe("a user's own page (spec 04 section 2)", () => {
     const user = await aUser(t.app);
     await setUser(t.app, user.id, { referral_code: `a&${user.id}` });
     const info = async (CABINET_URL: string) =>
-      readOwnReferralInfo((await testApp({ environment: { CABINET_URL } })).app, { kind: 'user', userId: user.id });
+      readMyReferralInfo((await testApp({ environment: { CABINET_URL } })).app, { kind: 'user', userId: user.id });
     expect((await info('https://my.example.org/app')).referralLink).toBe(`https://my.example.org/app?ref=a%26${user.id}`);
     expect((await info('https://my.example.org/?x=1')).referralLink).toBe(`https://my.example.org/?x=1&ref=a%26${user.id}`);
     expect((await info('https://example.com/cabinet')).referralLink).toBe('');
@@ -273,21 +278,21 @@ describe("a user's own page (spec 04 section 2)", () => {
     const second = await aReferralOf(t.app, pair.referrer.id, { has_had_paid_subscription: true, created_at: ago(-1) });
     await aStoredSubscription(t.app, second.id);
     const actor = { kind: 'user', userId: pair.referrer.id } as const;
-    const { items, total } = await listReferralsOf(t.app, actor, { page: 1, perPage: 1 });
+    const { items, total } = await listMyReferrals(t.app, actor, { page: 1, perPage: 1 });
     expect([total, items]).toMatchObject([2, [{ id: second.id, hasSubscription: true, hasPaid: true }]]);
     await anEarning(t.app, pair, { kopeks: 70, at: ago(-1) });
-    const first = await listEarningsOf(t.app, actor, { page: 1, perPage: 1 });
+    const first = await listMyEarnings(t.app, actor, { page: 1, perPage: 1 });
     expect(first).toMatchObject({
       total: 3,
-      totalKopeks: 70,
+      totalAmountKopeks: 70,
       items: [{ amountKopeks: 70, reason: 'referral_commission_topup' }],
     });
-    const rest = await listEarningsOf(t.app, actor, { page: 2, perPage: 1 });
+    const rest = await listMyEarnings(t.app, actor, { page: 2, perPage: 1 });
     expect(rest).toMatchObject({
       total: 3,
-      totalKopeks: 70,
+      totalAmountKopeks: 70,
       items: [{ amountKopeks: 0, reason: 'referral_registration_pending' }],
     });
-    expect((await listEarningsOf(t.app, actor, { page: 9_007_199_254_740_991, perPage: 100 })).items).toEqual([]);
+    expect((await listMyEarnings(t.app, actor, { page: 9_007_199_254_740_991, perPage: 100 })).items).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -10,6 +10,7 @@ import { followSettings } from '../../../src/domain/settings/follow-changes.ts';
 import { getSetting } from '../../../src/domain/settings/list-settings.ts';
 import { SECRET_MASK } from '../../../src/domain/settings/mask-value.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
+import { eventually } from '../../support/eventually.ts';
 import { workerDatabase } from '../../support/worker-database.ts';
 
 const token = { kind: 'token' };
@@ -49,11 +50,11 @@ describe('putSetting and resetSetting', () => {
     expect(view).toMatchObject({ current: 7, original: 3, hasOverride: true });
     expect(one.settings.get('TRIAL_DURATION_DAYS')).toBe(7);
     expect(await storedValues('TRIAL_DURATION_DAYS')).toEqual(['7']);
-    await vi.waitFor(() => expect(two.settings.get('TRIAL_DURATION_DAYS')).toBe(7), { timeout: 1_000 });
+    await eventually(() => expect(two.settings.get('TRIAL_DURATION_DAYS')).toBe(7));
 
     expect(await resetSetting(two, token, 'TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false });
     expect(await storedValues('TRIAL_DURATION_DAYS')).toEqual([]);
-    await vi.waitFor(() => expect(one.settings.get('TRIAL_DURATION_DAYS')).toBe(3), { timeout: 1_000 });
+    await eventually(() => expect(one.settings.get('TRIAL_DURATION_DAYS')).toBe(3));
     expect(await resetSetting(two, token, 'TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false });
   });
 
@@ -88,7 +89,7 @@ describe('putSetting and resetSetting', () => {
     expect(app.settings.get('TRIAL_DURATION_DAYS')).toBe(3);
 
     await inTransaction(app, async (t) => void (await putSetting(t, token, 'TRIAL_DURATION_DAYS', 8)));
-    await vi.waitFor(() => expect(app.settings.get('TRIAL_DURATION_DAYS')).toBe(8), { timeout: 1_000 });
+    await eventually(() => expect(app.settings.get('TRIAL_DURATION_DAYS')).toBe(8));
   });
 
   it.each([
@@ -143,12 +144,9 @@ describe('putSetting and resetSetting', () => {
       Array.from({ length: 20 }, (_, index) => putSetting(index % 2 ? one : two, token, 'TRIAL_DURATION_DAYS', index + 1)),
     );
     const [stored] = await storedValues('TRIAL_DURATION_DAYS');
-    await vi.waitFor(
-      () => {
-        expect(String(one.settings.get('TRIAL_DURATION_DAYS'))).toBe(stored);
-        expect(String(two.settings.get('TRIAL_DURATION_DAYS'))).toBe(stored);
-      },
-      { timeout: 2_000 },
-    );
+    await eventually(() => {
+      expect(String(one.settings.get('TRIAL_DURATION_DAYS'))).toBe(stored);
+      expect(String(two.settings.get('TRIAL_DURATION_DAYS'))).toBe(stored);
+    });
   });
 });

@@ -7,10 +7,10 @@ import { handleGiftPress, receiveGiftUpdate } from '../../../src/domain/storefro
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { callbackResults, paymentFacts } from '../payments/payment-samples.ts';
 import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
-import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
 import {
   aDeliveredPurchase,
   anEmail,

@@ -88,7 +88,7 @@ describe('a paid purchase', () => {
       "SELECT payload FROM domain_events WHERE type = 'transaction.created' AND user_id = $1::int",
       [userId],
     );
-    expect(event!.payload).toMatchObject({ type: 'subscription_payment', amountKopeks: 30_000, paymentMethod: 'sandbox' });
+    expect(event!.payload).toMatchObject({ type: 'subscription_payment', amount_kopeks: 30_000, payment_method: 'sandbox' });
   });
 
   test('spec 03 H7: is not delivered before the panel has given the links', async () => {

@@ -5,9 +5,9 @@ import { signInWithAutoLogin } from '../../../src/domain/identity/auto-login/aut
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
-import { aStoredSubscription } from '../subscriptions/sale-samples.ts';
 import {
   aDeliveredPurchase,
   anEmail,

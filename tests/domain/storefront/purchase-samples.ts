@@ -9,9 +9,9 @@ import { readContact } from '../../../src/domain/storefront/purchases/rules.ts';
 import { type PurchaseOrder, startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import type { Contact } from '../../../src/domain/storefront/purchases/types.ts';
 import { unique } from '../../support/builders.ts';
+import { aTariff } from '../../support/sale-samples.ts';
 import { callback, runCallbackJobs } from '../payments/payment-samples.ts';
 import type { ScriptedProvider } from '../payments/scripted-provider.ts';
-import { aTariff } from '../subscriptions/sale-samples.ts';
 
 const system = { kind: 'system', name: 'test' } as const;
 

@@ -33,7 +33,7 @@ describe('starting a purchase', () => {
     const order = anOrder(shop);
     const { token, paymentUrl } = await startPurchase(app, order, nobody);
     expect(seen).toEqual([
-      { status: 'pending', amount_kopeks: 30_000, length: 64, purpose: 'guest_purchase', user_id: null, outcome: 'pending' },
+      { status: 'pending', amountKopeks: 30_000, length: 64, purpose: 'guest_purchase', userId: null, outcome: 'pending' },
     ]);
     const [request] = provider.created;
     expect(token).toMatch(/^[\w-]{64}$/);

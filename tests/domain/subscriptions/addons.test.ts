@@ -8,8 +8,8 @@ import { buyTraffic } from '../../../src/domain/subscriptions/buy-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { switchTraffic } from '../../../src/domain/subscriptions/switch-traffic.ts';
+import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 let t: TestApp;
 let classic: App;
@@ -69,11 +69,11 @@ describe('traffic packages', () => {
     expect(await traffic(t.app, buyer, 10, 'ten')).toEqual(first);
     expect(await stateOf(buyer)).toEqual({
       status: 'active',
-      traffic_limit_gb: 110,
-      purchased_traffic_gb: 10,
-      device_limit: 1,
-      provision_version: 1,
-      balance_kopeks: 6_000,
+      trafficLimitGb: 110,
+      purchasedTrafficGb: 10,
+      deviceLimit: 1,
+      provisionVersion: 1,
+      balanceKopeks: 6_000,
       paid: false,
       purchases: 1,
       feed: 0,
@@ -88,7 +88,7 @@ describe('traffic packages', () => {
     const { buyer } = await holder(100_000, null, { end_date: inDays(45) });
     expect(await traffic(classic, buyer, 5)).toMatchObject({ amount_paid_kopeks: 3_000, new_traffic_limit_gb: 105 });
     expect(await traffic(classic, buyer, 0)).toMatchObject({ amount_paid_kopeks: 30_000, new_traffic_limit_gb: 0 });
-    expect(await stateOf(buyer)).toMatchObject({ traffic_limit_gb: 0, purchased_traffic_gb: 0, purchases: 0 });
+    expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 0, purchasedTrafficGb: 0, purchases: 0 });
     await expect(traffic(classic, buyer, 5)).rejects.toMatchObject({ status: 400 });
   });
 
@@ -105,7 +105,7 @@ describe('traffic packages', () => {
   ])('are refused: %s', async (_name, tariff, columns, gb, detail) => {
     const { buyer } = await holder(100_000, tariff, columns);
     await expect(traffic(t.app, buyer, gb)).rejects.toMatchObject({ status: 400, detail });
-    expect(await stateOf(buyer)).toMatchObject({ balance_kopeks: 100_000, purchases: 0 });
+    expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 100_000, purchases: 0 });
   });
 
   test('lack of money keeps the order; a purchase of traffic ends that cart and no other', async () => {
@@ -149,7 +149,7 @@ describe('another traffic package (spec 02 H4)', () => {
     );
     // 110 GB is no package: the 100 GB that were paid for count, not nothing.
     expect(await change(classic, buyer, 250)).toMatchObject({ old_traffic_gb: 110, new_traffic_gb: 250, charged_kopeks: 3_000 });
-    expect(await stateOf(buyer)).toMatchObject({ traffic_limit_gb: 250, purchased_traffic_gb: 0, purchases: 0 });
+    expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 250, purchasedTrafficGb: 0, purchases: 0 });
     expect(await change(classic, buyer, 5)).toMatchObject({ charged_kopeks: 0, balance_kopeks: 97_000 });
     await expect(change(classic, buyer, 5)).rejects.toMatchObject({ detail: 'Already on this traffic package' });
     await expect(change(classic, buyer, 6)).rejects.toMatchObject({ detail: 'Invalid traffic package' });
@@ -191,7 +191,7 @@ describe('devices (spec 02 H28)', () => {
       can_add: 2,
     });
     expect(await devices(buyer, 2)).toMatchObject({ devices_added: 2, new_device_limit: 3, price_kopeks: 2_000 });
-    expect(await stateOf(buyer)).toMatchObject({ device_limit: 3, provision_version: 1, balance_kopeks: 98_000, paid: false });
+    expect(await stateOf(buyer)).toMatchObject({ deviceLimit: 3, provisionVersion: 1, balanceKopeks: 98_000, paid: false });
     expect(await lastEvent(buyer, 'subscription.devices_purchased')).toEqual({
       payload: { devices_added: 2, new_device_limit: 3, amount_kopeks: 2_000, amount_rubles: 20 },
     });

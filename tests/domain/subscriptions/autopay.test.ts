@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { aBuyer, aMembership, anOffer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 const DAY = 86_400_000;
 let t: TestApp;
@@ -39,7 +39,7 @@ describe('autopay', () => {
     await renewDue(t.app);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toEqual({
-      ...{ balance: 40_000, status: 'active', end_date: inDays(32), offer: 0, pushes: 1, payments: 1 },
+      ...{ balance: 40_000, status: 'active', endDate: inDays(32), offer: 0, pushes: 1, payments: 1 },
       ...{ feed: ['renewal'], events: ['autopay.success'], messages: 1 },
     });
     expect(await checkLedger(t.app)).toEqual([]);
@@ -49,7 +49,7 @@ describe('autopay', () => {
     const buyer = await ending(30_000, { status: 'expired', end_date: inDays(-1 / 24) });
     await anOffer(t.app, buyer.userId, 50);
     await renewDue(t.app);
-    expect(await stateOf(buyer)).toMatchObject({ balance: 15_000, status: 'active', end_date: inDays(30), offer: 0 });
+    expect(await stateOf(buyer)).toMatchObject({ balance: 15_000, status: 'active', endDate: inDays(30), offer: 0 });
   });
 
   test.each([
@@ -76,14 +76,14 @@ describe('autopay', () => {
     const buyer = await ending(70_000, { autopay_days_before: 30 }, { period_prices: { 14: 10_000 } });
     await renewDue(t.app);
     await renewDue(t.app);
-    expect(await stateOf(buyer)).toMatchObject({ balance: 60_000, end_date: inDays(16) });
+    expect(await stateOf(buyer)).toMatchObject({ balance: 60_000, endDate: inDays(16) });
   });
 
   test('without the money nothing is charged and the owner hears of it once in six hours', async () => {
     const buyer = await ending(29_999);
     await renewDue(t.app);
     await renewDue(t.app);
-    const lacking = { balance: 29_999, status: 'active', end_date: inDays(2), payments: 0, pushes: 0 };
+    const lacking = { balance: 29_999, status: 'active', endDate: inDays(2), payments: 0, pushes: 0 };
     const told = { feed: ['autopay_failed'], events: ['autopay.failed', 'autopay.insufficient_funds'], messages: 1 };
     expect(await stateOf(buyer)).toMatchObject({ ...lacking, ...told });
     await topUp(t.app, buyer.userId, 1);
@@ -137,6 +137,6 @@ describe('autopay', () => {
     await aMembership(t.app, free.userId, { period_discounts: { 30: 100 } });
     await renewDue(t.app);
     for (const buyer of [daily, free])
-      expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, end_date: inDays(2) });
+      expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, endDate: inDays(2) });
   });
 });

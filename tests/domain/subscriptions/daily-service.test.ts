@@ -6,8 +6,8 @@ import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
+import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 const DAY = 86_400_000;
 let t: TestApp;
@@ -46,7 +46,7 @@ describe('the day of a daily tariff', () => {
     await runDailyService(t.app);
     const now = t.clock.now();
     expect(await stateOf(buyer)).toEqual({
-      ...{ balance: 1_500, status: 'active', end_date: new Date(now.getTime() + DAY), charged_at: now, pushes: 1 },
+      ...{ balance: 1_500, status: 'active', endDate: new Date(now.getTime() + DAY), chargedAt: now, pushes: 1 },
       ...{ payments: 1, renewals: 1, debits: 1, messages: 1 },
     });
     expect(await checkLedger(t.app)).toEqual([]);
@@ -61,7 +61,7 @@ describe('the day of a daily tariff', () => {
     const poor = await due(999, paid(soon));
     await runDailyService(t.app);
     await runDailyService(t.app);
-    expect(await stateOf(buyer)).toMatchObject({ balance: 1_500, end_date: new Date(soon.getTime() + DAY), payments: 1 });
+    expect(await stateOf(buyer)).toMatchObject({ balance: 1_500, endDate: new Date(soon.getTime() + DAY), payments: 1 });
     expect(await stateOf(later.buyer)).toMatchObject({ balance: 2_500, payments: 0 });
     expect(await stateOf(poor.buyer)).toMatchObject({ balance: 999, status: 'active', messages: 0 });
   });
@@ -179,8 +179,8 @@ describe('the day of a daily tariff', () => {
   ])('a top-up resumes what %s', async (_what, columns) => {
     const { buyer } = await due(1_500, columns);
     expect(await resumeDaily(t.app, buyer.userId)).toBe(true);
-    const end_date = new Date(t.clock.now().getTime() + DAY);
-    expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', end_date, payments: 1, pushes: 1 });
+    const endDate = new Date(t.clock.now().getTime() + DAY);
+    expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', endDate, payments: 1, pushes: 1 });
   });
 
   test.each([

@@ -3,8 +3,8 @@ import { isCandidate } from '../../../src/domain/subscriptions/daily/repo.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

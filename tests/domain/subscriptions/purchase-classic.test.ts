@@ -7,8 +7,8 @@ import { buyClassic, previewClassic } from '../../../src/domain/subscriptions/pu
 import { readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import type { ClassicSelection } from '../../../src/domain/subscriptions/rules/classic-selection.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 let app: App;

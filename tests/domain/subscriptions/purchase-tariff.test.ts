@@ -3,8 +3,8 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -49,11 +49,11 @@ describe('a first purchase', () => {
       [buyer.userId],
     );
     expect(row).toMatchObject({
-      balance_kopeks: 10_000,
-      has_had_paid_subscription: true,
-      provision_state: 'pending',
-      provision_version: 1,
-      provision_reset_traffic: true,
+      balanceKopeks: 10_000,
+      hasHadPaidSubscription: true,
+      provisionState: 'pending',
+      provisionVersion: 1,
+      provisionResetTraffic: true,
       servers: 1,
       pushes: 1,
     });
@@ -109,7 +109,7 @@ describe('a first purchase', () => {
       `SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'notification.subscription_activated'`,
       [buyer.userId],
     );
-    expect(notice.payload).toMatchObject({ tariffName: 'Mail', expiresAt: expect.stringMatching(/^\d\d\.\d\d\.\d{4}$/) });
+    expect(notice.payload).toMatchObject({ tariff_name: 'Mail', expires_at: expect.stringMatching(/^\d\d\.\d\d\.\d{4}$/) });
   });
 });
 
@@ -148,7 +148,7 @@ describe('a later purchase', () => {
     const feed = await rowOf<{ extra: object }>(t.app, 'SELECT extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,
     ]);
-    expect(feed.extra).toMatchObject({ wasTrialConversion: true });
+    expect(feed.extra).toMatchObject({ was_trial_conversion: true });
   });
 
   test('forgets purchases and notices of another tariff, and servers that are no longer connected', async () => {

@@ -5,8 +5,8 @@ import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts'
 import { listRenewalOptions, readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { previewTariffSwitch, switchToTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { writeState } from '../../../src/core/service-state.ts';
 import { remindOwners } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 const HOUR = 3_600_000;
 let t: TestApp;
@@ -157,9 +157,7 @@ describe('owners are reminded', () => {
     for (const owner of owners) expect((await toldTo(owner)).messages).toEqual([]);
   });
 
-  test('page by page, each looked at once a round; those whose reminder fails hold up no other', {
-    timeout: 30_000,
-  }, async () => {
+  test('page by page, each looked at once a round; those whose reminder fails hold up no other', async () => {
     const owners: { userId: number }[] = [];
     for (let made = 0; made < 130; made++) owners.push(await ending(10 + made / 100));
     // More than a page fails: a round that started anew each time would never come to an end.

@@ -3,8 +3,8 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { listRenewalOptions, readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

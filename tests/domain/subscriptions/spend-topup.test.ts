@@ -9,8 +9,8 @@ import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts'
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { cartKey, readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from './sale-samples.ts';
 
 const DAY = 86_400_000;
 let t: TestApp;
@@ -65,7 +65,7 @@ test('the saved order is bought once, however many top-ups come at once, when th
   const buyer = await waiting();
   await topUp(t.app, buyer.userId, 90_000);
   await Promise.all(Array.from({ length: 10 }, () => spendTopup(buying, buyer.userId)));
-  expect(await stateOf(buyer)).toMatchObject({ balance: 65_000, status: 'active', end_date: inDays(30), payments: 1 });
+  expect(await stateOf(buyer)).toMatchObject({ balance: 65_000, status: 'active', endDate: inDays(30), payments: 1 });
   expect(await readCart(t.app, buyer.userId)).toBeNull();
 });
 
@@ -135,7 +135,7 @@ test('an order for a renewal is renewed; one that can be carried out no more is 
     expect(await readCart(t.app, buyer.userId)).toBeNull();
     buyers.push(buyer);
   }
-  expect(await stateOf(buyers[0]!)).toMatchObject({ balance: 0, end_date: inDays(40), payments: 1 });
+  expect(await stateOf(buyers[0]!)).toMatchObject({ balance: 0, endDate: inDays(40), payments: 1 });
   const messages = [expect.stringMatching(/could not be carried out.*Renewal.*300 ₽/s)];
   for (const buyer of buyers.slice(1)) expect(await stateOf(buyer)).toMatchObject({ balance: 30_000, payments: 0, messages });
 });
@@ -149,7 +149,7 @@ test('without an order, what ended within 30 days is renewed where autopay is on
     await spendTopup(t.app, buyer.userId);
     return stateOf(buyer);
   };
-  const renewed = { balance: 0, status: 'active', end_date: inDays(30) };
+  const renewed = { balance: 0, status: 'active', endDate: inDays(30) };
   expect(await ended({})).toMatchObject(renewed);
   // The panel has just told that it ended; there is no next round for a top-up.
   expect(await ended({ last_webhook_update_at: t.clock.now() })).toMatchObject(renewed);
@@ -239,7 +239,7 @@ test('a fault of the moment leaves the order, and the next run buys it and nothi
   }
   expect(await readCart(t.app, buyer.userId)).toMatchObject({ cart_mode: 'tariff_purchase', tariff_id: wanted });
   await spendTopup(buying, buyer.userId);
-  expect(await stateOf(buyer)).toMatchObject({ balance: 0, status: 'active', tariff_id: wanted, payments: 1 });
+  expect(await stateOf(buyer)).toMatchObject({ balance: 0, status: 'active', tariffId: wanted, payments: 1 });
 });
 
 test('an order that its owner replaces while it is refused is left alone', async () => {

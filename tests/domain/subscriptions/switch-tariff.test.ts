@@ -3,8 +3,8 @@ import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { previewTariffSwitch, switchToTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('daily tariffs (spec 02 H10)', () => {
       charged_kopeks: 2_000,
       subscription: { end_date: inDays(11).toISOString(), is_daily: true, is_daily_paused: false },
     });
-    expect((await subscriptionOf(buyer)).last_daily_charge_at).toEqual(t.clock.now());
+    expect((await subscriptionOf(buyer)).lastDailyChargeAt).toEqual(t.clock.now());
   });
 
   test('daily to daily is free and moves neither the end nor the last charge: no endless free service', async () => {
@@ -174,8 +174,8 @@ describe('daily tariffs (spec 02 H10)', () => {
     const before = await subscriptionOf(buyer);
     for (const _ of [1, 2, 3]) expect(await change(buyer, await daily())).toMatchObject({ charged_kopeks: 0 });
     expect(await subscriptionOf(buyer)).toMatchObject({
-      end_date: before.end_date,
-      last_daily_charge_at: charged,
+      endDate: before.endDate,
+      lastDailyChargeAt: charged,
     });
   });
 
@@ -189,7 +189,7 @@ describe('daily tariffs (spec 02 H10)', () => {
       charged_kopeks: 60_000,
       subscription: { end_date: inDays(30.5).toISOString(), is_daily: false },
     });
-    expect((await subscriptionOf(buyer)).last_daily_charge_at).toBeNull();
+    expect((await subscriptionOf(buyer)).lastDailyChargeAt).toBeNull();
   });
 
   test('one without a price is refused', async () => {
@@ -240,7 +240,7 @@ describe('refusals', () => {
       status: 402,
       detail: { code: 'insufficient_funds', missing_amount: 1 },
     });
-    expect(await subscriptionOf(buyer)).toMatchObject({ tariff_id: tariffId, device_limit: 1 });
+    expect(await subscriptionOf(buyer)).toMatchObject({ tariffId, deviceLimit: 1 });
     expect(await readCart(t.app, buyer.userId)).toBeNull();
   });
 

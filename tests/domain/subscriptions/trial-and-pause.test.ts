@@ -5,8 +5,8 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activateTrial, cabinetShortage } from '../../../src/domain/subscriptions/activate-trial.ts';
 import { readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { togglePause } from '../../../src/domain/subscriptions/toggle-pause.ts';
+import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from './sale-samples.ts';
 
 let t: TestApp;
 let paid: App;
@@ -48,7 +48,7 @@ describe('a trial', () => {
       },
     });
     expect(await trial(t.app, buyer, 'trial')).toEqual(started);
-    expect(await stateOf(buyer)).toMatchObject({ balance_kopeks: 500, paid: false, payments: 0, pushes: 1 });
+    expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 500, paid: false, payments: 0, pushes: 1 });
     const event = await rowOf<object>(t.app, 'SELECT event_type, extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,
     ]);
@@ -63,10 +63,10 @@ describe('a trial', () => {
   test('a paid one charges and starts together; spec 02 H7: without the fee nothing is left behind', async () => {
     const poor = await aBuyer(t.app, 999);
     await expect(trial(paid, poor)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance. Need 10.00 RUB' });
-    expect(await stateOf(poor)).toMatchObject({ balance_kopeks: 999, status: null, payments: 0 });
+    expect(await stateOf(poor)).toMatchObject({ balanceKopeks: 999, status: null, payments: 0 });
     const buyer = await aBuyer(t.app, 1_500);
     expect(await trial(paid, buyer)).toMatchObject({ charged_kopeks: 1_000, balance_kopeks: 500 });
-    expect(await stateOf(buyer)).toMatchObject({ balance_kopeks: 500, paid: true, payments: 1, is_trial: true });
+    expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 500, paid: true, payments: 1, isTrial: true });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe('pause of a daily subscription', () => {
     const buyer = await daily(2_000);
     expect(await pause(buyer)).toMatchObject({ success: true, is_paused: true, balance_kopeks: 2_000, balance_label: '20 ₽' });
     expect(await pause(buyer)).toMatchObject({ is_paused: false, balance_kopeks: 2_000 });
-    expect(await stateOf(buyer)).toMatchObject({ paused: false, payments: 0, pushes: 0, end_date: inDays(0.5) });
+    expect(await stateOf(buyer)).toMatchObject({ paused: false, payments: 0, pushes: 0, endDate: inDays(0.5) });
   });
 
   test('resuming takes a day on the balance, at the price the daily charge has', async () => {
@@ -143,15 +143,15 @@ describe('pause of a daily subscription', () => {
     expect(await pause(buyer, 'resume')).toEqual(answer);
     expect(await stateOf(buyer)).toMatchObject({
       status: 'active',
-      end_date: inDays(1),
-      charged_at: t.clock.now(),
+      endDate: inDays(1),
+      chargedAt: t.clock.now(),
       payments: 1,
       pushes: 1,
       paid: true,
     });
     const limited = await daily(5_000, { status: 'limited', end_date: inDays(2) });
     await pause(limited);
-    expect(await stateOf(limited)).toMatchObject({ status: 'active', end_date: inDays(3) });
+    expect(await stateOf(limited)).toMatchObject({ status: 'active', endDate: inDays(3) });
     const poor = await daily(1_999, { status: 'expired', end_date: inDays(-2) });
     await expect(pause(poor)).rejects.toMatchObject({ status: 402 });
     expect(await stateOf(poor)).toMatchObject({ status: 'expired', payments: 0 });
@@ -167,14 +167,14 @@ describe('pause of a daily subscription', () => {
       const { app } = await testApp({ environment: { TRIAL_ADD_REMAINING_DAYS_TO_PAID: setting }, clock: t.clock });
       const buyer = await daily(5_000, { status: 'limited', end_date: inDays(2), is_trial: true });
       await togglePause(app, buyer, null);
-      expect(await stateOf(buyer)).toMatchObject({ status: 'active', end_date: inDays(days), is_trial: false });
+      expect(await stateOf(buyer)).toMatchObject({ status: 'active', endDate: inDays(days), isTrial: false });
     },
   );
 
   test('a paused one that ran out is no free day', async () => {
     const buyer = await daily(5_000, { is_daily_paused: true, end_date: inDays(-1) });
     expect(await pause(buyer)).toMatchObject({ balance_kopeks: 3_000 });
-    expect(await stateOf(buyer)).toMatchObject({ end_date: inDays(1) });
+    expect(await stateOf(buyer)).toMatchObject({ endDate: inDays(1) });
   });
 
   test('refusals', async () => {

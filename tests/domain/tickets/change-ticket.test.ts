@@ -4,8 +4,9 @@ import { SECOND_MS } from '../../../src/core/clock.ts';
 import { changeReplyBlock, changeTicketPriority, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
 import { readTicket } from '../../../src/domain/tickets/read-tickets.ts';
 import { answerTicket } from '../../../src/domain/tickets/write-ticket.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { anAdmin, aPerson, aTicket, eventsOf, noFile, token } from './ticket-stage.ts';
+import { aPerson, aTicket, eventsOf, noFile, token } from './ticket-stage.ts';
 
 let app: App;
 let clock: TestClock;

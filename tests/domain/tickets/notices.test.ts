@@ -13,9 +13,10 @@ import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
 import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
 import { changeTicketSettings, readTicketSettings } from '../../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
-import { aFile, anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from './ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from './ticket-stage.ts';
 
 const CHAT = -1_001_234_567_890;
 let app: App;

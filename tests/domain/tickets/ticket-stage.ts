@@ -1,4 +1,4 @@
-import type { AdminActor, TokenActor, UserActor } from '../../../src/core/actor.ts';
+import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { openTicket } from '../../../src/domain/tickets/write-ticket.ts';
 import { aUser, unique } from '../../support/builders.ts';
@@ -10,10 +10,6 @@ export const noFile = { mediaType: null, mediaFileId: null, mediaCaption: null }
 export async function aPerson(app: App, fields: Parameters<typeof aUser>[1] = {}): Promise<UserActor & { messengerId: number }> {
   const user = await aUser(app, fields);
   return { kind: 'user', userId: user.id, messengerId: user.messengerId };
-}
-
-export async function anAdmin(app: App): Promise<AdminActor> {
-  return { kind: 'admin', userId: (await aUser(app)).id, level: 100, isConfigAdmin: false };
 }
 
 export const token: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };

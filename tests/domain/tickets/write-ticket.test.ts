@@ -4,8 +4,9 @@ import { SECOND_MS } from '../../../src/core/clock.ts';
 import { changeReplyBlock, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
 import { readOwnTicket, readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
 import { answerTicket, answerTicketByToken, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aFile, anAdmin, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from './ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from './ticket-stage.ts';
 
 let app: App;
 let clock: TestClock;

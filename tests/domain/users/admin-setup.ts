@@ -1,25 +1,6 @@
-import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
-import { forgetAccess } from '../../../src/domain/access/read-effective-access.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
-import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
-
-/** Gives a user a role of that level. */
-export async function giveRole(app: App, userId: number, level: number): Promise<void> {
-  await app.db.sql(
-    `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($1, $2::int, '["users:*"]') RETURNING id)
-     INSERT INTO user_roles (user_id, role_id) SELECT $3::int, role.id FROM role RETURNING id`,
-    [`role ${unique()}`, level, userId],
-  );
-  await forgetAccess(app, [userId]);
-}
-
-/** An administrator by role. */
-export async function anAdmin(app: App, level = 100): Promise<AdminActor> {
-  const user = await aUser(app);
-  await giveRole(app, user.id, level);
-  return { kind: 'admin', userId: user.id, level, isConfigAdmin: false };
-}
+import type { BuiltUser } from '../../support/builders.ts';
 
 /** An action with nothing given but what is named. */
 export function anAction(action: string, given: Partial<ActionRequest> = {}): ActionRequest {

@@ -1,8 +1,7 @@
 /** Pages far down the lists of users are reached from their day of creation, and hold what counting off would give. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEEP_OFFSET, findDayOfRow } from '../../../src/domain/users/day-repo.ts';
-import { listUsersForAdmin } from '../../../src/domain/users/list/list-users.ts';
-import { listUsers } from '../../../src/domain/users/list-users.ts';
+import { DEEP_OFFSET, findDayOfRow } from '../../../src/domain/users/list/day-repo.ts';
+import { listUsers, listUsersForAdmin } from '../../../src/domain/users/list/list-users.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const COUNT = 3_000;
@@ -31,7 +30,7 @@ async function expectedIds(status: string | null, offset: number): Promise<numbe
 }
 
 const web = { page: null, perPage: null, promoGroupId: null, search: null };
-const admin = { search: null, email: null, sort: 'created_at' as const };
+const admin = { search: null, email: null, sortBy: 'created_at' as const };
 
 async function comparePages(): Promise<void> {
   for (const status of [null, 'active', 'blocked'] as const) {

@@ -3,13 +3,14 @@ import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { authenticateUser } from '../../../src/domain/identity/authenticate-user.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { changeUserBalance } from '../../../src/domain/users/changes/change-balance.ts';
-import { deleteInactiveUsers } from '../../../src/domain/users/delete-inactive.ts';
+import { changeUserBalance } from '../../../src/domain/users/account/change-balance.ts';
+import { deleteInactiveUsers } from '../../../src/domain/users/removal/delete-inactive.ts';
+import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { aSubscription } from '../provisioning/provisioning-setup.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
-import { anAdmin, giveRole, jobsOf, setUser } from './admin-setup.ts';
+import { jobsOf, setUser } from './admin-setup.ts';
 
 /** An app at three in the morning; everybody else of this database is younger than anything tested here. */
 async function atNight(environment: Record<string, string> = {}): Promise<{ app: App; clock: TestClock }> {
@@ -98,7 +99,7 @@ describe('inactive users', () => {
     expect(await statusOf(app, user)).toBe('active');
   });
 
-  test('goes through all pages, past those that stay, and stops when it is told to', async () => {
+  test('goes through all pages, past those that stay, and stops when it is asked to', async () => {
     const { app } = await atNight();
     const at = addDays(app.clock.now(), -100);
     const users: BuiltUser[] = [];

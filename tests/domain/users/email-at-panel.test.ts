@@ -10,9 +10,9 @@ import { actorOf, anAddress, anUnverifiedAccount, aVerifiedAccount, mailedSecret
 import { aSubscription, type ProvisioningTest, readRow, withPanel } from '../provisioning/provisioning-setup.ts';
 import { jobsOf } from './admin-setup.ts';
 
-const TOLD = 'users.import-from-panel';
+const IMPORT_JOB = 'users.import-from-panel';
 
-/** A subscription that the panel holds as it is. */
+/** A subscription that is provisioned on the panel. */
 async function bought(t: ProvisioningTest, userId: number) {
   const { id } = await aSubscription(t.app, { user: { id: userId, messengerId: 0 } });
   await inTransaction(t.app, (inner) => requestProvisioning(inner, id));
@@ -22,7 +22,7 @@ async function bought(t: ProvisioningTest, userId: number) {
 
 /** What the queues do after the commit. */
 async function followUp(t: ProvisioningTest, userId: number, id: number) {
-  expect(await jobsOf(t.app, 'userId', userId)).toContain(TOLD);
+  expect(await jobsOf(t.app, 'userId', userId)).toContain(IMPORT_JOB);
   await runNow(t.app, importFromPanel, { userId });
   expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'pending' });
   await pushSubscription(t.app, id);
@@ -58,5 +58,5 @@ test('a change of the address asks for nothing where the panel has no user', asy
   const newEmail = anAddress();
   await requestEmailChange(t.app, actorOf(account.id), { newEmail });
   await confirmEmailChange(t.app, actorOf(account.id), await mailedSecret(t.app, newEmail));
-  expect(await jobsOf(t.app, 'userId', account.id)).not.toContain(TOLD);
+  expect(await jobsOf(t.app, 'userId', account.id)).not.toContain(IMPORT_JOB);
 });

@@ -3,12 +3,12 @@ import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
-import { changeUserBalance } from '../../../src/domain/users/changes/change-balance.ts';
-import { changeReferralCommission } from '../../../src/domain/users/changes/change-commission.ts';
-import { changeUserPromoGroup } from '../../../src/domain/users/changes/change-promo-group.ts';
-import { changeRestrictions } from '../../../src/domain/users/changes/change-restrictions.ts';
-import { changeUserStatus } from '../../../src/domain/users/changes/change-status.ts';
-import { listUserTransactions } from '../../../src/domain/users/detail/read-user-detail.ts';
+import { changeUserBalance } from '../../../src/domain/users/account/change-balance.ts';
+import { changeUserPromoGroup } from '../../../src/domain/users/account/change-promo-group.ts';
+import { changeRestrictions } from '../../../src/domain/users/account/change-restrictions.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import { listUserTransactions } from '../../../src/domain/users/account/read-user-detail.ts';
+import { changeReferralCommission } from '../../../src/domain/users/account/referral-fields.ts';
 import { resetUserDevices } from '../../../src/domain/users/panel/manage-devices.ts';
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
 import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
@@ -16,10 +16,11 @@ import { deleteUserRow } from '../../../src/domain/users/removal/delete-user.ts'
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, rowOf } from '../subscriptions/sale-samples.ts';
-import { anAction, anAdmin, giveRole, setUser } from './admin-setup.ts';
+import { anAction, setUser } from './admin-setup.ts';
 
 const LISTED_ADMIN = 4_990_000_000 + (process.pid % 1000);
 
@@ -40,7 +41,7 @@ const removals: Record<string, (actor: AdminActor, userId: number) => Promise<un
 const balance = (userId: number, amountKopeks: number, isShown = true) => ({ userId, amountKopeks, description: 'x', isShown });
 const changes: Record<string, (actor: AdminActor, userId: number) => Promise<unknown>> = {
   credit: (actor, id) => changeUserBalance(app, actor, balance(id, 100), null),
-  restrict: (actor, id) => changeRestrictions(app, actor, id, { topup: true, subscription: null, reason: null }),
+  restrict: (actor, id) => changeRestrictions(app, actor, id, { restrictionTopup: true }),
   'change the group of': (actor, id) => changeUserPromoGroup(app, actor, id, null),
   'change the commission of': (actor, id) => changeReferralCommission(app, actor, id, 5),
   'change the subscription of': (actor, id) => runSubscriptionAction(app, actor, id, anAction('create')),
@@ -56,7 +57,7 @@ const every = Object.entries({ ...removals, ...changes });
 const snapshot = (user: BuiltUser) =>
   rowOf(
     app,
-    'SELECT u.*, (SELECT count(*) FROM subscriptions s WHERE s.user_id = u.id) AS held FROM users u WHERE u.id = $1::int',
+    'SELECT u.*, (SELECT count(*) FROM subscriptions s WHERE s.user_id = u.id) AS subscriptions FROM users u WHERE u.id = $1::int',
     [user.id],
   );
 
@@ -111,12 +112,18 @@ describe('spec 01 H5: whom an administrator may act on', () => {
 describe('spec 01 H16: balance by hand', () => {
   test('never falls below zero, and says what is there', async () => {
     const user = await aUser(app);
-    expect(await changeUserBalance(app, admin, balance(user.id, 1_500), null)).toEqual({ oldKopeks: 0, newKopeks: 1_500 });
+    expect(await changeUserBalance(app, admin, balance(user.id, 1_500), null)).toEqual({
+      oldBalanceKopeks: 0,
+      newBalanceKopeks: 1_500,
+    });
     await expect(changeUserBalance(app, admin, balance(user.id, -1_501), null)).rejects.toMatchObject({
       status: 400,
       detail: 'Insufficient balance. Current: 1500, requested: 1501',
     });
-    expect(await changeUserBalance(app, admin, balance(user.id, -1_500), null)).toEqual({ oldKopeks: 1_500, newKopeks: 0 });
+    expect(await changeUserBalance(app, admin, balance(user.id, -1_500), null)).toEqual({
+      oldBalanceKopeks: 1_500,
+      newBalanceKopeks: 0,
+    });
     const rows = await app.db.sql(
       'SELECT type, amount_kopeks, payment_method FROM transactions WHERE user_id = $1::int ORDER BY id',
       [user.id],
@@ -127,24 +134,23 @@ describe('spec 01 H16: balance by hand', () => {
     ]);
   });
 
-  test('a hidden movement is one row that no list shows and no event tells', async () => {
+  test('a hidden movement is one row that no list shows and no event reports', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 700, false), null);
-    expect(await listUserTransactions(app, user.id, { type: null, limit: 50, offset: 0 })).toEqual({
-      transactions: [],
-      total: 0,
+    expect(await listUserTransactions(app, user.id, { limit: 50, offset: 0 })).toEqual({
+      ...{ transactions: [], total: 0, limit: 50, offset: 0 },
     });
-    const told = await rowOf<{ rows: number; events: number }>(
+    const recorded = await rowOf<{ rows: number; events: number }>(
       app,
       `SELECT (SELECT count(*)::int FROM transactions WHERE user_id = $1::int AND is_internal) AS rows,
          (SELECT count(*)::int FROM domain_events WHERE user_id = $1::int) AS events`,
       [user.id],
     );
-    expect(told).toEqual({ rows: 1, events: 0 });
+    expect(recorded).toEqual({ rows: 1, events: 0 });
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('a shown one is told by one event to the feed and by one to its owner', async () => {
+  test('a shown one is recorded by one event to the feed and by one to its owner', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 700), null);
     await changeUserBalance(app, admin, balance(user.id, -200), null);
@@ -199,7 +205,7 @@ describe('spec 01 H18: full deletion', () => {
     expect(erased).toEqual({ isErased: true, panel: { isDone: false, error: null } });
 
     const row = await rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [user.id]);
-    expect(row).toMatchObject({ status: 'deleted', balance_kopeks: 0, referral_code: `erased:${user.id}`, promo_group_id: null });
+    expect(row).toMatchObject({ status: 'deleted', balanceKopeks: 0, referralCode: `erased:${user.id}`, promoGroupId: null });
     const texts = Object.values(row).filter((value) => typeof value === 'string');
     expect(texts.sort()).toEqual(['deleted', `erased:${user.id}`, 'messenger', 'none', 'ru'].sort());
     const left = await rowOf(

@@ -2,13 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import type { UserSort } from '../../../src/domain/users/detail/types.ts';
 import { listReferralsForAdmin, listUsersForAdmin } from '../../../src/domain/users/list/list-users.ts';
-import { SORTED_BOUNDS } from '../../../src/domain/users/list/rules.ts';
-import { planSearch } from '../../../src/domain/users/rules.ts';
+import { planSearch, SORTED_BOUNDS } from '../../../src/domain/users/list/rules.ts';
+import type { UserSort } from '../../../src/domain/users/types.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aStoredSubscription, topUp } from '../subscriptions/sale-samples.ts';
 import { setUser } from './admin-setup.ts';
 
 let app: App;
@@ -17,7 +16,7 @@ beforeAll(async () => {
   ({ app, clock } = await testApp());
 });
 
-const request = { offset: 0, limit: 50, search: null, email: null, status: null, sort: 'created_at' as UserSort };
+const request = { offset: 0, limit: 50, search: null, email: null, status: null, sortBy: 'created_at' as UserSort };
 const idsOf = async (given: Partial<Parameters<typeof listUsersForAdmin>[1]>) =>
   (await listUsersForAdmin(app, { ...request, ...given })).users.map((user) => user.id);
 
@@ -47,7 +46,7 @@ async function buy(userId: number, kopeks: number): Promise<void> {
 }
 
 describe('orders', () => {
-  test('every order has its figure highest first, then the newest', async () => {
+  test('every order has the highest value first, then the newest user', async () => {
     const { name, users } = await namesakes(4);
     const [a, b, c, d] = users as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];
     await topUp(app, b.id, 500);
@@ -61,7 +60,7 @@ describe('orders', () => {
     await setUser(app, b, { last_activity: null });
     await setUser(app, c, { last_activity: addDays(clock.now(), 1) });
     await setUser(app, d, { last_activity: addDays(clock.now(), -2) });
-    const order = (sort: UserSort) => idsOf({ sort, search: name });
+    const order = (sortBy: UserSort) => idsOf({ sortBy, search: name });
     expect(await order('created_at')).toEqual([d.id, c.id, b.id, a.id]);
     expect(await order('balance')).toEqual([a.id, b.id, d.id, c.id]);
     expect(await order('traffic')).toEqual([b.id, d.id, c.id, a.id]);
@@ -73,18 +72,18 @@ describe('orders', () => {
 
   test.each(['created_at', 'balance', 'traffic', 'last_activity', 'total_spent', 'purchase_count'] as const)(
     'pages by %s hold every user once, in one order, with and without a status',
-    async (sort) => {
+    async (sortBy) => {
       await namesakes(3);
       const blocked = await aUser(app);
       await setUser(app, blocked, { status: 'blocked' });
       for (const status of [null, 'active', 'blocked'] as const) {
-        const { total } = await listUsersForAdmin(app, { ...request, sort, status });
+        const { total } = await listUsersForAdmin(app, { ...request, sortBy, status });
         const seen: number[] = [];
-        for (let offset = 0; offset < total; offset += 7) seen.push(...(await idsOf({ sort, status, offset, limit: 7 })));
+        for (let offset = 0; offset < total; offset += 7) seen.push(...(await idsOf({ sortBy, status, offset, limit: 7 })));
         expect(new Set(seen).size).toBe(total);
         expect(seen).toHaveLength(total);
-        expect(await idsOf({ sort, status, offset: total })).toEqual([]);
-        expect(seen.slice(0, 50)).toEqual(await idsOf({ sort, status }));
+        expect(await idsOf({ sortBy, status, offset: total })).toEqual([]);
+        expect(seen.slice(0, 50)).toEqual(await idsOf({ sortBy, status }));
       }
     },
   );

@@ -6,14 +6,14 @@ import { pushSubscription } from '../../../src/domain/provisioning/push-subscrip
 import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
 import { importFromPanel } from '../../../src/domain/users/jobs.ts';
 import { runNow } from '../../support/run-now.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
 import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
 import { jobsOf } from './admin-setup.ts';
 
 const IMPORT = 'users.import-from-panel';
 
-/** A subscription that somebody bought elsewhere and that the panel keeps under an address alone. */
+/** A subscription that the panel has under an e-mail address alone. */
 async function onPanel(t: ProvisioningTest, email: string, days = 40) {
   return t.adapter.createUser({
     username: email.split('@')[0]!,
@@ -41,7 +41,7 @@ const stored = (t: ProvisioningTest, userId: number) =>
     [userId],
   );
 
-test('proving an e-mail brings the subscription that the panel keeps under it; the sign-in waits for nothing', async () => {
+test('proving an e-mail brings the subscription that the panel keeps under it; the sign-in does not wait for it', async () => {
   const t = await withPanel();
   const email = anAddress();
   const there = await onPanel(t, email);
@@ -59,14 +59,14 @@ test('proving an e-mail brings the subscription that the panel keeps under it; t
   expect(await stored(t, before.id)).toMatchObject({
     panel: there.uuid,
     status: 'active',
-    end_date: there.expireAt,
-    traffic_limit_gb: 50,
+    endDate: there.expireAt,
+    trafficLimitGb: 50,
     used: 3,
-    device_limit: 0,
-    is_trial: false,
-    connected_squads: [NETHERLANDS, GERMANY],
-    subscription_url: there.subscriptionUrl,
-    vpnpanel_short_uuid: there.shortUuid,
+    deviceLimit: 0,
+    isTrial: false,
+    connectedSquads: [NETHERLANDS, GERMANY],
+    subscriptionUrl: there.subscriptionUrl,
+    vpnpanelShortUuid: there.shortUuid,
   });
 });
 
@@ -80,10 +80,10 @@ test('run again it changes nothing, whatever was bought or changed meanwhile', a
     id,
   ]);
   const bought = await stored(t, id);
-  expect(await importPanelUser(t.app, id)).toBe('not_wanted');
+  expect(await importPanelUser(t.app, id)).toBe('not_applicable');
   expect(await stored(t, id)).toEqual(bought);
   await pushSubscription(t.app, bought.id as number);
-  expect(await t.adapter.findByEmail(email)).toMatchObject({ uuid: bought.panel, expireAt: bought.end_date });
+  expect(await t.adapter.findByEmail(email)).toMatchObject({ uuid: bought.panel, expireAt: bought.endDate });
 });
 
 test('a past panel user makes an expired subscription, a disabled one a disabled subscription', async () => {
@@ -107,44 +107,44 @@ test('a panel user whose traffic is used up is limited, not switched off, beside
   await aSubscription(t.app, { user: { id: trial.id, messengerId: 0 }, isTrial: true, days: 3 });
   for (const { id } of [fresh, trial]) {
     expect(await importPanelUser(t.app, id)).toBe('imported');
-    expect(await stored(t, id)).toMatchObject({ status: 'limited', end_date: addDays(t.clock.now(), 40), is_trial: false });
+    expect(await stored(t, id)).toMatchObject({ status: 'limited', endDate: addDays(t.clock.now(), 40), isTrial: false });
   }
 });
 
 test.each([
-  { name: 'a live paid one stays', held: { days: 5 }, outcome: 'linked', daysLeft: 5 },
-  { name: 'a trial that ends later stays', held: { days: 50, isTrial: true }, outcome: 'linked', daysLeft: 50 },
-  { name: 'a trial gives way', held: { days: 5, isTrial: true }, outcome: 'imported', daysLeft: 40 },
-  { name: 'an expired one gives way', held: { days: -5, status: 'expired' }, outcome: 'imported', daysLeft: 40 },
-])('beside a subscription of the account: $name', async ({ held, outcome, daysLeft }) => {
+  { name: 'a live paid one is not changed', existing: { days: 5 }, outcome: 'linked', daysLeft: 5 },
+  { name: 'a trial that ends later is not changed', existing: { days: 50, isTrial: true }, outcome: 'linked', daysLeft: 50 },
+  { name: 'a trial is overwritten', existing: { days: 5, isTrial: true }, outcome: 'imported', daysLeft: 40 },
+  { name: 'an expired one is overwritten', existing: { days: -5, status: 'expired' }, outcome: 'imported', daysLeft: 40 },
+])('beside a subscription of the account: $name', async ({ existing, outcome, daysLeft }) => {
   const t = await withPanel();
   const email = anAddress();
   const there = await onPanel(t, email);
   const { id } = await proved(t, email);
-  await aSubscription(t.app, { user: { id, messengerId: 0 }, ...held });
+  await aSubscription(t.app, { user: { id, messengerId: 0 }, ...existing });
   const now = t.clock.now();
   expect(await importPanelUser(t.app, id)).toBe(outcome);
   expect(await stored(t, id)).toMatchObject({
     panel: there.uuid,
-    end_date: addDays(now, daysLeft),
-    is_trial: outcome === 'linked' ? (held.isTrial ?? false) : false,
-    subscription_url: there.subscriptionUrl,
-    provision_state: 'pending',
+    endDate: addDays(now, daysLeft),
+    isTrial: outcome === 'linked' ? (existing.isTrial ?? false) : false,
+    subscriptionUrl: there.subscriptionUrl,
+    provisionState: 'pending',
   });
 });
 
-test("nobody gets another user's panel user, nor one by an address that is not proved", async () => {
+test("no account gets another user's panel user, or one by an unconfirmed address", async () => {
   const t = await withPanel();
   const email = anAddress();
   const there = await onPanel(t, email);
   const { id } = await anUnverifiedAccount(t.app, email);
-  expect(await importPanelUser(t.app, id)).toBe('not_wanted');
+  expect(await importPanelUser(t.app, id)).toBe('not_applicable');
   await verifyEmail(t.app, await mailedSecret(t.app, email));
-  const holder = await anUnverifiedAccount(t.app);
-  await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int RETURNING id', [holder.id, there.uuid]);
-  expect(await importPanelUser(t.app, id)).toBe('held_by_another');
+  const owner = await anUnverifiedAccount(t.app);
+  await t.app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int RETURNING id', [owner.id, there.uuid]);
+  expect(await importPanelUser(t.app, id)).toBe('taken_by_another');
   expect(await stored(t, id)).toMatchObject({ panel: null, id: null });
-  expect(await stored(t, holder.id)).toMatchObject({ panel: there.uuid });
+  expect(await stored(t, owner.id)).toMatchObject({ panel: there.uuid });
 });
 
 test('what has changed while the panel was asked counts: a blocked account gets nothing', async () => {
@@ -161,7 +161,7 @@ test('what has changed while the panel was asked counts: a blocked account gets 
           }
         : Reflect.get(target, name, receiver),
   });
-  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: slow } }, id)).toBe('not_wanted');
+  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: slow } }, id)).toBe('not_applicable');
   expect(await stored(t, id)).toMatchObject({ panel: null, id: null });
 });
 
@@ -170,7 +170,7 @@ test('an unknown address, and a panel that is not set up, are the end of it', as
   const { id } = await proved(t, anAddress());
   expect(await importPanelUser(t.app, id)).toBe('not_found');
   const none = new Proxy(t.adapter, { get: () => () => 'VPNPANEL_API_URL is not set' });
-  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_wanted');
+  expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_applicable');
 });
 
 test('a reset that proves the address asks as well, one of a proved address does not', async () => {

@@ -9,11 +9,12 @@ import { readPanelInfo } from '../../../src/domain/users/panel/read-panel-info.t
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
 import { syncToPanel, type ToPanelRequest } from '../../../src/domain/users/panel/sync-to-panel.ts';
 import { resetSubscription } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aSubscription, GB, type ProvisioningTest, readRow, withPanel, withPort } from '../provisioning/provisioning-setup.ts';
-import { anAdmin, setUser } from './admin-setup.ts';
+import { setUser } from './admin-setup.ts';
 
-/** A subscription that the panel holds as it is; the clock stands a second later. */
+/** A subscription that the panel has unchanged; the clock is a second later. */
 async function provisioned(t: ProvisioningTest, fields: Parameters<typeof aSubscription>[1] = {}) {
   const { id, user } = await aSubscription(t.app, fields);
   await push(t, id);
@@ -66,14 +67,14 @@ describe('spec 06 section 17, hazard 7: one user from the panel', () => {
     expect((await readRow(t.app, id)).endDate).toEqual(paidEnd);
   });
 
-  test('a limit below one GB is not taken for none', async () => {
+  test('a limit below one GB does not become unlimited', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { id, user, uuid } = await provisioned(t);
     await t.adapter.updateUser({ uuid, trafficLimitBytes: GB / 2 });
     const { changes } = await syncFromPanel(t.app, admin, user.id, everything);
     expect(changes).toEqual({ traffic_limit_gb: { old: 100, new: 1 } });
-    expect(await readRow(t.app, id)).toMatchObject({ traffic_limit_gb: 1 });
+    expect(await readRow(t.app, id)).toMatchObject({ trafficLimitGb: 1 });
   });
 
   test('what the panel itself reported while it answered counts as well', async () => {
@@ -96,14 +97,14 @@ describe('spec 06 section 17, hazard 7: one user from the panel', () => {
       },
     });
     expect(await syncFromPanel(slow, admin, user.id, everything)).toMatchObject(untouched);
-    expect(await readRow(t.app, id)).toMatchObject({ traffic_limit_gb: 100 });
+    expect(await readRow(t.app, id)).toMatchObject({ trafficLimitGb: 100 });
   });
 });
 
 describe('chosen fields of one user to the panel', () => {
   const partly: ToPanelRequest = { createsMissing: false, status: true, trafficLimit: true, expireDate: true, squads: false };
 
-  /** The panel with somebody at work just before a change reaches it. */
+  /** The panel with an action just before a change reaches it. */
   const meanwhile = (t: ProvisioningTest, work: () => Promise<unknown>) =>
     withPort(t.app, {
       ...t.adapter,
@@ -136,7 +137,7 @@ describe('chosen fields of one user to the panel', () => {
     expect(await readRow(t.app, owner.id)).toMatchObject({ vpnpanelUuid: owner.uuid });
   });
 
-  test('a renewal that was pushed meanwhile stands at the panel in the end', async () => {
+  test('a renewal that was pushed meanwhile is at the panel in the end', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { id, user, uuid } = await provisioned(t);
@@ -154,7 +155,7 @@ describe('chosen fields of one user to the panel', () => {
     expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced', endDate: paidEnd });
   });
 
-  test('a call that was carried out without an answer leaves a push behind when the row has moved', async () => {
+  test('a call that was executed without an answer is followed by a push when the row has changed', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { id, user, uuid } = await provisioned(t);
@@ -192,7 +193,7 @@ describe('chosen fields of one user to the panel', () => {
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'DISABLED' });
   });
 
-  test('a deleted account stays off', async () => {
+  test('a deleted account stays disabled', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { id, user, uuid } = await provisioned(t);
@@ -203,7 +204,7 @@ describe('chosen fields of one user to the panel', () => {
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'DISABLED' });
   });
 
-  test('a panel user that nobody holds is linked by a push before anything is written to it alone', async () => {
+  test('a panel user without a linked account is linked by a push first', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { id, user } = await aSubscription(t.app);

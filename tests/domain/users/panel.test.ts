@@ -12,7 +12,9 @@ import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 import {
   aSubscription,
   GB,
@@ -22,8 +24,7 @@ import {
   withPanel,
   withPort,
 } from '../provisioning/provisioning-setup.ts';
-import { rowOf } from '../subscriptions/sale-samples.ts';
-import { anAdmin, jobsOf, setUser } from './admin-setup.ts';
+import { jobsOf, setUser } from './admin-setup.ts';
 
 /** A user whose subscription is on the panel. */
 async function provisioned(t: ProvisioningTest, fields: Parameters<typeof aSubscription>[1] = {}) {
@@ -201,18 +202,18 @@ describe('switching off', () => {
     expect((await t.adapter.findByUuid(uuid))?.status).toBe('ACTIVE');
   });
 
-  test('spec 01 H18: full deletion deletes the panel user, or leaves it alone when so wished', async () => {
+  test('spec 01 H18: full deletion deletes the panel user, or does not on request', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
-    const [gone, kept] = [await provisioned(t), await provisioned(t)];
+    const [gone, retained] = [await provisioned(t), await provisioned(t)];
     expect(await eraseUser(t.app, admin, gone.user.id, { deletesFromPanel: true, reason: null })).toEqual({
       isErased: true,
       panel: { isDone: true, error: null },
     });
     expect(await t.adapter.findByUuid(gone.uuid)).toBeNull();
-    await eraseUser(t.app, admin, kept.user.id, { deletesFromPanel: false, reason: null });
-    expect((await t.adapter.findByUuid(kept.uuid))?.status).toBe('ACTIVE');
-    expect(await jobsOf(t.app, 'panelUuid', kept.uuid)).toEqual([]);
+    await eraseUser(t.app, admin, retained.user.id, { deletesFromPanel: false, reason: null });
+    expect((await t.adapter.findByUuid(retained.uuid))?.status).toBe('ACTIVE');
+    expect(await jobsOf(t.app, 'panelUuid', retained.uuid)).toEqual([]);
   });
 });
 
@@ -254,13 +255,13 @@ describe('sync', () => {
     ]);
     expect(result.changes.traffic_limit_gb).toEqual({ old: 100, new: 7 });
     expect(await subscriptionOf(t, user.id)).toMatchObject({
-      ...{ status: 'active', end_date: expireAt, traffic_limit_gb: 7, device_limit: 9, traffic_used_gb: 2 },
-      connected_squads: [GERMANY],
+      ...{ status: 'active', endDate: expireAt, trafficLimitGb: 7, deviceLimit: 9, trafficUsedGb: 2 },
+      connectedSquads: [GERMANY],
     });
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({});
   });
 
-  test('from the panel: a later local end is overwritten with a warning; parts can be left out', async () => {
+  test('from the panel: a later local end is overwritten with a warning; parts can be excluded', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user, uuid } = await provisioned(t);
@@ -269,10 +270,10 @@ describe('sync', () => {
     t.panel.addTraffic(uuid, 2 * GB);
     const onlyTraffic = { ...everything, updatesSubscription: false };
     expect(Object.keys((await syncFromPanel(t.app, admin, user.id, onlyTraffic)).changes)).toEqual(['traffic_used_gb']);
-    expect((await subscriptionOf(t, user.id)).end_date).toEqual(before.end_date);
+    expect((await subscriptionOf(t, user.id)).endDate).toEqual(before.endDate);
     const result = await syncFromPanel(t.app, admin, user.id, everything);
     expect(result.errors).toEqual([expect.stringContaining('has been overwritten')]);
-    expect((await subscriptionOf(t, user.id)).end_date).toEqual(addDays(t.clock.now(), 3));
+    expect((await subscriptionOf(t, user.id)).endDate).toEqual(addDays(t.clock.now(), 3));
   });
 
   test('from the panel: a missing user, another one’s panel user, a fresh webhook', async () => {
@@ -301,7 +302,7 @@ describe('sync', () => {
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({ device_limit: { old: 2, new: 9 } });
   });
 
-  test('from the panel: a missing subscription is made when so wished', async () => {
+  test('from the panel: a missing subscription is created on request', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user } = await provisioned(t);
@@ -310,8 +311,8 @@ describe('sync', () => {
     const made = await syncFromPanel(t.app, admin, user.id, { ...everything, createsMissing: true });
     expect(Object.keys(made.changes)).toEqual(['subscription']);
     expect(await subscriptionOf(t, user.id)).toMatchObject({
-      ...{ status: 'active', is_trial: false, traffic_limit_gb: 100, device_limit: 2, connected_squads: [NETHERLANDS] },
-      end_date: addDays(t.clock.now(), 30),
+      ...{ status: 'active', isTrial: false, trafficLimitGb: 100, deviceLimit: 2, connectedSquads: [NETHERLANDS] },
+      endDate: addDays(t.clock.now(), 30),
     });
   });
 
@@ -335,7 +336,7 @@ describe('sync', () => {
     expect((await t.adapter.findByUuid(made.panelUuid!))?.squads.map((squad) => squad.uuid)).toEqual([NETHERLANDS]);
   });
 
-  test('refusals in the words of the specification', async () => {
+  test('refusals with the texts of the specification', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user } = await provisioned(t);

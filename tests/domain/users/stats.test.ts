@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { addDays, HOUR_MS } from '../../../src/core/clock.ts';
 import { readUsersStats } from '../../../src/domain/users/stats/read-users-stats.ts';
 import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';
-import { aStoredSubscription, topUp } from '../subscriptions/sale-samples.ts';
 import { setUser } from './admin-setup.ts';
 
 test('numbers over all users', async () => {
@@ -32,8 +32,8 @@ test('numbers over all users', async () => {
   await aStoredSubscription(app, month.id, { status: 'expired' });
   await aStoredSubscription(app, old.id, { status: 'disabled' });
   expect(await readUsersStats(app)).toEqual({
-    ...{ totalUsers: 6, activeUsers: 4, deletedUsers: 1, newToday: 1, newWeek: 2, newMonth: 3 },
-    ...{ withSubscription: 4, withActiveSubscription: 1, withTrial: 1, withExpiredSubscription: 2 },
-    ...{ totalBalanceKopeks: 2_001, activeToday: 4, activeWeek: 5, activeMonth: 5 },
+    ...{ totalUsers: 6, activeUsers: 4, blockedUsers: 2, deletedUsers: 1, newToday: 1, newWeek: 2, newMonth: 3 },
+    ...{ usersWithSubscription: 4, usersWithActiveSubscription: 1, usersWithTrial: 1, usersWithExpiredSubscription: 2 },
+    ...{ totalBalanceKopeks: 2_001, avgBalanceKopeks: 500, activeToday: 4, activeWeek: 5, activeMonth: 5 },
   });
 });

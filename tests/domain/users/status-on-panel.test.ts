@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
-import { readUser } from '../../../src/domain/users/read-user.ts';
-import { type UserChanges, updateUser } from '../../../src/domain/users/update-user.ts';
+import { readUser } from '../../../src/domain/users/account/read-user.ts';
+import { type UserChanges, updateUser } from '../../../src/domain/users/account/update-user.ts';
 import { aUser } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { aSubscription } from '../provisioning/provisioning-setup.ts';

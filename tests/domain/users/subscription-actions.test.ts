@@ -8,12 +8,13 @@ import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
-import { changeUserStatus } from '../../../src/domain/users/changes/change-status.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
+import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../subscriptions/sale-samples.ts';
-import { anAction, anAdmin, jobsOf } from './admin-setup.ts';
+import { anAction, jobsOf } from './admin-setup.ts';
 
 let app: App;
 let clock: TestClock;
@@ -234,8 +235,8 @@ describe('change_tariff', () => {
       [subscriptionId],
     );
     expect(row).toEqual({
-      ...{ connected_squads: [server.uuid], traffic_reset_at: null, provision_reset_traffic: true, balance_kopeks: 0 },
-      ...{ type: 'subscription_payment', amount_kopeks: 0, payment_method: 'balance' },
+      ...{ connectedSquads: [server.uuid], trafficResetAt: null, provisionResetTraffic: true, balanceKopeks: 0 },
+      ...{ type: 'subscription_payment', amountKopeks: 0, paymentMethod: 'balance' },
     });
     expect(await checkLedger(app)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
@@ -11,6 +11,7 @@ import {
   getWebhook,
   getWebhookStats,
 } from '../../../src/domain/webhooks/manage-webhooks.ts';
+import { eventually } from '../../support/eventually.ts';
 import { reply } from '../../support/webhook-receiver.ts';
 import {
   actor,
@@ -276,7 +277,7 @@ describe('deliverWebhook', () => {
       answerNow = () => void response.end('late');
     };
     const slow = deliverWebhook(withTransport(app, ['127.0.0.1'], 5_000), { deliveryId: id });
-    await vi.waitFor(() => expect(receiver.calls).toHaveLength(1));
+    await eventually(() => expect(receiver.calls).toHaveLength(1));
     const finishSlow = answerNow;
     receiver.answer = reply(500);
     await deliverWebhook(app, { deliveryId: id });

@@ -1,9 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
 import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
 import { replayDelivery } from '../../../src/domain/webhooks/delivery/replay-delivery.ts';
 import { getDelivery, getWebhook, purgeDeliveries } from '../../../src/domain/webhooks/manage-webhooks.ts';
+import { eventually } from '../../support/eventually.ts';
 import { reply } from '../../support/webhook-receiver.ts';
 import {
   actor,
@@ -84,7 +85,7 @@ describe('createDeliverer', () => {
     receiver.answer = () => undefined;
     const [deliver, withShortTimeout] = [createDeliverer(), withTransport(app, ['127.0.0.1'], 1_000)];
     const running = ids.map((deliveryId) => deliver(withShortTimeout, { deliveryId }));
-    await vi.waitFor(() => expect(receiver.calls).toHaveLength(3));
+    await eventually(() => expect(receiver.calls).toHaveLength(3));
     await deliver(withShortTimeout, { deliveryId: goodId });
     expect(healthy.calls).toHaveLength(1);
     await Promise.all(running);

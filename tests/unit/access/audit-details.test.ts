@@ -7,7 +7,7 @@ const app = { settings: { get: (key: string) => (key === 'YOOKASSA_SECRET_KEY' ?
 const detailsOf = (details: Record<string, unknown>) => auditDetails(app, details);
 
 describe('spec 01 H7: secrets and sizes in audit details', () => {
-  it('blanks what stands under a secret name, at any depth', () => {
+  it('redacts values under a secret name, at any depth', () => {
     const { request_body: body } = detailsOf({
       request_body: {
         password: 'p1',
@@ -37,7 +37,7 @@ describe('spec 01 H7: secrets and sizes in audit details', () => {
     });
   });
 
-  it('blanks values of secret settings and texts with the shape of a token wherever they stand', () => {
+  it('redacts values of secret settings and texts in the form of a token at any place', () => {
     const text = JSON.stringify(detailsOf({ before: { note: `is ${SECRET}` }, after: ['Bearer abcdefghijkl', 'sst_abcdefgh'] }));
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain('abcdefgh');
@@ -53,7 +53,7 @@ describe('spec 01 H7: secrets and sizes in audit details', () => {
     expect(cut.request_body).toMatch(/^\[left out: \d+ characters\]$/);
   });
 
-  it('takes out what the database cannot hold', () => {
+  it('removes what the database cannot store', () => {
     expect(detailsOf({ request_body: { text: 'a\u0000b\ud800c' } })).toEqual({ request_body: { text: 'ab\ufffdc' } });
   });
 });

@@ -41,7 +41,7 @@ describe('conditions of a policy', () => {
   });
 });
 
-it('a range that is accepted holds for the addresses in it', () => {
+it('an accepted range matches the addresses in it', () => {
   const conditions = { ip_whitelist: ['::ffff:10.0.0.0/104'] };
   expect(conditionIssues(conditions)).toEqual([]);
   const access = { roleIds: [1], roles: ['r'], permissions: ['*:*'], level: 5 };

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { periodChange } from '../../../src/domain/campaigns/period-comparison.ts';
 import {
   bonusGap,
   paidUsers,
   partnerName,
   percentOfAll,
+  registrantName,
   touchesBonus,
-  visitorName,
 } from '../../../src/domain/campaigns/rules.ts';
 import type { CampaignValues } from '../../../src/domain/campaigns/types.ts';
+import { changeOf } from '../../../src/domain/referrals/stats/rules.ts';
 
 const campaign = (values: Partial<CampaignValues>): CampaignValues => ({
   name: 'Spring',
@@ -53,7 +53,7 @@ describe('a bonus that could never be given', () => {
   });
 });
 
-describe('figures', () => {
+describe('statistics', () => {
   test.each([
     [0, 0, 0],
     [1, 3, 33.3],
@@ -77,7 +77,7 @@ describe('figures', () => {
     [0, 7, { absolute: -7, percent: -100, trend: 'down' }],
     [7, 7, { absolute: 0, percent: 0, trend: 'stable' }],
   ])('%i after %i', (current, previous, change) => {
-    expect(periodChange(current, previous)).toEqual(change);
+    expect(changeOf(current, previous, 100)).toEqual(change);
   });
 });
 
@@ -95,7 +95,7 @@ describe('names', () => {
     [{ id: 7, firstName: null, lastName: 'B', username: 'anna' }, 'B'],
     [{ id: 7, firstName: null, lastName: null, username: 'anna' }, 'anna'],
     [{ id: 7, firstName: null, lastName: null, username: null }, 'User #7'],
-  ])('of a visitor: %j', (visitor, name) => {
-    expect(visitorName(visitor)).toBe(name);
+  ])('of a registrant: %j', (registrant, name) => {
+    expect(registrantName(registrant)).toBe(name);
   });
 });

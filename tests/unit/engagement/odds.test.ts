@@ -77,7 +77,7 @@ describe('fairness of the wheel (13.3)', () => {
     }
   });
 
-  test('the check itself notices chances that are off by one percent', () => {
+  test('the check detects chances that are wrong by one percent', () => {
     const { prizes, spinKopeks, rtpPercent } = TABLES[0]!;
     const chances = probabilitiesOf(prizes, spinKopeks, rtpPercent);
     const random = seeded(1);
@@ -124,7 +124,7 @@ describe('chances', () => {
     expect(probabilitiesOf([prize(10, 0.2)], 100, 50)).toEqual([1]);
   });
 
-  test('without a blank the payout stays what the weights make it, and the expected value says so', () => {
+  test('without a blank the payout follows the weights, and so does the expected value', () => {
     const prizes = [prize(5_000), prize(10_000)];
     const chances = probabilitiesOf(prizes, 1_000, 80);
     expect(chances).toEqual([expect.closeTo(2 / 3, 9), expect.closeTo(1 / 3, 9)]);
@@ -136,7 +136,7 @@ describe('chances', () => {
     expect(() => probabilitiesOf([], 1_000, 80)).toThrow(RangeError);
   });
 
-  test('a chance of 0 is never drawn, not even at the ends of the scale', () => {
+  test('a chance of 0 is never drawn, not even at the bounds', () => {
     const at = (value: number) => ({ bytes: Buffer.alloc, int: () => value });
     expect(draw([0, 1, 0], at(0))).toBe(1);
     expect(draw([0, 1, 0], at(2 ** 47 - 1))).toBe(1);

@@ -65,7 +65,7 @@ describe('OAuth providers', () => {
     });
   });
 
-  it('goes to the real providers unless told otherwise', async () => {
+  it('calls the real providers unless other addresses are set', async () => {
     const real = createOAuthPort({
       http: () => onceHttp(),
       connection: () => ({ enabled: true, clientId: 'c', clientSecret: '', redirectUri: 'https://cabinet.example.com/x' }),
@@ -175,7 +175,7 @@ describe('OAuth providers', () => {
     await expect(identityOf('google', someone())).rejects.toEqual(failsAt('user_info'));
   });
 
-  it('tells nothing secret in its errors', async () => {
+  it('has no secret in its errors', async () => {
     const { callback, secrets } = await wayBack('google', someone());
     issuer.knobs.userInfoStatus = 500;
     const error = await port.fetchIdentity('google', callback, secrets).catch((reason: unknown) => reason as Error);

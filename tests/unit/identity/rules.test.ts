@@ -47,7 +47,7 @@ describe('derived names', () => {
     [nobody, 'User7'],
   ])('%j shows as %s', (user, name) => expect(fullName(user)).toBe(name));
 
-  it('lists ways in, in the order of the interface', () => {
+  it('lists sign-in methods in the order of the interface', () => {
     const none = {
       messengerId: null,
       email: null,
@@ -72,7 +72,7 @@ describe('derived names', () => {
     ).toEqual(['messenger', 'email', 'google', 'yandex', 'discord', 'vk']);
   });
 
-  it('counts an e-mail as a way in only when it can sign in (spec 01 H21)', () => {
+  it('counts an e-mail as a sign-in method only when it can be used (spec 01 H21)', () => {
     const user = { email: 'a@b.org', hasPassword: true, emailVerified: false };
     expect(canSignInByEmail(user, true)).toBe(false);
     expect(canSignInByEmail(user, false)).toBe(true);

@@ -39,7 +39,7 @@ const short: WidgetData = {
 };
 
 describe('login widget', () => {
-  it('believes what the messenger signed, with absent fields as absent or null', () => {
+  it('accepts what the messenger signed, with absent fields as absent or null', () => {
     expect(isGenuine(full)).toBe(true);
     expect(isGenuine(short)).toBe(true);
     expect(isGenuine({ ...short, last_name: null, username: null, photo_url: null })).toBe(true);
@@ -91,7 +91,7 @@ describe('mini-app data', () => {
     '%22%2C%22username%22%3A%22vdkfrost%22%2C%22language_code%22%3A%22ru%22%2C%22is_premium%22%3Atrue%7D&auth_date=1662771648' +
     '&hash=c501b71e775f74ce10e377dea85a7ea24ecd640b223ea86dfe453e0eaed2e2b2';
 
-  it('believes the published example and nothing one letter off', () => {
+  it('accepts the published example and nothing that differs by one letter', () => {
     const port = portAt(1_662_771_648, PUBLISHED_TOKEN);
     expect(port.verifyInitData(PUBLISHED, DAY)).toMatchObject({ messengerId: 279_058_397, username: 'vdkfrost' });
     expect(port.verifyInitData(PUBLISHED.replace('279058397', '279058396'), DAY)).toBeNull();

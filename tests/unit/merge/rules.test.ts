@@ -6,41 +6,41 @@ const holding = (subscriptionId: number | null, panelUuid: string | null = null)
 
 describe('planSubscriptions', () => {
   it.each([
-    ['none', holding(null), holding(null), true, { keptSubscriptionId: null, deletedSubscriptionId: null, panelFrom: null }],
+    ['none', holding(null), holding(null), true, { retainedSubscriptionId: null, deletedSubscriptionId: null, panelFrom: null }],
     [
       'only the primary',
       holding(1, 'p'),
       holding(null, 's'),
       true,
-      { keptSubscriptionId: 1, isMoved: false, panelFrom: 'primary', abandonedPanelUuid: 's' },
+      { retainedSubscriptionId: 1, isMoved: false, panelFrom: 'primary', abandonedPanelUuid: 's' },
     ],
     [
       'only the secondary',
       holding(null, 'p'),
       holding(2, 's'),
       false,
-      { keptSubscriptionId: 2, isMoved: true, panelFrom: 'secondary', abandonedPanelUuid: 'p' },
+      { retainedSubscriptionId: 2, isMoved: true, panelFrom: 'secondary', abandonedPanelUuid: 'p' },
     ],
     [
       'both, primary kept',
       holding(1, 'p'),
       holding(2, 's'),
       false,
-      { keptSubscriptionId: 1, deletedSubscriptionId: 2, isMoved: false, abandonedPanelUuid: 's' },
+      { retainedSubscriptionId: 1, deletedSubscriptionId: 2, isMoved: false, abandonedPanelUuid: 's' },
     ],
     [
       'both, secondary kept',
       holding(1, 'p'),
       holding(2, 's'),
       true,
-      { keptSubscriptionId: 2, deletedSubscriptionId: 1, isMoved: true, abandonedPanelUuid: 'p' },
+      { retainedSubscriptionId: 2, deletedSubscriptionId: 1, isMoved: true, abandonedPanelUuid: 'p' },
     ],
     [
       'kept without a panel user takes the other one',
       holding(1),
       holding(2, 's'),
       false,
-      { keptSubscriptionId: 1, panelFrom: 'secondary', isPanelReused: true, abandonedPanelUuid: null },
+      { retainedSubscriptionId: 1, panelFrom: 'secondary', isPanelReused: true, abandonedPanelUuid: null },
     ],
   ] as const)('%s', (_name, primary, secondary, keepsSecondary, expected) => {
     expect(planSubscriptions(primary, secondary, keepsSecondary)).toMatchObject(expected);
@@ -49,7 +49,7 @@ describe('planSubscriptions', () => {
 
 describe('higherPartnerStatus', () => {
   it('goes none, rejected, pending, approved', () => {
-    const order = ['none', 'rejected', 'pending', 'approved'];
+    const order = ['none', 'rejected', 'pending', 'approved'] as const;
     for (const [low, a] of order.entries()) {
       for (const [high, b] of order.entries()) expect(higherPartnerStatus(a, b)).toBe(order[Math.max(low, high)]);
     }

@@ -98,7 +98,7 @@ describe('messenger port against the Bot API', () => {
     expect(await port.getChatMember('@channel', 5)).toEqual({ status: 'left', isMember: false });
   });
 
-  it('tells apart blocked, unknown chat and a refused request', async () => {
+  it('distinguishes blocked, unknown chat and a refused request', async () => {
     const { port, sandbox } = await setup();
     await sandbox.setBlocked(7, true);
     await sandbox.setUnknown(8);
@@ -119,7 +119,7 @@ describe('messenger port against the Bot API', () => {
     expect(await sandbox.messages()).toHaveLength(1);
   });
 
-  it('is unavailable, without naming the token, when nobody or nonsense answers', async () => {
+  it('is unavailable, without naming the token, when there is no answer or a malformed one', async () => {
     const nonsense = await startRecorder((_request, count) => ({
       status: count === 1 ? 502 : 200,
       contentType: 'text/html',
@@ -156,7 +156,7 @@ describe('messenger port against the Bot API', () => {
 describe('Stars over the webhook', () => {
   const invoice = { title: 'Пополнение', description: 'Top-up', payload: 'balance_topup_1_13000_abc', stars: 100 };
 
-  it('asks before the payment, then tells of it with the charge id', async () => {
+  it('sends the query before the payment, then the payment with the charge id', async () => {
     const { port, sandbox, updates } = await setup();
     const link = await port.createStarsInvoiceLink({ ...invoice, title: 'T'.repeat(50) });
     const paid = await sandbox.payStars(link, PAYER);

@@ -55,7 +55,7 @@ describe('send pacer', () => {
     expect(asked).toEqual([1_000]);
   });
 
-  it('holds everybody back while paused', async () => {
+  it('delays every send while paused', async () => {
     const timer = fakeTimer();
     const pacer = new SendPacer({ timer });
     pacer.pause(3);

@@ -6,7 +6,7 @@ const chat = { id: 10, type: 'private', first_name: 'Ann' };
 const read = (update: unknown) => parseUpdate(JSON.stringify(update));
 const payment = { currency: 'XTR', total_amount: 5, invoice_payload: 'p', telegram_payment_charge_id: 'c' };
 
-describe('Bot API updates in neutral words', () => {
+describe('Bot API updates in the domain’s form', () => {
   it.each([
     ['/start webauth_abc', 'webauth_abc'],
     ['/start@sandbox_bot ref', 'ref'],

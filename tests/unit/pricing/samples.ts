@@ -1,6 +1,7 @@
-import type { PromoGroup, Tariff } from '../../../src/domain/catalog/types.ts';
+import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import { pricingSettingsFrom, type RawPricingSettings } from '../../../src/domain/pricing/settings.ts';
 import type { PricedUser, PricingSettings } from '../../../src/domain/pricing/types.ts';
+import type { PromoGroup } from '../../../src/domain/promo-groups/types.ts';
 
 export const NOW = new Date('2026-03-01T12:00:00Z');
 

@@ -6,12 +6,12 @@ import {
   discountEnd,
   fillMessage,
   hoursOf,
-  lentServers,
   MAX_HOURS,
   templateIdOf,
+  temporaryAccessOf,
 } from '../../../src/domain/promo/offers/rules.ts';
 import type { OfferTerms } from '../../../src/domain/promo/offers/types.ts';
-import { loyaltyStanding } from '../../../src/domain/promo-groups/loyalty-rules.ts';
+import { loyaltyStatus } from '../../../src/domain/promo-groups/loyalty-rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);
@@ -26,7 +26,7 @@ const terms: OfferTerms = {
 };
 
 describe('terms (spec 04 sections 9.3 and 9.6)', () => {
-  test('types are trimmed, the bounds themselves are good', () => {
+  test('types are trimmed, the bounds are inclusive', () => {
     expect(checkedTerms(terms)).toMatchObject({ notificationType: 'spring', effectType: 'percent_discount' });
     expect(() =>
       checkedTerms({ ...terms, notificationType: 'x'.repeat(50), discountPercent: 100, validHours: MAX_HOURS }),
@@ -51,7 +51,7 @@ describe('terms (spec 04 sections 9.3 and 9.6)', () => {
     expect(() => checkedTerms({ ...terms, ...change })).toThrow(expect.objectContaining({ status, message }));
   });
 
-  test('templates: servers trimmed, blanks and twins dropped; blank texts refused', () => {
+  test('templates: servers trimmed, blanks and duplicates removed; blank texts refused', () => {
     const template = {
       name: 'N',
       messageText: 'M',
@@ -120,7 +120,7 @@ describe('claims (spec 04 section 9.5)', () => {
     [{ test_squad_uuids: 'abc', test_duration_hours: 2, duration_hours: 6 }, [], 2],
     [{ squads: { a: 1 }, test_duration_hours: -2 }, [], 24],
   ])('%j lends %j for %i hours', (extraData, squads, hours) => {
-    expect(lentServers(extraData)).toEqual({ squads, hours });
+    expect(temporaryAccessOf(extraData)).toEqual({ squads, hours });
   });
 
   test.each([
@@ -160,15 +160,15 @@ describe('loyalty (spec 04 section 9.5)', () => {
     [29_999, 1, 2, 99.99],
     [30_000, 3, null, 100],
   ])('%i kopeks: tier %s, next %s, %s %%', (spent, current, next, progress) => {
-    const standing = loyaltyStanding(tiers, spent);
-    expect([standing.current?.group.id ?? null, standing.next?.group.id ?? null, standing.progressPercent]).toEqual([
+    const status = loyaltyStatus(tiers, spent);
+    expect([status.current?.group.id ?? null, status.next?.group.id ?? null, status.progressPercent]).toEqual([
       ...[current, next, progress],
     ]);
-    expect(standing.tiers.map((each) => each.isAchieved)).toEqual(tiers.map((each) => spent >= each.thresholdKopeks));
-    expect(standing.tiers.filter((each) => each.isCurrent)).toHaveLength(current === null ? 0 : 1);
+    expect(status.tiers.map((each) => each.isAchieved)).toEqual(tiers.map((each) => spent >= each.thresholdKopeks));
+    expect(status.tiers.filter((each) => each.isCurrent)).toHaveLength(current === null ? 0 : 1);
   });
 
   test('without tiers there is nothing to reach', () => {
-    expect(loyaltyStanding([], 5_000)).toMatchObject({ current: null, next: null, progressPercent: 0, tiers: [] });
+    expect(loyaltyStatus([], 5_000)).toMatchObject({ current: null, next: null, progressPercent: 0, tiers: [] });
   });
 });

@@ -4,7 +4,7 @@ import {
   activationRefusal,
   codeOfSource,
   discountSource,
-  isDiscountOver,
+  isDiscountExpired,
   isValid,
   storedMaxUses,
   usesLeft,
@@ -78,18 +78,18 @@ describe('the first reason counts (spec 04 section 7.2)', () => {
   });
 });
 
-test('0 uses are unlimited, and what is left is never below 0', () => {
+test('0 means unlimited uses, and the remaining uses are never below 0', () => {
   expect([storedMaxUses(0), storedMaxUses(1)]).toEqual([999_999, 1]);
   expect([usesLeft(code), usesLeft({ maxUses: 1, currentUses: 3 })]).toEqual([1, 0]);
 });
 
-test('the source of a discount leads back to its code only', () => {
+test('the source of a discount identifies its code only', () => {
   expect(codeOfSource(discountSource('A:B'))).toBe('A:B');
   expect([codeOfSource(null), codeOfSource('offer'), codeOfSource('xpromocode:A')]).toEqual([null, null, null]);
 });
 
-test('a discount is over at its end, an open one never', () => {
-  const ends = (expiresAt: Date | null) => isDiscountOver({ percent: 1, source: null, expiresAt }, now);
+test('a discount has expired at its end, one without end never', () => {
+  const ends = (expiresAt: Date | null) => isDiscountExpired({ percent: 1, source: null, expiresAt }, now);
   expect([ends(now), ends(earlier), ends(later), ends(null)]).toEqual([true, true, false, false]);
 });
 
@@ -103,7 +103,7 @@ describe('promo group values (spec 04 section 8.4)', () => {
     for (const days of ['0', '-30', 'month', '1.5', '030', '']) expect(() => periodDiscountsOf({ [days]: 1 })).toThrow();
   });
 
-  test('a threshold of nothing is none', () => {
+  test('a threshold of 0 means none', () => {
     expect([thresholdOf(null), thresholdOf(0), thresholdOf(-1), thresholdOf(1)]).toEqual([null, null, null, 1]);
   });
 });

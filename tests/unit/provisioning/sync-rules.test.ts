@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/provisioning/migration/rules.ts';
 import type { PanelUser } from '../../../src/domain/provisioning/ports.ts';
 import {
-  isNewerHere,
+  isNewerThanPanel,
   isTooManyAbsent,
   namesFromDescription,
   newFromPanel,
@@ -49,30 +49,30 @@ const panel = (fields: Partial<PanelUser> = {}): PanelUser => ({
   ...fields,
 });
 
-const held = (fields: Partial<SyncedSubscription> = {}): SyncedSubscription => ({
+const local = (fields: Partial<SyncedSubscription> = {}): SyncedSubscription => ({
   id: 1,
   status: 'active',
   endDate: addDays(NOW, 10),
   trafficLimitGb: 100,
   trafficUsedGb: 0,
   deviceLimit: 2,
-  squads: ['a'],
-  shortUuid: 'short',
+  connectedSquads: ['a'],
+  vpnpanelShortUuid: 'short',
   subscriptionUrl: 'https://sub/short',
-  cryptoLink: 'happ://x',
+  subscriptionCryptoLink: 'happ://x',
   lastWebhookUpdateAt: null,
   isPushDue: false,
-  requestedAt: null,
+  provisionRequestedAt: null,
   provisionedAt: null,
   ...fields,
 });
 
 describe('what the panel changes', () => {
   it('nothing, where both agree', () => {
-    expect(updatedFromPanel(held(), panel(), NOW, null)).toBeNull();
+    expect(updatedFromPanel(local(), panel(), NOW, null)).toBeNull();
     expect(
       updatedFromPanel(
-        held({ squads: ['b', 'a'] }),
+        local({ connectedSquads: ['b', 'a'] }),
         panel({
           squads: [
             { uuid: 'a', name: '' },
@@ -90,11 +90,11 @@ describe('what the panel changes', () => {
     ['61 s later is another', { expireAt: addMs(addDays(NOW, 10), 61 * SECOND_MS) }, addMs(addDays(NOW, 10), 61 * SECOND_MS)],
     ['earlier, too', { expireAt: addDays(NOW, 3) }, addDays(NOW, 3)],
   ])('end: %s', (_what, fields, wanted) => {
-    expect(updatedFromPanel(held(), panel(fields), NOW, null)?.endDate ?? null).toEqual(wanted);
+    expect(updatedFromPanel(local(), panel(fields), NOW, null)?.endDate ?? null).toEqual(wanted);
   });
 
-  it('an end counts only while the panel says ACTIVE', () => {
-    const changed = updatedFromPanel(held(), panel({ status: 'LIMITED', expireAt: addDays(NOW, 99) }), NOW, null);
+  it('an end is used only while the panel says ACTIVE', () => {
+    const changed = updatedFromPanel(local(), panel({ status: 'LIMITED', expireAt: addDays(NOW, 99) }), NOW, null);
     expect(changed).toMatchObject({ status: 'limited', endDate: addDays(NOW, 10) });
   });
 
@@ -115,24 +115,25 @@ describe('what the panel changes', () => {
     ['pending', 'ACTIVE', 10, 'pending'],
   ] as const)('status: %s here, %s there, ending in %i days, is %s', (here, there, days, wanted) => {
     const endDate = addDays(NOW, days);
-    const changed = updatedFromPanel(held({ status: here, endDate }), panel({ status: there, expireAt: endDate }), NOW, null);
+    const changed = updatedFromPanel(local({ status: here, endDate }), panel({ status: there, expireAt: endDate }), NOW, null);
     expect(changed?.status ?? here).toBe(wanted);
   });
 
   it('used traffic by more than a hundredth of a GB; limits floored; no device limit is one', () => {
-    expect(updatedFromPanel(held(), panel({ usedTrafficBytes: 0.009 * GB }), NOW, null)).toBeNull();
-    expect(updatedFromPanel(held(), panel({ usedTrafficBytes: 0.02 * GB }), NOW, null)?.trafficUsedGb).toBeCloseTo(0.02);
-    expect(updatedFromPanel(held(), panel({ trafficLimitBytes: 5.9 * GB }), NOW, null)?.trafficLimitGb).toBe(5);
-    for (const deviceLimit of [0, null]) expect(updatedFromPanel(held(), panel({ deviceLimit }), NOW, null)?.deviceLimit).toBe(1);
+    expect(updatedFromPanel(local(), panel({ usedTrafficBytes: 0.009 * GB }), NOW, null)).toBeNull();
+    expect(updatedFromPanel(local(), panel({ usedTrafficBytes: 0.02 * GB }), NOW, null)?.trafficUsedGb).toBeCloseTo(0.02);
+    expect(updatedFromPanel(local(), panel({ trafficLimitBytes: 5.9 * GB }), NOW, null)?.trafficLimitGb).toBe(5);
+    for (const deviceLimit of [0, null])
+      expect(updatedFromPanel(local(), panel({ deviceLimit }), NOW, null)?.deviceLimit).toBe(1);
     // The fixed number of the settings is not the subscription's own.
-    expect(updatedFromPanel(held(), panel({ deviceLimit: 9 }), NOW, 9)).toBeNull();
-    expect(updatedFromPanel(held(), panel({ trafficLimitBytes: 2 ** 70 }), NOW, null)?.trafficLimitGb).toBe(2_147_483_647);
+    expect(updatedFromPanel(local(), panel({ deviceLimit: 9 }), NOW, 9)).toBeNull();
+    expect(updatedFromPanel(local(), panel({ trafficLimitBytes: 2 ** 70 }), NOW, null)?.trafficLimitGb).toBe(2_147_483_647);
   });
 
   it('an encrypted link of another address is dropped', () => {
-    expect(updatedFromPanel(held(), panel({ subscriptionUrl: 'https://sub/new' }), NOW, null)).toMatchObject({
+    expect(updatedFromPanel(local(), panel({ subscriptionUrl: 'https://sub/new' }), NOW, null)).toMatchObject({
       subscriptionUrl: 'https://sub/new',
-      cryptoLink: null,
+      subscriptionCryptoLink: null,
     });
   });
 
@@ -147,26 +148,26 @@ describe('what the panel changes', () => {
     expect(newFromPanel(panel({ status, expireAt: addDays(NOW, days) }), NOW).status).toBe(wanted);
   });
 
-  it('a date that is none is 30 days from now', () => {
+  it('an invalid date becomes 30 days from now', () => {
     expect(newFromPanel(panel({ expireAt: new Date(Number.NaN) }), NOW).endDate).toEqual(addDays(NOW, 30));
   });
 });
 
-describe('what is newer here', () => {
+describe("a local subscription that is newer than the panel's answer", () => {
   const readAt = addMs(NOW, -10 * SECOND_MS);
   const before = addMs(readAt, -1);
   const after = addMs(readAt, 1);
   it.each([
     ['nothing', {}, false],
-    ['a push before the page was read', { requestedAt: before, provisionedAt: before }, false],
-    ['a push after it', { requestedAt: before, provisionedAt: after }, true],
-    ['a wish after it', { requestedAt: after }, true],
+    ['a push before the page was read', { provisionRequestedAt: before, provisionedAt: before }, false],
+    ['a push after it', { provisionRequestedAt: before, provisionedAt: after }, true],
+    ['a request after it', { provisionRequestedAt: after }, true],
     ['a push that is due', { isPushDue: true }, true],
-    ['a report after it', { lastWebhookUpdateAt: after }, true],
-    ['a report less than a minute ago', { lastWebhookUpdateAt: addMs(NOW, -59 * SECOND_MS) }, true],
-    ['a report a minute ago', { lastWebhookUpdateAt: addMs(NOW, -60 * SECOND_MS) }, false],
+    ['a webhook after it', { lastWebhookUpdateAt: after }, true],
+    ['a webhook less than a minute ago', { lastWebhookUpdateAt: addMs(NOW, -59 * SECOND_MS) }, true],
+    ['a webhook a minute ago', { lastWebhookUpdateAt: addMs(NOW, -60 * SECOND_MS) }, false],
   ])('%s', (_what, fields, wanted) => {
-    expect(isNewerHere(held(fields), readAt, NOW)).toBe(wanted);
+    expect(isNewerThanPanel(local(fields), readAt, NOW)).toBe(wanted);
   });
 });
 

@@ -64,11 +64,11 @@ describe('windows are taken apart into whole days and what is left at their ends
 });
 
 it('daily arrays end today and have a zero for an empty day (spec 04 section 5, item 4)', () => {
-  const rows = [{ date: '2026-02-28', referrals: 2, earnedKopeks: 5 }];
+  const rows = [{ date: '2026-02-28', referralsCount: 2, earningsKopeks: 5 }];
   expect(fillDays(3, at('2026-03-01T23:59'), rows)).toEqual([
-    { date: '2026-02-27', referrals: 0, earnedKopeks: 0 },
-    { date: '2026-02-28', referrals: 2, earnedKopeks: 5 },
-    { date: '2026-03-01', referrals: 0, earnedKopeks: 0 },
+    { date: '2026-02-27', referralsCount: 0, earningsKopeks: 0 },
+    { date: '2026-02-28', referralsCount: 2, earningsKopeks: 5 },
+    { date: '2026-03-01', referralsCount: 0, earningsKopeks: 0 },
   ]);
 });
 

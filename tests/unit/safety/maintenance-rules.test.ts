@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterLook,
-  type MaintenanceNews,
+  applyCheck,
+  type MaintenanceChange,
   type MaintenanceState,
   NO_MAINTENANCE,
-  type PanelLook,
+  type PanelCheck,
 } from '../../../src/domain/safety/maintenance-rules.ts';
 
 const now = new Date('2026-03-01T10:00:00Z');
 
-function watch(looks: PanelLook[], options: { mayStart?: boolean; from?: MaintenanceState } = {}) {
+function watch(checks: PanelCheck[], options: { mayStart?: boolean; from?: MaintenanceState } = {}) {
   let state = options.from ?? NO_MAINTENANCE;
-  const news: MaintenanceNews[][] = [];
-  for (const look of looks) {
-    const next = afterLook(state, look, { mayStart: options.mayStart ?? true, now });
+  const changes: MaintenanceChange[][] = [];
+  for (const check of checks) {
+    const next = applyCheck(state, check, { mayStart: options.mayStart ?? true, now });
     state = next.state;
-    news.push(next.news);
+    changes.push(next.changes);
   }
-  return { state, news };
+  return { state, changes };
 }
 
-describe('the watch over the panel', () => {
+describe('the checks of the panel', () => {
   it('starts maintenance with the third failure in a row and ends it with the first success', () => {
     const down = watch(['down', 'down', 'down', 'down']);
-    expect(down.news).toEqual([['panel_down'], [], ['maintenance_on'], []]);
+    expect(down.changes).toEqual([['panel_down'], [], ['maintenance_on'], []]);
     expect(down.state).toMatchObject({ isActive: true, isAuto: true, failures: 4, panel: 'down', reason: 'panel_unavailable' });
     const up = watch(['up'], { from: down.state });
-    expect(up.news).toEqual([['panel_up', 'maintenance_off']]);
+    expect(up.changes).toEqual([['panel_up', 'maintenance_off']]);
     expect(up.state).toMatchObject({ isActive: false, isAuto: false, failures: 0, panel: 'up', reason: null, since: null });
   });
 
@@ -34,10 +34,10 @@ describe('the watch over the panel', () => {
     expect(watch(['down', 'down', 'up', 'down', 'down']).state).toMatchObject({ isActive: false, failures: 2 });
   });
 
-  it('does not start by itself when it must not, and tells nevertheless', () => {
-    const { state, news } = watch(['down', 'down', 'down'], { mayStart: false });
+  it('does not start by itself when it must not, but reports the failure', () => {
+    const { state, changes } = watch(['down', 'down', 'down'], { mayStart: false });
     expect(state.isActive).toBe(false);
-    expect(news).toEqual([['panel_down'], [], []]);
+    expect(changes).toEqual([['panel_down'], [], []]);
   });
 
   it('never ends a maintenance that was switched on by hand', () => {
@@ -49,7 +49,7 @@ describe('the watch over the panel', () => {
     });
   });
 
-  it('takes a panel that is not configured for no failure', () => {
+  it('does not count a panel that is not configured as a failure', () => {
     expect(watch(['unconfigured', 'unconfigured', 'unconfigured', 'unconfigured']).state).toMatchObject({
       isActive: false,
       failures: 0,

@@ -1,9 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { runInsideTransaction } from '../../../src/core/db/root-guard.ts';
 import { followSettings } from '../../../src/domain/settings/follow-changes.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 import type { StoredSetting } from '../../../src/domain/settings/types.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** Rows, a channel and an app over them; a read can be held back or made to fail. */
 function setup() {
@@ -51,11 +52,11 @@ describe('followSettings', () => {
     t.rows.set('TRIAL_DURATION_DAYS', '6');
     t.rows.set('TRIAL_DEVICE_LIMIT', '4');
     t.say('TRIAL_DURATION_DAYS');
-    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(6));
+    await eventually(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(6));
     expect(t.store.get('TRIAL_DEVICE_LIMIT')).toBe(2);
     t.rows.delete('TRIAL_DURATION_DAYS');
     t.say('TRIAL_DURATION_DAYS');
-    await vi.waitFor(() => expect(t.store.describe('TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false }));
+    await eventually(() => expect(t.store.describe('TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false }));
     await stop();
     expect(t.state.stopped).toBe(1);
   });
@@ -65,7 +66,7 @@ describe('followSettings', () => {
     await t.follow();
     t.rows.set('TRIAL_DURATION_DAYS', '8').set('TRIAL_DEVICE_LIMIT', '4');
     t.reconnect();
-    await vi.waitFor(() => expect([t.store.get('TRIAL_DURATION_DAYS'), t.store.get('TRIAL_DEVICE_LIMIT')]).toEqual([8, 4]));
+    await eventually(() => expect([t.store.get('TRIAL_DURATION_DAYS'), t.store.get('TRIAL_DEVICE_LIMIT')]).toEqual([8, 4]));
   });
 
   it('keeps the newest value when an older read is slow', async () => {
@@ -75,12 +76,12 @@ describe('followSettings', () => {
     t.gates.push(slow.promise);
     t.rows.set(days(5).key, days(5).value);
     t.say('TRIAL_DURATION_DAYS');
-    await vi.waitFor(() => expect(t.state.reads).toBe(2));
+    await eventually(() => expect(t.state.reads).toBe(2));
     t.rows.set(days(6).key, days(6).value);
     t.say('TRIAL_DURATION_DAYS');
     slow.resolve();
-    await vi.waitFor(() => expect(t.state.reads).toBe(3));
-    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(6));
+    await eventually(() => expect(t.state.reads).toBe(3));
+    await eventually(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(6));
   });
 
   it('reads all again until a failed read succeeds', async () => {
@@ -89,7 +90,7 @@ describe('followSettings', () => {
     t.rows.set('TRIAL_DURATION_DAYS', '5');
     t.state.failures = 2;
     t.say('TRIAL_DURATION_DAYS');
-    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5), { timeout: 5_000 });
+    await eventually(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5));
     expect(t.state.errors).toBe(2);
   });
 
@@ -98,7 +99,7 @@ describe('followSettings', () => {
     await t.follow();
     t.rows.set('TRIAL_DURATION_DAYS', '5');
     await runInsideTransaction(async () => t.say('TRIAL_DURATION_DAYS'));
-    await vi.waitFor(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5));
+    await eventually(() => expect(t.store.get('TRIAL_DURATION_DAYS')).toBe(5));
     expect(t.state.errors).toBe(0);
   });
 

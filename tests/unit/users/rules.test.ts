@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { PLAIN_BOUNDS, planSearch, reviveView, searchTerms, settleTotal, sliceOf } from '../../../src/domain/users/rules.ts';
+import { fromStoredJson, toStoredJson } from '../../../src/core/stored-json.ts';
+import { PLAIN_BOUNDS, planSearch, searchTerms, settleTotal, sliceOf } from '../../../src/domain/users/list/rules.ts';
 import type { UserView } from '../../../src/domain/users/types.ts';
 
 describe('sliceOf', () => {
@@ -74,7 +75,7 @@ describe('settleTotal', () => {
   ])('%s', (_name, estimate, found, total) => expect(settleTotal(estimate, slice, found)).toBe(total));
 });
 
-test('a view comes back from JSON as it was', () => {
+test('a view comes back from a stored answer as it was', () => {
   const moment = new Date('2026-01-02T03:04:05.678Z');
   const view: UserView = {
     ...{
@@ -103,9 +104,9 @@ test('a view comes back from JSON as it was', () => {
       ...{ subscriptionCryptoLink: null, connectedSquads: ['a'] },
     },
   };
-  expect(reviveView(JSON.parse(JSON.stringify(view)))).toEqual(view);
-  expect(reviveView(view)).toEqual(view);
-  expect(reviveView(JSON.parse(JSON.stringify({ ...view, lastActivity: moment, subscription: null })))).toEqual({
+  const replayed = (answer: UserView) => fromStoredJson<UserView>(JSON.parse(toStoredJson(answer)));
+  expect(replayed(view)).toEqual(view);
+  expect(replayed({ ...view, lastActivity: moment, subscription: null })).toEqual({
     ...view,
     lastActivity: moment,
     subscription: null,

@@ -162,7 +162,7 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect(await adapter.listDevices(uuid)).toEqual([]);
   });
 
-  it('tells limited and expired users by traffic and clock', async () => {
+  it('determines limited and expired users by traffic and clock', async () => {
     const { adapter, panel, clock } = await start();
     const { uuid } = await adapter.createUser(aDraft({ trafficLimitBytes: 100 }));
     panel.addTraffic(panel.listUsers()[0]!.uuid, 150);

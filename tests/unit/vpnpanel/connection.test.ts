@@ -116,7 +116,7 @@ describe('answers of other panel versions', () => {
   const notFound = { status: 404, text: '<html></html>' };
   const adapterOn = (http: HttpClient) => createVpnPanelAdapter({ http, connection: () => plain });
 
-  it('takes a panel that does not tell its version for the older generation, and asks once', async () => {
+  it('treats a panel without a version as the older generation, and reads it once', async () => {
     const http = scripted(notFound, ok({ ...wireUser, happ: { link: 'l', cryptoLink: 'happ://x' } }));
     const adapter = adapterOn(http);
     expect(await adapter.findByUuid(wireUser.uuid)).toMatchObject({

@@ -12,7 +12,7 @@ const GERMAN_NODE = '40de0000-0000-4000-8000-000000000002';
 const DUTCH_NODE = '40de0000-0000-4000-8000-000000000001';
 const WEEK = { from: new Date(START.getTime() - 7 * DAY_MS), to: START };
 
-describe('sizes in the words of the panel', () => {
+describe('sizes as the panel writes them', () => {
   it.each([
     ['1.5 GiB', 1.5 * GB],
     ['1,5 GiB', 1.5 * GB],
@@ -41,7 +41,7 @@ describe.each(['uuid', 'number'] as const)('node statistics, %s generation', (ge
     return started;
   }
 
-  it('tells what nodes move at present, and adds nothing up that is over', async () => {
+  it('reads the current traffic of nodes', async () => {
     const { adapter, clock } = await start();
     const german = async () => (await adapter.listNodeTraffic()).find((node) => node.nodeUuid === GERMAN_NODE)!;
     expect(await german()).toMatchObject({
@@ -53,7 +53,7 @@ describe.each(['uuid', 'number'] as const)('node statistics, %s generation', (ge
     expect(await german()).toMatchObject({ downloadBytes: 0, uploadBytes: 0 });
   });
 
-  it('tells the usage of a node by day, and knows an unknown node', async () => {
+  it('reads the usage of a node by day, and null of an unknown node', async () => {
     const { adapter } = await start();
     const user =
       generation === 'uuid' ? { userUuid: expect.any(String), username: 'user_100500' } : { userUuid: null, username: null };
@@ -65,12 +65,12 @@ describe.each(['uuid', 'number'] as const)('node statistics, %s generation', (ge
     await expect(adapter.listNodeUsage('../users', WEEK)).rejects.toMatchObject({ kind: 'rejected' });
   });
 
-  it('tells periods and days in bytes', async () => {
+  it('reads periods and days in bytes', async () => {
     const { adapter, clock } = await start();
     const now = { currentBytes: 10 * GB, previousBytes: 0, difference: '10.00 GiB' };
     expect(await adapter.getTrafficPeriods()).toEqual({
-      lastTwoDays: now,
-      lastSevenDays: now,
+      last2Days: now,
+      last7Days: now,
       last30Days: now,
       currentMonth: now,
       currentYear: now,
@@ -81,7 +81,7 @@ describe.each(['uuid', 'number'] as const)('node statistics, %s generation', (ge
       { nodeName: 'Germany 1', date: '2026-03-01', totalBytes: 10 * GB },
     ]);
     clock.move(3 * DAY_MS);
-    expect((await adapter.getTrafficPeriods()).lastTwoDays).toEqual({
+    expect((await adapter.getTrafficPeriods()).last2Days).toEqual({
       currentBytes: 0,
       previousBytes: 10 * GB,
       difference: '-10.00 GiB',

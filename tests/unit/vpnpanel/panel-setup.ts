@@ -13,7 +13,7 @@ export const GERMANY = '5a11ad00-0000-4000-8000-000000000002';
 export const PARTNERS = 'e87e4a00-0000-4000-8000-000000000001';
 export const UNKNOWN_UUID = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 
-/** A clock that stands until it is moved. */
+/** A clock that the test advances. */
 export function movableClock(start = START): Clock & { move(ms: number): void } {
   let now = start.getTime();
   return { now: () => new Date(now), move: (ms) => (now += ms) };

@@ -118,7 +118,7 @@ describe('panelStateFor', () => {
   });
 });
 
-describe('limits and words', () => {
+describe('limits and texts', () => {
   it.each([
     [3, true, null, 3],
     [3, true, 5, 3],

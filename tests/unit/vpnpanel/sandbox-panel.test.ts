@@ -6,7 +6,7 @@ import { createMemoryStore, createWriteBehind } from '../../../src/sandbox/panel
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 import { aDraft, GERMANY, movableClock, NETHERLANDS, startPanel } from './panel-setup.ts';
 
-const http = createPlainHttpClient({ retries: 0, timeoutMs: 500 });
+const http = createPlainHttpClient({ retries: 0, timeoutMs: 2_000 });
 const get = (url: string, headers: Record<string, string> = {}) => http.request({ method: 'GET', url, headers });
 const linksOf = (text: string) => Buffer.from(text, 'base64').toString('utf8').split('\n');
 
@@ -102,7 +102,7 @@ describe('state', () => {
     expect(saved.sort()).toEqual(['a', 'b']);
   });
 
-  it('holds 20 000 users', { timeout: 60_000 }, async () => {
+  it('stores 20 000 users', async () => {
     const store = createMemoryStore();
     const users = Array.from({ length: 20_000 }, (_, index) => ({
       id: index + 1,
@@ -145,25 +145,26 @@ describe('state', () => {
     }
 
     const { adapter, panel } = await startPanel({ state: store });
-    const started = performance.now();
+    let pages = 0;
     const seen = new Set<string>();
     for (let start = 0; ; start += 1000) {
       const page = await adapter.listUsers({ start, size: 1000 });
+      pages += 1;
       if (page.users.length === 0) break;
       for (const user of page.users) seen.add(user.uuid);
       expect(page.total).toBe(20_000);
     }
     expect(seen.size).toBe(20_000);
+    expect(pages).toBe(21);
     expect((await adapter.listInternalSquads())[0]?.membersCount).toBe(20_000);
     const created = await adapter.createUser(aDraft({ messengerId: 30_000 }));
     expect(panel.listUsers(1)).toMatchObject([{ uuid: created.uuid }]);
     expect((await adapter.findByMessengerId(12_345))?.username).toBe('user_12345');
-    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
 
 describe('faults', () => {
-  it('delays, fails every n-th call and ends when told', async () => {
+  it('delays and fails every n-th call until the faults are removed', async () => {
     const { panel } = await startPanel();
     const call = async () => (await get(`${panel.url}/api/nodes`, { 'x-api-key': panel.apiKey })).status;
     panel.faults.set({ failEvery: 3, status: 503 });
@@ -176,7 +177,7 @@ describe('faults', () => {
     expect(await call()).toBe(200);
   });
 
-  it('asks for patience with 429', async () => {
+  it('answers 429', async () => {
     const { panel } = await startPanel();
     panel.faults.set({ status: 429 });
     const answer = await get(`${panel.url}/api/nodes`, { 'x-api-key': panel.apiKey });

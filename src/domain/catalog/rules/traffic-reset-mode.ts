@@ -3,7 +3,7 @@ import type { TrafficResetMode } from '../types.ts';
 
 const RESET_MODES: readonly TrafficResetMode[] = ['DAY', 'WEEK', 'MONTH', 'NO_RESET'];
 
-/** @throws ValidationError 422 for a word that the panel does not know */
+/** @throws ValidationError 422 for a value that the panel does not support */
 export function checkResetMode(value: string | null | undefined): TrafficResetMode | null | undefined {
   if (value === null || value === undefined) return value;
   const mode = RESET_MODES.find((known) => known === value.trim().toUpperCase());

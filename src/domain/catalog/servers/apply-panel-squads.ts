@@ -19,11 +19,11 @@ export interface ServerSyncCounts {
 }
 
 /**
- * Brings the servers in step with a complete, non-empty list of the panel's squads, in one transaction (spec 02 H17, spec 06
- * 17.5). New squads become unavailable servers of the default group. One that the panel lost is taken off sale first and deleted
- * by a later sync that still misses it, so that one wrong answer costs no prices and names. With a server go its links, and its
- * uuid leaves subscriptions and tariffs; a tariff that would lose its last squad is switched off instead of meaning "all
- * servers". External squads of tariffs are kept.
+ * Synchronizes the servers with a complete, non-empty list of the panel's squads, in one transaction (spec 02 H17, spec 06
+ * section 17, hazard 5). New squads become unavailable servers of the default group. A server that the panel no longer has is taken
+ * off sale first and deleted by a later sync, so that one wrong answer loses no prices and names. Deleting a server deletes its links
+ * and removes its uuid from subscriptions and tariffs; a tariff that would lose its last squad is deactivated instead of meaning "all
+ * servers". External squads of tariffs stay.
  */
 export function applyPanelSquads(app: App, squads: readonly { uuid: string; name: string }[]): Promise<ServerSyncCounts> {
   if (squads.length === 0) return Promise.reject(new Error('An empty list of squads must not reach the servers'));
@@ -32,7 +32,7 @@ export function applyPanelSquads(app: App, squads: readonly { uuid: string; name
     await lockServerTable(t.db);
     const created = await insertPanelSquads(t.db, squads, now);
     const renamed = await refreshOriginalNames(t.db, squads, now);
-    const { onSale, gone } = await splitMissing(
+    const { onSale, offSale } = await splitMissing(
       t.db,
       squads.map((squad) => squad.uuid),
     );
@@ -41,16 +41,16 @@ export function applyPanelSquads(app: App, squads: readonly { uuid: string; name
       onSale.map((server) => server.id),
       now,
     );
-    const goneUuids = gone.map((server) => server.squadUuid);
-    await dropSquadsFromTariffs(t.db, goneUuids, now);
-    await dropSquadsFromSubscriptions(t.db, goneUuids, now);
+    const removedUuids = offSale.map((server) => server.squadUuid);
+    await dropSquadsFromTariffs(t.db, removedUuids, now);
+    await dropSquadsFromSubscriptions(t.db, removedUuids, now);
     await deleteServers(
       t.db,
-      gone.map((server) => server.id),
+      offSale.map((server) => server.id),
     );
-    if (onSale.length + gone.length > 0) {
-      t.log.warn({ takenOffSale: onSale.length, deleted: gone.length }, 'server sync: the panel no longer has these squads');
+    if (onSale.length + offSale.length > 0) {
+      t.log.warn({ takenOffSale: onSale.length, deleted: offSale.length }, 'server sync: the panel no longer has these squads');
     }
-    return { created, updated: renamed + onSale.length, removed: gone.length };
+    return { created, updated: renamed + onSale.length, removed: offSale.length };
   });
 }

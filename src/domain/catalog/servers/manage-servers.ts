@@ -39,7 +39,7 @@ export async function deleteServer(app: App, _actor: Actor, serverId: number): P
   });
 }
 
-/** Counts the active and trial subscriptions of each squad anew (spec 02 section 8, H20). @returns how many servers there are */
+/** Recounts the active and trial subscriptions of each squad (spec 02 section 8, H20). @returns the number of servers */
 export function recountServerUsers(app: App): Promise<number> {
   return recountUsers(app.db);
 }

@@ -1,11 +1,12 @@
 import type { App } from '../../../core/app.ts';
 import { listGroupNames, listPromoGroups } from '../../promo-groups/find-groups.ts';
+import type { PromoGroup } from '../../promo-groups/types.ts';
 import { isFull } from '../rules/tariff-access.ts';
-import type { PromoGroup, ServerSquad } from '../types.ts';
+import type { ServerSquad } from '../types.ts';
 import { serverNotFound } from './errors.ts';
 import { type DatedServer, findById, listAll, listPage, type ServerFilter } from './repo.ts';
 import {
-  countHolders,
+  countSubscriptionsWith,
   listServerUsers,
   listTariffsUsing,
   readServerTotals,
@@ -41,12 +42,12 @@ export async function readServer(app: App, serverId: number): Promise<ServerWith
   return withGroups(server, groups);
 }
 
-/** All that the form of a server shows. */
+/** A server with everything that its form shows. */
 export interface ServerForm {
   server: DatedServer;
   /** Every group by name. */
   promoGroups: { id: number; name: string }[];
-  /** Active and trial subscriptions that hold the squad. */
+  /** Active and trial subscriptions that have the squad. */
   activeSubscriptions: number;
   tariffsUsing: string[];
 }
@@ -55,24 +56,24 @@ export interface ServerForm {
 export async function readServerForm(app: App, serverId: number): Promise<ServerForm> {
   const server = await findById(app.db, serverId);
   if (!server) throw serverNotFound();
-  const [promoGroups, holders, tariffsUsing] = await Promise.all([
+  const [promoGroups, { active }, tariffsUsing] = await Promise.all([
     listGroupNames(app.db),
-    countHolders(app.db, server.squadUuid),
+    countSubscriptionsWith(app.db, server.squadUuid),
     listTariffsUsing(app.db, server.squadUuid),
   ]);
-  return { server, promoGroups, activeSubscriptions: holders.active, tariffsUsing };
+  return { server, promoGroups, activeSubscriptions: active, tariffsUsing };
 }
 
 /** @throws AppError 404 'Server not found' */
 export async function serverStats(
   app: App,
   serverId: number,
-): Promise<{ server: DatedServer; active: number; trial: number; usagePercent: number | null }> {
+): Promise<DatedServer & { activeSubscriptions: number; trialSubscriptions: number; usagePercent: number | null }> {
   const server = await findById(app.db, serverId);
   if (!server) throw serverNotFound();
-  const holders = await countHolders(app.db, server.squadUuid);
+  const { active, trial } = await countSubscriptionsWith(app.db, server.squadUuid);
   const usagePercent = server.maxUsers ? Math.round((server.currentUsers * 1000) / server.maxUsers) / 10 : null;
-  return { server, ...holders, usagePercent };
+  return { ...server, activeSubscriptions: active, trialSubscriptions: trial, usagePercent };
 }
 
 /** Users of a server by id. @throws AppError 404 'Server not found' */
@@ -86,12 +87,12 @@ export async function listUsersOfServer(
   return listServerUsers(app.db, server, page);
 }
 
-/** Numbers over all servers; revenue in kopeks. */
+/** Totals of all servers; revenue in kopeks. */
 export function serverTotals(app: App): Promise<ServerTotals> {
   return readServerTotals(app.db);
 }
 
-/** Tested in this order (spec 02 section 1.2). */
+/** The first state that applies, in this order (spec 02 section 1.2). */
 export function availabilityStatus(server: ServerSquad): 'unavailable' | 'full' | 'available' {
   if (!server.isAvailable) return 'unavailable';
   return isFull(server) ? 'full' : 'available';

@@ -1,5 +1,6 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import type { Changes } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
@@ -8,19 +9,24 @@ import { serverNotFound } from './errors.ts';
 import { type DatedServer, findById } from './repo.ts';
 import { insertServer, replaceServerGroups, type ServerValues, updateServerRow } from './write-repo.ts';
 
-export type NewServer = ServerValues & {
-  squadUuid: string;
-  /** null = the default group; unknown ids are left out with a note in the log. */
-  promoGroupIds: readonly number[] | null;
-};
+type OptionalText = 'originalName' | 'countryCode' | 'description' | 'maxUsers';
+
+export type NewServer = Omit<ServerValues, OptionalText> &
+  Changes<Pick<ServerValues, OptionalText>> & {
+    squadUuid: string;
+    /** Null and absent = the default group; unknown ids are left out with a warning in the log. */
+    promoGroupIds?: readonly number[] | null | undefined;
+  };
 
 /**
  * Creates a server by hand (spec 02 section 8).
  * @throws AppError 400 'Server with this UUID already exists', 400 'Server squad must be linked to at least one promo group';
- *   ValidationError 422 for texts and numbers that no column holds
+ *   ValidationError 422 for texts and numbers out of bounds
  */
 export async function createServer(app: App, _actor: Actor, request: NewServer): Promise<DatedServer> {
-  const { squadUuid, promoGroupIds, ...values } = request;
+  const { squadUuid, promoGroupIds = null, ...given } = request;
+  const { originalName = null, countryCode = null, description = null, maxUsers = null } = given;
+  const values = { ...given, originalName, countryCode, description, maxUsers };
   checkBounds([{ name: 'squadUuid', value: squadUuid, minLength: 1, maxLength: 255 }, ...boundsOf(values)]);
   return inTransaction(app, async (t) => {
     const groupIds = await groupsOfNewServer(t, promoGroupIds);
@@ -36,7 +42,7 @@ export async function createServer(app: App, _actor: Actor, request: NewServer):
   });
 }
 
-/** The names are the Web API's; the administration's schema has bounds of its own for the texts. */
+/** The names are those of the Web API; the schema of the administration has its own bounds for the texts. */
 function boundsOf(values: Partial<ServerValues>): BoundField[] {
   return [
     { name: 'displayName', value: values.displayName, minLength: 1, maxLength: 255 },
@@ -48,14 +54,14 @@ function boundsOf(values: Partial<ServerValues>): BoundField[] {
   ];
 }
 
-async function groupsOfNewServer(t: App, asked: readonly number[] | null): Promise<number[]> {
-  if (asked === null) return [(await defaultPromoGroup(t)).id];
-  const known = await lockExistingGroupIds(t.db, asked);
-  if (known.length < new Set(asked).size) t.log.warn({ asked, known }, 'server: unknown promo groups were left out');
+async function groupsOfNewServer(t: App, groupIds: readonly number[] | null): Promise<number[]> {
+  if (groupIds === null) return [(await defaultPromoGroup(t)).id];
+  const known = await lockExistingGroupIds(t.db, groupIds);
+  if (known.length < new Set(groupIds).size) t.log.warn({ groupIds, known }, 'server: unknown promo groups were left out');
   return known;
 }
 
-/** Refusals that each interface words in its own way. */
+/** Texts of refusals, which differ between the interfaces. */
 export interface ServerChangeTexts {
   noGroups: string;
   unknownGroups: string;

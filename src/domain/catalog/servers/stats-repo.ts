@@ -1,26 +1,29 @@
+import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 
 export interface ServerTotals {
-  total: number;
-  available: number;
-  /** Servers that an active or trial subscription holds. */
-  withConnections: number;
-  revenueKopeks: number;
+  totalServers: number;
+  availableServers: number;
+  unavailableServers: number;
+  /** Servers that an active or trial subscription has. */
+  serversWithConnections: number;
+  totalRevenueKopeks: number;
 }
 
 export async function readServerTotals(db: Db): Promise<ServerTotals> {
   const [row] = await db.sql<ServerTotals>(
-    `SELECT count(*)::int AS total, count(*) FILTER (WHERE is_available)::int AS available,
+    `SELECT count(*)::int AS total_servers, count(*) FILTER (WHERE is_available)::int AS available_servers,
+       count(*) FILTER (WHERE NOT is_available)::int AS unavailable_servers,
        count(*) FILTER (WHERE EXISTS (SELECT 1 FROM subscriptions x
-         WHERE x.connected_squads @> jsonb_build_array(s.squad_uuid) AND x.status IN ('active', 'trial')))::int AS "withConnections",
-       COALESCE((SELECT sum(paid_price_kopeks) FROM subscription_servers), 0)::bigint AS "revenueKopeks"
+         WHERE x.connected_squads @> jsonb_build_array(s.squad_uuid) AND x.status IN ('active', 'trial')))::int AS servers_with_connections,
+       COALESCE((SELECT sum(paid_price_kopeks) FROM subscription_servers), 0)::bigint AS total_revenue_kopeks
      FROM server_squads s`,
   );
   return row!;
 }
 
-/** Active and trial subscriptions that hold the squad, and active ones among them that are trials. */
-export async function countHolders(db: Db, squadUuid: string): Promise<{ active: number; trial: number }> {
+/** Active and trial subscriptions that have the squad, and the active ones among them that are trials. */
+export async function countSubscriptionsWith(db: Db, squadUuid: string): Promise<{ active: number; trial: number }> {
   const [row] = await db.sql<{ active: number; trial: number }>(
     `SELECT count(*)::int AS active, count(*) FILTER (WHERE is_trial AND status = 'active')::int AS trial
      FROM subscriptions WHERE connected_squads @> $1::jsonb AND status IN ('active', 'trial')`,
@@ -38,20 +41,17 @@ export async function listTariffsUsing(db: Db, squadUuid: string): Promise<strin
   return rows.map((row) => row.name);
 }
 
-export interface ServerUser {
-  id: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  status: string;
-  balanceKopeks: number;
+export type ServerUser = RowOf<typeof SERVER_USER> & {
   subscriptionId: number;
   subscriptionStatus: string;
   subscriptionEndDate: Date;
-}
+};
 
-/** Users linked to the server or holding its squad, by id, and the number of all of them. */
+const SERVER_USER = columns('User', [
+  ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'status', 'balanceKopeks'] as const),
+]);
+
+/** Users linked to the server or having its squad, by id, and the number of all of them. */
 export async function listServerUsers(
   db: Db,
   server: { id: number; squadUuid: string },
@@ -63,9 +63,7 @@ export async function listServerUsers(
   const key = [server.id, JSON.stringify([server.squadUuid])];
   const [users, [count]] = await Promise.all([
     db.sql<ServerUser>(
-      `SELECT u.id, u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName", u.last_name AS "lastName", u.status,
-         u.balance_kopeks AS "balanceKopeks", s.id AS "subscriptionId", s.status AS "subscriptionStatus",
-         s.end_date AS "subscriptionEndDate"
+      `SELECT ${SERVER_USER.of('u')}, s.id AS subscription_id, s.status AS subscription_status, s.end_date AS subscription_end_date
        FROM (${linked} ORDER BY user_id OFFSET $3::bigint LIMIT $4::bigint) linked
        JOIN users u ON u.id = linked.user_id JOIN subscriptions s ON s.id = linked.id ORDER BY u.id`,
       [...key, page.offset, page.limit],

@@ -1,6 +1,7 @@
+import type { Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 
-/** Kopeks per 30 days of a server that the panel brought (spec 06 section 10). */
+/** Kopeks per 30 days of a server that the sync creates (spec 06 section 10). */
 const NEW_SERVER_PRICE_KOPEKS = 1000;
 
 interface PanelSquad {
@@ -8,7 +9,7 @@ interface PanelSquad {
   name: string;
 }
 
-/** One sync at a time; readers and purchases go on. */
+/** One sync at a time; readers and purchases are not blocked. */
 export async function lockServerTable(db: Db): Promise<void> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('catalog.server_sync'))::text AS locked");
 }
@@ -39,35 +40,28 @@ export async function refreshOriginalNames(db: Db, squads: readonly PanelSquad[]
   return rows.length;
 }
 
-export interface MissingServer {
-  id: number;
-  squadUuid: string;
-}
+export type MissingServer = Pick<Rows['ServerSquad'], 'id' | 'squadUuid'>;
 
 /** Servers that the panel does not have, by whether they are still on sale; external squads of tariffs are left out. */
 export async function splitMissing(
   db: Db,
   known: readonly string[],
-): Promise<{ onSale: MissingServer[]; gone: MissingServer[] }> {
+): Promise<{ onSale: MissingServer[]; offSale: MissingServer[] }> {
   const rows = await db.sql<MissingServer & { isAvailable: boolean }>(
-    `SELECT id, squad_uuid AS "squadUuid", is_available AS "isAvailable" FROM server_squads s
+    `SELECT id, squad_uuid, is_available FROM server_squads s
      WHERE squad_uuid <> ALL($1::text[])
        AND NOT EXISTS (SELECT 1 FROM tariffs t WHERE t.external_squad_uuid::text = lower(s.squad_uuid))
      ORDER BY id FOR UPDATE`,
     [[...known]],
   );
-  return { onSale: rows.filter((row) => row.isAvailable), gone: rows.filter((row) => !row.isAvailable) };
+  return { onSale: rows.filter((row) => row.isAvailable), offSale: rows.filter((row) => !row.isAvailable) };
 }
 
 export async function takeOffSale(db: Db, ids: readonly number[], now: Date): Promise<void> {
-  if (ids.length === 0) return;
-  await db.sql(
-    'UPDATE server_squads SET is_available = false, updated_at = $2::timestamptz WHERE id = ANY($1::int[]) RETURNING id',
-    [[...ids], now],
-  );
+  await db.prisma.serverSquad.updateMany({ where: { id: { in: [...ids] } }, data: { isAvailable: false, updatedAt: now } });
 }
 
-/** Without its last squad a tariff would sell every server, and as trial tariff give them away: it is switched off as both. */
+/** A tariff without squads means every server, so a tariff that loses its last squad is deactivated and loses the trial flag. */
 export async function dropSquadsFromTariffs(db: Db, uuids: readonly string[], now: Date): Promise<void> {
   if (uuids.length === 0) return;
   await db.sql(
@@ -80,7 +74,7 @@ export async function dropSquadsFromTariffs(db: Db, uuids: readonly string[], no
   );
 }
 
-/** The panel has already cut these subscriptions off, so nothing needs to be pushed. */
+/** The panel has already removed these squads from its users, so nothing is sent to it. */
 export async function dropSquadsFromSubscriptions(db: Db, uuids: readonly string[], now: Date): Promise<void> {
   if (uuids.length === 0) return;
   await db.sql(
@@ -90,8 +84,7 @@ export async function dropSquadsFromSubscriptions(db: Db, uuids: readonly string
   );
 }
 
-/** Links to subscriptions and promo groups go with them. */
+/** Deletes also the links to subscriptions and promo groups. */
 export async function deleteServers(db: Db, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db.sql('DELETE FROM server_squads WHERE id = ANY($1::int[]) RETURNING id', [[...ids]]);
+  await db.prisma.serverSquad.deleteMany({ where: { id: { in: [...ids] } } });
 }

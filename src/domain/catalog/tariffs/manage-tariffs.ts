@@ -22,7 +22,7 @@ export async function toggleTariff(app: App, _actor: Actor, tariffId: number): P
 }
 
 /**
- * Makes a tariff the one that trials use, or no longer; at most one is (spec 02 section 1.4).
+ * Makes a tariff the trial tariff or removes that role; at most one tariff has it (spec 02 section 1.4).
  * @returns whether it is the trial tariff now @throws AppError 404 'Tariff not found'
  */
 export function toggleTrialTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
@@ -44,9 +44,9 @@ export async function sortTariffs(app: App, _actor: Actor, tariffIds: readonly n
 }
 
 /**
- * Deletes a tariff that nobody's running subscription is on: without it a daily one would stop being charged and a renewal cost
- * another price (spec 02 H18). Ended subscriptions lose it.
- * @returns how many those were
+ * Deletes a tariff without running subscriptions: a daily one would no longer be charged and renewals would cost another price
+ * (spec 02 H18). Expired subscriptions lose the tariff.
+ * @returns `affectedSubscriptions`: how many lost it
  * @throws AppError 404 'Tariff not found', 409 `tariff_in_use`
  */
 export function deleteTariff(
@@ -55,7 +55,7 @@ export function deleteTariff(
   tariffId: number,
 ): Promise<{ name: string; affectedSubscriptions: number }> {
   return inTransaction(app, async (t) => {
-    // Waits for purchases under way, which hold the row; later ones find it gone.
+    // Waits for purchases in progress, which have locked the row for share; later ones find no tariff.
     const tariff = await lockTariffById(t.db, tariffId);
     if (!tariff) throw tariffNotFound();
     const counts = await countSubscriptionsOf(t.db, tariffId, t.clock.now());

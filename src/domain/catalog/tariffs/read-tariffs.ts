@@ -18,7 +18,7 @@ export async function listTariffs(
   return tariffs.map((tariff) => ({ tariff, subscriptionsCount: counts.get(tariff.id) ?? 0 }));
 }
 
-/** All that the form of a tariff shows: every server and promo group to choose from (spec 02 H16: no page of them). */
+/** A tariff with every server and promo group to choose from (spec 02 H16: all of them, no page). */
 export interface TariffForm {
   tariff: Tariff;
   subscriptionsCount: number;
@@ -39,7 +39,7 @@ export async function readTariffForm(app: App, tariffId: number): Promise<Tariff
   return { tariff, servers, promoGroups, subscriptionsCount: counts.get(tariff.id) ?? 0 };
 }
 
-/** Numbers of a tariff; revenue in kopeks is all that the present subscribers ever paid for subscriptions. @throws AppError 404 */
+/** Subscriptions and revenue of a tariff. @throws AppError 404 'Tariff not found' */
 export async function tariffStats(app: App, tariffId: number): Promise<TariffStats> {
   const stats = await readTariffStats(app.db, tariffId);
   if (!stats) throw tariffNotFound();

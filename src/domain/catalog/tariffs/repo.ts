@@ -1,85 +1,18 @@
+import { allColumns, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { Tariff, TrafficResetMode } from '../types.ts';
+import type { Tariff } from '../types.ts';
 
-interface TariffRow {
-  id: number;
-  name: string;
-  description: string | null;
-  displayOrder: number;
-  isActive: boolean;
-  tierLevel: number;
-  trafficLimitGb: number;
-  deviceLimit: number;
-  devicePriceKopeks: number | null;
-  maxDeviceLimit: number | null;
-  allowedSquads: string[];
-  serverTrafficLimits: Record<string, { traffic_limit_gb?: number }>;
-  periodPrices: Record<string, number>;
-  isTrialAvailable: boolean;
-  allowTrafficTopup: boolean;
-  trafficTopupEnabled: boolean;
-  trafficTopupPackages: Record<string, number>;
-  maxTopupTrafficGb: number;
-  isDaily: boolean;
-  dailyPriceKopeks: number;
-  customDaysEnabled: boolean;
-  pricePerDayKopeks: number;
-  minDays: number;
-  maxDays: number;
-  customTrafficEnabled: boolean;
-  trafficPricePerGbKopeks: number;
-  minTrafficGb: number;
-  maxTrafficGb: number;
-  showInGift: boolean;
-  trafficResetMode: TrafficResetMode | null;
-  externalSquadUuid: string | null;
-  promoGroupIds: number[];
-  createdAt: Date;
-  updatedAt: Date;
-}
+type TariffRow = Rows['Tariff'] & Pick<Tariff, 'allowedPromoGroupIds'>;
 
-const COLUMNS = `t.*, COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
-  FROM tariff_promo_groups g WHERE g.tariff_id = t.id), '[]') AS promo_group_ids`;
+const COLUMNS = `${allColumns('Tariff').of('t')}, COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
+  FROM tariff_promo_groups g WHERE g.tariff_id = t.id), '[]') AS allowed_promo_group_ids`;
 
-function toTariff(row: TariffRow): Tariff {
-  return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    displayOrder: row.displayOrder,
-    isActive: row.isActive,
-    tierLevel: row.tierLevel,
-    trafficLimitGb: row.trafficLimitGb,
-    deviceLimit: row.deviceLimit,
-    devicePriceKopeks: row.devicePriceKopeks,
-    maxDeviceLimit: row.maxDeviceLimit,
-    allowedSquads: row.allowedSquads,
-    serverTrafficLimits: Object.fromEntries(
-      Object.entries(row.serverTrafficLimits).map(([uuid, limit]) => [uuid, { trafficLimitGb: limit.traffic_limit_gb ?? 0 }]),
-    ),
-    periodPrices: row.periodPrices as Record<number, number>,
-    isTrialAvailable: row.isTrialAvailable,
-    allowTrafficTopup: row.allowTrafficTopup,
-    trafficTopupEnabled: row.trafficTopupEnabled,
-    trafficTopupPackages: row.trafficTopupPackages as Record<number, number>,
-    maxTopupTrafficGb: row.maxTopupTrafficGb,
-    isDaily: row.isDaily,
-    dailyPriceKopeks: row.dailyPriceKopeks,
-    customDaysEnabled: row.customDaysEnabled,
-    pricePerDayKopeks: row.pricePerDayKopeks,
-    minDays: row.minDays,
-    maxDays: row.maxDays,
-    customTrafficEnabled: row.customTrafficEnabled,
-    trafficPricePerGbKopeks: row.trafficPricePerGbKopeks,
-    minTrafficGb: row.minTrafficGb,
-    maxTrafficGb: row.maxTrafficGb,
-    showInGift: row.showInGift,
-    trafficResetMode: row.trafficResetMode,
-    externalSquadUuid: row.externalSquadUuid,
-    allowedPromoGroupIds: row.promoGroupIds,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
+function toTariff({ serverTrafficLimits, ...row }: TariffRow): Tariff {
+  const limits = Object.entries(serverTrafficLimits).map(([uuid, limit]) => [
+    uuid,
+    { trafficLimitGb: limit.traffic_limit_gb ?? 0 },
+  ]);
+  return { ...row, serverTrafficLimits: Object.fromEntries(limits) };
 }
 
 export async function findTariffById(db: Db, id: number): Promise<Tariff | null> {
@@ -87,13 +20,13 @@ export async function findTariffById(db: Db, id: number): Promise<Tariff | null>
   return row ? toTariff(row) : null;
 }
 
-/** Keeps the tariff from being deleted until the end of the transaction; its other columns may change meanwhile. */
-export async function holdTariffById(db: Db, id: number): Promise<Tariff | null> {
+/** The tariff cannot be deleted until the end of the transaction; its columns may still change. */
+export async function lockTariffForShare(db: Db, id: number): Promise<Tariff | null> {
   const [row] = await db.sql<TariffRow>(`SELECT ${COLUMNS} FROM tariffs t WHERE t.id = $1::bigint FOR KEY SHARE OF t`, [id]);
   return row ? toTariff(row) : null;
 }
 
-/** For changing or deleting it: waits for purchases that hold it. */
+/** For changing or deleting it: waits for purchases that have locked it for share. */
 export async function lockTariffById(db: Db, id: number): Promise<Tariff | null> {
   const [row] = await db.sql<TariffRow>(`SELECT ${COLUMNS} FROM tariffs t WHERE t.id = $1::bigint FOR UPDATE OF t`, [id]);
   return row ? toTariff(row) : null;
@@ -114,11 +47,11 @@ export async function findFlaggedTrialTariff(db: Db): Promise<Tariff | null> {
   return row ? toTariff(row) : null;
 }
 
-/** One instance at a time; readers go on. */
+/** One instance at a time; readers are not blocked. */
 export async function lockTariffTable(db: Db): Promise<void> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('catalog.default_tariff'))::text AS locked");
 }
 
 export async function isTariffTableEmpty(db: Db): Promise<boolean> {
-  return (await db.sql('SELECT id FROM tariffs LIMIT 1')).length === 0;
+  return (await db.prisma.tariff.findFirst({ select: { id: true } })) === null;
 }

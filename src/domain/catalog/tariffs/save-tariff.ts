@@ -1,5 +1,6 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
@@ -9,17 +10,19 @@ import { tariffNotFound } from './errors.ts';
 import { findTariffById, lockTariffById } from './repo.ts';
 import { insertTariff, replaceTariffGroups, type TariffValues, updateTariffRow } from './write-repo.ts';
 
-/** What a request may set; undefined keeps what is stored. */
-export type TariffRequest = Partial<Omit<TariffValues, 'trafficResetMode'>> & {
+/** What a request may set; null and undefined keep what is stored, except where null clears. */
+export type TariffRequest = Changes<Omit<TariffValues, 'trafficResetMode' | 'externalSquadUuid'>> & {
   /** One of DAY, WEEK, MONTH, NO_RESET; null = the service-wide default. */
-  trafficResetMode?: string | null;
+  trafficResetMode?: string | null | undefined;
+  /** Null = none. */
+  externalSquadUuid?: string | null | undefined;
   /** Unknown ids are ignored; [] = everyone. */
-  promoGroupIds?: readonly number[];
+  promoGroupIds?: readonly number[] | null | undefined;
 };
 
 /**
  * Creates a tariff, without the trial flag and first in the order (spec 02 section 10).
- * @throws ValidationError 422 for an empty name, an unknown reset mode or a number that no column holds
+ * @throws ValidationError 422 for an empty name, an unknown reset mode or a number out of bounds
  */
 export async function createTariff(app: App, _actor: Actor, request: TariffRequest & { name: string }): Promise<Tariff> {
   const { promoGroupIds = [], ...values } = checked(request);
@@ -66,22 +69,23 @@ function needsSquadSync(before: Tariff, after: Tariff): boolean {
 
 function checked(request: TariffRequest): Partial<TariffValues> & { promoGroupIds?: readonly number[] } {
   checkBounds(boundsOf(request));
-  const { trafficResetMode, allowedSquads, externalSquadUuid, trafficTopupPackages, ...rest } = request;
+  const { trafficResetMode, externalSquadUuid, ...changes } = request;
+  const { allowedSquads, trafficTopupPackages, ...rest } = givenFields(changes);
   return {
     ...rest,
     trafficResetMode: checkResetMode(trafficResetMode),
     externalSquadUuid: externalSquadUuid?.toLowerCase() ?? externalSquadUuid,
-    ...(allowedSquads === undefined ? {} : { allowedSquads: [...new Set(allowedSquads)] }),
-    ...(trafficTopupPackages === undefined ? {} : { trafficTopupPackages: withWholeKeys(trafficTopupPackages) }),
+    ...(allowedSquads && { allowedSquads: [...new Set(allowedSquads)] }),
+    ...(trafficTopupPackages && { trafficTopupPackages: withWholeKeys(trafficTopupPackages) }),
   };
 }
 
 /** A package is a whole number of GB above 0; entries under any other key are left out. */
-function withWholeKeys(packages: Record<string, number>): Record<number, number> {
+function withWholeKeys(packages: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(packages).filter(([gb]) => /^[1-9]\d{0,8}$/.test(gb)));
 }
 
-/** Numbers by their names on the wire, so that a 422 names the field. */
+/** Numbers by the names of the contract, so that a 422 names the field. */
 function boundsOf(request: TariffRequest): BoundField[] {
   const numbers: [string, number | null | undefined][] = [
     ['max_topup_traffic_gb', request.maxTopupTrafficGb],

@@ -16,18 +16,18 @@ import { invitationOf } from './rules.ts';
 import { finishSend, type PollSend } from './send-repo.ts';
 import type { Poll } from './types.ts';
 
-/** Messages taken at a time and under way at once (spec 04 section 12.2); the rate itself is kept by the messenger's adapter. */
+/** Messages claimed at a time and sent in parallel (spec 04 section 12.2); the messenger's adapter limits the rate. */
 const PARALLEL = 30;
-/** A taken message that nobody came back to for so long belongs to a run that died: longer than a message and its time-outs. */
+/** A claimed message without result for this long belongs to a crashed run: longer than a message and its time-outs. */
 const ABANDONED_MS = 10 * MINUTE_MS;
-/** A messenger that cannot be reached is asked again after this. */
+/** Delay before the next attempt when the messenger cannot be reached. */
 const UNREACHABLE_MS = 30 * SECOND_MS;
-/** What was sent is noted whatever a moment without database does: a note that is lost is a second invitation. */
-const NOTE_TRIES = 5;
+/** Storing a result is retried while the database is unavailable: a lost result would lead to a second invitation. */
+const RECORD_TRIES = 5;
 
-/** When a run ends before its work does. */
+/** Limits after which a run stops although work remains. */
 export interface RunLimits {
-  /** Reading of the monotonic clock after which nothing more is begun. */
+  /** Value of the monotonic clock after which no new work starts. */
   untilMs: number;
   signal?: AbortSignal;
 }
@@ -35,9 +35,9 @@ export interface RunLimits {
 export const isOver = ({ untilMs, signal }: RunLimits): boolean => performance.now() >= untilMs || signal?.aborted === true;
 
 /**
- * Sends the invitations of a call whose rows are made, each taken before it is sent: any number of runs at once send each once. Only
- * what a run had taken when it died goes out again later, at most once a crash.
- * @returns null = nothing is left to do, else the milliseconds after which somebody has to go on
+ * Sends the invitations of a call whose rows exist. Each is claimed before it is sent, so that parallel runs send it once; only those
+ * claimed by a run that crashed are sent again.
+ * @returns null = done, else the milliseconds until the next run must continue
  */
 export async function deliverInvitations(app: App, send: PollSend, limits: RunLimits): Promise<number | null> {
   if (send.isFinished) return null;
@@ -53,14 +53,14 @@ export async function deliverInvitations(app: App, send: PollSend, limits: RunLi
   return 0;
 }
 
-/** Another run may have messages under way; if it dies, somebody must send them. */
+/** Another run may be sending messages; if it crashes, a later run must send them. */
 async function finish(app: App, sendId: number): Promise<number | null> {
   if (await hasOpenInvitations(app.db, sendId)) return ABANDONED_MS + MINUTE_MS;
   await finishSend(app.db, sendId, app.clock.now());
   return null;
 }
 
-/** @returns how long the messenger wants to be left alone, milliseconds */
+/** @returns milliseconds for which the messenger accepts no messages */
 async function sendBatch(app: App, poll: Poll, batch: readonly ClaimedInvitation[]): Promise<number> {
   const outcomes = await Promise.allSettled(batch.map((invitation) => deliverOne(app, poll, invitation)));
   const lost = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -70,7 +70,7 @@ async function sendBatch(app: App, poll: Poll, batch: readonly ClaimedInvitation
 
 async function deliverOne(app: App, poll: Poll, invitation: ClaimedInvitation): Promise<number> {
   const { state, waitMs } = await sendOne(app, poll, invitation);
-  await note(app, invitation.responseId, state);
+  await recordResult(app, invitation.responseId, state);
   return waitMs;
 }
 
@@ -86,7 +86,7 @@ async function sendOne(
     return { state: 'sent', waitMs: 0 };
   } catch (error) {
     const failure = error instanceof MessengerError ? error.failure : null;
-    // Surely unsent: it waits for its turn instead of being lost to a minute without messenger.
+    // Certainly not sent: it is queued again.
     if (failure?.kind === 'rate_limited') return { state: 'queued', waitMs: failure.retryAfterSeconds * SECOND_MS };
     if (failure?.kind === 'unavailable' && !failure.mayHaveArrived) return { state: 'queued', waitMs: UNREACHABLE_MS };
     const isGone = failure?.kind === 'blocked' || failure?.kind === 'chat_not_found' || failure?.kind === 'not_configured';
@@ -95,12 +95,12 @@ async function sendOne(
   }
 }
 
-async function note(app: App, responseId: number, state: Delivered): Promise<void> {
+async function recordResult(app: App, responseId: number, state: Delivered): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await markDelivered(app.db, responseId, state);
     } catch (error) {
-      if (tries >= NOTE_TRIES || !(isRetryable(error) || isDatabaseUnavailable(error))) throw error;
+      if (tries >= RECORD_TRIES || !(isRetryable(error) || isDatabaseUnavailable(error))) throw error;
       await delay(tries * SECOND_MS);
     }
   }

@@ -9,7 +9,7 @@ interface Page {
   offset: number;
 }
 
-/** Makes a poll with its questions, all or nothing; a reward that is off is 0 kopeks (spec 04 section 12.2). */
+/** Creates a poll with its questions in one statement; a disabled reward is 0 kopeks (spec 04 section 12.2). */
 export async function createPoll(app: App, input: NewPoll): Promise<Poll> {
   const rewardAmountKopeks = input.rewardEnabled ? input.rewardAmountKopeks : 0;
   const id = await insert(app.db, { ...input, rewardAmountKopeks }, app.clock.now());
@@ -37,12 +37,12 @@ export async function deletePoll(app: App, id: number): Promise<void> {
   });
 }
 
-/** How often each option was chosen, and what the poll has cost. @throws AppError 404 */
+/** Counts of each option, and the sum of rewards. @throws AppError 404 */
 export async function readPollStatistics(app: App, id: number): Promise<PollStatistics> {
   return (await findStatistics(app.db, id)) ?? refuseUnknown();
 }
 
-/** Who got the poll and what they answered, first sent first. @throws AppError 404 */
+/** Responses with their answers, oldest first. @throws AppError 404 */
 export async function listPollResponses(app: App, id: number, page: Page): Promise<{ items: PollResponseView[]; total: number }> {
   return (await listResponses(app.db, id, page)) ?? refuseUnknown();
 }

@@ -2,52 +2,25 @@ import type { Db } from '../../../core/db/db.ts';
 import { questionsSql } from './repo.ts';
 import type { OwnPoll, PollQuestion } from './types.ts';
 
-interface OwnRow {
-  pollId: number;
-  id: number;
-  title: string;
-  description: string | null;
-  total: number;
-  answered: number;
-  completedAt: Date | null;
-  reward: number;
-}
-
-const OWN = `SELECT r.poll_id, r.id, p.title, p.description, r.completed_at,
-    CASE WHEN p.reward_enabled THEN p.reward_amount_kopeks ELSE 0 END AS reward,
-    (SELECT count(*)::int FROM poll_questions q WHERE q.poll_id = p.id) AS total,
-    (SELECT count(*)::int FROM poll_answers a WHERE a.response_id = r.id) AS answered
+const OWN = `SELECT r.poll_id, r.id AS response_id, p.title, p.description, r.completed_at IS NOT NULL AS is_completed,
+    CASE WHEN p.reward_enabled THEN p.reward_amount_kopeks ELSE 0 END AS reward_amount_kopeks,
+    (SELECT count(*)::int FROM poll_questions q WHERE q.poll_id = p.id) AS total_questions,
+    (SELECT count(*)::int FROM poll_answers a WHERE a.response_id = r.id) AS answered_questions
   FROM poll_responses r JOIN polls p ON p.id = r.poll_id`;
 
-const toOwn = (row: OwnRow): OwnPoll => ({
-  pollId: row.pollId,
-  responseId: row.id,
-  title: row.title,
-  description: row.description,
-  totalQuestions: row.total,
-  answeredQuestions: row.answered,
-  isCompleted: row.completedAt !== null,
-  rewardAmountKopeks: Number(row.reward),
-});
-
 export async function countOpen(db: Db, userId: number): Promise<number> {
-  const [row] = await db.sql<{ n: number }>(
-    'SELECT count(*)::int AS n FROM poll_responses WHERE user_id = $1::int AND completed_at IS NULL',
-    [userId],
-  );
-  return row!.n;
+  return db.prisma.pollResponse.count({ where: { userId, completedAt: null } });
 }
 
 /** Newest sent first. */
 export async function listOwn(db: Db, userId: number): Promise<OwnPoll[]> {
-  const rows = await db.sql<OwnRow>(`${OWN} WHERE r.user_id = $1::int ORDER BY r.sent_at DESC, r.id DESC`, [userId]);
-  return rows.map(toOwn);
+  return db.sql<OwnPoll>(`${OWN} WHERE r.user_id = $1::int ORDER BY r.sent_at DESC, r.id DESC`, [userId]);
 }
 
 /** Null also for a response of another user. */
 export async function findOwn(db: Db, userId: number, responseId: number): Promise<OwnPoll | null> {
-  const [row] = await db.sql<OwnRow>(`${OWN} WHERE r.id = $2::bigint AND r.user_id = $1::int`, [userId, responseId]);
-  return row ? toOwn(row) : null;
+  const [row] = await db.sql<OwnPoll>(`${OWN} WHERE r.id = $2::bigint AND r.user_id = $1::int`, [userId, responseId]);
+  return row ?? null;
 }
 
 export interface LockedResponse {
@@ -62,13 +35,13 @@ export interface LockedResponse {
 }
 
 /**
- * Locks the user, holds the poll, then locks the user's response: in the order in which a deletion takes poll and responses. What it
- * depends on is read with the locks in hand, so that two last answers at once see each other (spec 04 section 12.4). Null also for a
+ * Locks the user, locks the poll for share, then locks the user's response: a deletion locks poll and responses in this order. The data
+ * is read under the locks, so that of two parallel last answers the second sees the first (spec 04 section 12.4). Null also for a
  * response of another user.
  */
 export async function lockOwn(db: Db, userId: number, responseId: number): Promise<LockedResponse | null> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
-  // The poll cannot be deleted while its answer is written: the key lock of the reward's amount and of the questions.
+  // The poll cannot be deleted while the answer is written.
   const [poll] = await db.sql<{ reward: number }>(
     `SELECT CASE WHEN reward_enabled THEN reward_amount_kopeks ELSE 0 END AS reward FROM polls
      WHERE id = (SELECT poll_id FROM poll_responses WHERE id = $2::bigint AND user_id = $1::int) FOR KEY SHARE`,
@@ -90,7 +63,7 @@ export async function lockOwn(db: Db, userId: number, responseId: number): Promi
     pollId: locked.pollId,
     isCompleted: locked.completedAt !== null,
     language: row!.language,
-    rewardKopeks: Number(poll.reward),
+    rewardKopeks: poll.reward,
     questions: row!.questions,
     answered: new Set(row!.answered),
   };
@@ -117,7 +90,7 @@ export async function saveAnswer(
   );
 }
 
-/** Completion and reward are one fact. */
+/** Stores completion and reward together. */
 export async function markCompleted(
   db: Db,
   responseId: number,

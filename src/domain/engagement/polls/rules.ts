@@ -10,22 +10,22 @@ export function nextQuestion(questions: readonly PollQuestion[], answered: Reado
   return question ? { question, index: at + 1 } : null;
 }
 
-/** Do all questions have an answer? */
+/** Whether all questions have an answer. */
 export function isComplete(questions: readonly PollQuestion[], answered: ReadonlySet<number>): boolean {
   return questions.every((question) => answered.has(question.id));
 }
 
-/** Kopeks a completed poll pays. */
+/** Reward of a completed poll, kopeks. */
 export function rewardOf(poll: Pick<PollHead, 'rewardEnabled' | 'rewardAmountKopeks'>): number {
   return poll.rewardEnabled ? poll.rewardAmountKopeks : 0;
 }
 
-/** The messenger takes 4096 characters, title and reward included. */
+/** The messenger allows 4096 characters, title and reward included. */
 const MAX_DESCRIPTION = 3_500;
 
 /** A text of at most `length` characters; a longer one ends in an ellipsis. */
-export function cut(words: string, length: number): string {
-  return words.length <= length ? words : `${words.slice(0, length - 1).trimEnd()}…`;
+export function cut(value: string, length: number): string {
+  return value.length <= length ? value : `${value.slice(0, length - 1).trimEnd()}…`;
 }
 
 export interface Invitation {
@@ -33,7 +33,7 @@ export interface Invitation {
   buttons: readonly (readonly MessengerButton[])[];
 }
 
-/** The message that brings a poll: what the administrator wrote is escaped, a `<` in it is no markup (spec 04 section 12.4). */
+/** The invitation message. The texts of the administrator are escaped, so that they contain no markup (spec 04 section 12.4). */
 export function invitationOf(poll: PollHead, responseId: number, language: string | null): Invitation {
   const reward = rewardOf(poll);
   const parts = [

@@ -1,50 +1,30 @@
+import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { AUDIENCE_TABLES, audienceCondition } from '../../audience/segments.ts';
-import type { PollSendResult } from './types.ts';
 
-/** One "send" of a poll. The counters and `total` grow with the response rows; `total` is the whole audience once it `isMade`. */
-export interface PollSend extends PollSendResult {
-  id: number;
-  pollId: number;
-  target: string;
-  /** Users above 0 and up to this id have their response row. */
-  madeUpTo: number;
-  audienceEnd: number;
-  /** The moment at which the audience is what it is. */
-  createdAt: Date;
-  isMade: boolean;
-  isFinished: boolean;
-}
+const SEND = columns('PollSend', [
+  'id',
+  'pollId',
+  'target',
+  'total',
+  'sent',
+  'failed',
+  'skipped',
+  'processedUpTo',
+  'audienceEnd',
+  'createdAt',
+]);
 
-interface SendRow extends PollSendResult {
-  id: number;
-  pollId: number;
-  target: string;
-  processedUpTo: number;
-  audienceEnd: number;
-  createdAt: Date;
-  finishedAt: Date | null;
-}
+/**
+ * One "send" of a poll. The counters and `total` grow with the response rows; `total` is the whole audience once it `isMade`. The
+ * audience is that of `createdAt`; its users up to `processedUpTo` have their response row.
+ */
+export type PollSend = RowOf<typeof SEND> & { isMade: boolean; isFinished: boolean };
 
-const SELECT_SEND = `SELECT id, poll_id, target, total, sent, failed, skipped, processed_up_to, audience_end, created_at, finished_at
+const SELECT_SEND = `SELECT ${SEND.of()}, processed_up_to >= audience_end AS is_made, finished_at IS NOT NULL AS is_finished
   FROM poll_sends WHERE id = $1::int`;
 
-const toSend = (row: SendRow): PollSend => ({
-  id: row.id,
-  pollId: row.pollId,
-  target: row.target,
-  total: row.total,
-  sent: row.sent,
-  failed: row.failed,
-  skipped: row.skipped,
-  madeUpTo: row.processedUpTo,
-  audienceEnd: row.audienceEnd,
-  createdAt: row.createdAt,
-  isMade: row.processedUpTo >= row.audienceEnd,
-  isFinished: row.finishedAt !== null,
-});
-
-/** How many the audience has now, and the id of its last member, 0 when it is empty. One statement, no list. */
+/** Size of the audience at this moment, and the id of its last member, 0 when it is empty. */
 export async function measureAudience(db: Db, target: string, now: Date): Promise<{ size: number; audienceEnd: number }> {
   const [row] = await db.sql<{ size: number; last: number }>(
     `SELECT count(*)::int AS size, coalesce(max(u.id), 0) AS last FROM ${AUDIENCE_TABLES}
@@ -68,32 +48,32 @@ export async function insertSend(
 
 /** @returns null when the poll was deleted meanwhile */
 export async function findSend(db: Db, id: number): Promise<PollSend | null> {
-  const [row] = await db.sql<SendRow>(SELECT_SEND, [id]);
-  return row ? toSend(row) : null;
+  const [row] = await db.sql<PollSend>(SELECT_SEND, [id]);
+  return row ?? null;
 }
 
 /**
- * The same, and nobody else writes its rows until the end of the transaction. The poll is held first, in the order in which a deletion
- * takes the two.
+ * The same, locked: no other run writes its rows until the end of the transaction. The poll is locked for share first, in the order in
+ * which a deletion locks the two.
  */
 export async function lockSend(db: Db, id: number): Promise<PollSend | null> {
   await db.sql('SELECT id FROM polls WHERE id = (SELECT poll_id FROM poll_sends WHERE id = $1::int) FOR KEY SHARE', [id]);
-  const [row] = await db.sql<SendRow>(`${SELECT_SEND} FOR UPDATE`, [id]);
-  return row ? toSend(row) : null;
+  const [row] = await db.sql<PollSend>(`${SELECT_SEND} FOR UPDATE`, [id]);
+  return row ?? null;
 }
 
 /**
- * Writes a response row for each of the next members by user id who has none yet, and moves the mark behind them: one statement,
- * whatever the audience. Users without messenger get theirs too: the cabinet shows it (spec 04 section 12.4); they count as skipped,
- * like those who have the poll already.
+ * Writes a response row for each of the next members by user id who has none yet, and advances `processedUpTo`, in one statement.
+ * Users without messenger get a row too, since the cabinet shows the poll (spec 04 section 12.4); they count as skipped, like users who
+ * have the poll already.
  * @returns whether these were the last ones
  */
 export async function makeResponses(
   db: Db,
-  send: Pick<PollSend, 'id' | 'pollId' | 'target' | 'madeUpTo' | 'audienceEnd' | 'createdAt'>,
+  send: Pick<PollSend, 'id' | 'pollId' | 'target' | 'processedUpTo' | 'audienceEnd' | 'createdAt'>,
   step: { limit: number; hasMessenger: boolean },
 ): Promise<boolean> {
-  const [row] = await db.sql<{ met: number }>(
+  const [row] = await db.sql<{ processed: number }>(
     `WITH members AS MATERIALIZED (SELECT u.id, u.messenger_id IS NOT NULL AND $4::boolean AS is_reachable FROM ${AUDIENCE_TABLES}
          WHERE u.id > $5::int AND u.id <= $6::int AND ${audienceCondition(send.target, '$3::timestamptz')}
          ORDER BY u.id LIMIT $7::int FOR KEY SHARE OF u),
@@ -101,13 +81,13 @@ export async function makeResponses(
          SELECT $2::int, m.id, $1::int, CASE WHEN m.is_reachable THEN 'queued' ELSE 'skipped' END, $3::timestamptz
          FROM members m ORDER BY m.id
          ON CONFLICT (poll_id, user_id) DO NOTHING RETURNING delivery_state),
-       counted AS (SELECT (SELECT count(*)::int FROM members) AS met, (SELECT count(*)::int FROM made WHERE delivery_state = 'queued') AS queued)
-     UPDATE poll_sends p SET total = p.total + c.met, skipped = p.skipped + c.met - c.queued,
-       processed_up_to = CASE WHEN c.met < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
-     FROM counted c WHERE p.id = $1::int RETURNING c.met`,
-    [send.id, send.pollId, send.createdAt, step.hasMessenger, send.madeUpTo, send.audienceEnd, step.limit],
+       counted AS (SELECT (SELECT count(*)::int FROM members) AS processed, (SELECT count(*)::int FROM made WHERE delivery_state = 'queued') AS queued)
+     UPDATE poll_sends p SET total = p.total + c.processed, skipped = p.skipped + c.processed - c.queued,
+       processed_up_to = CASE WHEN c.processed < $7::int THEN p.audience_end ELSE (SELECT max(id) FROM members) END
+     FROM counted c WHERE p.id = $1::int RETURNING c.processed`,
+    [send.id, send.pollId, send.createdAt, step.hasMessenger, send.processedUpTo, send.audienceEnd, step.limit],
   );
-  return (row?.met ?? 0) < step.limit;
+  return (row?.processed ?? 0) < step.limit;
 }
 
 export async function finishSend(db: Db, sendId: number, now: Date): Promise<void> {

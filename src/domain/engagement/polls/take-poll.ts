@@ -19,7 +19,7 @@ import {
 import { isComplete, nextQuestion } from './rules.ts';
 import type { AnsweredQuestion, OwnPoll, StartedPoll } from './types.ts';
 
-/** How many polls wait for the user (spec 04 section 12.3). */
+/** Number of polls that the user has not completed (spec 04 section 12.3). */
 export function countOwnPolls(app: App, actor: UserActor): Promise<number> {
   return countOpen(app.db, actor.userId);
 }
@@ -47,14 +47,14 @@ export async function startPoll(app: App, actor: UserActor, responseId: number):
   });
 }
 
-/** All answered yet not completed (a question was taken out): it is begun anew, its next answer completes it. */
+/** All questions answered but not completed (a question was deleted): it starts again, and its next answer completes it. */
 function firstOf({ questions }: LockedResponse) {
   return questions[0] ? { question: questions[0], index: 1 } : null;
 }
 
 /**
- * Takes one answer. The last one completes the poll and pays the reward in the same transaction, under the locks of user and
- * response: once per user and poll, whatever comes twice or at once (spec 04 section 12.4).
+ * Stores one answer. The last one completes the poll and pays the reward in the same transaction, under the locks of user and
+ * response: once per user and poll, also with repeated or parallel calls (spec 04 section 12.4).
  * @param idempotencyKey a repeat gets the first answer, the reward in it included
  * @throws AppError 400 | 404; 422 of the key
  */

@@ -1,3 +1,5 @@
+import type { PollHead, ResponseHead } from './repo.ts';
+
 /** Polls (spec 04 section 12). Amounts are kopeks, times UTC. */
 
 export interface NewPoll {
@@ -21,15 +23,7 @@ export interface PollQuestion extends PollOption {
   options: PollOption[];
 }
 
-export interface PollHead {
-  id: number;
-  title: string;
-  description: string | null;
-  rewardEnabled: boolean;
-  rewardAmountKopeks: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type { PollHead } from './repo.ts';
 
 export interface PollSummary extends PollHead {
   questionsCount: number;
@@ -58,21 +52,12 @@ export interface PollAnswerView {
   createdAt: Date;
 }
 
-export interface PollResponseView {
-  id: number;
-  /** Null once the user is gone. */
-  userId: number | null;
-  userMessengerId: number | null;
-  userUsername: string | null;
-  sentAt: Date;
-  startedAt: Date | null;
-  completedAt: Date | null;
-  rewardGiven: boolean;
-  rewardAmountKopeks: number;
+/** A response with its answers; the user is null once deleted. */
+export interface PollResponseView extends ResponseHead {
   answers: PollAnswerView[];
 }
 
-/** What one call of "send" has come to. */
+/** Result of one call of "send". */
 export interface PollSendResult {
   sent: number;
   failed: number;
@@ -80,7 +65,7 @@ export interface PollSendResult {
   total: number;
 }
 
-/** A poll as its receiver sees it. */
+/** A poll as a user who received it sees it. */
 export interface OwnPoll {
   pollId: number;
   responseId: number;

@@ -6,14 +6,14 @@ import { hexToken } from '../../../core/random.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
+import { issuePromocode } from '../../promo/codes/issue-promocode.ts';
 import { normaliseCode } from '../../promo/codes/rules.ts';
 import { applyManualChange } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { hasCodeValue, MAX_PRIZE_DAYS } from './rules.ts';
-import { insertPromocode } from './spin-repo.ts';
 import type { WheelConfig, WheelPrize } from './types.ts';
 
-/** Who won: locked user, locked subscription as it is after the payment. */
+/** The winner: locked user, and locked subscription after the payment. */
 export interface Winner {
   userId: number;
   language: string;
@@ -27,14 +27,14 @@ export interface AppliedPrize {
   message: string;
 }
 
-/** Larger prizes would leave what a column holds. */
+/** Larger prizes would exceed the column. */
 const MAX_TRAFFIC_GB = 1_000_000;
 const CODE_BYTES = 4;
-/** Of the column, with room for the drawn part. */
+/** Length of the column without the random part. */
 const MAX_PREFIX_LENGTH = 50 - 2 * CODE_BYTES;
 const CODE_TRIES = 5;
 
-/** Gives the prize, in the transaction of the spin (spec 04 section 13.4). What cannot be given as it is, is paid in money. */
+/** Gives the prize, in the transaction of the spin (spec 04 section 13.4). A prize that cannot be given is paid in money. */
 export async function applyPrize(t: App, winner: Winner, prize: WheelPrize, config: WheelConfig): Promise<AppliedPrize> {
   switch (prize.prizeType) {
     case 'balance_bonus':
@@ -58,7 +58,7 @@ const applied = (message: string, more: Partial<AppliedPrize> = {}): AppliedPriz
   ...more,
 });
 
-/** An order that was never paid has no days and no traffic to add to. */
+/** A pending subscription has no days and no traffic to extend. */
 const usable = ({ subscription }: Winner) => (subscription?.status === 'pending' ? null : subscription);
 
 /** A deposit without payment method is a bonus (spec 04 section 0.2). */
@@ -100,29 +100,27 @@ async function giveTraffic(t: App, winner: Winner, prize: WheelPrize): Promise<A
   if (!subscription || subscription.trafficLimitGb <= 0) return credit(t, winner, prize, prize.prizeValueKopeks);
   const gb = Math.min(prize.prizeValue, MAX_TRAFFIC_GB);
   const trafficLimitGb = subscription.trafficLimitGb + gb;
-  const hasRoom = subscription.status === 'limited' && trafficLimitGb > subscription.trafficUsedGb;
-  const isRevived = hasRoom && subscription.endDate.getTime() > t.clock.now().getTime();
+  const isBelowLimit = subscription.status === 'limited' && trafficLimitGb > subscription.trafficUsedGb;
+  const isRevived = isBelowLimit && subscription.endDate.getTime() > t.clock.now().getTime();
   await applyManualChange(t, subscription.id, {
     changes: { trafficLimitGb, ...(isRevived ? { status: 'active' as const } : {}) },
   });
   return applied(text(winner.language, 'games.wheel_won_traffic', { gb }));
 }
 
-/** A prize from before its values were checked may hold a code that would give nothing: it cannot be given. */
+/** A prize stored before its values were checked may be a code that gives nothing: it is paid in money. */
 async function givePromocode(t: App, winner: Winner, prize: WheelPrize, config: WheelConfig): Promise<AppliedPrize> {
   if (!hasCodeValue(prize)) return credit(t, winner, prize, prize.prizeValueKopeks);
-  const now = t.clock.now();
   const days = Math.min(prize.promoSubscriptionDays, MAX_PRIZE_DAYS);
   const prefix = codePrefix(config.promoPrefix);
   for (let attempt = 0; attempt < CODE_TRIES; attempt++) {
     const code = normaliseCode(`${prefix}${hexToken(t.random, CODE_BYTES)}`);
-    const promocodeId = await insertPromocode(t.db, {
+    const promocodeId = await issuePromocode(t, {
       code,
-      balanceKopeks: prize.promoBalanceBonusKopeks,
-      days,
-      userId: winner.userId,
-      validUntil: addDays(now, config.promoValidityDays),
-      now,
+      balanceBonusKopeks: prize.promoBalanceBonusKopeks,
+      subscriptionDays: days,
+      validUntil: addDays(t.clock.now(), config.promoValidityDays),
+      createdBy: winner.userId,
     });
     const message = text(winner.language, 'games.wheel_won_promocode', { code });
     if (promocodeId !== null) return applied(message, { promocodeId, promocode: code });
@@ -131,8 +129,8 @@ async function givePromocode(t: App, winner: Winner, prize: WheelPrize, config: 
 }
 
 /**
- * A prefix as it stands in a code. Codes are looked up trimmed and in upper case: a blank in front would make one that nobody can
- * activate, and upper case can be three times as long.
+ * The prefix in the form of codes. Codes are looked up trimmed and in upper case: a leading blank would make a code that cannot be
+ * activated, and upper case can be three times as long.
  */
 function codePrefix(prefix: string): string {
   return firstCharacters(normaliseCode(prefix), MAX_PREFIX_LENGTH);

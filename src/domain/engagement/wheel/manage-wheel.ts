@@ -1,4 +1,5 @@
 import type { App } from '../../../core/app.ts';
+import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
@@ -19,7 +20,7 @@ export interface WheelForm {
   config: WheelConfig;
   /** Inactive ones too. */
   prizes: WheelPrize[];
-  /** What the chances pay out on average for a spin paid in stars, in percent; null without active prizes (spec 04 section 13.3). */
+  /** Average payout of a spin paid in stars, in percent; null without active prizes (spec 04 section 13.3). */
   expectedRtpPercent: number | null;
 }
 
@@ -38,9 +39,9 @@ function expectedOf(app: App, config: WheelConfig, prizes: readonly WheelPrize[]
   return Math.round(percent * 100) / 100;
 }
 
-/** Changes the given settings of the wheel. @param changes null = the request had no field at all @throws AppError 400 */
-export async function changeWheel(app: App, changes: WheelConfigChanges | null): Promise<WheelForm> {
-  if (changes === null) throw noFields();
+/** Changes the given settings of the wheel. @throws AppError 400 for a request without any field */
+export async function changeWheel(app: App, changes: WheelConfigChanges): Promise<WheelForm> {
+  if (Object.keys(changes).length === 0) throw noFields();
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     const before = await lockConfig(t.db, now);
@@ -55,8 +56,14 @@ export function listWheelPrizes(app: App): Promise<WheelPrize[]> {
   return listPrizes(app.db, { activeOnly: false });
 }
 
+export interface NewPrize extends Omit<PrizeFields, 'manualProbability'> {
+  /** Null and absent = computed. */
+  manualProbability?: number | null | undefined;
+}
+
 /** @throws ValidationError 422 for numbers out of bounds, and for a promo code that would give nothing */
-export async function createPrize(app: App, fields: PrizeFields): Promise<WheelPrize> {
+export async function createPrize(app: App, { manualProbability = null, ...request }: NewPrize): Promise<WheelPrize> {
+  const fields = { ...request, manualProbability };
   checkColumns(fields);
   checkCode(fields);
   return inTransaction(app, async (t) => {
@@ -69,25 +76,25 @@ export async function createPrize(app: App, fields: PrizeFields): Promise<WheelP
 }
 
 /**
- * Changes the given fields of a prize.
- * @param changes null = the request had no field at all
- * @throws AppError 400 | 404; ValidationError 422 as for creation, judged by what the prize becomes
+ * Changes the given fields of a prize; null changes nothing, except that a null `manualProbability` clears it (spec 04 section 13.6).
+ * @throws AppError 400 for a request without any field | 404; ValidationError 422 as for creation, checked for the changed prize
  */
-export async function changePrize(app: App, id: number, changes: Partial<PrizeFields> | null): Promise<WheelPrize> {
+export async function changePrize(app: App, id: number, request: Changes<PrizeFields>): Promise<WheelPrize> {
   return inTransaction(app, async (t) => {
     const before = await lockPrize(t.db, id);
     if (!before) throw prizeNotFound();
-    if (changes === null) throw noFields();
+    if (Object.keys(request).length === 0) throw noFields();
+    const clears = request.manualProbability === null ? { manualProbability: null } : {};
+    const changes: Partial<PrizeFields> = { ...givenFields(request), ...clears };
     checkColumns(changes);
-    const changed = { ...before, ...changes };
-    if (CODE_FIELDS.some((field) => field in changes)) checkCode(changed);
-    const after = await updatePrize(t.db, id, changed, t.clock.now());
+    if (CODE_FIELDS.some((field) => field in changes)) checkCode({ ...before, ...changes });
+    const after = await updatePrize(t.db, id, changes, t.clock.now());
     app.audit?.note({ resourceId: id, before, after });
     return after;
   });
 }
 
-/** Amounts, too: balances and sums over spins beyond what a number holds exactly could not be answered any more. */
+/** Amounts too: larger balances and sums of spins would exceed the exact range of numbers. */
 function checkColumns(fields: Partial<PrizeFields>): void {
   checkBounds([
     { name: 'prize_value', value: fields.prizeValue },
@@ -99,10 +106,10 @@ function checkColumns(fields: Partial<PrizeFields>): void {
   ]);
 }
 
-/** What a code is worth depends on these; a prize stored worthless can still be renamed and switched off without them. */
+/** The value of a code depends on these; a stored prize without value can still be renamed and deactivated. */
 const CODE_FIELDS = ['prizeType', 'promoBalanceBonusKopeks', 'promoSubscriptionDays'] as const;
 
-/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus, the text of which is that of codes (spec 04 section 7.4) */
+/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus; the text is that of promo codes (spec 04 section 7.4) */
 function checkCode(prize: PrizeFields): void {
   if (prize.prizeType !== 'promocode' || hasCodeValue(prize)) return;
   const loc = ['body', 'promo_balance_bonus_kopeks'];
@@ -110,7 +117,7 @@ function checkCode(prize: PrizeFields): void {
   throw new ValidationError([validationIssue('value_error', loc, prize.promoBalanceBonusKopeks, { error })]);
 }
 
-/** Takes a prize off the wheel; its spins stay (spec 04 section 13.6). @throws AppError 404 */
+/** Deletes a prize; its spins stay (spec 04 section 13.6). @throws AppError 404 */
 export async function removePrize(app: App, id: number): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = await lockPrize(t.db, id);
@@ -120,7 +127,7 @@ export async function removePrize(app: App, id: number): Promise<void> {
   });
 }
 
-/** Orders the prizes as listed. */
+/** Sets the order of the prizes. */
 export async function orderPrizes(app: App, ids: readonly number[]): Promise<void> {
   await inTransaction(app, async (t) => {
     const order = async () => (await listPrizes(t.db, { activeOnly: false })).map((prize) => prize.id);
@@ -130,7 +137,7 @@ export async function orderPrizes(app: App, ids: readonly number[]): Promise<voi
   });
 }
 
-/** Spins of everybody or of one user, newest first; both ends of the period belong to it. */
+/** Spins of all users or of one, newest first; both bounds of the period are included. */
 export function listWheelSpins(
   app: App,
   filter: Period & { userId: number | null },
@@ -139,14 +146,14 @@ export function listWheelSpins(
   return listSpins(app.db, filter, { limit: perPage, offset: offsetOf(page, perPage) });
 }
 
-/** Sums of a period, with the payout ratio they come to and the one that is set. */
+/** Sums of a period, with the actual and the configured payout ratio. */
 export async function readWheelStatistics(
   app: App,
   period: Period,
 ): Promise<WheelStatistics & { actualRtpPercent: number; configuredRtpPercent: number }> {
   const statistics = await readStatistics(app.db, period);
   const { rtpPercent } = await readConfig(app.db, app.clock.now());
-  const { revenueKopeks, payoutKopeks } = statistics;
-  const actualRtpPercent = revenueKopeks === 0 ? 0 : Math.round((payoutKopeks / revenueKopeks) * 10_000) / 100;
+  const { totalRevenueKopeks: revenue, totalPayoutKopeks: payout } = statistics;
+  const actualRtpPercent = revenue === 0 ? 0 : Math.round((payout / revenue) * 10_000) / 100;
   return { ...statistics, actualRtpPercent, configuredRtpPercent: rtpPercent };
 }

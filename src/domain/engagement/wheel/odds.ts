@@ -9,16 +9,16 @@ export interface OddsPrize {
 }
 
 const MIN_WEIGHT = 0.01;
-/** Steps of a draw: as fine as a double needs, within what the random source gives at once. */
+/** Steps of a draw: the precision of a double, within the range of the random source. */
 const DRAW_STEPS = 2 ** 47;
 
 const isManual = (prize: OddsPrize) => prize.manualProbability !== null && prize.manualProbability > 0;
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /**
- * The chance of each prize, in the order given; they sum to 1. Manual chances stay; the rest is shared by weight; where that would
- * pay out more than `rtpPercent` and there is a prize without value to take the difference, the valued ones are scaled down to it.
- * @param spinKopeks what the spin was paid with
+ * The chance of each prize, in the order given; they sum to 1. Manual chances stay; the rest is distributed by weight; where that
+ * would pay out more than `rtpPercent` and a prize without value can take the difference, the prizes with value are scaled down.
+ * @param spinKopeks value of the payment
  * @throws RangeError without prizes
  */
 export function probabilitiesOf(prizes: readonly OddsPrize[], spinKopeks: number, rtpPercent: number): number[] {
@@ -57,7 +57,7 @@ function scaleToTarget(prizes: readonly OddsPrize[], chances: number[], target: 
   return prizes.map((prize, index) => scaled[index]! + (isBlank(prize) ? freed / blanks : 0));
 }
 
-/** What these chances pay out on average, in percent of the spin's price; 0 for a free spin. */
+/** Average payout of these chances, in percent of the price of the spin; 0 for a free spin. */
 export function expectedRtp(prizes: readonly OddsPrize[], chances: readonly number[], spinKopeks: number): number {
   const paid = sum(prizes.map((prize, index) => chances[index]! * prize.prizeValueKopeks));
   return spinKopeks > 0 ? (paid / spinKopeks) * 100 : 0;
@@ -65,17 +65,17 @@ export function expectedRtp(prizes: readonly OddsPrize[], chances: readonly numb
 
 /** Index of the drawn prize: the first whose cumulated chance reaches a uniform number above 0 and up to 1. */
 export function draw(chances: readonly number[], random: Random): number {
-  const mark = (random.int(0, DRAW_STEPS) + 1) / DRAW_STEPS;
+  const threshold = (random.int(0, DRAW_STEPS) + 1) / DRAW_STEPS;
   let cumulated = 0;
   for (const [index, chance] of chances.entries()) {
     cumulated += chance;
-    if (cumulated >= mark) return index;
+    if (cumulated >= threshold) return index;
   }
-  // The sum of the chances may lack the last bit of 1.
+  // Rounding can make the sum of the chances slightly less than 1.
   return chances.findLastIndex((chance) => chance > 0);
 }
 
-/** How far the picture turns so that it stops at prize `index` of `count`: 5 to 8 whole turns, then into its sector. */
+/** Rotation that stops at prize `index` of `count`: 5 to 8 whole turns, then into its sector. */
 export function rotationDegrees(index: number, count: number, random: Random): number {
   const sector = 360 / count;
   const jitter = (random.int(-300, 301) / 1_000) * sector;

@@ -12,14 +12,14 @@ import { listSpins, readSpinner } from './spin-repo.ts';
 import type { Availability, SpinRecord, WheelConfig, WheelPrize } from './types.ts';
 
 const MAX_PER_PAGE = 100;
-const USUAL_PER_PAGE = 20;
+const DEFAULT_PER_PAGE = 20;
 
-/** Kopeks that the stars of one spin take from the balance. */
+/** Kopeks that one spin paid in stars takes from the balance. */
 export function spinPriceKopeks(app: App, config: WheelConfig): number {
   return kopeksForStarsFloor(config.spinCostStars, app.settings.get('MESSENGER_STARS_RATE_RUB'));
 }
 
-/** All that says whether a user may spin, as it is now. */
+/** The current data that decides whether a user may spin. */
 export async function factsOf(
   app: App,
   user: { userId: number; balanceKopeks: number; subscription: Subscription | null },
@@ -62,14 +62,14 @@ export interface SpinPage {
   perPage: number;
 }
 
-/** The user's spins, newest first; a page or size out of bounds becomes the usual one. */
+/** The user's spins, newest first; a page or size out of bounds becomes the default. */
 export async function readSpinHistory(
   app: App,
   { userId }: UserActor,
-  asked: { page: number; perPage: number },
+  requested: { page: number; perPage: number },
 ): Promise<SpinPage> {
-  const page = Math.max(1, asked.page);
-  const perPage = asked.perPage >= 1 && asked.perPage <= MAX_PER_PAGE ? asked.perPage : USUAL_PER_PAGE;
+  const page = Math.max(1, requested.page);
+  const perPage = requested.perPage >= 1 && requested.perPage <= MAX_PER_PAGE ? requested.perPage : DEFAULT_PER_PAGE;
   const window = { limit: perPage, offset: offsetOf(page, perPage) };
   const { items, total } = await listSpins(app.db, { userId, from: null, to: null }, window);
   return { items, total, page, perPage };

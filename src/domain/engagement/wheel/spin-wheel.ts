@@ -16,7 +16,7 @@ import { availabilityOf, daysValueKopeks, ERROR_TEXTS, type SpinFacts } from './
 import { insertSpin, readSpinner } from './spin-repo.ts';
 import type { SpinError, SpinOutcome, SpinPayment, WheelPrize, WonPrize } from './types.ts';
 
-/** A user whose row is locked, with the subscription, and what a spin depends on. */
+/** A user with locked row and subscription, and the data that decides about a spin. */
 export interface Spinner {
   userId: number;
   language: string;
@@ -38,15 +38,15 @@ export interface PaidSpin {
 }
 
 /**
- * Turns the wheel once. Checks, payment, draw, prize and record are one transaction under the lock of the user row: the limit holds
- * and nothing is paid twice, whatever comes at once; a failure leaves nothing behind (spec 04 sections 13.4 and 13.7).
- * @returns refusals too: they are answers, not errors
+ * Spins the wheel once. Checks, payment, draw, prize and record are one transaction under the lock of the user row: the limit is
+ * not exceeded and nothing is paid twice, also with parallel calls; a failure changes nothing (spec 04 sections 13.4 and 13.7).
+ * @returns also refusals: they are answers, not errors
  */
 export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment, key: string | null): Promise<SpinOutcome> {
   try {
     return await runOnce(app, actor, { key, operation: 'wheel.spin', input: { payment } }, async (t) => {
       const spinner = await lockSpinner(t, actor.userId);
-      if (!spinner) throw new Error('the user of a session is gone');
+      if (!spinner) throw new Error('the user of the session does not exist');
       return spin(t, spinner, payment);
     });
   } catch (error) {
@@ -56,7 +56,7 @@ export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment
   }
 }
 
-/** Locks the user, then the subscription, and reads anew all that a spin depends on. Null for an unknown user. */
+/** Locks the user, then the subscription, and reads all that decides about a spin. Null for an unknown user. */
 export async function lockSpinner(t: App, userId: number): Promise<Spinner | null> {
   const subscription = await lockUserSubscription(t, userId);
   const user = await readSpinner(t.db, userId);
@@ -72,7 +72,7 @@ async function spin(t: App, spinner: Spinner, payment: SpinPayment): Promise<Spi
   if (payment === 'subscription_days' && !canPayDays) return failure(spinner.language, 'cannot_pay_days');
   const paid = payment === 'messenger_stars' ? await payWithBalance(t, spinner) : await payWithDays(t, spinner);
   if (!paid) return failure(spinner.language, 'payment_error');
-  return { isSuccess: true, won: await turn(t, spinner, paid) };
+  return { isSuccess: true, won: await drawPrize(t, spinner, paid) };
 }
 
 /** The price in stars, taken from the balance. */
@@ -114,8 +114,8 @@ async function payWithDays(t: App, { facts }: Spinner): Promise<PaidSpin> {
   };
 }
 
-/** Draws, gives the prize and records the spin; it has been paid in this transaction. */
-export async function turn(t: App, spinner: Spinner, paid: PaidSpin): Promise<WonPrize> {
+/** Draws, gives the prize and records the spin, which was paid in this transaction. */
+export async function drawPrize(t: App, spinner: Spinner, paid: PaidSpin): Promise<WonPrize> {
   const { userId, language, prizes, facts } = spinner;
   const index = draw(probabilitiesOf(prizes, paid.valueKopeks, facts.config.rtpPercent), t.random);
   const prize = prizes[index]!;

@@ -10,13 +10,13 @@ import { readStarsInvoice, recordStarsCharge, type StarsPurpose, storeStarsInvoi
 import { kopeksForStars } from '../../payments/stars-rate.ts';
 import { isActive } from '../../subscriptions/rules/status.ts';
 import { isLimitReached, type SpinFacts } from './rules.ts';
-import { lockSpinner, type Spinner, turn } from './spin-wheel.ts';
+import { drawPrize, lockSpinner, type Spinner } from './spin-wheel.ts';
 
 const METHOD = 'messenger_stars';
 const PREFIX = 'wheel_spin_';
 
-/** Why a spin may not be paid by an invoice now; null = it may (spec 04 section 13.5). */
-function invoiceBar({ config, subscription, spinsToday, activePrizes, now }: SpinFacts): TextKey | null {
+/** Why a spin cannot be paid by an invoice now; null = it can (spec 04 section 13.5). */
+function invoiceRefusal({ config, subscription, spinsToday, activePrizes, now }: SpinFacts): TextKey | null {
   if (!config.isEnabled) return 'games.wheel_disabled';
   if (!config.spinCostStarsEnabled) return 'games.wheel_stars_off';
   if (!subscription || !isActive(subscription, now)) return 'games.wheel_needs_subscription';
@@ -25,17 +25,17 @@ function invoiceBar({ config, subscription, spinsToday, activePrizes, now }: Spi
 }
 
 /**
- * A link by which the user pays one spin in Stars in the messenger. What is asked is stored before the link exists.
+ * A link by which the user pays one spin in Stars in the messenger. The request is stored before the link is created.
  * @throws AppError 400 | 500
  */
 export async function createSpinInvoice(app: App, { userId }: UserActor): Promise<{ invoiceUrl: string; stars: number }> {
   const invoice = await inTransaction(app, async (t) => {
     const spinner = await lockSpinner(t, userId);
-    if (!spinner) throw new Error('the user of a session is gone');
+    if (!spinner) throw new Error('the user of the session does not exist');
     const { language, facts } = spinner;
     const isOff = !t.settings.get('MESSENGER_STARS_ENABLED');
-    const bar = invoiceBar(facts) ?? (isOff ? 'games.wheel_stars_off' : null);
-    if (bar) throw refuse('wheel_invoice_refused', 400, text(language, bar));
+    const refusal = invoiceRefusal(facts) ?? (isOff ? 'games.wheel_stars_off' : null);
+    if (refusal) throw refuse('wheel_invoice_refused', 400, text(language, refusal));
     const stars = facts.config.spinCostStars;
     const payload = `${PREFIX}${userId}_${Math.floor(facts.now.getTime() / 1_000)}`;
     const title = text(language, 'games.wheel_invoice_title');
@@ -63,8 +63,8 @@ export const wheelStars: StarsPurpose = {
       const invoice = await readStarsInvoice(t, query.payload, false);
       const isOurs = invoice?.userId === payer.id && invoice.stars === query.amountStars && !invoice.isPaid;
       if (!spinner || !isOurs) return text(payer.language, 'messages.stars_invoice_unknown');
-      const bar = invoiceBar(spinner.facts);
-      return bar && text(payer.language, bar);
+      const refusal = invoiceRefusal(spinner.facts);
+      return refusal && text(payer.language, refusal);
     });
   },
 
@@ -74,18 +74,18 @@ export const wheelStars: StarsPurpose = {
       if (!spinner) return 'no_user';
       const stored = await readStarsInvoice(t, paid.payload, true);
       const invoice = stored?.userId === payer.id && stored.stars === paid.stars && !stored.isPaid ? stored : null;
-      const bar = invoice ? invoiceBar(spinner.facts) : 'messages.stars_invoice_unknown';
+      const refusal = invoice ? invoiceRefusal(spinner.facts) : 'messages.stars_invoice_unknown';
       const amountKopeks = kopeksForStars(paid.stars, t.settings.get('MESSENGER_STARS_RATE_RUB'));
-      const transactionId = await post(t, spinner, { chargeId: paid.chargeId, amountKopeks, isRefund: bar !== null });
+      const transactionId = await post(t, spinner, { chargeId: paid.chargeId, amountKopeks, isRefund: refusal !== null });
       if (transactionId === null) return 'already_credited';
       const { chargeId } = paid;
-      const description = text(spinner.language, titleOf(bar !== null));
+      const description = text(spinner.language, titleOf(refusal !== null));
       const charge = { chargeId, transactionId, update: paid, userId: payer.id, amountKopeks, description };
       await recordStarsCharge(t, invoice, charge);
       const html =
-        bar === null && invoice
+        refusal === null && invoice
           ? await spinFor(t, spinner, { ...charge, stars: paid.stars, paymentId: invoice.id })
-          : refundNote(spinner, bar ?? 'messages.stars_invoice_unknown', amountKopeks);
+          : refundMessage(spinner, refusal ?? 'messages.stars_invoice_unknown', amountKopeks);
       await sendMessage(t, { messengerId: paid.payerMessengerId, html });
       return 'credited';
     });
@@ -95,7 +95,7 @@ export const wheelStars: StarsPurpose = {
 const titleOf = (isRefund: boolean): TextKey => (isRefund ? 'games.transaction_wheel_refund' : 'games.transaction_wheel_spin');
 
 /**
- * The one ledger row of a charge, unique by its id: the price of a spin, which does not pass the wallet, or the money back on it.
+ * The one ledger row of a charge, unique by its id: the price of a spin, which is not booked on the wallet, or the refund to it.
  * @returns null when the charge has been posted before
  */
 async function post(
@@ -128,7 +128,7 @@ interface SpinCharge {
 }
 
 async function spinFor(t: App, spinner: Spinner, charge: SpinCharge): Promise<string> {
-  const won = await turn(t, spinner, {
+  const won = await drawPrize(t, spinner, {
     type: METHOD,
     amount: charge.stars,
     valueKopeks: charge.amountKopeks,
@@ -140,6 +140,9 @@ async function spinFor(t: App, spinner: Spinner, charge: SpinCharge): Promise<st
   return `🎡 <b>${escapeHtml(`${won.emoji} ${won.displayName}`)}</b>\n\n${escapeHtml(won.message)}`;
 }
 
-function refundNote({ language }: Spinner, bar: TextKey, amountKopeks: number): string {
-  return htmlText(language, 'games.wheel_refunded', { reason: text(language, bar), amount: formatPrice(amountKopeks, false) });
+function refundMessage({ language }: Spinner, refusal: TextKey, amountKopeks: number): string {
+  return htmlText(language, 'games.wheel_refunded', {
+    reason: text(language, refusal),
+    amount: formatPrice(amountKopeks, false),
+  });
 }

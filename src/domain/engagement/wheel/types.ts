@@ -1,64 +1,33 @@
+import type { Changes } from '../../../core/changes.ts';
+import type { Rows } from '../../../core/db/columns.ts';
+import type { SpinRow } from './spin-repo.ts';
+
 /** The fortune wheel (spec 04 section 13). Amounts are kopeks, times UTC. */
 
-export type PrizeType = 'subscription_days' | 'balance_bonus' | 'traffic_gb' | 'promocode' | 'nothing';
-export type SpinPayment = 'messenger_stars' | 'subscription_days';
+export type WheelConfig = Rows['WheelConfig'];
 
-export interface WheelConfig {
-  id: number;
-  isEnabled: boolean;
-  name: string;
-  spinCostStars: number;
-  spinCostDays: number;
-  spinCostStarsEnabled: boolean;
-  spinCostDaysEnabled: boolean;
-  rtpPercent: number;
-  /** Since 00:00 UTC; 0 = no limit. */
-  dailySpinLimit: number;
-  minSubscriptionDaysForDayPayment: number;
-  promoPrefix: string;
-  promoValidityDays: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type WheelConfigChanges = Changes<Omit<WheelConfig, 'id' | 'createdAt' | 'updatedAt'>>;
 
-export type WheelConfigChanges = Partial<Omit<WheelConfig, 'id' | 'createdAt' | 'updatedAt'>>;
+export type WheelPrize = Rows['WheelPrize'];
 
-export interface WheelPrize {
-  id: number;
-  configId: number;
-  prizeType: PrizeType;
-  /** Days, kopeks or GB by type. */
-  prizeValue: number;
-  displayName: string;
-  emoji: string;
-  color: string;
-  /** Worth for the payout ratio, and what is paid when the prize itself cannot be given. */
-  prizeValueKopeks: number;
-  sortOrder: number;
-  /** 0..1; null or 0 = worked out. */
-  manualProbability: number | null;
-  isActive: boolean;
-  promoBalanceBonusKopeks: number;
-  promoSubscriptionDays: number;
-  promoTrafficGb: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type PrizeType = WheelPrize['prizeType'];
 
 export type PrizeFields = Omit<WheelPrize, 'id' | 'configId' | 'createdAt' | 'updatedAt'>;
 
-/** Why nobody may spin now. */
-export type SpinBar =
+export type SpinPayment = Rows['WheelSpin']['paymentType'];
+
+/** Why the user cannot spin now. */
+export type SpinBlock =
   | 'wheel_disabled'
   | 'daily_limit_reached'
   | 'insufficient_balance'
   | 'no_payment_method_available'
   | 'no_prizes_configured';
 
-export type SpinError = SpinBar | 'cannot_pay_stars' | 'cannot_pay_days' | 'payment_error' | 'internal_error';
+export type SpinError = SpinBlock | 'cannot_pay_stars' | 'cannot_pay_days' | 'payment_error' | 'internal_error';
 
 export interface Availability {
-  reason: SpinBar | null;
+  reason: SpinBlock | null;
   spinsRemaining: number;
   canPayStars: boolean;
   canPayDays: boolean;
@@ -80,27 +49,11 @@ export interface WonPrize {
   promocode: string | null;
 }
 
-/** A plain value: it is kept with the idempotency key. */
+/** A plain value: it is stored with the idempotency key. */
 export type SpinOutcome = { isSuccess: true; won: WonPrize } | { isSuccess: false; error: SpinError; message: string };
 
-export interface SpinRecord {
-  id: number;
-  userId: number;
-  username: string | null;
-  paymentType: string;
-  /** Stars or days. */
-  paymentAmount: number;
-  paymentValueKopeks: number;
-  prizeType: string;
-  prizeValue: number;
-  prizeDisplayName: string;
-  prizeValueKopeks: number;
-  /** Of the live prize; null once it is gone. */
-  emoji: string | null;
-  color: string | null;
-  isApplied: boolean;
-  createdAt: Date;
-}
+/** A spin with its user and the current look of the prize; null once the prize is deleted. */
+export type SpinRecord = SpinRow & { username: string | null; emoji: string | null; color: string | null };
 
 export interface Period {
   from: Date | null;
@@ -109,9 +62,9 @@ export interface Period {
 
 export interface WheelStatistics {
   totalSpins: number;
-  revenueKopeks: number;
-  payoutKopeks: number;
-  byPayment: { paymentType: string; count: number; totalKopeks: number }[];
-  prizes: { prizeType: string; displayName: string; count: number; totalKopeks: number }[];
-  topWins: { userId: number; username: string | null; displayName: string; valueKopeks: number; createdAt: Date }[];
+  totalRevenueKopeks: number;
+  totalPayoutKopeks: number;
+  spinsByPaymentType: Record<string, { count: number; totalKopeks: number }>;
+  prizesDistribution: { prizeType: string; displayName: string; count: number; totalKopeks: number }[];
+  topWins: Pick<SpinRecord, 'userId' | 'username' | 'prizeDisplayName' | 'prizeValueKopeks' | 'createdAt'>[];
 }

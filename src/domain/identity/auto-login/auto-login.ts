@@ -3,16 +3,16 @@ import { addMs, HOUR_MS, SECOND_MS } from '../../../core/clock.ts';
 import { refuse } from '../../../core/errors.ts';
 import { putIfAbsent } from '../../../core/short-lived.ts';
 import { unauthorized } from '../errors.ts';
+import { findCredentials } from '../repo.ts';
 import { secretHash, signedPartHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { signAutoLoginToken, userIdOf, verifyToken } from '../sessions/sign-tokens.ts';
-import { findCredentials } from './repo.ts';
 
 const LIFE_MS = 72 * HOUR_MS;
 
 /**
- * Makes a link token for a buyer whose account and password were made by the purchase (spec 01 section 2.1): good for 72 hours, one
- * sign-in and this password. May join the transaction that makes the account.
+ * Creates a link token for a buyer whose account and password the purchase created (spec 01 section 2.1): valid for 72 hours, for one
+ * sign-in and for this password only. May join the transaction that creates the account.
  */
 export async function issueAutoLoginToken(t: App, userId: number): Promise<string> {
   const credentials = await findCredentials(t.db, userId);
@@ -21,7 +21,7 @@ export async function issueAutoLoginToken(t: App, userId: number): Promise<strin
 
 /**
  * Signs in by an auto-login token, once (spec 01 section 5.3, H20).
- * @throws AppError 401 invalid, expired, used or outlived by its password | 401 'User not found' | 403 'Account is deactivated'
+ * @throws AppError 401 for a token that is invalid, expired, used or from before a change of the password | 401 'User not found' | 403 'Account is deactivated'
  */
 export async function signInWithAutoLogin(app: App, token: string): Promise<SignIn> {
   const payload = await verifyToken(app, token, 'auto_login');
@@ -38,7 +38,7 @@ export async function signInWithAutoLogin(app: App, token: string): Promise<Sign
   return openSession(app, userId, user.passwordHash === null ? {} : { passwordHash: user.passwordHash });
 }
 
-/** Names a password hash without giving it away; its salt makes it unguessable. */
+/** Identifies a password hash without revealing it; its salt makes the mark unguessable. */
 function passwordMark(passwordHash: string | null): string {
   return secretHash(passwordHash ?? '').slice(0, 32);
 }

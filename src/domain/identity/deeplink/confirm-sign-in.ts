@@ -6,8 +6,7 @@ import { peekSignIn, storeLinked, takeSignIn } from './stored-sign-in.ts';
 export type Confirmation = 'confirmed' | 'gone' | 'not_allowed';
 
 /**
- * The messenger user said yes: the pending sign-in becomes his, once (spec 01 section 3, H19). Said again by the same user it is no
- * second confirmation.
+ * Confirms a pending sign-in for a messenger user, once (spec 01 section 3, H19). A repetition by the same user changes nothing.
  */
 export async function confirmSignIn(app: App, token: string, messengerId: number): Promise<Confirmation> {
   const user = await findByMessengerId(app.db, messengerId);
@@ -19,7 +18,7 @@ export async function confirmSignIn(app: App, token: string, messengerId: number
     const taken = await takeSignIn(t, token);
     if (!taken) return 'gone';
     if (taken.status === 'linked') {
-      // Confirmed by somebody a moment ago: put back what was his.
+      // Confirmed by a concurrent request: restore its entry.
       await storeLinked(t, token, taken);
       return taken.messenger_id === messengerId ? 'confirmed' : 'gone';
     }

@@ -34,19 +34,19 @@ export async function handleBotUpdate(app: App, update: SignInUpdate): Promise<v
   await (update.kind === 'message' ? answerStart(app, update) : answerButton(app, update));
 }
 
-/** `/start webauth_{token}`: shows who asks, from where and when, with Yes and No (spec 01 section 5.4, H19). */
+/** `/start webauth_{token}`: shows time, address and device of the request, with Yes and No (spec 01 section 5.4, H19). */
 async function answerStart(app: App, message: BotMessage): Promise<void> {
   const token = message.startParameter?.slice(START.length) ?? '';
   const messengerId = message.from.messengerId;
-  // In a group everybody would see the question, and anybody could press.
+  // In a group everybody would see the question and could answer it.
   if (!isSignInToken(token) || message.chatId !== messengerId) return;
   const user = await findByMessengerId(app.db, messengerId);
   const language = user?.language ?? message.from.languageCode;
-  const say = (key: TextKey) => reach(app, () => app.ports.messenger.sendMessage(messengerId, htmlText(language, key)));
-  if (!user || user.status === 'deleted') return say('messages.sign_in_register_first');
+  const reply = (key: TextKey) => deliver(app, () => app.ports.messenger.sendMessage(messengerId, htmlText(language, key)));
+  if (!user || user.status === 'deleted') return reply('messages.sign_in_register_first');
   const pending = await peekSignIn(app, token);
-  if (pending?.status !== 'pending') return say('messages.sign_in_expired');
-  await reach(app, () =>
+  if (pending?.status !== 'pending') return reply('messages.sign_in_expired');
+  await deliver(app, () =>
     app.ports.messenger.sendMessage(messengerId, promptText(language, pending), [
       [
         { text: text(language, 'messages.sign_in_yes'), callbackData: `${CONFIRM}${token}` },
@@ -69,9 +69,9 @@ async function answerButton(app: App, callback: BotCallback): Promise<void> {
   const user = await findByMessengerId(app.db, callback.fromMessengerId);
   const key = callback.data === DENY ? 'messages.sign_in_denied' : await confirm(app, callback);
   const { chatId, messageId } = callback;
-  await reach(app, () => app.ports.messenger.answerCallback(callback.queryId, text(user?.language, key)));
-  // The question is answered; left standing, its buttons would only lead nowhere.
-  if (chatId !== null && messageId !== null) await reach(app, () => app.ports.messenger.deleteMessage(chatId, messageId));
+  await deliver(app, () => app.ports.messenger.answerCallback(callback.queryId, text(user?.language, key)));
+  // The question is answered, so its buttons have no further use.
+  if (chatId !== null && messageId !== null) await deliver(app, () => app.ports.messenger.deleteMessage(chatId, messageId));
 }
 
 async function confirm(app: App, callback: BotCallback): Promise<TextKey> {
@@ -86,8 +86,8 @@ async function confirm(app: App, callback: BotCallback): Promise<TextKey> {
   }
 }
 
-/** A person who cannot be reached, or a question too old to be answered, ends it; a messenger that is down does not. */
-async function reach(app: App, call: () => Promise<unknown>): Promise<void> {
+/** A failure that a retry cannot mend (a blocked bot, a question too old to be answered) is logged; any other is thrown for the queue. */
+async function deliver(app: App, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
   } catch (error) {

@@ -6,13 +6,13 @@ import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { peekSignIn, takeSignIn } from './stored-sign-in.ts';
 
 /**
- * Asks whether a sign-in has been confirmed in the bot; the first who asks after that gets the session (spec 01 section 5.4).
+ * Asks whether a sign-in has been confirmed in the bot; the first poll after that gets the session (spec 01 section 5.4).
  * @throws AppError 202 'Waiting for confirmation' | 410 | 500 'Invalid token data' | 401 'User not found' | 403 'Account is deactivated'
  */
 export async function pollDeepLink(app: App, token: string): Promise<SignIn> {
   const seen = await peekSignIn(app, token);
   if (!seen) throw refuse('sign_in_gone', 410, 'Token expired or not found');
-  // An error by its shape only: the contract's answer to a poll that comes too early.
+  // No failure: the contract answers a poll before the confirmation with 202 and a detail.
   if (seen.status === 'pending') throw refuse('sign_in_pending', 202, 'Waiting for confirmation');
   if (seen.status !== 'linked') throw refuse('sign_in_state_invalid', 410, 'Invalid token state');
   const taken = await takeSignIn(app, token);

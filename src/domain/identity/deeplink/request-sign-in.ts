@@ -17,7 +17,7 @@ export interface DeepLink {
 
 /**
  * Begins a sign-in that is confirmed in the messenger's bot (spec 01 section 5.4).
- * @param client what the person is shown before confirming
+ * @param client shown to the user before the confirmation
  * @throws AppError 503 'Service temporarily unavailable' | 503 'Bot not configured'
  */
 export async function requestDeepLink(app: App, client: { ip: string | null; device: string | null }): Promise<DeepLink> {

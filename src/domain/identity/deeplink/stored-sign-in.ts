@@ -5,14 +5,14 @@ import { peek, put, take } from '../../../core/short-lived.ts';
 
 export const PENDING_SECONDS = 300;
 const LINKED_SECONDS = 120;
-/** Shortest token that the bot listens to, longest that fits a button. */
+/** The shortest token that the bot accepts, and the longest that fits into a button. */
 const TOKEN = /^[A-Za-z0-9_-]{16,48}$/;
 
 export interface PendingSignIn {
   status: 'pending';
   /** ISO 8601, UTC. */
   created_at: string;
-  /** Who asked, shown before the confirmation (spec 01 H19); null = not known. */
+  /** Client of the request, shown before the confirmation (spec 01 H19); null = unknown. */
   ip: string | null;
   device: string | null;
 }
@@ -36,7 +36,7 @@ export async function storePending(app: App, token: string, entry: PendingSignIn
   await put(app, keyOf(token), entry, PENDING_SECONDS);
 }
 
-/** In the transaction that took the pending entry. */
+/** Call in the transaction that took the pending entry. */
 export async function storeLinked(t: App, token: string, entry: LinkedSignIn): Promise<void> {
   await put(t, keyOf(token), entry, LINKED_SECONDS);
 }

@@ -18,11 +18,11 @@ import {
   newChangeCode,
   newVerificationSecret,
 } from './mail-secrets.ts';
-import { askForPanelImport } from './panel-import.ts';
+import { requestPanelImport } from './panel-import.ts';
 import {
   applyEmailChange,
   clearEmailChange,
-  countEmailChangeTry,
+  countEmailChangeAttempt,
   findEmailChange,
   lockEmailChange,
   setEmailChange,
@@ -30,14 +30,14 @@ import {
 } from './repo.ts';
 import { changeCodeHash, checkEmailAddress, maskedAddress } from './rules.ts';
 
-/** Wrong codes after which the change must be asked for anew (spec 01 H9). */
-const MAX_TRIES = 5;
+/** Wrong codes after which the change must be requested again (spec 01 H9). */
+const MAX_ATTEMPTS = 5;
 
 export interface EmailChangeRequested {
   newEmail: string;
-  /** True: an unverified address was replaced at once, a link went to the new one. False: a code waits to be entered. */
+  /** True: an unverified address was replaced at once, a link went to the new one. False: a code was mailed. */
   isReplaced: boolean;
-  /** Minutes the code lives; 0 when replaced. */
+  /** Minutes until the code expires; 0 when replaced. */
   expiresInMinutes: number;
 }
 
@@ -81,7 +81,7 @@ async function replaceUnverified(app: App, user: UserRecord, newEmail: string): 
   try {
     await inTransaction(app, async (t) => {
       const isSet = await setUnverifiedEmail(t.db, user.id, newEmail, null, secret, t.clock.now());
-      // Verified by the old address's link a moment ago: asking again takes the way with a code.
+      // The old address was verified a moment ago: the next request gets a code.
       if (!isSet) throw refuse('email_just_verified', 409, 'Your email has just been verified. Please try again.');
       await forgetSessionUser(t, user.id);
       if (secret) await mailVerification(t, user, newEmail, secret);
@@ -93,14 +93,14 @@ async function replaceUnverified(app: App, user: UserRecord, newEmail: string): 
 }
 
 /**
- * Enters the code from the new address (spec 01 section 5.2). Tries are counted under the row lock; the fifth wrong one ends the
+ * Enters the code from the new address (spec 01 section 5.2). Attempts are counted under the row lock; the fifth wrong one ends the
  * change (H9). Refusals that clear the change commit before they are thrown.
  * @returns the new address
  * @throws AppError 400 with the reasons of the table
  */
 export async function confirmEmailChange(app: App, actor: UserActor, code: string): Promise<string> {
   try {
-    const outcome = await inTransaction(app, (t) => judgeCode(t, actor.userId, code));
+    const outcome = await inTransaction(app, (t) => checkCode(t, actor.userId, code));
     if ('refusal' in outcome) throw outcome.refusal;
     return outcome.newEmail;
   } catch (error) {
@@ -110,18 +110,18 @@ export async function confirmEmailChange(app: App, actor: UserActor, code: strin
   }
 }
 
-async function judgeCode(t: App, userId: number, code: string): Promise<{ newEmail: string } | { refusal: AppError }> {
+async function checkCode(t: App, userId: number, code: string): Promise<{ newEmail: string } | { refusal: AppError }> {
   const now = t.clock.now();
   const change = await lockEmailChange(t.db, userId);
   if (!change) return { refusal: noPendingChange() };
-  const { newEmail } = change;
-  if (!change.expiresAt || change.expiresAt < now) {
+  const newEmail = change.emailChangeNew;
+  if (!change.emailChangeExpires || change.emailChangeExpires < now) {
     await clearEmailChange(t.db, userId);
     return { refusal: refuse('email_code_expired', 400, 'Verification code has expired') };
   }
-  if (changeCodeHash(userId, newEmail, code) !== change.codeHash) {
-    if (change.attempts + 1 >= MAX_TRIES) await clearEmailChange(t.db, userId);
-    else await countEmailChangeTry(t.db, userId);
+  if (changeCodeHash(userId, newEmail, code) !== change.emailChangeCodeHash) {
+    if (change.emailChangeAttempts + 1 >= MAX_ATTEMPTS) await clearEmailChange(t.db, userId);
+    else await countEmailChangeAttempt(t.db, userId);
     return { refusal: refuse('email_code_invalid', 400, 'Invalid verification code') };
   }
   const owner = await findByEmail(t.db, newEmail);
@@ -132,8 +132,8 @@ async function judgeCode(t: App, userId: number, code: string): Promise<{ newEma
   const user = await findById(t.db, userId);
   await applyEmailChange(t.db, userId, newEmail, now);
   await forgetSessionUser(t, userId);
-  // Nothing is imported by a change (spec 01 section 5.5), but whoever is at the panel is known there by the old address.
-  if (user?.vpnpanelUuid) await askForPanelImport(t, userId);
+  // A change imports nothing (spec 01 section 5.5), but a panel user must get the new address.
+  if (user?.vpnpanelUuid) await requestPanelImport(t, userId);
   if (user?.email) await mailAddressChanged(t, user, user.email, maskedAddress(newEmail));
   return { newEmail };
 }
@@ -143,11 +143,11 @@ export async function cancelEmailChange(app: App, actor: UserActor): Promise<voi
   if (!(await clearEmailChange(app.db, actor.userId))) throw noPendingChange();
 }
 
-/** The change that waits for its code, null when there is none or its time is over. */
+/** The change that waits for its code, null when there is none or it has expired. */
 export async function readEmailChange(app: App, actor: UserActor): Promise<{ newEmail: string; expiresAt: Date } | null> {
   const change = await findEmailChange(app.db, actor.userId);
-  if (!change?.expiresAt || change.expiresAt < app.clock.now()) return null;
-  return { newEmail: change.newEmail, expiresAt: change.expiresAt };
+  if (!change?.emailChangeExpires || change.emailChangeExpires < app.clock.now()) return null;
+  return { newEmail: change.emailChangeNew, expiresAt: change.emailChangeExpires };
 }
 
 function noPendingChange() {

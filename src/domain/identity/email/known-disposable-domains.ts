@@ -1,4 +1,4 @@
-/** Well-known providers of throw-away mail boxes (spec 01 section 2.6): what counts until the published list has been fetched. */
+/** Well-known providers of disposable mail boxes (spec 01 section 2.6), used until the published list has been fetched. */
 export const KNOWN_DISPOSABLE_DOMAINS: ReadonlySet<string> = new Set([
   '10minutemail.com',
   '10minutemail.net',

@@ -15,8 +15,8 @@ import { setUnverifiedEmail } from './repo.ts';
 import { checkEmailAddress } from './rules.ts';
 
 /**
- * Gives the caller's account an e-mail and a password (spec 01 section 5.2). A password it had before ends with its sessions (H8).
- * @returns the stored address, and whether a link was needed to prove it
+ * Gives the caller's account an e-mail and a password (spec 01 section 5.2). A former password becomes void, together with its sessions (H8).
+ * @returns the stored address, and whether it must be verified by a link
  * @throws AppError 400 disposable | 400 'This email is already registered' | 400 'You already have a verified email' | 429
  */
 export async function linkEmail(

@@ -8,7 +8,7 @@ import type { UserRecord } from '../types.ts';
 import type { MailedSecret } from './repo.ts';
 import { cabinetLink, changeCodeHash } from './rules.ts';
 
-/** Links and codes that prove a mail box; the text goes into the mail alone, its hash into the database (spec 01 H11). */
+/** Links and codes that verify an address; the mail has the text, the database its hash (spec 01 H11). */
 
 const SECRET_BYTES = 32;
 const SENDS = 3;
@@ -25,12 +25,12 @@ export async function limitMails(app: App, userId: number, kind: 'verification' 
   await limitOrRefuse(app, `mail:${kind}:${userId}`, SENDS, SENDS_WINDOW_SECONDS);
 }
 
-/** 64 hex characters that live CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS. */
+/** 64 hex characters, valid for CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS. */
 export function newVerificationSecret(app: App): NewSecret {
   return newLinkSecret(app, app.settings.get('CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS'));
 }
 
-/** 64 hex characters that live CABINET_PASSWORD_RESET_EXPIRE_HOURS. */
+/** 64 hex characters, valid for CABINET_PASSWORD_RESET_EXPIRE_HOURS. */
 export function newResetSecret(app: App): NewSecret {
   return newLinkSecret(app, app.settings.get('CABINET_PASSWORD_RESET_EXPIRE_HOURS'));
 }
@@ -40,7 +40,7 @@ function newLinkSecret(app: App, hours: number): NewSecret {
   return { text, hash: secretHash(text), expiresAt: addMs(app.clock.now(), Math.max(1, hours) * HOUR_MS) };
 }
 
-/** Minutes that a change code lives. */
+/** Minutes that a change code is valid. */
 export function changeCodeMinutes(app: App): number {
   return Math.max(1, app.settings.get('CABINET_EMAIL_CHANGE_CODE_EXPIRE_MINUTES'));
 }
@@ -91,7 +91,7 @@ export async function mailChangeCode(t: App, user: Recipient, to: string, secret
   });
 }
 
-/** Tells the address that was the user's until now (spec 01 H9). */
+/** Notifies the user's former address (spec 01 H9). */
 export async function mailAddressChanged(t: App, user: Recipient, oldEmail: string, newEmail: string): Promise<void> {
   await sendMail(t, {
     to: oldEmail,

@@ -17,14 +17,14 @@ export interface Registration {
   email: string;
   /** 8 to 128 characters. */
   password: string;
-  firstName: string | null;
+  firstName?: string | null | undefined;
   language: string;
-  referralCode: string | null;
+  referralCode?: string | null | undefined;
 }
 
 /**
  * Creates an account with e-mail and password and mails the verification link (spec 01 section 5.2). With verification switched off
- * the account may sign in at once, but its address still counts as unproved (H1).
+ * the account may sign in at once, but its address still counts as unverified (H1).
  * @returns the new account, the stored address, and whether it must be verified before the first sign-in
  * @throws AppError 403 when e-mail sign-in is off | 400 'Disposable email addresses are not allowed' | 400 'This email is already registered'
  */
@@ -42,14 +42,14 @@ export async function registerAccount(
   await refuseDisposable(app, email);
   if (await findByEmail(app.db, email)) throw emailTaken();
   const requiresVerification = app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED') && !isTest;
-  const referredById = await resolveReferrer(app, request.referralCode, { messengerId: null, email });
+  const referredById = await resolveReferrer(app, request.referralCode ?? null, { messengerId: null, email });
   const passwordHash = await hashPassword(request.password);
   const userId = await inTransaction(app, async (t) => {
     const user = await createUser(t, {
       authType: 'email',
       messengerId: null,
       username: null,
-      firstName: request.firstName,
+      firstName: request.firstName ?? null,
       lastName: null,
       email,
       emailVerified: isTest,

@@ -1,19 +1,20 @@
+import { columns, type RowOf, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { UserStatus } from '../types.ts';
 
-/** A secret that was mailed: its hash and its end. Null = the address needs no proof now. */
+/** Hash and expiry of a mailed secret. */
 export interface MailedSecret {
   hash: string;
   expiresAt: Date;
 }
 
-/** Everything that was sent to an address dies with it. */
+/** Everything that was mailed to an address becomes void with it. */
 const FORGET_OLD_ADDRESS = `password_reset_token_hash = NULL, password_reset_expires = NULL,
   email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL, email_change_attempts = 0`;
 
 /**
- * Gives an active user an address that is not proved yet.
+ * Sets an unverified address of an active user.
  * @param passwordHash null = the password stays
+ * @param secret null = the address needs no verification
  * @returns false when the user has a verified address by now
  */
 export async function setUnverifiedEmail(
@@ -33,7 +34,7 @@ export async function setUnverifiedEmail(
   return rows.length > 0;
 }
 
-/** A new verification link for the address the user has now; the old one is void. @returns false when there is nothing to verify */
+/** A new verification link for the present address; the old one becomes void. @returns false when there is nothing to verify */
 export async function setVerificationSecret(
   db: Db,
   userId: number,
@@ -49,7 +50,7 @@ export async function setVerificationSecret(
   return rows.length > 0;
 }
 
-/** Spends a verification link: of two requests at once, one gets the user. */
+/** Uses up a verification link: of two concurrent requests one gets the user. */
 export async function spendVerificationSecret(db: Db, hash: string, now: Date): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
     `UPDATE users SET email_verified = true, email_verified_at = $2::timestamptz, email_verification_token_hash = NULL,
@@ -60,25 +61,23 @@ export async function spendVerificationSecret(db: Db, hash: string, now: Date): 
   return row?.id ?? null;
 }
 
-export interface SecretHolder {
-  status: UserStatus;
-  expiresAt: Date | null;
-}
+/** The account that a mailed secret belongs to. */
+export type SecretAccount = Pick<Rows['User'], 'status'> & { expiresAt: Date | null };
 
-export async function findVerificationHolder(db: Db, hash: string): Promise<SecretHolder | null> {
-  return findHolder(db, 'email_verification_token_hash', 'email_verification_expires', hash);
-}
-
-export async function findResetHolder(db: Db, hash: string): Promise<SecretHolder | null> {
-  return findHolder(db, 'password_reset_token_hash', 'password_reset_expires', hash);
-}
-
-async function findHolder(db: Db, hashColumn: string, expiryColumn: string, hash: string): Promise<SecretHolder | null> {
-  const [row] = await db.sql<{ status: UserStatus; expiresAt: Date | null }>(
-    `SELECT status, ${expiryColumn} AS expires_at FROM users WHERE ${hashColumn} = $1`,
+export async function findVerificationAccount(db: Db, hash: string): Promise<SecretAccount | null> {
+  const [row] = await db.sql<SecretAccount>(
+    'SELECT status, email_verification_expires AS expires_at FROM users WHERE email_verification_token_hash = $1',
     [hash],
   );
-  return row ? { status: row.status, expiresAt: row.expiresAt } : null;
+  return row ?? null;
+}
+
+export async function findResetAccount(db: Db, hash: string): Promise<SecretAccount | null> {
+  const [row] = await db.sql<SecretAccount>(
+    'SELECT status, password_reset_expires AS expires_at FROM users WHERE password_reset_token_hash = $1',
+    [hash],
+  );
+  return row ?? null;
 }
 
 export async function setResetSecret(db: Db, userId: number, email: string, secret: MailedSecret, now: Date): Promise<void> {
@@ -89,7 +88,7 @@ export async function setResetSecret(db: Db, userId: number, email: string, secr
   );
 }
 
-/** Spends a reset link: new password, and the address counts as proved, for the link was sent there. `isFirstProof`: by this alone. */
+/** Uses up a reset link: sets the password and marks the address verified, because the link was sent there. */
 export async function spendResetSecret(
   db: Db,
   hash: string,
@@ -102,40 +101,27 @@ export async function spendResetSecret(
        email_verification_expires = NULL, email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL,
        updated_at = $3::timestamptz
      WHERE password_reset_token_hash = $1 AND password_reset_expires >= $3::timestamptz AND status = 'active'
-     RETURNING id, email, email_verified_at = $3::timestamptz AS "isFirstProof"`,
+     RETURNING id, email, email_verified_at = $3::timestamptz AS is_first_proof`,
     [hash, passwordHash, now],
   );
   return row ?? null;
 }
 
-export interface PendingEmailChange {
-  newEmail: string;
-  codeHash: string | null;
-  expiresAt: Date | null;
-  attempts: number;
-}
+const CHANGE = columns('User', ['emailChangeNew', 'emailChangeCodeHash', 'emailChangeExpires', 'emailChangeAttempts']);
+
+/** A change of the address that waits for its code. */
+export type PendingEmailChange = RowOf<typeof CHANGE> & { emailChangeNew: string };
 
 async function findChange(db: Db, userId: number, lock: string): Promise<PendingEmailChange | null> {
-  const [row] = await db.sql<{
-    emailChangeNew: string | null;
-    emailChangeCodeHash: string | null;
-    emailChangeExpires: Date | null;
-    emailChangeAttempts: number;
-  }>(
-    `SELECT email_change_new, email_change_code_hash, email_change_expires, email_change_attempts FROM users WHERE id = $1::int ${lock}`,
+  const [row] = await db.sql<PendingEmailChange>(
+    `SELECT ${CHANGE.of()} FROM users WHERE id = $1::int AND email_change_new IS NOT NULL ${lock}`,
     [userId],
   );
-  if (!row?.emailChangeNew) return null;
-  return {
-    newEmail: row.emailChangeNew,
-    codeHash: row.emailChangeCodeHash,
-    expiresAt: row.emailChangeExpires,
-    attempts: row.emailChangeAttempts,
-  };
+  return row ?? null;
 }
 
 export const findEmailChange = (db: Db, userId: number) => findChange(db, userId, '');
-/** Locks the user's row, so that tries are counted one after the other. */
+/** Locks the user's row, so that attempts are counted one after the other. */
 export const lockEmailChange = (db: Db, userId: number) => findChange(db, userId, 'FOR UPDATE');
 
 export async function setEmailChange(db: Db, userId: number, newEmail: string, secret: MailedSecret, now: Date): Promise<void> {
@@ -156,11 +142,11 @@ export async function clearEmailChange(db: Db, userId: number): Promise<boolean>
   return rows.length > 0;
 }
 
-export async function countEmailChangeTry(db: Db, userId: number): Promise<void> {
+export async function countEmailChangeAttempt(db: Db, userId: number): Promise<void> {
   await db.sql('UPDATE users SET email_change_attempts = email_change_attempts + 1 WHERE id = $1::int RETURNING id', [userId]);
 }
 
-/** The new address is the user's own and proved: the code came from there. */
+/** Sets the new address as verified: the code came from there. */
 export async function applyEmailChange(db: Db, userId: number, newEmail: string, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET email = $2, email_verified = true, email_verified_at = $3::timestamptz, email_verification_token_hash = NULL,

@@ -9,8 +9,8 @@ import { findByEmail } from '../repo.ts';
 import { normaliseEmail, secretHash } from '../rules.ts';
 import { closeAllSessions } from '../sessions/refresh-session.ts';
 import { mailReset, newResetSecret } from './mail-secrets.ts';
-import { askForPanelImport } from './panel-import.ts';
-import { findResetHolder, setResetSecret, spendResetSecret } from './repo.ts';
+import { requestPanelImport } from './panel-import.ts';
+import { findResetAccount, setResetSecret, spendResetSecret } from './repo.ts';
 import { accountLimitKey } from './sign-in-with-password.ts';
 
 const MAX_EMAIL_LENGTH = 255;
@@ -18,7 +18,7 @@ const SENDS = 3;
 const SENDS_WINDOW_SECONDS = 600;
 
 /**
- * Asks for a reset link. Whether the account exists is looked at later, by the job, so that every address costs the same here
+ * Requests a reset link. The job checks later whether the account exists, so that every address takes the same time here
  * (spec 01 H10).
  */
 export async function requestPasswordReset(app: App, email: string): Promise<void> {
@@ -28,8 +28,8 @@ export async function requestPasswordReset(app: App, email: string): Promise<voi
 }
 
 /**
- * Mails the link where there is an account that can use it: a verified address, or an unverified one that the account was created
- * with; completing the reset then proves it (spec 01 section 5.2, H1).
+ * Mails the link if there is an account that can use it: with a verified address, or an unverified one that the account was created
+ * with; completing the reset then verifies it (spec 01 section 5.2, H1).
  */
 export async function mailPasswordReset(app: App, email: string): Promise<void> {
   const user = await findByEmail(app.db, email);
@@ -45,24 +45,24 @@ export async function mailPasswordReset(app: App, email: string): Promise<void> 
 }
 
 /**
- * Spends a reset link: sets the password, proves the address, ends every session (spec 01 section 5.2, H8, H11).
+ * Uses up a reset link: sets the password, verifies the address, ends every session (spec 01 section 5.2, H8, H11).
  * @throws AppError 400 'Invalid reset token' | 400 'Reset token has expired' | 403 'User account is not active'
  */
 export async function resetPassword(app: App, request: { token: string; password: string }): Promise<void> {
   const hash = secretHash(request.token);
-  const holder = await findResetHolder(app.db, hash);
-  if (!holder) throw invalidToken();
-  if (!holder.expiresAt || holder.expiresAt < app.clock.now()) {
+  const account = await findResetAccount(app.db, hash);
+  if (!account) throw invalidToken();
+  if (!account.expiresAt || account.expiresAt < app.clock.now()) {
     throw refuse('reset_token_expired', 400, 'Reset token has expired');
   }
-  if (holder.status !== 'active') throw userNotActive();
+  if (account.status !== 'active') throw userNotActive();
   const passwordHash = await hashPassword(request.password);
   const user = await inTransaction(app, async (t) => {
     const spent = await spendResetSecret(t.db, hash, passwordHash, t.clock.now());
     if (!spent) throw invalidToken();
     await closeAllSessions(t, spent.id);
     await forgetSessionUser(t, spent.id);
-    if (spent.isFirstProof) await askForPanelImport(t, spent.id);
+    if (spent.isFirstProof) await requestPanelImport(t, spent.id);
     return spent;
   });
   await clearLimit(app, accountLimitKey(user.email));

@@ -7,7 +7,7 @@ const MAX_EMAIL_LENGTH = 254;
 const RESERVED_ENDINGS: ReadonlySet<string> = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
 /**
- * Refuses what has the form of an address but can be none.
+ * Refuses a text in the form of an address that no mail can be sent to.
  * @param email in lower case
  * @param field name of the body field
  * @throws ValidationError 422
@@ -27,7 +27,7 @@ function addressProblem(email: string, domain: string): string | null {
   return RESERVED_ENDINGS.has(ending) ? 'The part after the @-sign is a special-use or reserved name.' : null;
 }
 
-/** How a change code is stored: bound to its user and address, so that equal codes of two users look different. */
+/** How a change code is stored: bound to its user and address, so that equal codes of two users have different hashes. */
 export function changeCodeHash(userId: number, newEmail: string, code: string): string {
   return secretHash(`${userId}:${newEmail}:${code}`);
 }
@@ -37,7 +37,7 @@ export function cabinetLink(cabinetUrl: string, page: string, token: string): st
   return `${cabinetUrl.replace(/\/+$/, '')}/${page}?token=${token}`;
 }
 
-/** `n***@example.com`: enough for its owner to know it. */
+/** `n***@example.com`: enough for its owner to recognise it. */
 export function maskedAddress(email: string): string {
   return `${email.slice(0, 1)}***${email.slice(email.lastIndexOf('@'))}`;
 }

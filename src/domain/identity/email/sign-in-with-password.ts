@@ -13,15 +13,15 @@ import { isTestEmail, isTestPassword } from './test-account.ts';
 const ATTEMPTS = 10;
 const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
 
-/** Counter of tries for one address, whoever sends them and whether the account exists (spec 01 H12). */
+/** Counter of attempts for one address, from any client and whether or not the account exists (spec 01 H12). */
 export function accountLimitKey(email: string): string {
   return `login:account:${secretHash(email)}`;
 }
 
 /**
- * Signs in with e-mail and password (spec 01 section 5.2). Unknown address, account without password and wrong password are one
- * answer after one and the same work (H10).
- * @throws AppError 401 'Invalid email or password' | 403 | 429 after 10 tries in 15 minutes
+ * Signs in with e-mail and password (spec 01 section 5.2). An unknown address, an account without a password and a wrong password get
+ * the same answer after the same work (H10).
+ * @throws AppError 401 'Invalid email or password' | 403 | 429 after 10 attempts in 15 minutes
  */
 export async function signInWithPassword(app: App, request: { email: string; password: string }): Promise<SignIn> {
   if (!app.settings.get('CABINET_EMAIL_AUTH_ENABLED')) throw emailAuthOff();
@@ -30,8 +30,8 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   const isTest = isTestEmail(app, email);
   if (isTest) await ensureTestAccount(app, email, request.password);
   const user = await findPasswordUser(app.db, email);
-  const isRight = await verifyPassword(request.password, user?.passwordHash ?? null);
-  if (!user?.passwordHash || !isRight) throw unauthorized('credentials_invalid', 'Invalid email or password');
+  const isCorrect = await verifyPassword(request.password, user?.passwordHash ?? null);
+  if (!user?.passwordHash || !isCorrect) throw unauthorized('credentials_invalid', 'Invalid email or password');
   await clearLimit(app, accountLimitKey(email));
   if (!user.emailVerified && !isTest && app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) {
     throw refuse('email_not_verified', 403, 'Please verify your email first');
@@ -40,7 +40,7 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   return openSession(app, user.id, { passwordHash: user.passwordHash });
 }
 
-/** The right password makes the test account on its first use (spec 01 section 2.7). */
+/** Creates the test account when its password is used for the first time (spec 01 section 2.7). */
 async function ensureTestAccount(app: App, email: string, password: string): Promise<void> {
   if (!isTestPassword(app, password) || (await findPasswordUser(app.db, email))) return;
   await createUser(app, {

@@ -8,11 +8,11 @@ import { findById } from '../repo.ts';
 import { secretHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { limitMails, mailVerification, newVerificationSecret } from './mail-secrets.ts';
-import { askForPanelImport } from './panel-import.ts';
-import { findVerificationHolder, setVerificationSecret, spendVerificationSecret } from './repo.ts';
+import { requestPanelImport } from './panel-import.ts';
+import { findVerificationAccount, setVerificationSecret, spendVerificationSecret } from './repo.ts';
 
 /**
- * Spends a verification link and signs its user in (spec 01 section 5.2).
+ * Uses up a verification link and signs its user in (spec 01 section 5.2).
  * @throws AppError 400 'Invalid verification token' | 400 'Verification token has expired' | 403 'User account is not active'
  */
 export async function verifyEmail(app: App, token: string): Promise<SignIn> {
@@ -21,20 +21,20 @@ export async function verifyEmail(app: App, token: string): Promise<SignIn> {
     const spent = await spendVerificationSecret(t.db, hash, t.clock.now());
     if (spent === null) return null;
     await forgetSessionUser(t, spent);
-    await askForPanelImport(t, spent);
+    await requestPanelImport(t, spent);
     return spent;
   });
   if (userId !== null) return openSession(app, userId);
-  const holder = await findVerificationHolder(app.db, hash);
-  if (!holder) throw refuse('verification_token_invalid', 400, 'Invalid verification token');
-  if (!holder.expiresAt || holder.expiresAt < app.clock.now()) {
+  const account = await findVerificationAccount(app.db, hash);
+  if (!account) throw refuse('verification_token_invalid', 400, 'Invalid verification token');
+  if (!account.expiresAt || account.expiresAt < app.clock.now()) {
     throw refuse('verification_token_expired', 400, 'Verification token has expired');
   }
   throw userNotActive();
 }
 
 /**
- * Mails a new verification link; the old one is void (spec 01 section 5.2).
+ * Mails a new verification link; the old one becomes void (spec 01 section 5.2).
  * @throws AppError 400 nothing to verify | 400 'Email verification is disabled' | 503 'Email service is not configured' | 429
  */
 export async function resendVerification(app: App, actor: UserActor): Promise<void> {

@@ -11,13 +11,13 @@ import { stateInvalid } from '../oauth/state.ts';
 import type { OAuthIdentity, OAuthProvider } from '../oauth/types.ts';
 import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 
-/** What came of the wish to link an identity. */
+/** Result of linking an identity. */
 export type LinkOutcome = { kind: 'linked' } | { kind: 'already_linked' } | { kind: 'merge_required'; mergeToken: string };
 
 /**
- * Gives a user the account of a provider that was just proved, under the user's lock (spec 01 section 7). One that belongs to
- * another user makes an offer to merge the two. A way that was begun before all sessions were ended, by a new password for example,
- * leads nowhere, also when that happened while the provider was asked (H8).
+ * Links an account of a provider, whose identity was just proved, to a user under the user's lock (spec 01 section 7). When it belongs to
+ * another user, the result is a merge token for the two. The linking is refused when all sessions were ended since it was begun, by a
+ * new password for example, also during the call to the provider (H8).
  * @throws AppError 400 'Invalid or expired OAuth state' | 400 'User not found' | 403 'User account is not active' (H27) | 400 another account of the provider is linked |
  *   409 'This provider account was just linked to another user'
  */
@@ -41,7 +41,7 @@ export async function bindProviderAccount(
         const offer = { primaryUserId: userId, secondaryUserId: ownerId, provider, providerId };
         return { kind: 'merge_required', mergeToken: await createMergeToken(t, offer) };
       }
-      // Linked in another tab since this way was begun: it must be unlinked on purpose, not replaced in passing.
+      // Linked in another tab meanwhile: the user must unlink it first, it is not replaced silently.
       if (current !== null) throw providerAlreadyLinked();
       await setProviderId(t.db, userId, provider, providerId, t.clock.now());
       await forgetSessionUser(t, userId);

@@ -9,26 +9,18 @@ import { createMergeToken, type MergeOffer } from '../merge-tokens.ts';
 import { proveIdToken } from '../messenger/prove-id-token.ts';
 import { lockUserById } from '../oauth/repo.ts';
 import type { WidgetData } from '../ports.ts';
-import { findById, findByMessengerId } from '../repo.ts';
+import { findById, findByMessengerId, type MessengerAccount, setMessengerAccount } from '../repo.ts';
 import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
 import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import type { LinkOutcome } from './bind-identity.ts';
-import { setMessengerAccount } from './repo.ts';
 
 /** What the messenger signed: mini-app data, an OpenID Connect token or the login widget's fields. */
 export type MessengerProof = { initData: string } | { idToken: string } | { widget: WidgetData };
 
-interface Proved {
-  messengerId: number;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-}
-
 /**
- * Gives the caller's account the messenger account that was just proved; empty names are filled (spec 01 section 7). One that belongs
- * to another user makes an offer to merge the two.
- * @throws AppError 400 'Messenger is already linked to your account' | 400 or 401 for a proof that is none | 403 | 503 |
+ * Links a messenger account, proved by signed data, to the caller's account and fills empty names (spec 01 section 7). When it belongs to
+ * another user, the result is a merge token for the two accounts.
+ * @throws AppError 400 'Messenger is already linked to your account' | 400 or 401 for an invalid proof | 403 | 503 |
  *   409 'This Messenger account was just linked to another user'
  */
 export async function linkMessenger(app: App, actor: UserActor, proof: MessengerProof): Promise<LinkOutcome> {
@@ -45,11 +37,11 @@ export async function linkMessenger(app: App, actor: UserActor, proof: Messenger
   }
 }
 
-async function bind(t: App, userId: number, proved: Proved, begunAt: Date): Promise<LinkOutcome> {
+async function bind(t: App, userId: number, proved: MessengerAccount, begunAt: Date): Promise<LinkOutcome> {
   const user = await lockUserById(t.db, userId);
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
-  // The session may have been ended while the proof was looked at (spec 01 H8).
+  // The session may have been closed while the proof was being checked (spec 01 H8).
   if (await haveSessionsEndedSince(t, [userId], begunAt)) throw unauthorized('session_ended', 'Invalid or expired token');
   if (user.messengerId !== null) throw alreadyLinked();
   const owner = await findByMessengerId(t.db, proved.messengerId);
@@ -62,23 +54,26 @@ async function bind(t: App, userId: number, proved: Proved, begunAt: Date): Prom
     };
     return { kind: 'merge_required', mergeToken: await createMergeToken(t, offer) };
   }
-  await setMessengerAccount(t.db, userId, {
+  const account = {
     messengerId: proved.messengerId,
     username: user.username ?? cleanName(proved.username),
     firstName: user.firstName ?? cleanName(proved.firstName),
     lastName: user.lastName ?? cleanName(proved.lastName),
-    now: t.clock.now(),
-  });
+  };
+  await setMessengerAccount(t.db, userId, account, t.clock.now());
   await forgetSessionUser(t, userId);
   return { kind: 'linked' };
 }
 
-async function prove(app: App, proof: MessengerProof): Promise<Proved> {
+async function prove(app: App, proof: MessengerProof): Promise<MessengerAccount> {
   const { messengerIdentity } = app.ports;
   if ('idToken' in proof) return proveIdToken(app, proof.idToken);
   if ('initData' in proof) {
     const identity = messengerIdentity.verifyInitData(proof.initData, INIT_DATA_MAX_AGE_SECONDS);
-    if (identity?.messengerId) return { ...identity, messengerId: identity.messengerId };
+    if (identity?.messengerId) {
+      const { messengerId, username, firstName, lastName } = identity;
+      return { messengerId, username, firstName, lastName };
+    }
     throw refuse('init_data_invalid', 400, 'Invalid or expired Messenger initData');
   }
   const { widget } = proof;

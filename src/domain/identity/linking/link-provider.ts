@@ -10,7 +10,7 @@ import { findById } from '../repo.ts';
 import { bindProviderAccount, type LinkOutcome, linkedUserNotFound, providerAlreadyLinked } from './bind-identity.ts';
 
 /**
- * Begins to link an account of a provider to the caller; the state remembers whose it is (spec 01 section 7).
+ * Begins to link an account of a provider to the caller; the state contains the user's id (spec 01 section 7).
  * @throws AppError 400 'Provider is already linked to your account' | 400 'Requested OAuth provider is not available'
  */
 export async function startLinking(app: App, actor: UserActor, provider: OAuthProvider): Promise<OAuthStart> {
@@ -21,7 +21,7 @@ export async function startLinking(app: App, actor: UserActor, provider: OAuthPr
 }
 
 /**
- * Ends linking in the session that began it (spec 01 section 7).
+ * Completes linking in the session that began it (spec 01 section 7).
  * @throws AppError 400 with the reasons of sections 6 and 7 | 403 | 409
  */
 export async function completeLinking(
@@ -41,9 +41,9 @@ export async function completeLinking(
 }
 
 /**
- * Ends linking in a browser that has no session: the state is the credential (spec 01 section 7). The provider's own page shows which
- * account is about to be linked: each is asked to let the visitor choose or confirm.
- * @param request `provider` null = the one that the state names
+ * Completes linking in a browser without a session: the state is the credential (spec 01 section 7). The provider's page shows which
+ * account will be linked: every provider is requested to let the user choose or confirm it.
+ * @param request `provider` null = that of the state
  * @throws AppError 400 with the reasons of section 7 | 403 'User account is not active' | 409
  */
 export async function completeLinkingByState(

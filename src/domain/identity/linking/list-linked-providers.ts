@@ -11,7 +11,7 @@ export interface LinkedProvider {
   identifier: string | null;
 }
 
-/** Ways in that the cabinet offers, and the caller's own account behind each (spec 01 section 7). */
+/** Sign-in methods of the cabinet, and the caller's own account of each (spec 01 section 7). */
 export async function listLinkedProviders(app: App, actor: UserActor): Promise<LinkedProvider[]> {
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();

@@ -11,8 +11,8 @@ import { authMethods, canSignInByEmail } from '../rules.ts';
 import type { UserRecord } from '../types.ts';
 
 /**
- * Takes an account of a provider off the caller's account, under its lock: of two unlinkings at once the second sees what the first
- * left (spec 01 section 7).
+ * Unlinks an account of a provider from the caller's account, under its lock: the second of two concurrent requests sees the result of
+ * the first (spec 01 section 7).
  * @throws AppError 400 'Provider is not linked to your account' | 400 'Cannot unlink last authentication method'
  */
 export async function unlinkProvider(app: App, actor: UserActor, provider: OAuthProvider): Promise<void> {
@@ -23,14 +23,14 @@ export async function unlinkProvider(app: App, actor: UserActor, provider: OAuth
     if (linkedId(user, provider) === null) {
       throw refuse('provider_not_linked', 400, 'Provider is not linked to your account');
     }
-    if (waysIn(t, user) <= 1) throw refuse('last_auth_method', 400, 'Cannot unlink last authentication method');
+    if (usableMethods(t, user) <= 1) throw refuse('last_auth_method', 400, 'Cannot unlink last authentication method');
     await setProviderId(t.db, user.id, provider, null, t.clock.now());
     await forgetSessionUser(t, user.id);
   });
 }
 
-/** Ways into the account that work now; an e-mail counts only if it lets its owner in (spec 01 H21). */
-function waysIn(app: App, user: UserRecord): number {
+/** Number of sign-in methods that can be used now; an e-mail counts only if its owner can sign in with it (spec 01 H21). */
+function usableMethods(app: App, user: UserRecord): number {
   const byEmail =
     app.settings.get('CABINET_EMAIL_AUTH_ENABLED') &&
     canSignInByEmail(user, app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED'));

@@ -9,16 +9,16 @@ import type { ProvedMessengerUser } from '../sign-in-with-messenger.ts';
 const MIN_GUARD_SECONDS = 60;
 
 /**
- * Proves who an OpenID Connect token of the messenger speaks of; every token counts once, for sign-in and linking together (spec 01
+ * Reads the messenger user of an OpenID Connect token; every token is accepted once, for sign-in and linking together (spec 01
  * sections 1.3, 3 and 5.1). May fetch the issuer's keys: never in a transaction.
- * @throws AppError 400 'Messenger OIDC is not configured' | 401 with the reasons of section 5.1 | 503 keys cannot be read
+ * @throws AppError 400 'Messenger OIDC is not configured' | 401 with the reasons of section 5.1 | 503 when the keys cannot be read
  */
 export async function proveIdToken(app: App, idToken: string): Promise<ProvedMessengerUser> {
   const { messengerIdentity } = app.ports;
   if (!messengerIdentity.isOidcEnabled()) throw refuse('oidc_not_configured', 400, 'Messenger OIDC is not configured');
   const identity = await messengerIdentity.verifyIdToken(idToken);
   if (!identity) throw tokenInvalid();
-  // To the end of the token's life, longer than the 600 s of spec 01 section 1.3: no token may outlive the memory of its use.
+  // Until the token expires, longer than the 600 s of spec 01 section 1.3: otherwise it could be used again.
   const secondsLeft = Math.ceil((identity.expiresAt.getTime() - app.clock.now().getTime()) / SECOND_MS);
   const guardSeconds = Math.max(secondsLeft, MIN_GUARD_SECONDS);
   const isFirstUse = await putIfAbsent(app, `oidc_token:${signedPartHash(idToken)}`, { used: true }, guardSeconds);

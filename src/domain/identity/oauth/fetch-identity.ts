@@ -5,7 +5,7 @@ import { providerUnavailable } from './state.ts';
 import type { OAuthCallback, OAuthIdentity, OAuthProvider, OAuthSecrets } from './types.ts';
 
 /**
- * Trades the provider's code for the identity behind it. Goes outside: never in a transaction.
+ * Exchanges the provider's code for the user's identity. An outside call: never in a transaction.
  * @throws AppError 400 not available | 'Failed to exchange authorization code' | 'Failed to fetch user information from provider'
  */
 export async function fetchOAuthIdentity(
@@ -19,7 +19,7 @@ export async function fetchOAuthIdentity(
     return await app.ports.oauth.fetchIdentity(provider, callback, secrets);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    app.log.warn({ provider, reason: error.message }, 'a sign-in over a provider broke off');
+    app.log.warn({ provider, reason: error.message }, 'a sign-in over a provider failed');
     throw error.step === 'exchange'
       ? refuse('oauth_exchange_failed', 400, 'Failed to exchange authorization code')
       : refuse('oauth_user_info_failed', 400, 'Failed to fetch user information from provider');

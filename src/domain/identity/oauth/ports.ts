@@ -1,6 +1,6 @@
 import type { OAuthCallback, OAuthIdentity, OAuthProvider, OAuthSecrets } from './types.ts';
 
-/** Where the way over a provider broke off. Carries no secret. */
+/** A failed call to a provider, with the step that failed. Contains no secret. */
 export class OAuthError extends Error {
   readonly step: 'exchange' | 'user_info';
 
@@ -11,20 +11,20 @@ export class OAuthError extends Error {
   }
 }
 
-/** The OAuth providers (spec 01 section 3). Calls go outside: never in a transaction. */
+/** The OAuth providers (spec 01 section 3). Outside calls: never in a transaction. */
 export interface OAuthPort {
-  /** Switched on, and set up. */
+  /** Enabled and configured. */
   isEnabled(provider: OAuthProvider): boolean;
   /**
    * Address of the provider's sign-in page for one state. No outside call.
-   * @param newSecret url-safe text of so many random bytes
+   * @param newSecret makes a url-safe text of as many random bytes
    */
   begin(
     provider: OAuthProvider,
     state: string,
     newSecret: (bytes: number) => string,
   ): Promise<{ authorizeUrl: string; secrets: OAuthSecrets }>;
-  /** Trades the code for a token and asks who signed in. @throws OAuthError */
+  /** Exchanges the code for a token and reads the user's identity. @throws OAuthError */
   fetchIdentity(provider: OAuthProvider, callback: OAuthCallback, secrets: OAuthSecrets): Promise<OAuthIdentity>;
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
-import { toUser, USER_COLUMNS, type UserRow } from '../repo.ts';
+import { USER_COLUMNS } from '../repo.ts';
 import type { UserRecord } from '../types.ts';
 import type { OAuthProvider } from './types.ts';
 
@@ -10,14 +10,14 @@ const COLUMNS: Readonly<Record<OAuthProvider, { name: string; type: 'text' | 'bi
   vk: { name: 'vk_id', type: 'bigint' },
 };
 
-/** Secrets and codes that were sent to an address or wait for one; they die when the address changes hands. */
+/** Secrets and codes that were mailed; they become void when the address changes its owner. */
 const FORGET_MAILED = `email_verification_token_hash = NULL, email_verification_expires = NULL, password_reset_token_hash = NULL,
   password_reset_expires = NULL, email_change_new = NULL, email_change_code_hash = NULL, email_change_expires = NULL,
   email_change_attempts = 0`;
 
 async function lockOne(db: Db, condition: string, value: unknown): Promise<UserRecord | null> {
-  const [row] = await db.sql<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition} FOR NO KEY UPDATE`, [value]);
-  return row ? toUser(row) : null;
+  const [row] = await db.sql<UserRecord>(`SELECT ${USER_COLUMNS} FROM users WHERE ${condition} FOR NO KEY UPDATE`, [value]);
+  return row ?? null;
 }
 
 export const lockUserById = (db: Db, id: number) => lockOne(db, 'id = $1::int', id);
@@ -35,7 +35,7 @@ export async function findIdByProviderId(db: Db, provider: OAuthProvider, provid
   return row?.id ?? null;
 }
 
-/** Binds an account of the provider to a user, or unbinds it (null). A unique key refuses one that belongs to somebody else. */
+/** Binds an account of the provider to a user, or unbinds it (null). A unique key refuses one of another user. */
 export async function setProviderId(
   db: Db,
   userId: number,
@@ -51,7 +51,7 @@ export async function setProviderId(
   ]);
 }
 
-/** The address turned out to be somebody else's: this user loses it, and the password that went with it. */
+/** The address belongs to somebody else: this user loses it together with the password. */
 export async function releaseEmail(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET email = NULL, email_verified = false, email_verified_at = NULL, password_hash = NULL, ${FORGET_MAILED},
@@ -60,8 +60,8 @@ export async function releaseEmail(db: Db, userId: number, now: Date): Promise<v
   );
 }
 
-/** The address is proved by its owner, who takes the account: the password that a stranger may have set is void. */
-export async function giveToEmailOwner(db: Db, userId: number, now: Date): Promise<void> {
+/** The owner of the address has proved it and gets the account: the password, which a stranger may have set, is removed. */
+export async function assignToEmailOwner(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET email_verified = true, email_verified_at = $2::timestamptz, password_hash = NULL, ${FORGET_MAILED},
        updated_at = $2::timestamptz WHERE id = $1::int RETURNING id`,

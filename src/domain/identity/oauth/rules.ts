@@ -19,18 +19,18 @@ export function linkedId(
   }
 }
 
-/** How a callback reached us. */
+/** The browser that sent a callback. */
 export interface CallbackBrowser {
-  /** Secret of the browser's cookie. */
+  /** Secret in the browser's cookie. */
   secret: string | null;
-  /** The browser vouches that the page is of our own origin; it then sends our cookies without being asked. */
+  /** The browser states that the page is of our own origin; it then always sends our cookies. */
   isSameOrigin: boolean;
 }
 
 /**
- * May this browser end the sign-in that a state was made for (spec 01 H19)? A state is bound to the cookie of the browser that began.
- * Who can show cookies must: without this check anyone could send others a callback that signs them in to his own account. Clients
- * without cookies (apps, pages of another site) have the state alone.
+ * May this browser complete the sign-in that a state was made for (spec 01 H19)? A state is bound to the cookie of the browser that
+ * began. A browser that can send cookies must: without this check anyone could send others a callback that signs them in to his own
+ * account. Clients without cookies (apps, pages of another site) have the state only.
  */
 export function isSameBrowser(browserHash: string | null, browser: CallbackBrowser): boolean {
   if (browser.secret === null) return !browser.isSameOrigin;

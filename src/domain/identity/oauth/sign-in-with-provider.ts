@@ -11,23 +11,23 @@ import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { closeAllSessions } from '../sessions/refresh-session.ts';
 import type { UserRecord } from '../types.ts';
 import { fetchOAuthIdentity } from './fetch-identity.ts';
-import { giveToEmailOwner, lockUserByEmail, lockUserByProviderId, releaseEmail, setProviderId } from './repo.ts';
+import { assignToEmailOwner, lockUserByEmail, lockUserByProviderId, releaseEmail, setProviderId } from './repo.ts';
 import { type CallbackBrowser, isSameBrowser, linkedId } from './rules.ts';
 import { stateInvalid, takeState } from './state.ts';
 import type { OAuthCallback, OAuthIdentity, OAuthProvider } from './types.ts';
 
-/** Two first sign-ins at once: the one that comes second finds the account the first one made (spec 01 H14). */
+/** Of two concurrent first sign-ins the second must find the account of the first by another attempt (spec 01 H14). */
 const MAX_ATTEMPTS = 4;
 
 export interface ProviderSignIn extends OAuthCallback {
-  /** Counts for an account that this very request creates. */
+  /** Used only when this request creates the account. */
   referralCode: string | null;
   browser: CallbackBrowser;
 }
 
 /**
- * Ends a sign-in over a provider (spec 01 section 6): the user with this account of the provider, else the one whose e-mail the
- * provider vouches for, else a new one.
+ * Completes a sign-in over a provider (spec 01 section 6): the user with this account of the provider, else the one whose e-mail the
+ * provider has verified, else a new one.
  * @throws AppError 400 with the reasons of section 6 | 403 'User account is not active'
  */
 export async function signInWithProvider(app: App, provider: OAuthProvider, request: ProviderSignIn): Promise<SignIn> {
@@ -59,8 +59,8 @@ async function findOrCreate(
     try {
       return await inTransaction(app, (t) => bindOrCreate(t, provider, { ...identity, email }, referredById));
     } catch (error) {
-      const isOutrun = isUniqueViolation(error) || (isAppError(error) && error.code === 'email_taken');
-      if (!isOutrun || attempt >= MAX_ATTEMPTS) throw error;
+      const isConflict = isUniqueViolation(error) || (isAppError(error) && error.code === 'email_taken');
+      if (!isConflict || attempt >= MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -77,7 +77,7 @@ async function bindOrCreate(
   const owner = identity.email === null ? null : await lockUserByEmail(t.db, identity.email);
   if (owner && (await takesOver(t, owner))) {
     activeId(owner);
-    // One that is linked already stays: this way in was opened by the address, not by replacing the other account.
+    // An account of the provider that is linked already stays: the address identifies the user, and nothing is replaced.
     if (linkedId(owner, provider) === null) await setProviderId(t.db, owner.id, provider, identity.providerId, t.clock.now());
     await forgetSessionUser(t, owner.id);
     return { id: owner.id, isNew: false };
@@ -99,22 +99,22 @@ async function bindOrCreate(
 }
 
 /**
- * Does the owner of the address get this account? Of an account whose address was never proved, the address may be a stranger's
- * bait (spec 01 H3). With no other way in it goes to the owner without its password and sessions; one that somebody uses by another
- * way keeps everything but the address.
+ * Does the owner of the address get this account? An unverified address may have been registered by a stranger to trap its owner
+ * (spec 01 H3). An account without another sign-in method goes to the owner, without its password and sessions; an account with one
+ * loses only the address and its password.
  */
 async function takesOver(t: App, account: UserRecord): Promise<boolean> {
   activeId(account);
   if (account.emailVerified) return true;
-  const hasOtherWay = authMethods(account).some((method) => method !== 'email');
-  if (hasOtherWay) await releaseEmail(t.db, account.id, t.clock.now());
-  else await giveToEmailOwner(t.db, account.id, t.clock.now());
+  const hasOtherMethod = authMethods(account).some((method) => method !== 'email');
+  if (hasOtherMethod) await releaseEmail(t.db, account.id, t.clock.now());
+  else await assignToEmailOwner(t.db, account.id, t.clock.now());
   await closeAllSessions(t, account.id);
   await forgetSessionUser(t, account.id);
-  return !hasOtherWay;
+  return !hasOtherMethod;
 }
 
-/** Blocked and deleted users get no way in (spec 01 H27). */
+/** Blocked and deleted users cannot sign in (spec 01 H27). */
 function activeId(user: UserRecord): number {
   if (user.status !== 'active') throw userNotActive();
   return user.id;

@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
 import { urlSafeToken } from '../../../core/random.ts';
+import { isRowId } from '../../../core/row-id.ts';
 import { put, take } from '../../../core/short-lived.ts';
 import { secretHash } from '../rules.ts';
 import { isOAuthProvider, type OAuthProvider, type OAuthSecrets } from './types.ts';
@@ -21,9 +22,9 @@ interface StoredState {
   browser?: string;
 }
 
-/** What an OAuth way was begun for. */
+/** What an OAuth flow was begun for. */
 export interface OAuthState {
-  /** Null when the stored word is no provider. */
+  /** Null when the stored text is no provider. */
   provider: OAuthProvider | null;
   /** Null for a sign-in. `userId` is null when the stored text is no id. */
   linking: { userId: number | null; createdAt: Date } | null;
@@ -36,11 +37,11 @@ export interface OAuthStart {
   state: string;
 }
 
-/** For whom a way is begun: for a browser that is not signed in, or for a signed-in user. */
+/** For whom a flow is begun: a browser that is not signed in, or a signed-in user. */
 export type OAuthPurpose = { browserSecret: string } | { linkingUserId: number };
 
 /**
- * Begins a way over a provider: a state that works once within 10 minutes, and the address of the provider's page.
+ * Begins an OAuth flow: a state that is valid once within 10 minutes, and the address of the provider's page.
  * @throws AppError 400 'Requested OAuth provider is not available'
  */
 export async function beginOAuth(app: App, provider: OAuthProvider, purpose: OAuthPurpose): Promise<OAuthStart> {
@@ -60,7 +61,7 @@ export async function beginOAuth(app: App, provider: OAuthProvider, purpose: OAu
 }
 
 /**
- * Takes a state: of all who bring it, one gets it.
+ * Takes a state: of concurrent callbacks with one state, one gets it.
  * @throws AppError 400 'Invalid or expired OAuth state'
  */
 export async function takeState(app: App, state: string): Promise<OAuthState> {
@@ -77,15 +78,14 @@ export async function takeState(app: App, state: string): Promise<OAuthState> {
   };
 }
 
-/** Longest state of the interface is 128 characters; a NUL in it can be no key of ours. */
+/** The interface limits a state to 128 characters; a NUL is removed, because the database refuses it. */
 function stateKey(state: string): string {
   return `oauth_state:${state.replaceAll('\u0000', '')}`;
 }
 
 function idOf(text: string | undefined): number | null {
   if (text === undefined || !/^[1-9]\d{0,9}$/.test(text)) return null;
-  const id = Number(text);
-  return id <= 2_147_483_647 ? id : null;
+  return isRowId(Number(text)) ? Number(text) : null;
 }
 
 export const stateInvalid = () => refuse('oauth_state_invalid', 400, 'Invalid or expired OAuth state');

@@ -1,9 +1,9 @@
-/** Outside providers of sign-in, in the order of the interface (spec 01 section 6). */
+/** OAuth providers, in the order of the interface (spec 01 section 6). */
 export const OAUTH_PROVIDERS = ['google', 'yandex', 'discord', 'vk'] as const;
 
 export type OAuthProvider = (typeof OAUTH_PROVIDERS)[number];
 
-/** How the providers are called in front of people. */
+/** Display names. */
 export const PROVIDER_NAMES: Readonly<Record<OAuthProvider, string>> = {
   google: 'Google',
   yandex: 'Yandex',
@@ -11,28 +11,28 @@ export const PROVIDER_NAMES: Readonly<Record<OAuthProvider, string>> = {
   vk: 'VK',
 };
 
-/** Who the provider says has signed in. */
+/** The user's identity at the provider. */
 export interface OAuthIdentity {
-  /** The provider's own id of the account, 1 to 255 characters; of VK a whole number. */
+  /** The provider's id of the account, 1 to 255 characters; of VK an integer. */
   providerId: string;
-  /** In lower case; null when the provider gave none that can be one. */
+  /** In lower case; null when the provider gave no valid one. */
   email: string | null;
-  /** The provider has made sure that the address is this account's. */
+  /** The provider has verified the address. */
   emailVerified: boolean;
   username: string | null;
   firstName: string | null;
   lastName: string | null;
 }
 
-/** What must be kept between start and callback, never shown to the browser. */
+/** Stored between start and callback, never sent to the browser. */
 export interface OAuthSecrets {
   /** PKCE. */
   codeVerifier?: string;
-  /** Comes back in the OpenID Connect token. */
+  /** Must be repeated in the OpenID Connect token. */
   nonce?: string;
 }
 
-/** What the provider's page sent the browser back with. */
+/** Parameters of the redirect from the provider's page. */
 export interface OAuthCallback {
   code: string;
   state: string;

@@ -9,10 +9,10 @@ import { type Admission, insertSession } from './repo.ts';
 import { accessSeconds, refreshExpiry, signAccessToken, signRefreshToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
 
-/** What every way of signing in answers. */
+/** The result of every sign-in. */
 export interface SignIn extends TokenPair {
   user: UserRecord;
-  /** Set by the ways in that may create the account: whether this very request did. */
+  /** Set by sign-ins that may create the account: whether this request did. */
   isNew?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface SessionOptions {
 }
 
 /**
- * The last step of every sign-in: notes it and issues a token pair of a new family (spec 01 sections 2.1 and 5). Not for use inside
+ * The last step of every sign-in: records it and issues a token pair of a new family (spec 01 sections 2.1 and 5). Not for use inside
  * a transaction; the account must be committed.
  * @throws AppError 403 'User account is not active', also when that or the password changed a moment ago
  */

@@ -9,8 +9,8 @@ import {
   findRefreshToken,
   haveEndedSince,
   lockUser,
-  noteSessionsEnded,
   type RefreshTokenState,
+  recordSessionsEnd,
   revokeSessions,
   rotateRefreshToken,
 } from './repo.ts';
@@ -57,7 +57,7 @@ async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
   return unauthorized('user_inactive', 'User not found or inactive');
 }
 
-/** Ends the session of this refresh token, on every tab. Silent when there is none. */
+/** Ends the session of this refresh token, in every tab. Does nothing when there is none. */
 export async function closeSession(app: App, text: string): Promise<void> {
   const token = await findRefreshToken(app.db, secretHash(text));
   if (token) await endFamily(app, token);
@@ -65,18 +65,18 @@ export async function closeSession(app: App, text: string): Promise<void> {
 
 /**
  * Ends every session of a user: for password changes, block, soft delete and merge, in their transaction (spec 01 H8). Access tokens
- * count no more from the commit on; whoever held one could otherwise bind a way in of his own to the account in its last minutes. Call
+ * are refused from the commit on; otherwise their bearer could link a sign-in method of his own to the account until they expire. Call
  * `forgetSessionUser` in the same transaction.
  */
 export async function closeAllSessions(t: App, userId: number): Promise<void> {
   await inTransaction(t, async (tx) => {
     await lockUser(tx.db, userId);
-    await noteSessionsEnded(tx.db, userId, tx.clock.now());
+    await recordSessionsEnd(tx.db, userId, tx.clock.now());
     await revokeSessions(tx.db, userId, null, tx.clock.now());
   });
 }
 
-/** Was everything that a session of one of these users may have begun at that moment ended since? */
+/** Were all sessions of one of these users ended after that moment? */
 export function haveSessionsEndedSince(app: App, userIds: readonly number[], moment: Date): Promise<boolean> {
   return haveEndedSince(app.db, userIds, moment);
 }

@@ -1,14 +1,5 @@
+import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-
-/** The secret made for an installation without one; made now when there is none. Two first callers get the same one. */
-export async function ensureStoredSecret(db: Db, key: string, candidate: string, now: Date): Promise<string> {
-  await db.sql(
-    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, $3::timestamptz) ON CONFLICT (key) DO NOTHING RETURNING key`,
-    [key, JSON.stringify({ secret: candidate }), now],
-  );
-  const [row] = await db.sql<{ value: { secret: string } }>('SELECT value FROM service_state WHERE key = $1', [key]);
-  return row!.value.secret;
-}
 
 export interface SessionInsert {
   userId: number;
@@ -21,25 +12,25 @@ export interface SessionInsert {
   passwordHash?: string;
 }
 
-/** What a session was admitted under, read by the very statement that admitted it. */
+/** State of the account when the session was admitted, read by the statement that admitted it. */
 export interface Admission {
   /** When all sessions of the user were ended last; a later end makes what is issued now void. */
   sessionsEndedAt: Date | null;
 }
 
 /**
- * Notes a sign-in and stores its refresh token in one statement, if the user is (still) active and has (still) that password.
- * It takes the user's row lock, so blocking or a password reset that commits first also keeps this session out.
+ * Records a sign-in and stores its refresh token in one statement, if the user is (still) active and has (still) that password.
+ * It takes the user's row lock, so a block or a password reset that commits first also refuses this session.
  * @returns null when the user may not sign in any more
  */
 export async function insertSession(db: Db, session: SessionInsert): Promise<Admission | null> {
-  const [row] = await db.sql<{ sessionsEndedAt: Date | null }>(
-    `WITH holder AS (
+  const [row] = await db.sql<Admission>(
+    `WITH account AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
        WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id, sessions_ended_at)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
-     SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM holder
-     RETURNING (SELECT sessions_ended_at FROM holder)`,
+     SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM account
+     RETURNING (SELECT sessions_ended_at FROM account)`,
     [
       session.userId,
       session.tokenHash,
@@ -50,10 +41,8 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
       session.passwordHash ?? null,
     ],
   );
-  return admissionOf(row);
+  return row ?? null;
 }
-
-const admissionOf = (row: Admission | undefined): Admission | null => row ?? null;
 
 export interface Rotation {
   userId: number;
@@ -66,65 +55,48 @@ export interface Rotation {
 }
 
 /**
- * Exchanges a refresh token for its successor in one statement. Share-locks the user first, so that it waits for a revocation
- * under way and then finds the token revoked; a revocation that comes later sees the successor.
+ * Exchanges a refresh token for its successor in one statement. Share-locks the user first, so that it waits for a concurrent
+ * revocation and then finds the token revoked; a later revocation sees the successor.
  * @returns null when the token cannot be exchanged; `findRefreshToken` says why
  */
 export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<Admission | null> {
-  const [row] = await db.sql<{ sessionsEndedAt: Date | null }>(
-    `WITH holder AS (
+  const [row] = await db.sql<Admission>(
+    `WITH account AS (
        SELECT id, sessions_ended_at FROM users WHERE id = $1::int AND status = 'active' FOR SHARE),
      rotated AS (
        UPDATE cabinet_refresh_tokens SET rotated_at = coalesce(rotated_at, $5::timestamptz)
-       WHERE token_hash = $2 AND user_id = (SELECT id FROM holder) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
+       WHERE token_hash = $2 AND user_id = (SELECT id FROM account) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
          AND (rotated_at IS NULL OR rotated_at >= $6::timestamptz)
        RETURNING user_id, family_id, device_info)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
      SELECT user_id, $3, family_id, device_info, $4::timestamptz, $5::timestamptz FROM rotated
-     RETURNING (SELECT sessions_ended_at FROM holder)`,
+     RETURNING (SELECT sessions_ended_at FROM account)`,
     [rotation.userId, rotation.oldHash, rotation.newHash, rotation.expiresAt, rotation.now, rotation.graceSince],
   );
-  return admissionOf(row);
+  return row ?? null;
 }
 
-export interface RefreshTokenState {
-  userId: number;
-  familyId: string;
-  expiresAt: Date;
-  rotatedAt: Date | null;
-  revokedAt: Date | null;
-}
+const TOKEN_STATE = columns('RefreshToken', ['userId', 'familyId', 'expiresAt', 'rotatedAt', 'revokedAt']);
+
+export type RefreshTokenState = RowOf<typeof TOKEN_STATE>;
 
 export async function findRefreshToken(db: Db, tokenHash: string): Promise<RefreshTokenState | null> {
-  const [row] = await db.sql<{
-    userId: number;
-    familyId: string;
-    expiresAt: Date;
-    rotatedAt: Date | null;
-    revokedAt: Date | null;
-  }>('SELECT user_id, family_id, expires_at, rotated_at, revoked_at FROM cabinet_refresh_tokens WHERE token_hash = $1', [
+  const [row] = await db.sql<RefreshTokenState>(`SELECT ${TOKEN_STATE.of()} FROM cabinet_refresh_tokens WHERE token_hash = $1`, [
     tokenHash,
   ]);
-  if (!row) return null;
-  return {
-    userId: row.userId,
-    familyId: row.familyId,
-    expiresAt: row.expiresAt,
-    rotatedAt: row.rotatedAt,
-    revokedAt: row.revokedAt,
-  };
+  return row ?? null;
 }
 
-/** Waits for refreshes of this user that are under way and holds off later ones. */
+/** Waits for refreshes of this user that are under way and blocks later ones. */
 export async function lockUser(db: Db, userId: number): Promise<void> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
 }
 
 /**
- * Everything that was issued for the user until now is void: see `SessionUser.sessionsEndedAt`. It always moves forward, also when two
- * ends share a millisecond or another instance's clock is ahead.
+ * Makes everything void that was issued for the user until now: see `SessionUser.sessionsEndedAt`. The moment always moves forward,
+ * also when two ends fall into one millisecond or another instance's clock is ahead.
  */
-export async function noteSessionsEnded(db: Db, userId: number, now: Date): Promise<void> {
+export async function recordSessionsEnd(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET sessions_ended_at = greatest(sessions_ended_at + interval '1 millisecond', $2::timestamptz)
      WHERE id = $1::int RETURNING id`,

@@ -3,16 +3,17 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { App } from '../../../core/app.ts';
 import { addDays, addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { urlSafeToken } from '../../../core/random.ts';
-import { ensureStoredSecret } from './repo.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { initState } from '../../../core/service-state.ts';
 import type { AccessClaims, TokenType } from './types.ts';
 
 const ALGORITHM = 'HS256';
 const MIN_SECRET_BYTES = 32;
-/** Milliseconds since 1970 of the last end of all sessions that this token knows of; absent = there was none. */
+/** Claim: milliseconds since 1970 of the last end of all sessions before this token; absent = there was none. */
 const SESSIONS_ENDED = 'sessions_ended';
 const STORED_SECRET = 'cabinet_jwt_secret';
 
-/** One imported key a secret; secrets change with a setting, so there are very few. */
+/** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
 
 /** Seconds that an access token lives. */
@@ -45,14 +46,14 @@ export async function signRefreshToken(app: App, userId: number, expiresAt: Date
 
 /**
  * Signs a token that signs its user in once (spec 01 section 2.1, H20).
- * @param passwordMark names the credentials it was made with; it dies with them
+ * @param passwordMark identifies the password; after a change of it the token is void
  */
 export async function signAutoLoginToken(app: App, userId: number, passwordMark: string, expiresAt: Date): Promise<string> {
   const claims = { type: 'auto_login' satisfies TokenType, jti: urlSafeToken(app.random, 16), pwd: passwordMark };
   return sign(app, userId, claims, expiresAt);
 }
 
-/** @returns the payload of a token that we signed, that is not expired and of this type; else null */
+/** @returns the payload of a valid, unexpired token of this type; else null */
 export async function verifyToken(app: App, token: string, type: TokenType): Promise<JWTPayload | null> {
   const key = await signingKey(app);
   const known = verified.get(key)?.get(token);
@@ -66,15 +67,15 @@ export async function verifyToken(app: App, token: string, type: TokenType): Pro
     if (payload.type === 'access') remember(key, token, payload);
     return payload.type === type ? payload : null;
   } catch (error) {
-    // Anything but a bad token (a database that is down, say) is no verdict about the token.
+    // Any other failure, for example of the database, does not mean that the token is invalid.
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
 
 /**
- * Signatures found right, by key: an access token comes back with every request and its signature stays what it is. Only the
- * expiry is looked at again; whether the user may still act is never read from here.
+ * Verified tokens by key: an access token comes with every request, and its signature does not change. The expiry is checked again
+ * each time; whether the user may still act is never read from here.
  */
 const verified = new WeakMap<KeyObject, Map<string, JWTPayload>>();
 const MAX_VERIFIED = 10_000;
@@ -87,18 +88,17 @@ function remember(key: KeyObject, token: string, payload: JWTPayload): void {
   tokens.set(token, payload);
 }
 
-/** Were all sessions of the user ended after the one that this token belongs to was admitted (spec 01 H8)? */
+/** Were all sessions of the user ended after this token's session was admitted (spec 01 H8)? */
 export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | null): boolean {
   const known = payload[SESSIONS_ENDED];
   return sessionsEndedAt !== null && (typeof known === 'number' ? known : 0) < sessionsEndedAt.getTime();
 }
 
-/** User id in `sub`; null when it is no whole number an id can be. */
+/** User id in `sub`; null when it is no id. */
 export function userIdOf(payload: JWTPayload): number | null {
   const { sub } = payload;
   if (typeof sub !== 'string' || !/^[1-9]\d{0,9}$/.test(sub)) return null;
-  const id = Number(sub);
-  return id <= 2_147_483_647 ? id : null;
+  return isRowId(Number(sub)) ? Number(sub) : null;
 }
 
 async function sign(app: App, userId: number, body: JWTPayload, expiresAt: Date): Promise<string> {
@@ -127,10 +127,11 @@ function configuredSecret(app: App): string | null {
   return app.env.cabinetJwtSecret;
 }
 
-/** Development without a secret: one is made once and shared through the database, so sessions survive a restart. */
+/** In development without a secret one is created once and stored in the database, so that sessions outlive a restart. */
 async function storedSecret(app: App): Promise<string> {
   if (app.env.isProduction) throw new Error('CABINET_JWT_SECRET is required in production');
-  return app.cache.read(STORED_SECRET, MINUTE_MS, () =>
-    ensureStoredSecret(app.db, STORED_SECRET, urlSafeToken(app.random, 48), app.clock.now()),
-  );
+  return app.cache.read(STORED_SECRET, MINUTE_MS, async () => {
+    const { secret } = await initState(app.db, STORED_SECRET, { secret: urlSafeToken(app.random, 48) });
+    return secret;
+  });
 }

@@ -1,4 +1,4 @@
-/** A fresh pair as the client gets it. */
+/** A new pair as the client gets it. */
 export interface TokenPair {
   accessToken: string;
   refreshToken: string;
@@ -6,14 +6,14 @@ export interface TokenPair {
   expiresIn: number;
 }
 
-/** What an access token says about its user; a hint for the front end, never the ground of a decision (spec 01 section 2.1). */
+/** What an access token says about its user; a hint for the front end, never the basis of a decision (spec 01 section 2.1). */
 export interface AccessClaims {
   userId: number;
   messengerId: number | null;
   permissions: readonly string[];
   roles: readonly string[];
   roleLevel: number;
-  /** When all sessions of the user had been ended last as this one was admitted; with the next end the token is void (spec 01 H8). */
+  /** When all sessions of the user had been ended last as this one was admitted; the next end makes the token void (spec 01 H8). */
   sessionsEndedAt: Date | null;
 }
 

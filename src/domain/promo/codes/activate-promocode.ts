@@ -10,9 +10,9 @@ import { activationRefused, tooManyGuesses } from './errors.ts';
 import { giveEffects } from './give-effects.ts';
 import { countActivations, lockRedeemer, recordUse, takeUse } from './redeem-repo.ts';
 import { findCodeByText } from './repo.ts';
-import { activationRefusal, isDiscountOver, normaliseCode } from './rules.ts';
+import { activationRefusal, isDiscountExpired, normaliseCode } from './rules.ts';
 
-/** So many unknown codes in a window block the user for the rest of it (spec 04 section 7.5). */
+/** This many unknown codes in a window block the user until its end (spec 04 section 7.5). */
 const MAX_GUESSES = 5;
 const GUESS_WINDOW_SECONDS = 300;
 
@@ -25,8 +25,8 @@ export interface ActivatedPromocode {
 }
 
 /**
- * Activates a promo code for the signed-in user (spec 04 section 7.2). Use row, counter, log, money, days, discount and group are one
- * transaction under the user's lock; the panel is told after commit.
+ * Activates a promo code for the signed-in user (spec 04 section 7.2). Use row, counter, log, money, days, discount and group are
+ * written in one transaction under the user's lock; the panel is updated after the commit.
  * @param idempotencyKey a repeat gets the first answer
  * @throws AppError 400 with the texts of section 7.2, in its order | 429 after five unknown codes in 300 s; 409 and 422 of the key
  */
@@ -36,18 +36,18 @@ export async function activatePromocode(
   code: string,
   idempotencyKey: string | null,
 ): Promise<ActivatedPromocode> {
-  const wanted = normaliseCode(code);
-  await guardAgainstGuessing(app, actor, wanted, idempotencyKey);
-  return runOnce(app, actor, { key: idempotencyKey, operation: 'promocode.activate', input: { code: wanted } }, (t) =>
-    redeem(t, actor.userId, wanted),
+  const normalised = normaliseCode(code);
+  await guardAgainstGuessing(app, actor, normalised, idempotencyKey);
+  return runOnce(app, actor, { key: idempotencyKey, operation: 'promocode.activate', input: { code: normalised } }, (t) =>
+    redeem(t, actor.userId, normalised),
   );
 }
 
 /**
- * A transaction of its own, because the count of guesses must outlive the refusal. The user's lock makes parallel guesses wait for
- * each other, so that not one more gets through. A repeat of what has been answered is no guess: it gets that answer, whatever has
- * become of the code or of the count since (spec 00, Consistency). It is looked for under the lock, which the first request holds while
- * it redeems.
+ * A separate transaction, because the counter of guesses must be committed although the request is refused. Parallel guesses wait for
+ * the user's lock, so that they cannot exceed the limit. A repeated request that has an answer is not a guess: it gets that answer,
+ * whatever the state of code and counter is now (spec 00, Consistency). The answer is looked up under the lock, which the first request
+ * has while it redeems.
  */
 async function guardAgainstGuessing(app: App, actor: UserActor, code: string, idempotencyKey: string | null): Promise<void> {
   const { userId } = actor;
@@ -63,7 +63,7 @@ async function guardAgainstGuessing(app: App, actor: UserActor, code: string, id
   if (outcome === 'user_not_found' || outcome === 'not_found') throw activationRefused(outcome);
 }
 
-/** One request is one guess, however often it is sent. The code belongs to the mark: another code under the same key is a new guess. */
+/** One request is one guess, however often it is sent. Another code under the same idempotency key is a new guess. */
 async function countGuess(t: App, userId: number, code: string, idempotencyKey: string | null): Promise<void> {
   if (idempotencyKey !== null) {
     const request = createHash('sha256').update(`${idempotencyKey}\n${code}`).digest('hex');
@@ -84,12 +84,12 @@ async function redeem(t: App, userId: number, code: string): Promise<ActivatedPr
     hasUsedCode,
     activationsToday: recent,
     hasHadPaid: user.hasHadPaid,
-    hasActiveDiscount: user.discount.percent > 0 && !isDiscountOver(user.discount, now),
+    hasActiveDiscount: user.discount.percent > 0 && !isDiscountExpired(user.discount, now),
     hasSubscription: subscription !== null,
   };
   const refusal = activationRefusal(found, facts, now);
   if (refusal) throw activationRefused(refusal);
-  // Decides between parallel users; the row stays locked until the commit.
+  // Only one of parallel users gets the last remaining use; the row stays locked until the commit.
   const name = await takeUse(t.db, found.id);
   if (name === null) throw activationRefused('used');
   const promocode = { ...found, code: name };

@@ -4,24 +4,24 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { leavePromoGroup } from '../../promo-groups/memberships.ts';
-import { giveUseBack, lockRedeemer, setDiscount } from './redeem-repo.ts';
-import { codeOfSource, isDiscountOver } from './rules.ts';
-import type { HeldDiscount } from './types.ts';
+import { deleteUse, lockRedeemer, setDiscount } from './redeem-repo.ts';
+import { codeOfSource, isDiscountExpired } from './rules.ts';
+import type { PersonalDiscount } from './types.ts';
 
 export interface DeactivatedDiscount {
-  /** The code it came from; null = from elsewhere. */
+  /** The code it came from; null = it did not come from a code. */
   code: string | null;
   percent: number;
 }
 
-/** `expired`: its fields are cleared, and that stays. */
+/** `expired`: its fields were cleared, which is committed. */
 type Outcome = { result: 'done'; deactivated: DeactivatedDiscount } | { result: 'no_user' | 'none' | 'expired' };
 
-const NO_DISCOUNT: HeldDiscount = { percent: 0, source: null, expiresAt: null };
+const NO_DISCOUNT: PersonalDiscount = { percent: 0, source: null, expiresAt: null };
 
 /**
- * Gives back the discount that a promo code gave (spec 04 section 7.3): fields, use row and counter, and the group of the code unless
- * somebody else put the user there. The line in the log of activations stays.
+ * Deactivates the discount from a promo code (spec 04 section 7.3): clears the fields, deletes the use, and removes the user from the
+ * group of the code unless the membership has another source. The row in the log of activations stays.
  * @throws AppError 400 'User not found' | 'No active discount promo code found' | 'Discount has already expired'
  */
 export async function deactivateOwnDiscount(app: App, actor: UserActor): Promise<DeactivatedDiscount> {
@@ -39,7 +39,7 @@ export async function deactivateOwnDiscount(app: App, actor: UserActor): Promise
 }
 
 /**
- * The same by an administrator, who may also end a discount that came from elsewhere (spec 04 section 7.4).
+ * The same by an administrator, who may also end a discount that did not come from a code (spec 04 section 7.4).
  * @throws AppError 404 'User not found' | 400 'User has no active discount' | 400 'Discount has already expired (cleaned up)'
  */
 export async function deactivateDiscountOf(app: App, _actor: AdminActor, userId: number): Promise<DeactivatedDiscount> {
@@ -69,8 +69,8 @@ async function takeDiscount(t: App, userId: number, which: 'from_code' | 'any'):
   const now = t.clock.now();
   await setDiscount(t.db, userId, NO_DISCOUNT, now);
   if (code === null) return { result: 'done', deactivated: { code, percent: discount.percent } };
-  if (isDiscountOver(discount, now)) return { result: 'expired' };
-  const used = await giveUseBack(t.db, userId, code);
+  if (isDiscountExpired(discount, now)) return { result: 'expired' };
+  const used = await deleteUse(t.db, userId, code);
   if (used && used.promoGroupId !== null) await leavePromoGroup(t, userId, used.promoGroupId, ['promocode']);
   return { result: 'done', deactivated: { code, percent: discount.percent } };
 }

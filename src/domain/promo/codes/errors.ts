@@ -31,7 +31,7 @@ export function valuesRefused(reason: ValueRefusal): AppError {
   return refuse(`promocode_${reason}`, 400, VALUE_TEXTS[reason]);
 }
 
-/** Too many codes that do not exist; the block ends with its window. */
+/** Too many codes that do not exist; the block ends with the window of the limit. */
 export function tooManyGuesses(blockSeconds: number): AppError {
   return refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(blockSeconds) } });
 }
@@ -39,6 +39,6 @@ export function tooManyGuesses(blockSeconds: number): AppError {
 export const promocodeNotFound = () => refuse('promocode_not_found', 404, 'Promo code not found');
 export const codeTaken = () => refuse('promocode_exists', 400, 'Promo code with this code already exists');
 export const limitBelowUses = () => refuse('promocode_limit', 400, 'max_uses cannot be less than current uses');
-export const tooManyHolders = () =>
+export const tooManyDiscounts = () =>
   refuse('promocode_held', 400, 'Too many users hold a discount of this promo code for it to be renamed');
 export const promoGroupUnknown = () => refuse('promo_group_not_found', 404, 'Promo group not found');

@@ -20,9 +20,9 @@ export interface Activation {
 }
 
 /**
- * Gives what a code promises, in the transaction of its use (spec 04 section 7.1): money through the ledger, days through the
- * subscription, the panel after commit.
- * @returns one sentence an effect, in the user's language
+ * Gives the effects of a code, in the transaction of its use (spec 04 section 7.1): money through the ledger, days through the
+ * subscription. The panel is updated after the commit.
+ * @returns one sentence per effect, in the user's language
  */
 export async function giveEffects(t: App, activation: Activation): Promise<string[]> {
   const effect = await giveOwnEffect(t, activation);
@@ -39,7 +39,7 @@ async function giveOwnEffect(t: App, activation: Activation): Promise<string | n
       await giveDays(t, subscription!, promocode.subscriptionDays);
       return text(user.language, 'promo.bonus_days', { days: promocode.subscriptionDays });
     case 'trial_subscription': {
-      // The code is spent, too, by a user who has a subscription already (spec 04 section 7.1).
+      // The use counts even when the user has a subscription already (spec 04 section 7.1).
       if (subscription) return text(user.language, 'promo.bonus_trial_kept');
       const days = promocode.subscriptionDays > 0 ? promocode.subscriptionDays : t.settings.get('TRIAL_DURATION_DAYS');
       await giveTrial(t, activation.userId, days);

@@ -10,14 +10,14 @@ export function listPromocodes(app: App, filter: PromocodeFilter): Promise<{ ite
   return listCodes(app.db, filter);
 }
 
-/** A code with who used it. @throws AppError 404 'Promo code not found' */
+/** A code with its last uses. @throws AppError 404 'Promo code not found' */
 export async function readPromocode(app: App, promocodeId: number): Promise<PromocodeDetails> {
   const promocode = await findCodeById(app.db, promocodeId);
   if (!promocode) throw promocodeNotFound();
   return { promocode, ...(await readUses(app.db, promocode.id, startOfDay(app.clock.now()))) };
 }
 
-/** A code by its text in any case of letters; null when there is none. */
+/** A code by its text, regardless of case; null when there is none. */
 export function findPromocode(app: App, code: string): Promise<Promocode | null> {
   return findCodeByText(app.db, normaliseCode(code));
 }

@@ -1,13 +1,13 @@
 import type { Db } from '../../../core/db/db.ts';
-import type { HeldDiscount } from './types.ts';
+import type { PersonalDiscount } from './types.ts';
 
-/** The user who activates, with the row locked. */
+/** The user who activates a code; the row is locked. */
 export interface Redeemer {
   language: string;
   /** Kopeks. */
   balanceKopeks: number;
   hasHadPaid: boolean;
-  discount: HeldDiscount;
+  discount: PersonalDiscount;
 }
 
 /** Locks the user's row. Null when there is none. */
@@ -34,17 +34,17 @@ export async function lockRedeemer(db: Db, userId: number): Promise<Redeemer | n
   };
 }
 
-/** The discount as it is stored, run out or not. Null for an unknown user. */
-export async function findDiscount(db: Db, userId: number): Promise<HeldDiscount | null> {
-  const [row] = await db.sql<HeldDiscount>(
+/** The discount as it is stored, expired or not. Null for an unknown user. */
+export async function findDiscount(db: Db, userId: number): Promise<PersonalDiscount | null> {
+  const [row] = await db.sql<PersonalDiscount>(
     `SELECT promo_offer_discount_percent AS percent, promo_offer_discount_source AS source,
-       promo_offer_discount_expires_at AS "expiresAt" FROM users WHERE id = $1::int`,
+       promo_offer_discount_expires_at AS expires_at FROM users WHERE id = $1::int`,
     [userId],
   );
   return row ?? null;
 }
 
-/** Whether the user holds this code, and how many codes were activated since a moment. */
+/** Whether the user has used this code, and how many codes were activated since a moment. */
 export async function countActivations(
   db: Db,
   userId: number,
@@ -60,9 +60,9 @@ export async function countActivations(
 }
 
 /**
- * Takes one use of the code, if one is left (spec 04 section 7.5).
- * @returns what the code is called from here to the end of the transaction, for it may have been renamed since it was found; null = none
- * was left
+ * Counts one use of the code, if one remains (spec 04 section 7.5).
+ * @returns the text of the code, which cannot change until the end of the transaction but may have changed since the code was read;
+ * null = no use remains
  */
 export async function takeUse(db: Db, promocodeId: number): Promise<string | null> {
   const [row] = await db.sql<{ code: string }>(
@@ -73,7 +73,7 @@ export async function takeUse(db: Db, promocodeId: number): Promise<string | nul
   return row?.code ?? null;
 }
 
-/** The use row, the line in the append-only log and the marks on the user. */
+/** Inserts the use row and the row of the append-only log, and updates the user. */
 export async function recordUse(
   db: Db,
   use: { userId: number; promocodeId: number; code: string; countsAsPaid: boolean; now: Date },
@@ -88,7 +88,7 @@ export async function recordUse(
 }
 
 /** Sets the personal discount, or with percent 0 clears its three fields. */
-export async function setDiscount(db: Db, userId: number, discount: HeldDiscount, now: Date): Promise<void> {
+export async function setDiscount(db: Db, userId: number, discount: PersonalDiscount, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET promo_offer_discount_percent = $2::int, promo_offer_discount_source = $3::text,
        promo_offer_discount_expires_at = $4::timestamptz, updated_at = $5::timestamptz WHERE id = $1::int RETURNING id`,
@@ -96,40 +96,40 @@ export async function setDiscount(db: Db, userId: number, discount: HeldDiscount
   );
 }
 
-/** Whoever holds a discount of a code: found by the uses of the code, which are indexed, not by the text on every user. */
-const HOLDERS = `SELECT u.id FROM users u JOIN promocode_uses x ON x.user_id = u.id
+/** Users with a discount of a code, found by the uses of the code, which are indexed, not by the text on every user. */
+const DISCOUNTED_USERS = `SELECT u.id FROM users u JOIN promocode_uses x ON x.user_id = u.id
   WHERE x.promocode_id = $1::int AND u.promo_offer_discount_source = $2`;
 
-/** Locks the users who hold a discount of this code, in the order of their ids. @returns how many; no more than the limit are locked */
-export async function lockHolders(db: Db, promocodeId: number, source: string, limit: number): Promise<number> {
+/** Locks the users who have a discount of this code, in the order of their ids. @returns how many, `limit` at most */
+export async function lockDiscountedUsers(db: Db, promocodeId: number, source: string, limit: number): Promise<number> {
   const [row] = await db.sql<{ n: number }>(
-    `SELECT count(*)::int AS n FROM (${HOLDERS} ORDER BY u.id LIMIT $3::int FOR NO KEY UPDATE OF u) held`,
+    `SELECT count(*)::int AS n FROM (${DISCOUNTED_USERS} ORDER BY u.id LIMIT $3::int FOR NO KEY UPDATE OF u) locked`,
     [promocodeId, source, limit],
   );
   return row!.n;
 }
 
-/** Lets the discounts of a code name it as it is called now. */
+/** Updates the source of discounts to the new text of their code. */
 export async function renameSource(
   db: Db,
   promocodeId: number,
   { from, to, now }: { from: string; to: string; now: Date },
 ): Promise<void> {
   await db.sql(
-    `WITH held AS MATERIALIZED (${HOLDERS} ORDER BY u.id FOR NO KEY UPDATE OF u),
-       named AS (UPDATE users u SET promo_offer_discount_source = $3, updated_at = $4::timestamptz FROM held WHERE u.id = held.id
+    `WITH locked AS MATERIALIZED (${DISCOUNTED_USERS} ORDER BY u.id FOR NO KEY UPDATE OF u),
+       named AS (UPDATE users u SET promo_offer_discount_source = $3, updated_at = $4::timestamptz FROM locked WHERE u.id = locked.id
          RETURNING 1)
      SELECT count(*)::int AS n FROM named`,
     [promocodeId, from, to, now],
   );
 }
 
-/** Gives a use back: the row goes and the count with it, or neither. @returns the group of the code, null when it has none */
-export async function giveUseBack(db: Db, userId: number, code: string): Promise<{ promoGroupId: number | null } | null> {
+/** Deletes a use and decrements the counter of the code. @returns the group of the code; null when the user has not used it */
+export async function deleteUse(db: Db, userId: number, code: string): Promise<{ promoGroupId: number | null } | null> {
   const [row] = await db.sql<{ promoGroupId: number | null }>(
-    `WITH gone AS (DELETE FROM promocode_uses x USING promocodes p
+    `WITH removed AS (DELETE FROM promocode_uses x USING promocodes p
          WHERE x.promocode_id = p.id AND p.code = $2 AND x.user_id = $1::int RETURNING p.id)
-     UPDATE promocodes SET current_uses = greatest(0, current_uses - 1) FROM gone WHERE promocodes.id = gone.id
+     UPDATE promocodes SET current_uses = greatest(0, current_uses - 1) FROM removed WHERE promocodes.id = removed.id
      RETURNING promocodes.promo_group_id`,
     [userId, code],
   );

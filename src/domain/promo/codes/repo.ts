@@ -1,101 +1,62 @@
+import { allColumns, columns, plainRow, type RowOf, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
+import { isRowId } from '../../../core/row-id.ts';
 import { fullName } from '../../identity/rules.ts';
-import type { Promocode, PromocodeDetails, PromocodeType, PromocodeUse, PromocodeValues } from './types.ts';
+import type { Promocode, PromocodeDetails, PromocodeUse, PromocodeValues } from './types.ts';
 
-interface PromocodeRow {
-  id: number;
-  code: string;
-  type: PromocodeType;
-  balanceBonusKopeks: number;
-  subscriptionDays: number;
-  maxUses: number;
-  currentUses: number;
-  validFrom: Date;
-  validUntil: Date | null;
-  isActive: boolean;
-  firstPurchaseOnly: boolean;
-  promoGroupId: number | null;
-  createdBy: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-function toPromocode(row: PromocodeRow): Promocode {
-  return {
-    id: row.id,
-    code: row.code,
-    type: row.type,
-    balanceBonusKopeks: row.balanceBonusKopeks,
-    subscriptionDays: row.subscriptionDays,
-    maxUses: row.maxUses,
-    currentUses: row.currentUses,
-    validFrom: row.validFrom,
-    validUntil: row.validUntil,
-    isActive: row.isActive,
-    firstPurchaseOnly: row.firstPurchaseOnly,
-    promoGroupId: row.promoGroupId,
-    createdBy: row.createdBy,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
+const CODE = allColumns('Promocode').of();
 
 export interface PromocodeFilter {
-  /** null = both. */
-  isActive: boolean | null;
+  /** Null and absent = both. */
+  isActive?: boolean | null | undefined;
   limit: number;
   offset: number;
 }
 
-/** Newest first. Only a filter that is set stands in the statement, so that each has a plan of its own. */
+/** Newest first. */
 export async function listCodes(db: Db, filter: PromocodeFilter): Promise<{ items: Promocode[]; total: number }> {
-  const where = filter.isActive === null ? '' : `WHERE is_active = ${filter.isActive ? 'true' : 'false'}`;
-  const [rows, [count]] = await Promise.all([
-    db.sql<PromocodeRow>(`SELECT * FROM promocodes ${where} ORDER BY created_at DESC, id DESC LIMIT $1::int OFFSET $2::bigint`, [
-      filter.limit,
-      filter.offset,
-    ]),
-    db.sql<{ total: number }>(`SELECT count(*)::int AS total FROM promocodes ${where}`),
+  const where = typeof filter.isActive === 'boolean' ? { isActive: filter.isActive } : {};
+  const [rows, total] = await Promise.all([
+    db.prisma.promocode.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: filter.limit,
+      skip: filter.offset,
+    }),
+    db.prisma.promocode.count({ where }),
   ]);
-  return { items: rows.map(toPromocode), total: count!.total };
+  return { items: rows.map((row) => plainRow('Promocode', row)), total };
 }
 
 export async function findCodeById(db: Db, id: number): Promise<Promocode | null> {
-  const [row] = await db.sql<PromocodeRow>('SELECT * FROM promocodes WHERE id = $1::bigint', [id]);
-  return row ? toPromocode(row) : null;
+  if (!isRowId(id)) return null;
+  const row = await db.prisma.promocode.findUnique({ where: { id } });
+  return row && plainRow('Promocode', row);
 }
 
-/** @param code as `normaliseCode` makes it */
+/** @param code as `normaliseCode` returns it */
 export async function findCodeByText(db: Db, code: string): Promise<Promocode | null> {
-  const [row] = await db.sql<PromocodeRow>('SELECT * FROM promocodes WHERE code = $1', [code]);
-  return row ? toPromocode(row) : null;
+  const [row] = await db.sql<Promocode>(`SELECT ${CODE} FROM promocodes WHERE code = $1`, [code]);
+  return row ?? null;
 }
 
 export async function lockCode(db: Db, id: number): Promise<Promocode | null> {
-  const [row] = await db.sql<PromocodeRow>('SELECT * FROM promocodes WHERE id = $1::bigint FOR UPDATE', [id]);
-  return row ? toPromocode(row) : null;
+  const [row] = await db.sql<Promocode>(`SELECT ${CODE} FROM promocodes WHERE id = $1::bigint FOR UPDATE`, [id]);
+  return row ?? null;
 }
 
-interface UseRow {
-  id: number;
-  userId: number;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  messengerId: number | null;
-  email: string | null;
-  usedAt: Date;
-}
+const USER = columns('User', ['messengerId', 'username', 'firstName', 'lastName', 'email']);
 
-function toUse(row: UseRow): PromocodeUse {
-  const user = { ...row, id: row.userId, firstName: row.firstName, lastName: row.lastName, messengerId: row.messengerId };
+type UseRow = Pick<Rows['PromocodeUse'], 'id' | 'userId' | 'usedAt'> & RowOf<typeof USER>;
+
+function toUse({ id, userId, usedAt, ...user }: UseRow): PromocodeUse {
   return {
-    id: row.id,
-    userId: row.userId,
-    username: row.username,
-    fullName: fullName(user),
-    messengerId: row.messengerId,
-    usedAt: row.usedAt,
+    id,
+    userId,
+    usedAt,
+    userUsername: user.username,
+    userFullName: fullName({ ...user, id: userId }),
+    userMessengerId: user.messengerId,
   };
 }
 
@@ -108,7 +69,7 @@ export async function readUses(db: Db, id: number, since: Date): Promise<Omit<Pr
       [id, since],
     ),
     db.sql<UseRow>(
-      `SELECT p.id, p.user_id, p.used_at, u.username, u.first_name, u.last_name, u.messenger_id, u.email
+      `SELECT p.id, p.user_id, p.used_at, ${USER.of('u')}
        FROM promocode_uses p JOIN users u ON u.id = p.user_id WHERE p.promocode_id = $1::int
        ORDER BY p.used_at DESC, p.id DESC LIMIT 10`,
       [id],
@@ -124,49 +85,33 @@ export async function insertCode(
   createdBy: number | null,
   now: Date,
 ): Promise<Promocode | null> {
-  const [row] = await db.sql<PromocodeRow>(
-    `INSERT INTO promocodes (code, type, balance_bonus_kopeks, subscription_days, max_uses, valid_from, valid_until, is_active,
-       first_purchase_only, promo_group_id, created_by, created_at, updated_at)
-     VALUES ($1, $2, $3::bigint, $4::int, $5::int, $6::timestamptz, $7::timestamptz, $8::boolean, $9::boolean, $10::int, $11::int,
-       $12::timestamptz, $12::timestamptz)
-     ON CONFLICT (code) DO NOTHING RETURNING *`,
-    [...parametersOf(values), createdBy, now],
-  );
-  return row ? toPromocode(row) : null;
+  const data = { ...valuesOf(values), createdBy, createdAt: now, updatedAt: now };
+  const [row] = await db.prisma.promocode.createManyAndReturn({ data: [data], skipDuplicates: true });
+  return row ? plainRow('Promocode', row) : null;
 }
 
+/** @throws a unique violation of `code` when another code has the text */
 export async function updateCode(db: Db, id: number, values: PromocodeValues, now: Date): Promise<Promocode> {
-  const [row] = await db.sql<PromocodeRow>(
-    `UPDATE promocodes SET code = $1, type = $2, balance_bonus_kopeks = $3::bigint, subscription_days = $4::int, max_uses = $5::int,
-       valid_from = $6::timestamptz, valid_until = $7::timestamptz, is_active = $8::boolean, first_purchase_only = $9::boolean,
-       promo_group_id = $10::int, updated_at = $11::timestamptz
-     WHERE id = $12::int RETURNING *`,
-    [...parametersOf(values), now, id],
-  );
-  return toPromocode(row!);
+  const row = await db.prisma.promocode.update({ where: { id }, data: { ...valuesOf(values), updatedAt: now } });
+  return plainRow('Promocode', row);
 }
 
-function parametersOf(values: PromocodeValues): unknown[] {
-  return [
-    values.code,
-    values.type,
-    values.balanceBonusKopeks,
-    values.subscriptionDays,
-    values.maxUses,
-    values.validFrom,
-    values.validUntil,
-    values.isActive,
-    values.firstPurchaseOnly,
-    values.promoGroupId,
-  ];
+/** Only what may be set, whatever else the object has. */
+function valuesOf(values: PromocodeValues): PromocodeValues {
+  const { code, type, balanceBonusKopeks, subscriptionDays, maxUses, validFrom, validUntil } = values;
+  const { isActive, firstPurchaseOnly, promoGroupId } = values;
+  return {
+    ...{ code, type, balanceBonusKopeks, subscriptionDays, maxUses, validFrom, validUntil },
+    ...{ isActive, firstPurchaseOnly, promoGroupId },
+  };
 }
 
-/** Its uses go with it; a spin that won it stays and forgets it: both are foreign keys. */
+/** Deletes also its uses; a spin that won the code stays without it: both by foreign keys. */
 export async function deleteCode(db: Db, id: number): Promise<void> {
-  await db.sql('DELETE FROM promocodes WHERE id = $1::int RETURNING id', [id]);
+  await db.prisma.promocode.delete({ where: { id }, select: { id: true } });
 }
 
-/** Held until the end of the transaction, so that a link to it cannot break. */
-export async function holdUser(db: Db, userId: number): Promise<boolean> {
+/** Whether the user exists; locked for share until the end of the transaction, so that a link to it stays valid. */
+export async function lockUserForShare(db: Db, userId: number): Promise<boolean> {
   return (await db.sql('SELECT id FROM users WHERE id = $1::bigint FOR KEY SHARE', [userId])).length > 0;
 }

@@ -1,6 +1,6 @@
-import type { HeldDiscount, Promocode, PromocodeValues, RedeemerFacts } from './types.ts';
+import type { PersonalDiscount, Promocode, PromocodeValues, RedeemerFacts } from './types.ts';
 
-/** Stored in the place of "no limit" (spec 04 section 7.1). */
+/** Stored for "no limit" (spec 04 section 7.1). */
 export const UNLIMITED_USES = 999_999;
 
 /** Activations that one user may make in any 24 hours (spec 04 section 7.2). */
@@ -24,7 +24,7 @@ export function normaliseCode(code: string): string {
 
 type Limits = Pick<Promocode, 'isActive' | 'currentUses' | 'maxUses' | 'validFrom' | 'validUntil'>;
 
-/** Whether the code can be activated at this moment, by anybody. */
+/** Whether the code can be activated at this moment, without looking at a user. */
 export function isValid(code: Limits, now: Date): boolean {
   return (
     code.isActive &&
@@ -63,7 +63,7 @@ export function valueRefusal(values: PromocodeValues): ValueRefusal | null {
   if (type === 'balance' && balanceBonusKopeks <= 0) return 'bonus';
   if ((type === 'subscription_days' || type === 'trial_subscription') && subscriptionDays <= 0) return 'days';
   if (type === 'discount' && (balanceBonusKopeks < 1 || balanceBonusKopeks > 100)) return 'discount_percent';
-  // 0 hours are a meaning of their own: until the first purchase (spec 04 section 7.1).
+  // 0 hours mean: until the first purchase (spec 04 section 7.1).
   if (type === 'discount' && subscriptionDays < 0) return 'discount_hours';
   return validUntil !== null && validFrom > validUntil ? 'validity' : null;
 }
@@ -77,7 +77,7 @@ export function codeOfSource(source: string | null): string | null {
   return source?.startsWith(SOURCE_PREFIX) ? source.slice(SOURCE_PREFIX.length) : null;
 }
 
-/** Whether the discount has run out; an open end never does. */
-export function isDiscountOver(discount: HeldDiscount, now: Date): boolean {
+/** Whether the discount has expired; one without end never does. */
+export function isDiscountExpired(discount: PersonalDiscount, now: Date): boolean {
   return discount.expiresAt !== null && discount.expiresAt <= now;
 }

@@ -1,24 +1,25 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { type Changes, givenFields } from '../../../core/changes.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { userNotFound } from '../../identity/errors.ts';
-import { holdPromoGroup } from '../../promo-groups/memberships.ts';
-import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyHolders, valuesRefused } from './errors.ts';
-import { lockHolders, renameSource } from './redeem-repo.ts';
-import { deleteCode, findCodeById, holdUser, insertCode, lockCode, updateCode } from './repo.ts';
+import { lockPromoGroupForShare } from '../../promo-groups/memberships.ts';
+import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyDiscounts, valuesRefused } from './errors.ts';
+import { lockDiscountedUsers, renameSource } from './redeem-repo.ts';
+import { deleteCode, findCodeById, insertCode, lockCode, lockUserForShare, updateCode } from './repo.ts';
 import { discountSource, normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
 import type { Promocode, PromocodeValues } from './types.ts';
 
 const MAX_CODE_LENGTH = 50;
-/** A hundred years; days, and for a discount hours, beyond it lead to dates that no calendar holds. */
+/** A hundred years; more days (hours of a discount) lead to dates outside of the calendar. */
 const MAX_DAYS = 36_500;
-/** Renaming writes the row of every user who holds a discount of the code now: so many fit well into one transaction. */
-const MAX_HOLDERS_RENAMED = 10_000;
+/** Renaming updates the row of every user with a discount of the code; one transaction can update this many. */
+const MAX_RENAMED_DISCOUNTS = 10_000;
 
 export interface NewPromocode extends Omit<PromocodeValues, 'validFrom'> {
-  /** null = now. */
+  /** Null = now. */
   validFrom: Date | null;
   createdBy: number | null;
 }
@@ -32,8 +33,8 @@ export async function createPromocode(app: App, _actor: Actor, request: NewPromo
   const { createdBy, ...given } = request;
   const values = checked({ ...given, validFrom: request.validFrom ?? app.clock.now() });
   return inTransaction(app, async (t) => {
-    if (createdBy !== null && !(await holdUser(t.db, createdBy))) throw userNotFound();
-    await holdGroupOf(t, values);
+    if (createdBy !== null && !(await lockUserForShare(t.db, createdBy))) throw userNotFound();
+    await lockGroupOf(t, values);
     const saved = await insertCode(t.db, values, createdBy, t.clock.now());
     if (!saved) throw codeTaken();
     t.audit?.note({ resourceId: saved.id, before: null, after: saved });
@@ -42,26 +43,25 @@ export async function createPromocode(app: App, _actor: Actor, request: NewPromo
 }
 
 /**
- * Changes what is given; undefined keeps what is stored. The same rules hold for what comes out (spec 04 section 7.4). Discounts that a
- * renamed code gave follow its name, by which they are given back (section 7.3).
+ * Changes the given fields; undefined and null keep what is stored. The result must pass the same checks as a new code (spec 04
+ * section 7.4). Discounts from a renamed code get the new name, which deactivation needs (section 7.3).
  * @throws AppError 404 'Promo code not found' | 400 'max_uses cannot be less than current uses' | 400 for a new name when more than
- * 10,000 users hold a discount of the code; the rest as for creation
+ * 10,000 users have a discount of the code; the rest as for creation
  */
 export async function changePromocode(
   app: App,
   _actor: Actor,
   promocodeId: number,
-  changes: Partial<PromocodeValues>,
+  changes: Changes<PromocodeValues>,
 ): Promise<Promocode> {
   try {
     return await inTransaction(app, async (t) => {
-      await lockHoldersOf(t, promocodeId, changes.code);
+      await lockDiscountedUsersOf(t, promocodeId, changes.code);
       const before = await lockCode(t.db, promocodeId);
       if (!before) throw promocodeNotFound();
-      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-      const values = checked({ ...before, ...given });
+      const values = checked({ ...before, ...givenFields(changes) });
       if (values.maxUses < before.currentUses) throw limitBelowUses();
-      await holdGroupOf(t, values);
+      await lockGroupOf(t, values);
       const now = t.clock.now();
       const saved = await updateCode(t.db, before.id, values, now);
       if (saved.code !== before.code) {
@@ -78,21 +78,21 @@ export async function changePromocode(
 }
 
 /**
- * Of a code that is to be renamed. Users come before codes in the order of locks (spec 00, Consistency): without this the rename would
- * wait for somebody who is giving the discount back and waits for the code. Whoever gets the discount between this and the lock of the
- * code is renamed, too; only there can the two still meet, and run anew.
+ * Locks the users with a discount of a code that is to be renamed. Users are locked before codes (spec 00, Consistency): otherwise the
+ * rename could deadlock with a user who deactivates the discount. Discounts given between this and the lock of the code are renamed
+ * too; only for those a deadlock is still possible, after which the transaction is run again.
  */
-async function lockHoldersOf(t: App, promocodeId: number, newCode: string | undefined): Promise<void> {
-  if (newCode === undefined) return;
+async function lockDiscountedUsersOf(t: App, promocodeId: number, newCode: string | null | undefined): Promise<void> {
+  if (newCode === undefined || newCode === null) return;
   const code = await findCodeById(t.db, promocodeId);
   if (!code || code.code === normaliseCode(newCode)) return;
-  const holders = await lockHolders(t.db, code.id, discountSource(code.code), MAX_HOLDERS_RENAMED + 1);
-  if (holders > MAX_HOLDERS_RENAMED) throw tooManyHolders();
+  const users = await lockDiscountedUsers(t.db, code.id, discountSource(code.code), MAX_RENAMED_DISCOUNTS + 1);
+  if (users > MAX_RENAMED_DISCOUNTS) throw tooManyDiscounts();
 }
 
 /**
- * Deletes a code and its use rows. The log of activations stays, so that the daily limit holds; so does the spin of the wheel that won
- * the code, without it (spec 04 sections 13.7 and 18, before 7.4).
+ * Deletes a code and its use rows. The log of activations stays, so that the daily limit still counts them; a spin of the wheel that
+ * won the code stays without it (spec 04 sections 13.7 and 18, before 7.4).
  * @throws AppError 404 'Promo code not found'
  */
 export function deletePromocode(app: App, _actor: Actor, promocodeId: number): Promise<void> {
@@ -104,8 +104,8 @@ export function deletePromocode(app: App, _actor: Actor, promocodeId: number): P
   });
 }
 
-async function holdGroupOf(t: App, { promoGroupId }: PromocodeValues): Promise<void> {
-  if (promoGroupId !== null && !(await holdPromoGroup(t, promoGroupId))) throw promoGroupUnknown();
+async function lockGroupOf(t: App, { promoGroupId }: PromocodeValues): Promise<void> {
+  if (promoGroupId !== null && !(await lockPromoGroupForShare(t, promoGroupId))) throw promoGroupUnknown();
 }
 
 function checked(request: PromocodeValues): PromocodeValues {

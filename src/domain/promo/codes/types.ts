@@ -1,43 +1,19 @@
-/** Promo codes (spec 04 section 7). */
+import type { Rows } from '../../../core/db/columns.ts';
 
-export type PromocodeType = 'balance' | 'subscription_days' | 'trial_subscription' | 'promo_group' | 'discount';
+/** Promo codes (spec 04 section 7). The meaning of the columns is described at the models. */
+
+export type Promocode = Rows['Promocode'];
+
+export type PromocodeType = Promocode['type'];
 
 /** What can be set on a code. */
-export interface PromocodeValues {
-  /** Upper case, at most 50 characters. */
-  code: string;
-  type: PromocodeType;
-  /** Kopeks; for `discount` the percent. */
-  balanceBonusKopeks: number;
-  /** Days; for `discount` the hours it lasts, 0 = until the first purchase. */
-  subscriptionDays: number;
-  /** `UNLIMITED_USES` stands for no limit. */
-  maxUses: number;
-  validFrom: Date;
-  validUntil: Date | null;
-  isActive: boolean;
-  /** Only for users who never had a paid subscription. */
-  firstPurchaseOnly: boolean;
-  /** Who activates the code joins this group, whatever its type. */
-  promoGroupId: number | null;
-}
-
-export interface Promocode extends PromocodeValues {
-  id: number;
-  currentUses: number;
-  createdBy: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type PromocodeValues = Omit<Promocode, 'id' | 'currentUses' | 'createdBy' | 'createdAt' | 'updatedAt'>;
 
 /** One activation as administrators see it. */
-export interface PromocodeUse {
-  id: number;
-  userId: number;
-  username: string | null;
-  fullName: string;
-  messengerId: number | null;
-  usedAt: Date;
+export interface PromocodeUse extends Pick<Rows['PromocodeUse'], 'id' | 'userId' | 'usedAt'> {
+  userUsername: string | null;
+  userFullName: string;
+  userMessengerId: number | null;
 }
 
 export interface PromocodeDetails {
@@ -49,18 +25,18 @@ export interface PromocodeDetails {
   recentUses: PromocodeUse[];
 }
 
-/** What the checks of an activation look at besides the code itself. */
+/** What the checks of an activation need to know of the user. */
 export interface RedeemerFacts {
   hasUsedCode: boolean;
-  /** Activations in the last 24 hours, those given back since too. */
+  /** Activations in the last 24 hours, including deactivated ones. */
   activationsToday: number;
   hasHadPaid: boolean;
   hasActiveDiscount: boolean;
   hasSubscription: boolean;
 }
 
-/** The personal discount that a user holds (spec 02 section 2.1). */
-export interface HeldDiscount {
+/** The personal discount of a user (spec 02 section 2.1). */
+export interface PersonalDiscount {
   percent: number;
   /** `promocode:{CODE}` when it came from a code. */
   source: string | null;

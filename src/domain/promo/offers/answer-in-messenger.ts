@@ -17,7 +17,7 @@ export interface OfferPress {
   data: string;
 }
 
-/** What to say about a refusal; any other one means that the offer is no more. */
+/** Texts for refusals; any other refusal means that the offer is no longer available. */
 const REASONS: Readonly<Record<string, TextKey>> = {
   offer_already_claimed: 'promo.offer_used',
   offer_no_subscription: 'promo.offer_needs_subscription',

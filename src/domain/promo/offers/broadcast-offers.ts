@@ -14,7 +14,7 @@ import {
   measureAudience,
   setBroadcastState,
 } from './broadcast-repo.ts';
-import { holdOwnSubscription } from './create-offer.ts';
+import { lockSubscriptionOf } from './create-offer.ts';
 import { hasOpenDeliveries } from './delivery-repo.ts';
 import { noRecipients, webBroadcastRefused } from './errors.ts';
 import { findNamedUser, findRecipient } from './find-recipient.ts';
@@ -22,63 +22,66 @@ import { checkMessage } from './offer-message.ts';
 import { checkedTerms, fieldRefused } from './rules.ts';
 import type { BroadcastResult, NamedUser, OfferMessage, OfferTerms } from './types.ts';
 
-/** Offers made by one transaction: short enough for the embedded database to answer others in between. */
+/** Offers made by one transaction; small enough that the embedded database can answer other requests in between. */
 const BATCH = 2_000;
 /** How long the request itself makes offers; a larger audience is finished in the background. */
 const REQUEST_MS = 20 * SECOND_MS;
-/** When the background looks after the call: long after the request has stopped. */
+/** Delay of the background job: long after the request has stopped. */
 const BACKGROUND_AFTER_MS = MINUTE_MS;
-/** The answer waits this long for the queue, so that a message to a few users is answered with what became of it. */
+/** The answer waits this long for the queue, so that it has the results of a message to a few users. */
 const ANSWER_WAIT_MS = 2 * SECOND_MS;
-const LOOK_EVERY_MS = 100;
-/** Characters that the column holds; any word is taken, also one that names no audience. */
+const POLL_EVERY_MS = 100;
+/** Length of the column; any text is accepted, also one that names no audience. */
 const MAX_TARGET_LENGTH = 100;
-/** User ids in an answer: the first ones. All of a million would be a list that neither side should hold. */
+/** User ids in an answer, the first ones: a full list of a large audience would take too much memory. */
 export const MAX_USER_IDS = 10_000;
 
 export interface WebBroadcast extends OfferTerms, Omit<NamedUser, 'email'> {
-  subscriptionId: number | null;
-  target: string | null;
+  subscriptionId?: number | null | undefined;
+  target?: string | null | undefined;
 }
 
 /**
- * Offers something to a segment and, or, to one user; nobody is written to (spec 04 section 9.3).
+ * Makes an offer to a segment, to one user, or to both, without messages (spec 04 section 9.3).
  * @throws AppError 400 and 404 with the texts of section 9.3; ValidationError 422 `Unsupported target value`, or out of bounds
  */
 export async function broadcastOffers(app: App, _actor: TokenActor, request: WebBroadcast): Promise<BroadcastResult> {
-  const target = request.target === null ? null : namedSegment(request.target);
-  if (request.target !== null && target === null) throw fieldRefused('target', 'Unsupported target value', request.target);
+  const { subscriptionId = null, target: requested = null } = request;
+  const target = requested === null ? null : namedSegment(requested);
+  if (requested !== null && target === null) throw fieldRefused('target', 'Unsupported target value', requested);
   const terms = checkedTerms(request);
   const named = await findRecipient(app, request);
   const call = { terms, audience: { target, namedUserId: named?.id ?? null }, message: null, createdBy: null };
   return run(app, call, async (t, size, firstUserId) => {
     if (size === 0) throw webBroadcastRefused(t, 'offer_no_audience');
-    if (request.subscriptionId === null) return null;
+    if (subscriptionId === null) return null;
     if (size > 1) throw webBroadcastRefused(t, 'offer_one_subscription');
-    await holdOwnSubscription(t, request.subscriptionId, firstUserId);
-    return request.subscriptionId;
+    await lockSubscriptionOf(t, subscriptionId, firstUserId);
+    return subscriptionId;
   });
 }
 
-export interface AdminBroadcast extends OfferTerms, NamedUser {
-  target: string | null;
-  /** Null = nobody is written to. */
-  message: OfferMessage | null;
+export interface AdminBroadcast extends OfferTerms, NamedUser, OfferMessage {
+  target?: string | null | undefined;
+  /** Whether the users get a message. */
+  sendNotification: boolean;
 }
 
 /**
- * The same by an administrator, who may have the users written to (spec 04 section 9.4). The messages go by the queue, after commit; the
- * answer waits a moment for them and counts what was sent by then. An unknown target has an empty audience.
+ * The same by an administrator, optionally with messages to the users (spec 04 section 9.4). The messages are queued and sent after the
+ * commit; the answer waits a short time and counts those sent by then. An unknown target has an empty audience.
  * @throws AppError 400 `No recipients: specify target or user`, 400 and 404 about the named user; ValidationError 422 out of bounds
  */
 export async function broadcastOffersAsAdmin(app: App, actor: AdminActor, request: AdminBroadcast): Promise<BroadcastResult> {
   const terms = checkedTerms(request);
-  if (request.message) await checkMessage(app, request.message, terms);
+  const { messageText, buttonText } = request;
+  const message = request.sendNotification ? { messageText, buttonText } : null;
+  if (message) await checkMessage(app, message, terms);
   const named = await findNamedUser(app, request);
   const target = request.target?.trim() || null;
   checkBounds([{ name: 'target', value: target, maxLength: MAX_TARGET_LENGTH }]);
   const audience = { target, namedUserId: named?.id ?? null };
-  return run(app, { terms, audience, message: request.message, createdBy: actor.userId }, async (_t, size) => {
+  return run(app, { terms, audience, message, createdBy: actor.userId }, async (_t, size) => {
     if (size === 0) throw noRecipients();
     return null;
   });
@@ -91,16 +94,16 @@ interface Call {
   createdBy: number | null;
 }
 
-/** @param judge refuses an audience; gives the subscription that the offers are for */
+/** @param checkAudience refuses an audience; returns the subscription that the offers are for */
 async function run(
   app: App,
   call: Call,
-  judge: (t: App, size: number, firstUserId: number) => Promise<number | null>,
+  checkAudience: (t: App, size: number, firstUserId: number) => Promise<number | null>,
 ): Promise<BroadcastResult> {
   const { id, size } = await inTransaction(app, async (t) => {
     const now = t.clock.now();
     const found = await measureAudience(t.db, call.audience, now);
-    const subscriptionId = await judge(t, found?.size ?? 0, found?.firstUserId ?? 0);
+    const subscriptionId = await checkAudience(t, found?.size ?? 0, found?.firstUserId ?? 0);
     const broadcastId = await insertBroadcast(t.db, {
       ...call.terms,
       ...call.audience,
@@ -109,7 +112,7 @@ async function run(
       expiresAt: addMs(now, call.terms.validHours * HOUR_MS),
       message: call.message,
       createdBy: call.createdBy,
-      now,
+      createdAt: now,
     });
     await t.jobs.send('promo.offer-broadcast', { broadcastId }, { startAfter: addMs(now, BACKGROUND_AFTER_MS) });
     const { terms, audience } = call;
@@ -124,14 +127,14 @@ async function run(
   if (!isComplete) await app.jobs.send('promo.offer-broadcast', { broadcastId: id });
   if (call.message) await waitForMessages(app, id);
   const after = await findBroadcast(app.db, id);
-  // What is left to the background will be made, too: the audience was counted at the start.
+  // The background job makes the remaining offers: the audience was counted at the start.
   const createdOffers = isComplete ? (after?.createdOffers ?? userIds.length) : size;
   return { createdOffers, userIds, target: call.audience.target, sent: after?.sent ?? 0, failed: after?.failed ?? 0 };
 }
 
 /**
- * Makes the offers that a broadcast still lacks, a batch a transaction. Two at once take turns.
- * @returns false when time, or the signal, ended it before
+ * Makes the remaining offers of a broadcast, one batch per transaction. Parallel runs process one batch after the other.
+ * @returns false when the time limit or the signal stopped it
  */
 export async function makeAll(
   app: App,
@@ -139,28 +142,28 @@ export async function makeAll(
   options: { untilMs: number; signal?: AbortSignal; onMade?: (userIds: readonly number[]) => void },
 ): Promise<boolean> {
   for (;;) {
-    const { made, isComplete } = await inTransaction(app, (t) => makeSome(t, broadcastId));
+    const { made, isComplete } = await inTransaction(app, (t) => makeBatch(t, broadcastId));
     options.onMade?.(made);
     if (isComplete) return true;
     if (performance.now() >= options.untilMs || options.signal?.aborted) return false;
   }
 }
 
-async function makeSome(t: App, broadcastId: number): Promise<{ made: number[]; isComplete: boolean }> {
+async function makeBatch(t: App, broadcastId: number): Promise<{ made: number[]; isComplete: boolean }> {
   const broadcast = await lockBroadcast(t.db, broadcastId);
   if (broadcast?.state !== 'making') return { made: [], isComplete: true };
   const now = t.clock.now();
   const made = await makeOffers(t.db, broadcast, { limit: BATCH, hasMessenger: t.ports.messenger.isConfigured(), now });
-  if (made.length < BATCH) await endMaking(t, broadcast, now);
+  if (made.length < BATCH) await finishMaking(t, broadcast, now);
   return { made, isComplete: made.length < BATCH };
 }
 
-async function endMaking(t: App, { id, wantsMessages }: Broadcast, now: Date): Promise<void> {
-  await setBroadcastState(t.db, id, wantsMessages ? 'sending' : 'done', now);
-  if (wantsMessages) await t.jobs.send('promo.offer-broadcast', { broadcastId: id });
+async function finishMaking(t: App, { id, sendsMessages }: Broadcast, now: Date): Promise<void> {
+  await setBroadcastState(t.db, id, sendsMessages ? 'sending' : 'done', now);
+  if (sendsMessages) await t.jobs.send('promo.offer-broadcast', { broadcastId: id });
 }
 
 async function waitForMessages(app: App, broadcastId: number): Promise<void> {
   const untilMs = performance.now() + ANSWER_WAIT_MS;
-  while (performance.now() < untilMs && (await hasOpenDeliveries(app.db, broadcastId))) await delay(LOOK_EVERY_MS);
+  while (performance.now() < untilMs && (await hasOpenDeliveries(app.db, broadcastId))) await delay(POLL_EVERY_MS);
 }

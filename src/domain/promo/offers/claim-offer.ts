@@ -6,32 +6,32 @@ import { text } from '../../messaging/texts.ts';
 import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
-import { endOffer, insertAccess, listLentSquads, lockOwnOffer, takeOffer } from './claim-repo.ts';
+import { deactivateExpiredOffer, insertAccess, listTemporarySquads, lockOwnOffer, takeOffer } from './claim-repo.ts';
 import { type ClaimRefusal, claimRefused } from './errors.ts';
-import { insertLog } from './log-repo.ts';
-import { claimRefusal, discountEnd, lendsServers, lentServers, templateIdOf } from './rules.ts';
+import { insertLog, type LogDetails } from './log-repo.ts';
+import { claimRefusal, discountEnd, givesTemporaryAccess, templateIdOf, temporaryAccessOf } from './rules.ts';
 import { findTemplate } from './template-repo.ts';
 import type { Offer } from './types.ts';
 
 export interface ClaimedOffer {
   /** In the user's language. */
   message: string;
-  /** Null for an offer that lends servers. */
+  /** Null for an offer of temporary access. */
   discountPercent: number | null;
-  /** When discount or access end; null = with the first purchase. */
+  /** When the discount or the access expires; null = with the first purchase. */
   expiresAt: Date | null;
 }
 
 type Outcome = { claimed: ClaimedOffer } | { refused: ClaimRefusal | 'not_found' };
 
 /**
- * Claims the user's own offer (spec 04 section 9.5): once, however many try, and never after its end. A discount takes the place of a
- * running one. Lent servers are added to the subscription in this transaction; the panel follows after the commit, which the
- * subscription's provisioning state shows.
+ * Claims an offer of the user (spec 04 section 9.5): once, also with parallel calls, and never after it has expired. A discount
+ * replaces the current one. Servers of temporary access are added to the subscription in this transaction; the panel is updated after
+ * the commit, which the subscription's provisioning state shows.
  * @throws AppError 404 'Offer not found' | 400 with the texts of section 9.5
  */
 export async function claimOffer(app: App, actor: UserActor, offerId: number): Promise<ClaimedOffer> {
-  // A refusal is thrown after the commit: that an offer has run out is written down.
+  // A refusal is thrown after the commit, because the expiry of an offer is stored.
   const outcome = await inTransaction(app, (t) => claim(t, actor.userId, offerId));
   if ('refused' in outcome) throw claimRefused(outcome.refused);
   return outcome.claimed;
@@ -45,21 +45,21 @@ async function claim(t: App, userId: number, offerId: number): Promise<Outcome> 
   const now = t.clock.now();
   const refused = claimRefusal(offer, now);
   if (refused) {
-    if (refused === 'expired') await noteEnd(t, offer);
+    if (refused === 'expired') await recordExpiry(t, offer);
     return { refused };
   }
-  const given = lendsServers(offer)
-    ? await lendServers(t, offer, subscription ?? null, user.language)
+  const given = givesTemporaryAccess(offer)
+    ? await giveTemporaryAccess(t, offer, subscription ?? null, user.language)
     : await giveDiscount(t, offer, user.language);
   if (typeof given === 'string') return { refused: given };
   if (!(await takeOffer(t.db, offer.id, now))) throw new Error('an offer under lock could not be claimed');
   return { claimed: given };
 }
 
-/** The job that ends offers has not come by yet; one line in the log, whoever is first. */
-async function noteEnd(t: App, offer: Offer): Promise<void> {
+/** For an offer that the expiry job has not processed yet; one of the two writes the log row. */
+async function recordExpiry(t: App, offer: Offer): Promise<void> {
   const now = t.clock.now();
-  if (!(await endOffer(t.db, offer.id, now))) return;
+  if (!(await deactivateExpiredOffer(t.db, offer.id, now))) return;
   await logClaim(t, offer, 'disabled', offer.discountPercent, { reason: 'offer_expired' });
 }
 
@@ -73,18 +73,18 @@ async function giveDiscount(t: App, offer: Offer, language: string): Promise<Cla
   await logClaim(t, offer, 'claimed', percent, {
     context: 'discount_claim',
     discount_percent: percent,
-    discount_expires_at: expiresAt,
+    discount_expires_at: expiresAt?.toISOString() ?? null,
   });
   return { message: text(language, 'promo.offer_claimed_discount', { percent }), discountPercent: percent, expiresAt };
 }
 
-async function lendServers(
+async function giveTemporaryAccess(
   t: App,
   offer: Offer,
   subscription: Subscription | null,
   language: string,
 ): Promise<ClaimedOffer | ClaimRefusal> {
-  const { squads, hours } = lentServers(offer.extraData);
+  const { squads, hours } = temporaryAccessOf(offer.extraData);
   if (subscription === null) return 'no_subscription';
   if (squads.length === 0) return 'no_squads';
   const connected = new Set(subscription.connectedSquads);
@@ -92,12 +92,12 @@ async function lendServers(
   if (newSquads.length === 0) return 'already_connected';
   const now = t.clock.now();
   const expiresAt = addMs(now, hours * HOUR_MS);
-  // What is there because it is lent is not the subscription's own: the last access to end takes it away.
-  const lent = new Set(await listLentSquads(t.db, subscription.id));
+  // Squads of another temporary access do not count as connected: the last access that expires removes them.
+  const temporary = new Set(await listTemporarySquads(t.db, subscription.id));
   await insertAccess(t.db, {
     subscriptionId: subscription.id,
     offerId: offer.id,
-    squads: squads.map((uuid) => ({ uuid, wasAlreadyConnected: connected.has(uuid) && !lent.has(uuid) })),
+    squads: squads.map((uuid) => ({ uuid, wasAlreadyConnected: connected.has(uuid) && !temporary.has(uuid) })),
     expiresAt,
     now,
   });
@@ -107,7 +107,7 @@ async function lendServers(
   await logClaim(t, offer, 'claimed', offer.discountPercent, {
     context: 'test_access_claim',
     new_squads: newSquads,
-    expires_at: expiresAt,
+    expires_at: expiresAt.toISOString(),
   });
   return { message: text(language, 'promo.offer_claimed_access', { hours }), discountPercent: null, expiresAt };
 }
@@ -117,7 +117,7 @@ async function logClaim(
   offer: Offer,
   action: 'claimed' | 'disabled',
   percent: number,
-  details: Record<string, unknown>,
+  details: LogDetails,
 ): Promise<void> {
   await insertLog(t.db, {
     userId: offer.userId,
@@ -127,6 +127,6 @@ async function logClaim(
     percent,
     effectType: offer.effectType,
     details,
-    now: t.clock.now(),
+    createdAt: t.clock.now(),
   });
 }

@@ -1,17 +1,17 @@
 import type { Db } from '../../../core/db/db.ts';
-import { OFFER_COLUMNS, type OfferRow, toOffer } from './repo.ts';
+import { OFFER } from './repo.ts';
 import type { Offer } from './types.ts';
 
-/** Locks an offer of this user; null for an unknown one and for somebody else's. The user's row is locked before. */
+/** Locks an offer of this user; null for an unknown one and for another user's. The user's row must be locked before. */
 export async function lockOwnOffer(db: Db, userId: number, offerId: number): Promise<Offer | null> {
-  const [row] = await db.sql<OfferRow>(
-    `SELECT ${OFFER_COLUMNS} FROM discount_offers o WHERE o.id = $1::bigint AND o.user_id = $2::int FOR UPDATE`,
+  const [row] = await db.sql<Offer>(
+    `SELECT ${OFFER.of('o')} FROM discount_offers o WHERE o.id = $1::bigint AND o.user_id = $2::int FOR UPDATE`,
     [offerId, userId],
   );
-  return row ? toOffer(row) : null;
+  return row ?? null;
 }
 
-/** Claims the offer, if nobody has and it is not over (spec 04 section 9.6). @returns whether it did */
+/** Claims the offer unless it was claimed or has expired (spec 04 section 9.6). @returns whether it did */
 export async function takeOffer(db: Db, offerId: number, now: Date): Promise<boolean> {
   const rows = await db.sql(
     `UPDATE discount_offers SET claimed_at = $2::timestamptz, is_active = false, updated_at = $2::timestamptz
@@ -21,8 +21,8 @@ export async function takeOffer(db: Db, offerId: number, now: Date): Promise<boo
   return rows.length > 0;
 }
 
-/** Ends an offer that has run out. @returns whether it was still open */
-export async function endOffer(db: Db, offerId: number, now: Date): Promise<boolean> {
+/** Deactivates an expired offer. @returns whether it was still active */
+export async function deactivateExpiredOffer(db: Db, offerId: number, now: Date): Promise<boolean> {
   const rows = await db.sql(
     `UPDATE discount_offers SET is_active = false, updated_at = $2::timestamptz
      WHERE id = $1::int AND is_active AND expires_at <= $2::timestamptz RETURNING id`,
@@ -31,8 +31,8 @@ export async function endOffer(db: Db, offerId: number, now: Date): Promise<bool
   return rows.length > 0;
 }
 
-/** Squads of a locked subscription that are only lent to it at the moment. */
-export async function listLentSquads(db: Db, subscriptionId: number): Promise<string[]> {
+/** Squads that a locked subscription has only by temporary access. */
+export async function listTemporarySquads(db: Db, subscriptionId: number): Promise<string[]> {
   const rows = await db.sql<{ squadUuid: string }>(
     `SELECT DISTINCT squad_uuid FROM subscription_temporary_access
      WHERE subscription_id = $1::int AND is_active AND NOT was_already_connected`,
@@ -49,7 +49,7 @@ export interface NewAccess {
   now: Date;
 }
 
-/** One row an offer and squad, whoever asks how often (spec 04 section 9.6). */
+/** One row per offer and squad, however often it is called (spec 04 section 9.6). */
 export async function insertAccess(db: Db, access: NewAccess): Promise<void> {
   await db.sql(
     `INSERT INTO subscription_temporary_access (subscription_id, offer_id, squad_uuid, was_already_connected, expires_at, created_at)

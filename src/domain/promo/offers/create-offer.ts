@@ -4,16 +4,16 @@ import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { subscriptionForeign, subscriptionNotFound, userNotFound, userRequired } from './errors.ts';
 import { findRecipient } from './find-recipient.ts';
-import { findOffer, holdSubscription, holdUser, upsertOffer } from './repo.ts';
+import { findOffer, lockSubscriptionForShare, lockUserForShare, upsertOffer } from './repo.ts';
 import { checkedTerms } from './rules.ts';
 import type { NamedUser, OfferDetails, OfferTerms } from './types.ts';
 
 export interface NewOffer extends OfferTerms, Omit<NamedUser, 'email'> {
-  subscriptionId: number | null;
+  subscriptionId?: number | null | undefined;
 }
 
 /**
- * Makes an offer to one user, or writes over the open one of its type (spec 04 sections 9.2 and 9.3).
+ * Creates an offer for one user, or overwrites the open one of its type (spec 04 sections 9.2 and 9.3).
  * @throws AppError 400 and 404 with the texts of section 9.3, in its order; ValidationError 422 out of bounds
  */
 export async function createOffer(app: App, _actor: Actor, request: NewOffer): Promise<OfferDetails> {
@@ -21,13 +21,14 @@ export async function createOffer(app: App, _actor: Actor, request: NewOffer): P
   const user = await findRecipient(app, request);
   if (!user) throw userRequired();
   return inTransaction(app, async (t) => {
-    if (!(await holdUser(t.db, user.id))) throw userNotFound();
-    await holdOwnSubscription(t, request.subscriptionId, user.id);
+    if (!(await lockUserForShare(t.db, user.id))) throw userNotFound();
+    const { subscriptionId = null } = request;
+    await lockSubscriptionOf(t, subscriptionId, user.id);
     const now = t.clock.now();
     const id = await upsertOffer(t.db, {
       ...terms,
       userId: user.id,
-      subscriptionId: request.subscriptionId,
+      subscriptionId,
       expiresAt: addMs(now, terms.validHours * HOUR_MS),
       now,
     });
@@ -35,10 +36,10 @@ export async function createOffer(app: App, _actor: Actor, request: NewOffer): P
   });
 }
 
-/** @throws AppError 404 'Subscription not found' | 400 'Subscription does not belong to the user' */
-export async function holdOwnSubscription(t: App, subscriptionId: number | null, userId: number): Promise<void> {
+/** Locks the subscription for share. @throws AppError 404 'Subscription not found' | 400 'Subscription does not belong to the user' */
+export async function lockSubscriptionOf(t: App, subscriptionId: number | null, userId: number): Promise<void> {
   if (subscriptionId === null) return;
-  const ownerId = await holdSubscription(t.db, subscriptionId);
+  const ownerId = await lockSubscriptionForShare(t.db, subscriptionId);
   if (ownerId === null) throw subscriptionNotFound();
   if (ownerId !== userId) throw subscriptionForeign();
 }

@@ -1,17 +1,17 @@
 import type { Db } from '../../../core/db/db.ts';
 
-/** A message that this run may send now; nobody else will. */
+/** A message that this run has claimed: no other run sends it. */
 export interface ClaimedDelivery {
   offerId: number;
   messengerId: number | null;
   language: string | null;
-  /** The offer can still be claimed, and no later broadcast speaks of it. */
+  /** The offer can still be claimed, and no later broadcast has overwritten it. */
   isWanted: boolean;
 }
 
 /**
- * Takes the next messages of a broadcast out of the queue before they are sent: whatever happens then, none is sent a second time.
- * Two runs at once take different ones.
+ * Claims the next queued messages of a broadcast before they are sent, so that none is sent twice, also after a crash. Parallel runs
+ * claim different ones.
  */
 export async function claimDeliveries(db: Db, broadcastId: number, limit: number, now: Date): Promise<ClaimedDelivery[]> {
   return db.sql<ClaimedDelivery>(
@@ -19,9 +19,9 @@ export async function claimDeliveries(db: Db, broadcastId: number, limit: number
          ORDER BY offer_id LIMIT $2::int FOR UPDATE SKIP LOCKED),
        taken AS (UPDATE promo_offer_deliveries d SET state = 'sending', claimed_at = $3::timestamptz FROM next
          WHERE d.broadcast_id = $1::int AND d.offer_id = next.offer_id RETURNING d.offer_id)
-     SELECT o.id AS "offerId", u.messenger_id AS "messengerId", u.language,
+     SELECT o.id AS offer_id, u.messenger_id, u.language,
        o.is_active AND o.expires_at > $3::timestamptz AND u.status = 'active' AND NOT EXISTS (
-         SELECT 1 FROM promo_offer_deliveries l WHERE l.offer_id = o.id AND l.broadcast_id > $1::int) AS "isWanted"
+         SELECT 1 FROM promo_offer_deliveries l WHERE l.offer_id = o.id AND l.broadcast_id > $1::int) AS is_wanted
      FROM taken JOIN discount_offers o ON o.id = taken.offer_id JOIN users u ON u.id = o.user_id ORDER BY o.id`,
     [broadcastId, limit, now],
   );
@@ -29,11 +29,11 @@ export async function claimDeliveries(db: Db, broadcastId: number, limit: number
 
 export interface SettledDelivery {
   offerId: number;
-  /** `queued`: it surely was not sent and waits for its next turn. */
+  /** `queued`: it was certainly not sent and will be claimed again. */
   state: 'sent' | 'failed' | 'skipped' | 'queued';
 }
 
-/** Writes down what became of taken messages, in their rows and in the counters of the broadcast; once each. */
+/** Stores the results of claimed messages in their rows and in the counters of the broadcast; once each. */
 export async function settleDeliveries(
   db: Db,
   broadcastId: number,
@@ -50,13 +50,13 @@ export async function settleDeliveries(
   );
 }
 
-/** Gives up messages that a run took and never came back to: they may have been sent, so they are not sent again. */
-export async function abandonDeliveries(db: Db, broadcastId: number, takenBefore: Date, now: Date): Promise<void> {
+/** Marks messages of crashed runs as failed: they may have been sent, so they are not sent again. */
+export async function abandonDeliveries(db: Db, broadcastId: number, claimedBefore: Date, now: Date): Promise<void> {
   await db.sql(
     `WITH done AS (UPDATE promo_offer_deliveries SET state = 'failed', settled_at = $3::timestamptz
          WHERE broadcast_id = $1::int AND state = 'sending' AND claimed_at < $2::timestamptz RETURNING state)
      ${countedSql('done')}`,
-    [broadcastId, takenBefore, now],
+    [broadcastId, claimedBefore, now],
   );
 }
 
@@ -67,7 +67,7 @@ function countedSql(done: string): string {
      WHERE id = $1::int RETURNING id`;
 }
 
-/** Is a message of the broadcast waiting or under way? */
+/** Whether a message of the broadcast is queued or being sent. */
 export async function hasOpenDeliveries(db: Db, broadcastId: number): Promise<boolean> {
   const rows = await db.sql(
     `SELECT 1 AS open FROM promo_offer_deliveries WHERE broadcast_id = $1::int AND state IN ('queued', 'sending') LIMIT 1`,

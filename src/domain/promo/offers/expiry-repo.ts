@@ -2,11 +2,11 @@ import type { Db } from '../../../core/db/db.ts';
 import { claimedOfferSql } from '../../subscriptions/purchase/note-consumed-offer.ts';
 
 /**
- * Ends up to `limit` open offers that have run out, with a line in the log each. Offers of users whose row somebody holds at the moment
- * are left to the next round (users are locked before offers everywhere).
+ * Deactivates up to `limit` expired offers, with a log row each. Offers of users whose row is locked are skipped until the next round
+ * (users are always locked before offers).
  * @returns how many
  */
-export async function endDueOffers(db: Db, now: Date, limit: number): Promise<number> {
+export async function deactivateDueOffers(db: Db, now: Date, limit: number): Promise<number> {
   const [row] = await db.sql<{ ended: number }>(
     `WITH due AS MATERIALIZED (SELECT o.id FROM discount_offers o JOIN users u ON u.id = o.user_id
          WHERE o.is_active AND o.expires_at <= $1::timestamptz ORDER BY o.expires_at, o.id LIMIT $2::int FOR KEY SHARE OF u SKIP LOCKED),
@@ -22,8 +22,8 @@ export async function endDueOffers(db: Db, now: Date, limit: number): Promise<nu
   return row!.ended;
 }
 
-/** Clears up to `limit` personal discounts that have run out, wherever they came from, with a line in the log each. @returns how many */
-export async function endDueDiscounts(db: Db, now: Date, limit: number): Promise<number> {
+/** Clears up to `limit` expired personal discounts, whatever their source, with a log row each. @returns how many */
+export async function clearDueDiscounts(db: Db, now: Date, limit: number): Promise<number> {
   const [row] = await db.sql<{ ended: number }>(
     `WITH due AS MATERIALIZED (SELECT id, promo_offer_discount_percent AS percent, promo_offer_discount_source AS source FROM users
          WHERE promo_offer_discount_percent > 0 AND promo_offer_discount_expires_at <= $1::timestamptz
@@ -39,36 +39,40 @@ export async function endDueDiscounts(db: Db, now: Date, limit: number): Promise
   return row!.ended;
 }
 
-/** Owners of subscriptions with lent servers to take back, longest due first. */
-export async function listAccessEnds(db: Db, now: Date, afterUserId: number, limit: number): Promise<{ userId: number }[]> {
+/** Owners of subscriptions with expired temporary access, by user id. */
+export async function listUsersWithDueAccess(
+  db: Db,
+  now: Date,
+  afterUserId: number,
+  limit: number,
+): Promise<{ userId: number }[]> {
   return db.sql<{ userId: number }>(
-    `SELECT DISTINCT s.user_id AS "userId" FROM subscription_temporary_access a JOIN subscriptions s ON s.id = a.subscription_id
+    `SELECT DISTINCT s.user_id FROM subscription_temporary_access a JOIN subscriptions s ON s.id = a.subscription_id
      WHERE a.is_active AND a.expires_at <= $1::timestamptz AND s.user_id > $2::int ORDER BY 1 LIMIT $3::int`,
     [now, afterUserId, limit],
   );
 }
 
-export interface EndedAccess {
+export interface ExpiredAccess {
   offerId: number;
   squadUuid: string;
   wasAlreadyConnected: boolean;
   notificationType: string;
 }
 
-/** Ends what is due at a locked subscription. */
-export async function endAccess(db: Db, subscriptionId: number, now: Date): Promise<EndedAccess[]> {
-  return db.sql<EndedAccess>(
-    `WITH ended AS (UPDATE subscription_temporary_access SET is_active = false, deactivated_at = $2::timestamptz
+/** Deactivates expired temporary access of a locked subscription. */
+export async function deactivateDueAccess(db: Db, subscriptionId: number, now: Date): Promise<ExpiredAccess[]> {
+  return db.sql<ExpiredAccess>(
+    `WITH expired AS (UPDATE subscription_temporary_access SET is_active = false, deactivated_at = $2::timestamptz
          WHERE subscription_id = $1::int AND is_active AND expires_at <= $2::timestamptz
          RETURNING id, offer_id, squad_uuid, was_already_connected)
-     SELECT e.offer_id AS "offerId", e.squad_uuid AS "squadUuid", e.was_already_connected AS "wasAlreadyConnected",
-       o.notification_type AS "notificationType" FROM ended e JOIN discount_offers o ON o.id = e.offer_id ORDER BY e.id`,
+     SELECT e.offer_id, e.squad_uuid, e.was_already_connected, o.notification_type FROM expired e JOIN discount_offers o ON o.id = e.offer_id ORDER BY e.id`,
     [subscriptionId, now],
   );
 }
 
-/** Of these squads those that stay although an access to them ended: lent by another offer still, or paid for meanwhile. */
-export async function listKeptSquads(db: Db, subscriptionId: number, squads: readonly string[]): Promise<string[]> {
+/** Those of these squads that stay connected: by temporary access of another offer, or because they were bought meanwhile. */
+export async function listRetainedSquads(db: Db, subscriptionId: number, squads: readonly string[]): Promise<string[]> {
   const rows = await db.sql<{ uuid: string }>(
     `SELECT uuid FROM unnest($2::text[]) AS q (uuid)
      WHERE EXISTS (SELECT 1 FROM subscription_temporary_access a

@@ -5,11 +5,11 @@ import { userMismatch, userNotFound } from './errors.ts';
 import type { NamedUser } from './types.ts';
 
 /**
- * The user that a Web API request names, whatever the status; null when it names nobody (spec 04 section 9.3).
+ * The user that a Web API request names, whatever the status; null when it names no user (spec 04 section 9.3).
  * @throws AppError 404 'User not found' | 400 'Provided user_id does not match messenger_id'
  */
 export async function findRecipient(app: App, named: Omit<NamedUser, 'email'>): Promise<UserRecord | null> {
-  const { userId, messengerId } = named;
+  const { userId = null, messengerId = null } = named;
   if (userId === null && messengerId === null) return null;
   const user = userId === null ? await findUserByMessengerId(app, messengerId!) : await findUserById(app, userId);
   if (!user) throw userNotFound();
@@ -18,12 +18,12 @@ export async function findRecipient(app: App, named: Omit<NamedUser, 'email'>): 
 }
 
 /**
- * The user that an administrator names (spec 04 section 9.4); the e-mail counts only without a messenger id.
+ * The user that an administrator names (spec 04 section 9.4); the e-mail is used only without a messenger id.
  * @throws AppError 404 'User not found', 'User not found by messenger_id', 'User not found by email' | 400 when the user id is
  * another user's
  */
 export async function findNamedUser(app: App, named: NamedUser): Promise<UserRecord | null> {
-  const { userId, messengerId } = named;
+  const { userId = null, messengerId = null } = named;
   const email = named.email?.trim() || null;
   let user: UserRecord | null = null;
   if (messengerId !== null) {

@@ -1,21 +1,21 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import type { PromoGroup } from '../../catalog/types.ts';
 import { findPrimaryPromoGroup } from '../../promo-groups/find-groups.ts';
+import type { PromoGroup } from '../../promo-groups/types.ts';
 import { findDiscount, lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
-import { isDiscountOver } from '../codes/rules.ts';
-import type { HeldDiscount } from '../codes/types.ts';
+import { isDiscountExpired } from '../codes/rules.ts';
+import type { PersonalDiscount } from '../codes/types.ts';
 
-/** The personal discount as it counts now: percent 0 once it has run out (spec 04 section 9.5). */
-export async function readActiveDiscount(app: App, actor: UserActor): Promise<HeldDiscount & { isActive: boolean }> {
-  const held = await findDiscount(app.db, actor.userId);
-  if (!held) return { percent: 0, source: null, expiresAt: null, isActive: false };
-  const percent = isDiscountOver(held, app.clock.now()) ? 0 : held.percent;
-  return { ...held, percent, isActive: percent > 0 };
+/** The personal discount at this moment: percent 0 once it has expired (spec 04 section 9.5). */
+export async function readActiveDiscount(app: App, actor: UserActor): Promise<PersonalDiscount & { isActive: boolean }> {
+  const discount = await findDiscount(app.db, actor.userId);
+  if (!discount) return { percent: 0, source: null, expiresAt: null, isActive: false };
+  const percent = isDiscountExpired(discount, app.clock.now()) ? 0 : discount.percent;
+  return { ...discount, percent, isActive: percent > 0 };
 }
 
-/** Gives the discount up, wherever it came from; the use of a promo code does not come back (spec 04 section 9.5). */
+/** Clears the discount, whatever its source; the use of a promo code stays counted (spec 04 section 9.5). */
 export async function clearActiveDiscount(app: App, actor: UserActor): Promise<void> {
   await inTransaction(app, async (t) => {
     if (!(await lockRedeemer(t.db, actor.userId))) return;

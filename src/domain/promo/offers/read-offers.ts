@@ -6,7 +6,7 @@ import { listLog, type OfferLogFilter } from './log-repo.ts';
 import { findOffer, listOffers, listOwnOffers, type OfferFilter } from './repo.ts';
 import type { Offer, OfferDetails, OfferLogEntry } from './types.ts';
 
-/** A user has one open offer a type; those claimed lately stand beside them. */
+/** A user has one open offer per type, and claimed ones that have not expired. */
 const MAX_OWN_OFFERS = 500;
 
 /**
@@ -16,13 +16,13 @@ const MAX_OWN_OFFERS = 500;
 export async function listPromoOffers(
   app: App,
   _actor: Actor,
-  filter: OfferFilter & { messengerId: number | null },
+  filter: OfferFilter & { messengerId?: number | null | undefined },
 ): Promise<{ items: OfferDetails[]; total: number }> {
-  const { messengerId, ...rest } = filter;
+  const { messengerId = null, ...rest } = filter;
   if (messengerId === null) return listOffers(app.db, rest);
   const user = await findUserByMessengerId(app, messengerId);
   if (!user) throw userNotFound();
-  if (filter.userId !== null && filter.userId !== user.id) throw filterMismatch();
+  if (typeof filter.userId === 'number' && filter.userId !== user.id) throw filterMismatch();
   return listOffers(app.db, { ...rest, userId: user.id });
 }
 
@@ -33,7 +33,7 @@ export async function readPromoOffer(app: App, _actor: Actor, offerId: number): 
   return offer;
 }
 
-/** One page of what became of offers, newest first (spec 04 section 9.1). */
+/** One page of the log of offers, newest first (spec 04 section 9.1). */
 export function listOfferLog(
   app: App,
   _actor: Actor,
@@ -42,7 +42,7 @@ export function listOfferLog(
   return listLog(app.db, filter);
 }
 
-/** The user's own offers that have not run out, claimed ones among them, newest first (spec 04 section 9.5). */
+/** The user's offers that have not expired, claimed ones included, newest first (spec 04 section 9.5). */
 export function readOwnOffers(app: App, actor: UserActor): Promise<Offer[]> {
   return listOwnOffers(app.db, actor.userId, app.clock.now(), MAX_OWN_OFFERS);
 }

@@ -7,30 +7,30 @@ import { mustNotBeEmpty } from './errors.ts';
 import type { Offer, OfferTemplateValues, OfferTerms } from './types.ts';
 
 const MAX_TYPE_LENGTH = 50;
-/** A hundred years; what is beyond it leads to dates that no calendar holds. */
+/** A hundred years; more hours lead to dates outside of the calendar. */
 export const MAX_HOURS = 876_000;
 const MAX_PERCENT = 100;
-/** A broadcast stores this once a user. */
+/** A broadcast stores this once per user. */
 const MAX_EXTRA_DATA_LENGTH = 16_384;
-/** The messenger takes no longer text. */
+/** The limit of the messenger. */
 export const MAX_MESSAGE_LENGTH = 4_096;
 export const MAX_BUTTON_LENGTH = 255;
 const MAX_NAME_LENGTH = 255;
 const MAX_SQUADS = 200;
 const DEFAULT_TEST_HOURS = 24;
-/** Source of discounts that promo codes gave; those can be given back (spec 04 section 7.3), which an offer's must not look like. */
+/** Source of discounts from promo codes, which users can deactivate (spec 04 section 7.3); an offer must not have such a type. */
 const PROMOCODE_SOURCE = /^promocode:/i;
 
 export const TEST_ACCESS = 'test_access';
 
-/** Does the offer lend servers? Every other effect is a discount (spec 04 section 9.1). */
-export function lendsServers(offer: Pick<OfferTerms, 'effectType'>): boolean {
+/** Whether the offer gives temporary access to servers. Every other effect is a discount (spec 04 section 9.1). */
+export function givesTemporaryAccess(offer: Pick<OfferTerms, 'effectType'>): boolean {
   return offer.effectType === TEST_ACCESS;
 }
 
 /**
  * Terms as they are stored: types trimmed.
- * @throws AppError 400 for a blank type; ValidationError 422 for what no column or calendar holds
+ * @throws AppError 400 for a blank type; ValidationError 422 for values out of bounds
  */
 export function checkedTerms(terms: OfferTerms): OfferTerms {
   const notificationType = terms.notificationType.trim();
@@ -47,10 +47,11 @@ export function checkedTerms(terms: OfferTerms): OfferTerms {
     throw fieldRefused('notification_type', 'must not begin with promocode:', terms.notificationType);
   if (JSON.stringify(terms.extraData).length > MAX_EXTRA_DATA_LENGTH)
     throw fieldRefused('extra_data', 'extra_data is too large', null);
-  return { ...terms, notificationType, effectType };
+  const { discountPercent, bonusAmountKopeks, validHours, extraData } = terms;
+  return { notificationType, effectType, discountPercent, bonusAmountKopeks, validHours, extraData };
 }
 
-/** @throws ValidationError 422 for a template that no column, calendar or messenger holds */
+/** @throws ValidationError 422 for values out of bounds */
 export function checkedTemplate(values: OfferTemplateValues): OfferTemplateValues {
   const testSquadUuids = unique(values.testSquadUuids.map((uuid) => uuid.trim()).filter((uuid) => uuid !== ''));
   const fields: BoundField[] = [
@@ -64,7 +65,12 @@ export function checkedTemplate(values: OfferTemplateValues): OfferTemplateValue
   ];
   checkBounds(fields);
   if (testSquadUuids.length > MAX_SQUADS) throw fieldRefused('test_squad_uuids', `at most ${MAX_SQUADS} servers`, null);
-  return { ...values, testSquadUuids };
+  const { name, messageText, buttonText, validHours, discountPercent, bonusAmountKopeks } = values;
+  const { activeDiscountHours, testDurationHours, isActive } = values;
+  return {
+    ...{ name, messageText, buttonText, validHours, discountPercent, bonusAmountKopeks },
+    ...{ activeDiscountHours, testDurationHours, testSquadUuids, isActive },
+  };
 }
 
 /** @throws ValidationError 422 */
@@ -79,10 +85,10 @@ export function claimRefusal(
 ): ClaimRefusal | null {
   if (offer.claimedAt !== null) return 'already_claimed';
   if (!offer.isActive || offer.expiresAt <= now) return 'expired';
-  return !lendsServers(offer) && offer.discountPercent <= 0 ? 'invalid' : null;
+  return !givesTemporaryAccess(offer) && offer.discountPercent <= 0 ? 'invalid' : null;
 }
 
-/** Whole hours above 0 and within the calendar, also written as text; anything else is none. */
+/** Whole hours above 0 and within the calendar, also as text; null for anything else. */
 export function hoursOf(value: unknown): number | null {
   const hours = typeof value === 'string' && /^\s*\d{1,7}\s*$/.test(value) ? Number(value) : value;
   return typeof hours === 'number' && Number.isInteger(hours) && hours > 0 ? Math.min(hours, MAX_HOURS) : null;
@@ -94,15 +100,15 @@ export function templateIdOf(extraData: Readonly<Record<string, unknown>>): numb
   return Number.isInteger(id) && id > 0 && id <= 2_147_483_647 ? id : null;
 }
 
-/** When a discount claimed now ends: by the offer's own hours, else by its template's; null = with the first purchase. */
+/** When a discount claimed now expires: by the hours of the offer, else of its template; null = with the first purchase. */
 export function discountEnd(extraData: Readonly<Record<string, unknown>>, templateHours: number | null, now: Date): Date | null {
-  const own = extraData.active_discount_hours ?? null;
-  const hours = own === null ? templateHours : hoursOf(own);
+  const offerHours = extraData.active_discount_hours ?? null;
+  const hours = offerHours === null ? templateHours : hoursOf(offerHours);
   return hours === null ? null : addMs(now, hours * HOUR_MS);
 }
 
-/** The servers that an offer lends, each once, and for how many hours. */
-export function lentServers(extraData: Readonly<Record<string, unknown>>): { squads: string[]; hours: number } {
+/** The servers of temporary access, each once, and the hours. */
+export function temporaryAccessOf(extraData: Readonly<Record<string, unknown>>): { squads: string[]; hours: number } {
   const named = [extraData.test_squad_uuids, extraData.squads].find((list) => Array.isArray(list) && list.length > 0);
   const squads = Array.isArray(named) ? named.filter((uuid) => typeof uuid === 'string') : [];
   return {
@@ -111,18 +117,18 @@ export function lentServers(extraData: Readonly<Record<string, unknown>>): { squ
   };
 }
 
-/** What the five placeholders of a message stand for. */
+/** The values of the five placeholders of a message. */
 export interface MessageFacts {
   discountPercent: number;
   validHours: number;
   extraData: Readonly<Record<string, unknown>>;
-  /** Names of the servers that are lent. */
+  /** Names of the servers of temporary access. */
   serverNames: readonly string[];
 }
 
 /**
- * An administrator's text with its placeholders filled: the five known names and nothing else, values escaped for HTML (spec 04
- * section 9.6). Whatever else stands in braces stays as it is.
+ * An administrator's text with its placeholders filled: the five known names only, values escaped for HTML (spec 04
+ * section 9.6). Other text in braces stays unchanged.
  */
 export function fillMessage(pattern: string, facts: MessageFacts): string {
   return fill(pattern, placeholdersOf(facts), (value) => escapeHtml(String(value)));
@@ -138,7 +144,7 @@ export function placeholdersOf({
     discount_percent: discountPercent,
     valid_hours: validHours,
     active_discount_hours: hoursOf(extraData.active_discount_hours) ?? validHours,
-    test_duration_hours: lentServers(extraData).hours,
+    test_duration_hours: temporaryAccessOf(extraData).hours,
     server_name: serverNames.join(', '),
   };
 }

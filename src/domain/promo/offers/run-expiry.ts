@@ -3,11 +3,18 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import { type EndedAccess, endAccess, endDueDiscounts, endDueOffers, listAccessEnds, listKeptSquads } from './expiry-repo.ts';
+import {
+  clearDueDiscounts,
+  deactivateDueAccess,
+  deactivateDueOffers,
+  type ExpiredAccess,
+  listRetainedSquads,
+  listUsersWithDueAccess,
+} from './expiry-repo.ts';
 import { insertLog } from './log-repo.ts';
 import { TEST_ACCESS } from './rules.ts';
 
-/** Rows a transaction: short enough for the embedded database to answer others in between. */
+/** Rows per transaction; small enough that the embedded database can answer other requests in between. */
 const BATCH = 500;
 const USERS_AT_A_TIME = 100;
 
@@ -23,62 +30,62 @@ export async function expirePromo(app: App): Promise<{ offers: number; discounts
       return 0;
     });
   const ended = {
-    offers: await step(inBatches(app, endDueOffers)),
-    discounts: await step(inBatches(app, endDueDiscounts)),
-    accesses: await step(endAccesses(app)),
+    offers: await step(inBatches(app, deactivateDueOffers)),
+    discounts: await step(inBatches(app, clearDueDiscounts)),
+    accesses: await step(expireAccess(app)),
   };
   if (failures.length > 0) throw failures[0];
   return ended;
 }
 
-async function inBatches(app: App, end: typeof endDueOffers): Promise<number> {
+async function inBatches(app: App, expire: typeof deactivateDueOffers): Promise<number> {
   for (let total = 0; ; ) {
-    const ended = await inTransaction(app, (t) => end(t.db, t.clock.now(), BATCH));
+    const ended = await inTransaction(app, (t) => expire(t.db, t.clock.now(), BATCH));
     total += ended;
     if (ended < BATCH) return total;
   }
 }
 
-async function endAccesses(app: App): Promise<number> {
+async function expireAccess(app: App): Promise<number> {
   let total = 0;
   for (let afterUserId = 0; ; ) {
-    const owners = await listAccessEnds(app.db, app.clock.now(), afterUserId, USERS_AT_A_TIME);
-    for (const { userId } of owners) total += await inTransaction(app, (t) => takeServersBack(t, userId));
+    const owners = await listUsersWithDueAccess(app.db, app.clock.now(), afterUserId, USERS_AT_A_TIME);
+    for (const { userId } of owners) total += await inTransaction(app, (t) => removeTemporaryServers(t, userId));
     const last = owners.at(-1);
     if (!last || owners.length < USERS_AT_A_TIME) return total;
     afterUserId = last.userId;
   }
 }
 
-/** Ends the due accesses of one subscription, and takes away what only they gave; the panel follows after commit, with its retries. */
-async function takeServersBack(t: App, userId: number): Promise<number> {
+/** Deactivates due access of one subscription and removes its squads; the panel is updated after the commit, with retries. */
+async function removeTemporaryServers(t: App, userId: number): Promise<number> {
   const subscription = await lockUserSubscription(t, userId);
   if (!subscription) return 0;
-  const ended = await endAccess(t.db, subscription.id, t.clock.now());
-  const gone = await squadsToTake(t, subscription, ended);
-  if (gone.size > 0) {
-    const connectedSquads = subscription.connectedSquads.filter((uuid) => !gone.has(uuid));
+  const ended = await deactivateDueAccess(t.db, subscription.id, t.clock.now());
+  const removed = await squadsToRemove(t, subscription, ended);
+  if (removed.size > 0) {
+    const connectedSquads = subscription.connectedSquads.filter((uuid) => !removed.has(uuid));
     await applyManualChange(t, subscription.id, { changes: { connectedSquads } });
   }
-  for (const access of ended) await logEnd(t, userId, access);
+  for (const access of ended) await logExpiry(t, userId, access);
   return ended.length;
 }
 
-/** Connected by the access, not lent by another one, and neither part of the tariff nor bought meanwhile (spec 04 section 15). */
-async function squadsToTake(t: App, subscription: Subscription, ended: readonly EndedAccess[]): Promise<Set<string>> {
+/** Connected by expired access only, and neither part of the tariff nor bought meanwhile (spec 04 section 15). */
+async function squadsToRemove(t: App, subscription: Subscription, ended: readonly ExpiredAccess[]): Promise<Set<string>> {
   const connected = new Set(subscription.connectedSquads);
-  const lent = ended.filter((access) => !access.wasAlreadyConnected && connected.has(access.squadUuid));
-  if (lent.length === 0) return new Set();
-  const squads = [...new Set(lent.map((access) => access.squadUuid))];
+  const temporary = ended.filter((access) => !access.wasAlreadyConnected && connected.has(access.squadUuid));
+  if (temporary.length === 0) return new Set();
+  const squads = [...new Set(temporary.map((access) => access.squadUuid))];
   const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
-  const own = new Set([
-    ...(await listKeptSquads(t.db, subscription.id, squads)),
+  const retained = new Set([
+    ...(await listRetainedSquads(t.db, subscription.id, squads)),
     ...(tariff ? await effectiveSquadsOf(t, tariff) : []),
   ]);
-  return new Set(squads.filter((uuid) => !own.has(uuid)));
+  return new Set(squads.filter((uuid) => !retained.has(uuid)));
 }
 
-async function logEnd(t: App, userId: number, access: EndedAccess): Promise<void> {
+async function logExpiry(t: App, userId: number, access: ExpiredAccess): Promise<void> {
   await insertLog(t.db, {
     userId,
     offerId: access.offerId,
@@ -87,6 +94,6 @@ async function logEnd(t: App, userId: number, access: EndedAccess): Promise<void
     percent: null,
     effectType: TEST_ACCESS,
     details: { reason: 'test_access_expired', squad_uuid: access.squadUuid },
-    now: t.clock.now(),
+    createdAt: t.clock.now(),
   });
 }

@@ -14,12 +14,12 @@ import {
 } from './delivery-repo.ts';
 import { messageRenderer, type RenderedMessage } from './offer-message.ts';
 
-/** Messages taken at a time, and of these under way at once (spec 04 section 9.4); the rate itself is kept by the messenger's adapter. */
+/** Messages claimed at a time, and how many of them are sent in parallel (spec 04 section 9.4); the messenger's adapter limits the rate. */
 const BATCH = 50;
 const PARALLEL = 20;
-/** One run's share; then the next job goes on, so that a stopping process loses nothing and others get their turn. */
+/** Time limit of one run; the next job continues, so that a stopping process loses nothing and other jobs can run. */
 const RUN_MS = 5 * MINUTE_MS;
-/** A taken message that nobody came back to for so long belongs to a run that died: longer than a run and its time-outs. */
+/** A claimed message without result for this long belongs to a crashed run: longer than a run and its time-outs. */
 const ABANDONED_MS = 10 * MINUTE_MS;
 
 /**
@@ -39,26 +39,26 @@ export async function continueBroadcast(
   await app.jobs.send('promo.offer-broadcast', { broadcastId });
 }
 
-/** @returns false when time, or the signal, ended it before */
+/** @returns false when the time limit or the signal stopped it */
 async function sendMessages(app: App, broadcastId: number, limits: { untilMs: number; signal: AbortSignal }): Promise<boolean> {
   const broadcast = await findBroadcast(app.db, broadcastId);
   if (broadcast?.state !== 'sending') return true;
   const now = app.clock.now();
   await abandonDeliveries(app.db, broadcastId, addMs(now, -ABANDONED_MS), now);
-  const render = messageRenderer(app, broadcast.message, broadcast);
+  const render = messageRenderer(app, broadcast, broadcast);
   for (;;) {
     if (performance.now() >= limits.untilMs || limits.signal.aborted) return false;
     const batch = await claimDeliveries(app.db, broadcastId, BATCH, app.clock.now());
     if (batch.length === 0) break;
     const settled = await sendBatch(app, batch, render);
     await settleDeliveries(app.db, broadcastId, settled, app.clock.now());
-    if (settled.some(({ state }) => state === 'queued')) throw new Error('the messenger takes no more messages at the moment');
+    if (settled.some(({ state }) => state === 'queued')) throw new Error('the messenger accepts no messages at the moment');
   }
   await finish(app, broadcastId);
   return true;
 }
 
-/** Another run may have messages under way; if it dies, somebody must give them up. */
+/** Another run may be sending messages; if it crashes, a later job must mark them as failed. */
 async function finish(app: App, broadcastId: number): Promise<void> {
   if (await hasOpenDeliveries(app.db, broadcastId)) {
     const startAfter = addMs(app.clock.now(), ABANDONED_MS + MINUTE_MS);

@@ -1,5 +1,6 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { adminTemplateNotFound, webTemplateNotFound } from './errors.ts';
 import { checkedTemplate } from './rules.ts';
@@ -17,19 +18,19 @@ export async function readOfferTemplate(app: App, actor: Actor, templateId: numb
 }
 
 /**
- * Changes what is given; undefined keeps what is stored (spec 04 section 9.3). Offers that were made from it stay as they are.
+ * Changes the given fields; undefined and null keep what is stored (spec 04 section 9.3). Offers made from the template do not
+ * change.
  * @throws AppError 404 as for reading; ValidationError 422 out of bounds
  */
 export function changeOfferTemplate(
   app: App,
   actor: Actor,
   templateId: number,
-  changes: Partial<OfferTemplateValues>,
+  changes: Changes<OfferTemplateValues>,
 ): Promise<OfferTemplate> {
   return inTransaction(app, async (t) => {
     const before = (await lockTemplate(t.db, templateId)) ?? refuseUnknown(actor);
-    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const saved = await updateTemplate(t.db, before.id, checkedTemplate({ ...before, ...given }), t.clock.now());
+    const saved = await updateTemplate(t.db, before.id, checkedTemplate({ ...before, ...givenFields(changes) }), t.clock.now());
     t.audit?.note({ resourceId: saved.id, before, after: saved });
     return saved;
   });

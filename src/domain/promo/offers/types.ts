@@ -1,119 +1,61 @@
-/** Promo offers (spec 04 section 9). Amounts are kopeks, durations hours, times UTC. */
+import type { Rows } from '../../../core/db/columns.ts';
 
-/** What somebody is offered. */
-export interface OfferTerms {
-  /** At most 50 characters; one open offer a user and type. */
-  notificationType: string;
-  /** `test_access` lends servers; every other word gives a discount. */
-  effectType: string;
-  /** 0 to 100. */
-  discountPercent: number;
-  /** Shown only, never credited. */
-  bonusAmountKopeks: number;
-  /** How long it can be claimed. */
-  validHours: number;
-  extraData: Record<string, unknown>;
-}
+/** Promo offers (spec 04 section 9). Amounts are kopeks, durations hours, times UTC. The columns are described at the models. */
 
-export interface Offer extends Omit<OfferTerms, 'validHours'> {
-  id: number;
-  userId: number;
-  subscriptionId: number | null;
-  expiresAt: Date;
-  claimedAt: Date | null;
-  /** False once claimed or over. */
-  isActive: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type Offer = Rows['DiscountOffer'];
 
-/** A user beside an offer or a line of the log. */
-export interface OfferUser {
-  id: number;
-  messengerId: number | null;
-  email: string | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
+/** The terms of an offer; one open offer per user and notification type. */
+export type OfferTerms = Pick<
+  Rows['PromoOfferBroadcast'],
+  'notificationType' | 'effectType' | 'discountPercent' | 'bonusAmountKopeks' | 'validHours' | 'extraData'
+>;
+
+/** A user of an offer or of a log entry. */
+export type OfferUser = Pick<Rows['User'], 'id' | 'messengerId' | 'email' | 'username' | 'firstName' | 'lastName'> & {
   fullName: string;
-}
+};
 
-export interface OfferSubscription {
-  id: number;
-  status: string;
-  isTrial: boolean;
-  startDate: Date;
-  endDate: Date;
-  autopayEnabled: boolean;
-}
+export type OfferSubscription = Pick<
+  Rows['Subscription'],
+  'id' | 'status' | 'isTrial' | 'startDate' | 'endDate' | 'autopayEnabled'
+>;
 
-/** An offer with whom and what it is for. */
-export interface OfferDetails extends Offer {
-  user: OfferUser;
-  subscription: OfferSubscription | null;
-}
+/** An offer with its user and subscription. */
+export type OfferDetails = Offer & { user: OfferUser; subscription: OfferSubscription | null };
 
-export type OfferLogAction = 'claimed' | 'consumed' | 'consumed_external_payment' | 'disabled';
+export type OfferLogAction = Rows['PromoOfferLog']['action'];
 
-export interface OfferLogEntry {
-  id: number;
-  userId: number | null;
-  offerId: number | null;
-  action: string;
-  source: string | null;
-  percent: number | null;
-  effectType: string | null;
-  details: Record<string, unknown>;
-  createdAt: Date;
+export type OfferLogEntry = Rows['PromoOfferLog'] & {
   user: OfferUser | null;
   offer: Pick<
     Offer,
     'id' | 'notificationType' | 'discountPercent' | 'bonusAmountKopeks' | 'effectType' | 'expiresAt' | 'claimedAt' | 'isActive'
   > | null;
-}
+};
 
-/** What of a template can be changed. */
-export interface OfferTemplateValues {
-  name: string;
-  /** The messenger's HTML with the five placeholders of `rules.ts`. */
-  messageText: string;
-  buttonText: string;
-  validHours: number;
-  discountPercent: number;
-  bonusAmountKopeks: number;
-  /** How long a claimed discount lasts; null = until the first purchase. */
-  activeDiscountHours: number | null;
-  testDurationHours: number | null;
-  testSquadUuids: string[];
-  isActive: boolean;
-}
+export type OfferTemplate = Rows['PromoOfferTemplate'];
 
-export interface OfferTemplate extends OfferTemplateValues {
-  id: number;
-  offerType: string;
-  createdBy: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+/** The fields of a template that can be changed. */
+export type OfferTemplateValues = Omit<OfferTemplate, 'id' | 'offerType' | 'createdBy' | 'createdAt' | 'updatedAt'>;
 
-/** A user as a request names one; at least one of the three counts. */
+/** A user as a request names one; at least one field must be set. Null and absent = not set. */
 export interface NamedUser {
-  userId: number | null;
-  messengerId: number | null;
-  /** Counts only without a messenger id. */
-  email: string | null;
+  userId?: number | null | undefined;
+  messengerId?: number | null | undefined;
+  /** Used only without a messenger id. */
+  email?: string | null | undefined;
 }
 
+/** Null and absent = the default text of the service. */
 export interface OfferMessage {
-  /** Null = our own text. */
-  text: string | null;
-  buttonText: string | null;
+  messageText?: string | null | undefined;
+  buttonText?: string | null | undefined;
 }
 
-/** What one call of "broadcast" has come to. */
+/** The result of one call of "broadcast". */
 export interface BroadcastResult {
   createdOffers: number;
-  /** The first of those who got an offer; bounded (`MAX_USER_IDS`). */
+  /** The first users who got an offer, `MAX_USER_IDS` at most. */
   userIds: number[];
   target: string | null;
   sent: number;

@@ -10,20 +10,20 @@ export interface WinBackWave {
   expiresAt: Date;
 }
 
-export interface WonBack {
+export interface WinBackOffer {
   offerId: number;
   messengerId: number | null;
   language: string | null;
-  /** The user wants offers by message. */
+  /** The user has not switched off offers by message. */
   isWanted: boolean;
 }
 
 /**
- * Makes the offers of a wave for up to `limit` subscriptions that have not had it since their last sale: the notice row is the guard,
- * in the same statement as the offer. Users whose row somebody holds are left to the next round.
+ * Makes the offers of a wave for up to `limit` subscriptions without it since their last sale: the notice row prevents a second offer,
+ * in the same statement. Users whose row is locked are skipped until the next round.
  */
-export async function makeWinBackOffers(db: Db, wave: WinBackWave, now: Date, limit: number): Promise<WonBack[]> {
-  return db.sql<WonBack>(
+export async function makeWinBackOffers(db: Db, wave: WinBackWave, now: Date, limit: number): Promise<WinBackOffer[]> {
+  return db.sql<WinBackOffer>(
     `WITH due AS MATERIALIZED (SELECT u.id AS user_id, s.id AS subscription_id FROM subscriptions s JOIN users u ON u.id = s.user_id
            LEFT JOIN tariffs f ON f.id = s.tariff_id
          WHERE NOT s.is_trial AND s.end_date > $2::timestamptz AND s.end_date <= $3::timestamptz
@@ -31,15 +31,15 @@ export async function makeWinBackOffers(db: Db, wave: WinBackWave, now: Date, li
            AND NOT EXISTS (SELECT 1 FROM sent_notifications n
              WHERE n.subscription_id = s.id AND n.notification_type = $1 AND n.discriminator = '')
          ORDER BY u.id LIMIT $7::int FOR KEY SHARE OF u, s SKIP LOCKED),
-       noted AS (INSERT INTO sent_notifications (user_id, subscription_id, notification_type, created_at)
+       recorded AS (INSERT INTO sent_notifications (user_id, subscription_id, notification_type, created_at)
          SELECT user_id, subscription_id, $1, $6::timestamptz FROM due
          ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING RETURNING user_id, subscription_id),
        made AS (INSERT INTO discount_offers (user_id, subscription_id, notification_type, discount_percent, bonus_amount_kopeks,
            expires_at, effect_type, extra_data, created_at, updated_at)
          SELECT user_id, subscription_id, $1, $4::int, 0, $5::timestamptz, 'percent_discount', '{}', $6::timestamptz, $6::timestamptz
-         FROM noted ORDER BY user_id ${OVERWRITE_SQL} RETURNING id, user_id)
-     SELECT made.id AS "offerId", u.messenger_id AS "messengerId", u.language,
-       coalesce((u.notification_settings->>'promo_offers_enabled') <> 'false', true) AS "isWanted"
+         FROM recorded ORDER BY user_id ${OVERWRITE_SQL} RETURNING id, user_id)
+     SELECT made.id AS offer_id, u.messenger_id, u.language,
+       coalesce((u.notification_settings->>'promo_offers_enabled') <> 'false', true) AS is_wanted
      FROM made JOIN users u ON u.id = made.user_id ORDER BY made.id`,
     [wave.notificationType, wave.endedAfter, wave.endedUntil, wave.discountPercent, wave.expiresAt, now, limit],
   );

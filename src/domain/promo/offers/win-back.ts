@@ -6,7 +6,7 @@ import { type ReminderTuning, readReminderTuning } from '../../subscriptions/rem
 import { renderMessage } from './offer-message.ts';
 import { makeWinBackOffers, type WinBackWave } from './win-back-repo.ts';
 
-/** Offers, and messages queued, a transaction. */
+/** Offers and queued messages per transaction. */
 const BATCH = 100;
 
 /**
@@ -68,7 +68,7 @@ async function offerSome(t: App, { notificationType, discountPercent, validHours
   const made = await makeWinBackOffers(t.db, wave, now, BATCH);
   for (const { offerId, messengerId, language, isWanted } of made) {
     if (messengerId === null || !isWanted) continue;
-    const { html, buttonsFor } = await renderMessage(t, { text: null, buttonText: null }, terms, language);
+    const { html, buttonsFor } = await renderMessage(t, {}, terms, language);
     await sendMessage(t, { messengerId, html, buttons: buttonsFor(offerId) });
   }
   return made.length;

@@ -4,63 +4,64 @@ import { addMs } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { claimRun, isRunning, type RunTable, releaseRun, renewRun } from './repo.ts';
 
-/** Another worker took the run over, or it is over: everything after that is no business of this worker. */
-export class RunLost extends Error {
+/** Another worker has claimed the run, or the run is over. The worker that gets this error must write nothing more for it. */
+export class RunLeaseLost extends Error {
   constructor() {
-    super('The run was taken over by another worker');
-    this.name = 'RunLost';
+    super('The run was claimed by another worker');
+    this.name = 'RunLeaseLost';
   }
 }
 
-/** The right to work on a run, for as long as it is renewed. */
-export class RunHold {
+/** The lease of one worker on a run. Only this worker may work on the run, as long as it renews the lease. */
+export class RunLease {
   readonly table: RunTable;
   readonly id: number;
-  #lease: Date;
+  #until: Date;
 
-  constructor(table: RunTable, id: number, lease: Date) {
+  constructor(table: RunTable, id: number, until: Date) {
     this.table = table;
     this.id = id;
-    this.#lease = lease;
+    this.#until = until;
   }
 
-  get lease(): Date {
-    return this.#lease;
+  /** End of the lease, by the database's clock. */
+  get until(): Date {
+    return this.#until;
   }
 
-  /** To be called before each call to the panel. @throws RunLost */
+  /** To be called before each call to the panel. @throws RunLeaseLost */
   async renew(app: App): Promise<void> {
-    const lease = await renewRun(app.db, this.table, this.id, this.#lease);
-    if (lease === null) throw new RunLost();
-    this.#lease = lease;
+    const until = await renewRun(app.db, this.table, this.id, this.#until);
+    if (until === null) throw new RunLeaseLost();
+    this.#until = until;
   }
 
   /**
-   * One transaction of the run. It holds the run's row from its beginning, so a worker that was thought dead and wakes up again
-   * writes nothing. @throws RunLost
+   * One transaction of the run. It locks the run's row from its beginning, so a worker that stalled past its lease writes nothing.
+   * @throws RunLeaseLost
    */
   async write<T>(app: App, work: (t: App) => Promise<T>): Promise<T> {
-    const before = this.#lease;
-    const { result, lease } = await inTransaction(app, async (t) => {
+    const before = this.#until;
+    const { result, until } = await inTransaction(app, async (t) => {
       const renewed = await renewRun(t.db, this.table, this.id, before);
-      if (renewed === null) throw new RunLost();
-      return { result: await work(t), lease: renewed };
+      if (renewed === null) throw new RunLeaseLost();
+      return { result: await work(t), until: renewed };
     });
-    this.#lease = lease;
+    this.#until = until;
     return result;
   }
 }
 
-/** `more`: call again. `done`: the run's row says how it ended. `{pauseMs}`: the panel needs a rest first. */
+/** `more`: call again. `done`: the run's row has the result. `{pauseMs}`: call again after a pause. */
 export type StepResult = 'more' | 'done' | { pauseMs: number };
 
 export interface LongRun {
   readonly table: RunTable;
   readonly id: number;
-  /** One batch: calls to the panel, then one transaction through `hold.write`. */
-  step(app: App, hold: RunHold): Promise<StepResult>;
-  /** Ends the run as failed after errors that nobody expected. */
-  giveUp(app: App, hold: RunHold): Promise<void>;
+  /** One batch: calls to the panel, then one transaction through `lease.write`. */
+  step(app: App, lease: RunLease): Promise<StepResult>;
+  /** Closes the run as failed after unexpected errors. */
+  giveUp(app: App, lease: RunLease): Promise<void>;
 }
 
 export interface DriveLimits {
@@ -69,46 +70,48 @@ export interface DriveLimits {
   signal?: AbortSignal;
 }
 
+/** `paused`: the queue continues the run. `busy`: another worker has the lease. */
+export type DriveResult = 'done' | 'paused' | 'busy';
+
 /** Unexpected errors in a row after which a run is given up. */
 const MAX_UNEXPECTED = 3;
 const UNEXPECTED_PAUSE_MS = 500;
 
 /**
- * Works on a run batch by batch until it is done or the time is up; then the queue goes on with it, on whatever instance. What was
- * done stands in the database after each batch, so a killed worker costs one batch at most.
- * @param hold given where the run was started by the caller; else the run is claimed
- * @returns `done`, `left` (the queue goes on), `busy` (another worker has it)
+ * Works on a run batch by batch until it is done or the time is up; then the queue continues it, on any instance. Each batch is
+ * committed, so a killed worker costs one batch at most.
+ * @param lease given where the caller started the run; else the run is claimed
  */
-export async function driveRun(app: App, run: LongRun, limits: DriveLimits, hold?: RunHold): Promise<'done' | 'left' | 'busy'> {
-  const held = hold ?? (await claim(app, run));
-  if (held === null) return (await isRunning(app.db, run.table, run.id)) ? 'busy' : 'done';
+export async function driveRun(app: App, run: LongRun, limits: DriveLimits, lease?: RunLease): Promise<DriveResult> {
+  const mine = lease ?? (await claim(app, run));
+  if (mine === null) return (await isRunning(app.db, run.table, run.id)) ? 'busy' : 'done';
   try {
-    return await work(app, run, held, limits);
+    return await work(app, run, mine, limits);
   } catch (error) {
-    if (!(error instanceof RunLost)) throw error;
-    app.log.warn({ table: run.table, runId: run.id }, 'long run: another worker has taken over');
+    if (!(error instanceof RunLeaseLost)) throw error;
+    app.log.warn({ table: run.table, runId: run.id }, 'long run: another worker has claimed it');
     return 'busy';
   }
 }
 
-async function claim(app: App, run: LongRun): Promise<RunHold | null> {
-  const lease = await claimRun(app.db, run.table, run.id);
-  return lease === null ? null : new RunHold(run.table, run.id, lease);
+async function claim(app: App, run: LongRun): Promise<RunLease | null> {
+  const until = await claimRun(app.db, run.table, run.id);
+  return until === null ? null : new RunLease(run.table, run.id, until);
 }
 
-async function work(app: App, run: LongRun, hold: RunHold, limits: DriveLimits): Promise<'done' | 'left' | 'busy'> {
+async function work(app: App, run: LongRun, lease: RunLease, limits: DriveLimits): Promise<DriveResult> {
   let unexpected = 0;
   for (;;) {
     let result: StepResult;
     try {
-      result = await run.step(app, hold);
+      result = await run.step(app, lease);
       unexpected = 0;
     } catch (error) {
-      if (error instanceof RunLost) throw error;
+      if (error instanceof RunLeaseLost) throw error;
       unexpected += 1;
       app.log.error({ err: error, table: run.table, runId: run.id }, 'long run: a batch failed');
       if (unexpected >= MAX_UNEXPECTED) {
-        await run.giveUp(app, hold);
+        await run.giveUp(app, lease);
         return 'done';
       }
       result = { pauseMs: UNEXPECTED_PAUSE_MS };
@@ -116,22 +119,22 @@ async function work(app: App, run: LongRun, hold: RunHold, limits: DriveLimits):
     if (result === 'done') return 'done';
     const pauseMs = result === 'more' ? 0 : result.pauseMs;
     if (limits.signal?.aborted || performance.now() + pauseMs >= limits.untilMs) {
-      await leave(app, hold, pauseMs);
-      return 'left';
+      await releaseToQueue(app, lease, pauseMs);
+      return 'paused';
     }
     if (pauseMs > 0) await wait(pauseMs);
   }
 }
 
-/** Gives the run back and calls the queue, in one transaction. */
-async function leave(app: App, hold: RunHold, pauseMs: number): Promise<void> {
+/** Releases the lease and enqueues the continuation, in one transaction. */
+async function releaseToQueue(app: App, lease: RunLease, pauseMs: number): Promise<void> {
   await inTransaction(app, async (t) => {
-    if (await releaseRun(t.db, hold.table, hold.id, hold.lease)) await sendOn(t, hold, pauseMs);
+    if (await releaseRun(t.db, lease.table, lease.id, lease.until)) await enqueueContinuation(t, lease, pauseMs);
   });
 }
 
-/** Asks the queue to go on with a run; asked twice it comes once. */
-export async function sendOn(app: App, run: Pick<LongRun, 'table' | 'id'>, pauseMs = 0): Promise<void> {
+/** Sends the job that continues a run; at most one waits for each run. */
+export async function enqueueContinuation(app: App, run: Pick<LongRun, 'table' | 'id'>, pauseMs = 0): Promise<void> {
   await app.jobs.send(
     'provisioning.continue',
     { table: run.table, runId: run.id },

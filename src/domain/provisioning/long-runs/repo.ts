@@ -1,15 +1,15 @@
 import type { Db } from '../../../core/db/db.ts';
 
-/** Tables of long work; both have the columns `status`, `lease_until`, `updated_at` and `finished_at`. */
+/** Tables of long runs; both have the columns `status`, `lease_until`, `updated_at` and `finished_at`. */
 export type RunTable = 'squad_migration_runs' | 'panel_sync_runs';
 
 /**
- * How long a worker may be silent before another goes on with its run. Longer than one call to the panel with its retries, for the
- * lease is renewed around every call. By the database's clock, so that all instances agree.
+ * How long a worker may not renew its lease before another continues its run. Longer than one call to the panel with its retries,
+ * since the lease is renewed around every call. By the database's clock, so that all instances agree.
  */
 export const LEASE_SQL = "interval '90 seconds'";
 
-/** Takes a run that nobody works on. @returns null: somebody does, or the run is over */
+/** Claims a run without a live lease. @returns end of the lease; null: another worker has one, or the run is over */
 export async function claimRun(db: Db, table: RunTable, id: number): Promise<Date | null> {
   const [row] = await db.sql<{ lease: Date }>(
     `UPDATE ${table} SET lease_until = now() + ${LEASE_SQL}
@@ -19,7 +19,7 @@ export async function claimRun(db: Db, table: RunTable, id: number): Promise<Dat
   return row?.lease ?? null;
 }
 
-/** Inside a transaction it also locks the run's row until the end. @returns the new end of the lease, null when it was lost */
+/** Inside a transaction it also locks the run's row until the end. @returns the new end of the lease, null when another worker has it */
 export async function renewRun(db: Db, table: RunTable, id: number, lease: Date): Promise<Date | null> {
   const [row] = await db.sql<{ lease: Date }>(
     `UPDATE ${table} SET lease_until = greatest(now() + ${LEASE_SQL}, $2::timestamptz)

@@ -3,23 +3,23 @@ import { MINUTE_MS } from '../../../core/clock.ts';
 import { continueMigration } from '../migration/migrate-squad.ts';
 import { startAutoSyncWhenDue } from '../sync/auto-sync.ts';
 import { continueSync } from '../sync/run-sync.ts';
-import { sendOn } from './drive-run.ts';
+import { enqueueContinuation } from './drive-run.ts';
 import { listAbandonedRuns, type RunTable } from './repo.ts';
 
-/** One turn of a job: short enough that a stop of the service or a dead worker costs little. */
-const TURN_MS = MINUTE_MS;
+/** Time of one job, so short that a stop of the service or a dead worker costs little. */
+const JOB_MS = MINUTE_MS;
 
-/** Goes on with a run for a minute; what is left then is another job (queue `provisioning.continue`). */
+/** Continues a run for a minute; then another job continues it (queue `provisioning.continue`). */
 export async function continueRun(app: App, run: { table: RunTable; runId: number }, signal: AbortSignal): Promise<void> {
-  const limits = { untilMs: performance.now() + TURN_MS, signal };
+  const limits = { untilMs: performance.now() + JOB_MS, signal };
   if (run.table === 'squad_migration_runs') await continueMigration(app, run.runId, limits);
   else await continueSync(app, run.runId, limits);
 }
 
-/** Calls the queue for runs that nobody works on, and starts the automatic synchronisation at its times (spec 06 section 10). */
+/** Enqueues runs without a live lease, and starts the automatic synchronisation at its times (spec 06 section 10). */
 export async function watchRuns(app: App): Promise<void> {
   for (const table of ['squad_migration_runs', 'panel_sync_runs'] as const) {
-    for (const id of await listAbandonedRuns(app.db, table)) await sendOn(app, { table, id });
+    for (const id of await listAbandonedRuns(app.db, table)) await enqueueContinuation(app, { table, id });
   }
   await startAutoSyncWhenDue(app);
 }

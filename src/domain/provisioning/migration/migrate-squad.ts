@@ -4,13 +4,13 @@ import { SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { findSquadsByUuid } from '../../catalog/find-squads.ts';
-import { driveRun, RunHold } from '../long-runs/drive-run.ts';
+import { type DriveLimits, driveRun, RunLease } from '../long-runs/drive-run.ts';
 import { requirePanel } from '../panel-access.ts';
 import { migrationRun } from './migration-run.ts';
 import { countCandidates, findRun, insertItems, insertRun } from './repo.ts';
 import type { MigrationRun } from './types.ts';
 
-/** How long the request itself works on the run; then the queue goes on. Below the time-outs that proxies commonly have. */
+/** How long the request itself works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
 
 export interface MigrationPreview {
@@ -19,11 +19,11 @@ export interface MigrationPreview {
   /** Counter of the server. */
   currentUsers: number;
   maxUsers: number | null;
-  /** Active and trial subscriptions that hold the squad. */
+  /** Active and trial subscriptions that have the squad. */
   usersToMigrate: number;
 }
 
-/** What moving away from a squad would touch (spec 06 section 11). @throws AppError 404 'Squad not found' */
+/** How many subscriptions a migration away from a squad would move (spec 06 section 11). @throws AppError 404 'Squad not found' */
 export async function previewMigration(app: App, squadUuid: string): Promise<MigrationPreview> {
   const wanted = squadUuid.trim();
   const [server] = await findSquadsByUuid(app, [wanted]);
@@ -38,10 +38,10 @@ export async function previewMigration(app: App, squadUuid: string): Promise<Mig
 }
 
 /**
- * Moves every active and trial subscription from one squad to another (spec 06 section 10). The candidates are written down first;
- * then this request works on them batch by batch for up to 20 s, and what is left by then, or by a crash, the queue finishes.
- * The target's `max_users` is not looked at.
- * @returns the run as it stands: `completed`, `failed`, or `running` while the queue goes on
+ * Moves every active and trial subscription from one squad to another (spec 06 section 10). The candidates are stored first; then
+ * this request moves them batch by batch for up to 20 s. The queue moves the rest, also after a crash. The target's `max_users` is
+ * not checked.
+ * @returns the run as it is now: `completed`, `failed`, or `running` while the queue continues
  * @throws AppError 400 same squad, 404 source or target unknown, 409 a migration of this source is under way, 503 not configured
  */
 export async function migrateSquad(
@@ -65,19 +65,15 @@ export async function migrateSquad(
     return run;
   });
   const run = migrationRun(id, { sourceUuid: source, targetUuid: target });
-  await driveRun(app, run, { untilMs }, new RunHold(run.table, id, lease));
+  await driveRun(app, run, { untilMs }, new RunLease(run.table, id, lease));
   const result = await findRun(app.db, id);
-  if (!result) throw new Error('a migration run vanished');
+  if (!result) throw new Error('the migration run was deleted while it ran');
   app.audit?.note({ resourceId: source, after: { run_id: id, status: result.status, ...result.stats } });
   return result;
 }
 
-/** Goes on with a run that its starter left or died on (queue `provisioning.continue`). */
-export async function continueMigration(
-  app: App,
-  runId: number,
-  limits: { untilMs: number; signal?: AbortSignal },
-): Promise<void> {
+/** Continues a run whose request is over or whose worker died (queue `provisioning.continue`). */
+export async function continueMigration(app: App, runId: number, limits: DriveLimits): Promise<void> {
   const run = await findRun(app.db, runId);
   if (run?.status === 'running') await driveRun(app, migrationRun(runId, run.stats), limits);
 }

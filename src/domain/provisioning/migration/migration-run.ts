@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { findSquadsByUuid } from '../../catalog/find-squads.ts';
-import type { LongRun, RunHold, StepResult } from '../long-runs/drive-run.ts';
+import type { LongRun, RunLease, StepResult } from '../long-runs/drive-run.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import {
   addToCounters,
@@ -13,11 +13,11 @@ import {
   writeSquads,
 } from './repo.ts';
 import { chunkFor, MAX_ATTEMPTS, movedSquads, pauseAfter } from './rules.ts';
-import { type PanelMemory, type Told, tellPanel, type Wish } from './tell-panel.ts';
 import type { MigrationStats } from './types.ts';
+import { type PanelSquadCache, type PanelUpdate, type SquadChange, updatePanelSquads } from './update-panel-squads.ts';
 
 const BATCH = 500;
-/** Calls of one batch, at most: a batch should not outlast the patience of whoever waits. */
+/** Calls of one batch, at most: a request waits for the whole batch. */
 const CALLS = 20;
 
 interface Servers {
@@ -26,21 +26,21 @@ interface Servers {
 }
 
 /**
- * A squad migration as long work (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
- * one. A subscription that the panel did not take stays as it was and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
- * have been told what the row will not say, a push brings what the row says (spec 06 section 17, hazard 6).
+ * A squad migration as a long run (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
+ * one. A subscription that the panel did not accept stays as it was and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
+ * have a state that the row does not get, a push sends the row's state (spec 06 section 17, hazard 6).
  */
 export function migrationRun(id: number, squads: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>): LongRun {
-  const memory: PanelMemory = { squads: null };
+  const cache: PanelSquadCache = { squads: null };
   return {
     table: 'squad_migration_runs',
     id,
-    step: (app, hold) => moveBatch(app, hold, memory, squads),
-    giveUp: (app, hold) => hold.write(app, (t) => giveUp(t, id)),
+    step: (app, lease) => moveBatch(app, lease, cache, squads),
+    giveUp: (app, lease) => lease.write(app, (t) => giveUp(t, id)),
   };
 }
 
-/** The next candidates are those of the batch that could not be stored; the panel may have taken it. */
+/** The next candidates are those of the batch that could not be stored; the panel may have accepted it. */
 async function giveUp(t: App, runId: number): Promise<void> {
   const pending = await listPending(t.db, runId, BATCH);
   const locked = await lockSubscriptions(
@@ -53,12 +53,12 @@ async function giveUp(t: App, runId: number): Promise<void> {
 
 async function moveBatch(
   app: App,
-  hold: RunHold,
-  memory: PanelMemory,
+  lease: RunLease,
+  cache: PanelSquadCache,
   { sourceUuid, targetUuid }: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>,
 ): Promise<StepResult> {
-  const end = (error: 'not_found' | null) => hold.write(app, (t) => finishRun(t.db, hold.id, error, t.clock.now()));
-  const pending = await listPending(app.db, hold.id, BATCH);
+  const end = (error: 'not_found' | null) => lease.write(app, (t) => finishRun(t.db, lease.id, error, t.clock.now()));
+  const pending = await listPending(app.db, lease.id, BATCH);
   if (pending.length === 0) {
     await end(null);
     return 'done';
@@ -70,10 +70,10 @@ async function moveBatch(
   }
   const attempts = pending[0]!.attempts;
   const batch = pending.filter((item) => item.attempts === attempts).slice(0, CALLS * chunkFor(attempts));
-  const wishes = batch.map((item) => ({ item, squads: movedSquads(item.squads, sourceUuid, targetUuid) }));
-  const told = await tellPanel(app, hold, memory, wishes, targetUuid);
-  await hold.write(app, (t) => store(t, hold.id, { wishes, told, servers, sourceUuid, targetUuid }));
-  const hasFailed = [...told.values()].some(({ outcome }) => outcome === 'failed');
+  const changes = batch.map((item) => ({ item, squads: movedSquads(item.connectedSquads, sourceUuid, targetUuid) }));
+  const updates = await updatePanelSquads(app, lease, cache, changes, targetUuid);
+  await lease.write(app, (t) => store(t, lease.id, { changes, updates, servers, sourceUuid, targetUuid }));
+  const hasFailed = [...updates.values()].some(({ outcome }) => outcome === 'failed');
   return hasFailed && attempts + 1 < MAX_ATTEMPTS ? { pauseMs: pauseAfter(attempts + 1) } : 'more';
 }
 
@@ -85,8 +85,8 @@ async function findServers(app: App, sourceUuid: string, targetUuid: string): Pr
 }
 
 interface Batch {
-  wishes: readonly Wish[];
-  told: ReadonlyMap<number, Told>;
+  changes: readonly SquadChange[];
+  updates: ReadonlyMap<number, PanelUpdate>;
   servers: Servers;
   sourceUuid: string;
   targetUuid: string;
@@ -94,38 +94,38 @@ interface Batch {
 
 async function store(t: App, runId: number, batch: Batch): Promise<void> {
   const now = t.clock.now();
-  const { wishes, told, servers, sourceUuid, targetUuid } = batch;
+  const { changes, updates, servers, sourceUuid, targetUuid } = batch;
   const locked = await lockSubscriptions(
     t.db,
-    wishes.map(({ item }) => item.subscriptionId),
+    changes.map(({ item }) => item.subscriptionId),
   );
-  const moved: { id: number; squads: string[] }[] = [];
+  const moved: { id: number; connectedSquads: string[] }[] = [];
   const results: ItemResult[] = [];
   const pushes: number[] = [];
-  for (const { item, squads } of wishes) {
-    const { outcome, error } = told.get(item.subscriptionId)!;
+  for (const { item, squads } of changes) {
+    const { outcome, error } = updates.get(item.subscriptionId)!;
     const base = { subscriptionId: item.subscriptionId, panelUpdated: false, targetAdded: false, error };
     const row = locked.get(item.subscriptionId);
     if (outcome === 'failed' || outcome === 'refused') {
       const isOver = outcome === 'refused' || item.attempts + 1 >= MAX_ATTEMPTS;
       results.push({ ...base, state: isOver ? 'failed' : 'pending' });
-      // A call without an answer, now or in an earlier try, may have been carried out; the row keeps the source, so must the panel.
+      // A call without an answer, now or in an earlier try, may have been executed; the row keeps the source, so must the panel.
       const mayBeDone = outcome === 'failed' || item.attempts > 0;
       if (isOver && mayBeDone && row) pushes.push(row.id);
       continue;
     }
-    // Merged away meanwhile: its item went with it.
+    // Deleted by an account merge meanwhile, and its item with it.
     if (!row) continue;
-    const isMoved = row.squads.includes(sourceUuid);
-    const wanted = isMoved ? movedSquads(row.squads, sourceUuid, targetUuid) : row.squads;
-    if (isMoved) moved.push({ id: row.id, squads: wanted });
-    const isAsTold = isSameList(wanted, squads) && row.provisionMark === item.provisionMark;
-    // A push since the candidates were read may have written the old squads, also for one who had no panel user then; a later one
-    // brings what the row says.
-    const needsPush = outcome === 'absent' || row.isPushDue || !isAsTold;
+    const isMoved = row.connectedSquads.includes(sourceUuid);
+    const wanted = isMoved ? movedSquads(row.connectedSquads, sourceUuid, targetUuid) : row.connectedSquads;
+    if (isMoved) moved.push({ id: row.id, connectedSquads: wanted });
+    const isAsSent = isSameList(wanted, squads) && row.provisionMark === item.provisionMark;
+    // A push since the candidates were read may have sent the old squads, also for a user without a panel user then; one more push
+    // sends the row's state.
+    const needsPush = outcome === 'absent' || row.isPushDue || !isAsSent;
     if (needsPush) pushes.push(row.id);
-    const targetAdded = isMoved && !row.squads.includes(targetUuid);
-    results.push({ ...base, state: 'done', panelUpdated: isMoved && outcome === 'told', targetAdded });
+    const targetAdded = isMoved && !row.connectedSquads.includes(targetUuid);
+    results.push({ ...base, state: 'done', panelUpdated: isMoved && outcome === 'updated', targetAdded });
   }
   const added = results.filter((result) => result.targetAdded);
   if (moved.length > 0) {

@@ -1,21 +1,8 @@
+import { plainRow, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { LEASE_SQL } from '../long-runs/repo.ts';
 import { PUSH_MARK } from '../repo.ts';
-import type { MigrationError, MigrationItem, MigrationRun, MigrationStatus } from './types.ts';
-
-interface RunRow {
-  id: number;
-  status: MigrationStatus;
-  error: MigrationError | null;
-  sourceUuid: string;
-  targetUuid: string;
-  total: number;
-  updated: number;
-  panelUpdated: number;
-  panelFailed: number;
-  sourceRemoved: number;
-  targetAdded: number;
-}
+import type { MigrationError, MigrationItem, MigrationRun } from './types.ts';
 
 /** Subscriptions that a migration of this squad moves. */
 const CANDIDATES = "s.status IN ('active', 'trial') AND s.connected_squads @> $1::jsonb";
@@ -28,7 +15,7 @@ export async function countCandidates(db: Db, squadUuid: string): Promise<number
 }
 
 /**
- * Starts a run, with the lease in the starter's hands.
+ * Starts a run; the caller has its lease.
  * @returns null when one of this source is under way
  */
 export async function insertRun(
@@ -44,7 +31,7 @@ export async function insertRun(
   return row ?? null;
 }
 
-/** Writes the candidates down, the intent that every retry starts from (spec 06 hazard 6). @returns how many there are */
+/** Stores the candidates, the intent that every retry starts from (spec 06 hazard 6). @returns how many there are */
 export async function insertItems(db: Db, runId: number, source: string): Promise<number> {
   const [row] = await db.sql<{ total: number }>(
     `WITH made AS (INSERT INTO squad_migration_items (run_id, subscription_id)
@@ -56,31 +43,23 @@ export async function insertItems(db: Db, runId: number, source: string): Promis
   return row!.total;
 }
 
+const RUN = { id: true, status: true, error: true } as const;
+const STATS = {
+  ...{ sourceUuid: true, targetUuid: true, total: true, updated: true },
+  ...{ panelUpdated: true, panelFailed: true, sourceRemoved: true, targetAdded: true },
+} as const;
+
 export async function findRun(db: Db, id: number): Promise<MigrationRun | null> {
-  const [row] = await db.sql<RunRow>('SELECT * FROM squad_migration_runs WHERE id = $1::int', [id]);
+  const row = await db.prisma.squadMigrationRun.findUnique({ where: { id }, select: { ...RUN, ...STATS } });
   if (!row) return null;
-  return {
-    id: row.id,
-    status: row.status,
-    error: row.error,
-    stats: {
-      sourceUuid: row.sourceUuid,
-      targetUuid: row.targetUuid,
-      total: row.total,
-      updated: row.updated,
-      panelUpdated: row.panelUpdated,
-      panelFailed: row.panelFailed,
-      sourceRemoved: row.sourceRemoved,
-      targetAdded: row.targetAdded,
-    },
-  };
+  const { id: runId, status, error, ...stats } = plainRow('SquadMigrationRun', row);
+  return { id: runId, status, error, stats };
 }
 
-/** The next candidates: those tried least often first, so that a stubborn one holds nobody up. */
+/** The next candidates: those tried least often first, so that one that keeps failing does not delay the others. */
 export function listPending(db: Db, runId: number, limit: number): Promise<MigrationItem[]> {
   return db.sql<MigrationItem>(
-    `SELECT i.subscription_id AS "subscriptionId", i.attempts, s.connected_squads AS squads, u.vpnpanel_uuid AS "panelUuid",
-       ${PUSH_MARK} AS "provisionMark"
+    `SELECT i.subscription_id, i.attempts, s.connected_squads, u.vpnpanel_uuid, ${PUSH_MARK} AS provision_mark
      FROM (SELECT subscription_id, attempts FROM squad_migration_items WHERE run_id = $1::int AND state = 'pending'
        ORDER BY attempts, subscription_id LIMIT $2::int) i
      JOIN subscriptions s ON s.id = i.subscription_id JOIN users u ON u.id = s.user_id ORDER BY i.attempts, i.subscription_id`,
@@ -90,34 +69,34 @@ export function listPending(db: Db, runId: number, limit: number): Promise<Migra
 
 export interface LockedSubscription {
   id: number;
-  squads: string[];
+  connectedSquads: string[];
   provisionMark: string;
-  /** A push was asked for and is not done, or is under way. */
+  /** A push was requested and is not done, or is under way. */
   isPushDue: boolean;
 }
 
 export async function lockSubscriptions(db: Db, ids: readonly number[]): Promise<Map<number, LockedSubscription>> {
   const rows = await db.sql<LockedSubscription>(
-    `SELECT s.id, s.connected_squads AS squads, ${PUSH_MARK} AS "provisionMark",
+    `SELECT s.id, s.connected_squads, ${PUSH_MARK} AS provision_mark,
        (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL)
-         OR COALESCE(s.provision_lease_until >= now(), false) AS "isPushDue"
+         OR COALESCE(s.provision_lease_until >= now(), false) AS is_push_due
      FROM subscriptions s WHERE s.id = ANY($1::int[]) ORDER BY s.id FOR UPDATE`,
     [[...ids]],
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export async function writeSquads(db: Db, moved: readonly { id: number; squads: string[] }[], now: Date): Promise<void> {
+export async function writeSquads(db: Db, moved: readonly { id: number; connectedSquads: string[] }[], now: Date): Promise<void> {
   await db.sql(
-    `UPDATE subscriptions s SET connected_squads = c.squads, updated_at = $2::timestamptz
-     FROM jsonb_to_recordset($1::jsonb) AS c(id int, squads jsonb) WHERE s.id = c.id RETURNING s.id`,
+    `UPDATE subscriptions s SET connected_squads = c."connectedSquads", updated_at = $2::timestamptz
+     FROM jsonb_to_recordset($1::jsonb) AS c(id int, "connectedSquads" jsonb) WHERE s.id = c.id RETURNING s.id`,
     [JSON.stringify(moved), now],
   );
 }
 
 /**
- * Moves the server links with what was paid for them. Where the target is linked already, the source's link goes; where the target
- * is new and no link stood, one that cost nothing is made.
+ * Moves the server links with the prices paid for them. Where the target is linked already, the source's link is deleted; where the
+ * target is new and there was no link of the source, a link with price 0 is inserted.
  */
 export async function moveLinks(
   db: Db,
@@ -142,13 +121,7 @@ export async function moveLinks(
   );
 }
 
-export interface ItemResult {
-  subscriptionId: number;
-  state: 'pending' | 'done' | 'failed';
-  panelUpdated: boolean;
-  targetAdded: boolean;
-  error: string | null;
-}
+export type ItemResult = Pick<Rows['SquadMigrationItem'], 'subscriptionId' | 'state' | 'panelUpdated' | 'targetAdded' | 'error'>;
 
 export async function saveItems(db: Db, runId: number, results: readonly ItemResult[]): Promise<void> {
   await db.sql(

@@ -1,41 +1,30 @@
-/** Counters of a squad migration (spec 06 section 10); they grow with each committed batch. */
-export interface MigrationStats {
-  sourceUuid: string;
-  targetUuid: string;
-  /** Subscriptions that held the source at the start. */
-  total: number;
-  /** Rows moved. */
-  updated: number;
-  /** Of those, how many the panel was told of. */
-  panelUpdated: number;
-  /** Left as they were, because the panel did not take the change. */
-  panelFailed: number;
-  sourceRemoved: number;
-  /** Did not hold the target before. */
-  targetAdded: number;
-}
+import type { Rows } from '../../../core/db/columns.ts';
 
-export type MigrationStatus = 'running' | 'completed' | 'failed';
+type RunRow = Rows['SquadMigrationRun'];
 
-export type MigrationError = 'same_squad' | 'not_found' | 'unexpected';
+/**
+ * Counters of a squad migration (spec 06 section 10); they grow with each committed batch. `total`: subscriptions that had the source
+ * at the start. `updated`: rows moved. `panelUpdated`: of those, users changed at the panel. `panelFailed`: rows not moved, because the
+ * panel did not accept the change. `targetAdded`: rows that did not have the target before.
+ */
+export type MigrationStats = Pick<
+  RunRow,
+  'sourceUuid' | 'targetUuid' | 'total' | 'updated' | 'panelUpdated' | 'panelFailed' | 'sourceRemoved' | 'targetAdded'
+>;
 
-export interface MigrationRun {
-  id: number;
-  status: MigrationStatus;
-  error: MigrationError | null;
+export type MigrationError = NonNullable<RunRow['error']>;
+
+export interface MigrationRun extends Pick<RunRow, 'id' | 'status' | 'error'> {
   stats: MigrationStats;
 }
 
-/** A candidate whose turn it is, as it was read without a lock. */
-export interface MigrationItem {
-  subscriptionId: number;
-  attempts: number;
-  squads: string[];
-  /** Null: the panel has nobody to tell about. */
-  panelUuid: string | null;
-  /** Changes whenever a push of the subscription is asked for or done. */
+/** A candidate of the next batch, read without a lock. Null `vpnpanelUuid`: there is no panel user to change. */
+export interface MigrationItem extends Pick<Rows['SquadMigrationItem'], 'subscriptionId' | 'attempts'> {
+  connectedSquads: string[];
+  vpnpanelUuid: string | null;
+  /** Changes whenever a push of the subscription is requested or done. */
   provisionMark: string;
 }
 
-/** What became of telling the panel: `nobody` = there is no panel user, `absent` = it is gone, `failed` may work later. */
-export type PanelOutcome = 'told' | 'nobody' | 'absent' | 'failed' | 'refused';
+/** Result of the update at the panel: `no_user` = none was linked, `absent` = the panel no longer has it, `failed` = worth a retry. */
+export type PanelOutcome = 'updated' | 'no_user' | 'absent' | 'failed' | 'refused';

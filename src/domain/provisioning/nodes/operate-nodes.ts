@@ -5,14 +5,14 @@ import type { PanelNode } from '../ports.ts';
 
 export type NodeAction = 'enable' | 'disable' | 'restart';
 
-/** Null after a restart, which the panel carries out later. */
+/** Null after a restart, which the panel executes later. */
 interface NodeChange {
   isDisabled: boolean | null;
 }
 
 /**
- * Has the panel do something with a node; it also succeeds on a node that is already so. Nothing of ours changes.
- * @returns done with the state that the node has now
+ * Enables, disables or restarts a node at the panel; it also succeeds on a node that is in that state already.
+ * @returns done with the node's state after the action
  * @throws AppError 503 not configured
  */
 export async function runNodeAction(
@@ -45,7 +45,7 @@ async function switchNode(app: App, uuid: string, action: 'enable' | 'disable'):
 
 const stateOf = (node: PanelNode) => ({ name: node.name, is_disabled: node.isDisabled });
 
-/** Restarts every node; the panel carries it out after it answered. @throws AppError 503 not configured */
+/** Restarts every node; the panel executes it after its answer. @throws AppError 503 not configured */
 export async function restartAllNodes(app: App, _actor: Actor): Promise<PanelOutcome<true>> {
   app.audit?.note({ resourceId: 'all', after: { restarted: true } });
   const result = await askPanel(app, async () => {

@@ -30,14 +30,14 @@ export async function readNodeUsage(
 
 export interface NodeStatistics {
   node: PanelNode;
-  /** The panel's object; null when the node moves nothing or the panel did not tell. */
+  /** The panel's object; null when the node has no traffic or the panel gave none. */
   realtime: Record<string, unknown> | null;
   /** The last 7 days. */
   usage: PanelNodeUsage[];
   at: Date;
 }
 
-/** A node with its numbers. @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer */
+/** A node with its current and weekly traffic. @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer */
 export async function readNodeStatistics(app: App, uuid: string): Promise<NodeStatistics> {
   const now = app.clock.now();
   const node = await readNode(app, uuid);

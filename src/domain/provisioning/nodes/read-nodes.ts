@@ -41,7 +41,7 @@ export async function readNode(app: App, uuid: string): Promise<PanelNode> {
   return node;
 }
 
-/** What nodes move at present, as the panel tells it; bytes. Empty while the panel gives no answer. @throws AppError 503 not configured */
+/** Current traffic of the nodes, the panel's objects as they came; bytes. Empty while the panel gives no answer. @throws AppError 503 not configured */
 export async function nodesRealtime(app: App): Promise<Record<string, unknown>[]> {
   const nodes = await readListOfPanel(app, 'node traffic', () => app.ports.panel.listNodeTraffic());
   return nodes.map((node) => node.raw);

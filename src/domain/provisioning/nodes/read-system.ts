@@ -14,13 +14,13 @@ export interface PanelStatus {
   connection: 'connected' | 'error' | 'not_configured';
   message: string;
   apiUrl: string | null;
-  /** HTTP status of an answer that was not the wanted one; null when there was no answer or all is well. */
+  /** HTTP status of a failed answer; null without an answer and for a success. */
   statusCode: number | null;
   /** The panel's own statistics as they came. */
   systemInfo: Record<string, unknown> | null;
 }
 
-/** Is the panel there? Never a refusal: that it is not is the answer (spec 06 section 11). */
+/** Whether the panel is configured and answers. Never an error: a panel that is down is one of the answers (spec 06 section 11). */
 export async function readPanelStatus(app: App): Promise<PanelStatus> {
   const { panel } = app.ports;
   const problem = panel.configurationError();
@@ -50,15 +50,15 @@ export interface PanelSystem {
 
 const UNKNOWN_PERIOD: PanelTrafficPeriod = { currentBytes: 0, previousBytes: 0, difference: null };
 const UNKNOWN_PERIODS: PanelTrafficPeriods = {
-  lastTwoDays: UNKNOWN_PERIOD,
-  lastSevenDays: UNKNOWN_PERIOD,
+  last2Days: UNKNOWN_PERIOD,
+  last7Days: UNKNOWN_PERIOD,
   last30Days: UNKNOWN_PERIOD,
   currentMonth: UNKNOWN_PERIOD,
   currentYear: UNKNOWN_PERIOD,
 };
 
 /**
- * The panel's state at a glance. The statistics must be there; what a panel of another version does not tell beside them is 0 or empty.
+ * The panel's state. The statistics are required; what a panel of another version does not give besides is 0 or empty.
  * @throws AppError 503 not configured, 502 'Failed to get system statistics'
  */
 export async function readSystem(app: App): Promise<PanelSystem> {

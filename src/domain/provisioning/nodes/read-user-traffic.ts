@@ -4,11 +4,11 @@ import { readOneOfPanel } from '../panel-access.ts';
 import type { PanelUser } from '../ports.ts';
 
 /**
- * What the panel counted for the user of a messenger id; of several the one that `findByMessengerId` prefers (spec 06 section 11).
+ * Traffic of the panel user of a messenger id; of several the one that `findByMessengerId` prefers (spec 06 section 11).
  * @throws AppError 503 not configured, 404 'User not found', 502 the panel gives no answer
  */
 export async function readUserTraffic(app: App, messengerId: number): Promise<PanelUser> {
-  // The panel refuses ids that no messenger gives out; that is no failure of the panel.
+  // The panel refuses ids below 1; they belong to no user.
   const find = async () => (messengerId > 0 ? app.ports.panel.findByMessengerId(messengerId) : null);
   const user = await readOneOfPanel(app, find);
   if (!user) throw refuse('panel_user_not_found', 404, 'User not found');

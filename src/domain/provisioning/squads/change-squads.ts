@@ -6,12 +6,13 @@ import type { PanelInternalSquad } from '../ports.ts';
 
 /**
  * Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server
- * sync, which takes a lost squad off sale before it deletes anything. A panel that does not answer may still have made the change.
+ * sync, which first takes the server of a deleted squad off sale. A panel that does not answer may still have made the change.
  */
 
+/** A field that is null or left out stays as it is. */
 export interface SquadChanges {
-  name?: string | undefined;
-  inboundUuids?: string[] | undefined;
+  name?: string | null | undefined;
+  inboundUuids?: string[] | null | undefined;
 }
 
 /** @throws AppError 503 not configured */
@@ -20,7 +21,7 @@ export async function createSquad(
   _actor: Actor,
   request: { name: string; inboundUuids: string[] },
 ): Promise<PanelOutcome<PanelInternalSquad>> {
-  return noted(
+  return withRecordedFailure(
     app,
     await askPanel(app, async () => {
       const squad = await app.ports.panel.createInternalSquad(request);
@@ -33,25 +34,31 @@ export async function createSquad(
 /** Reason of the failure when a change names nothing to change. */
 export const NO_UPDATE_DATA = 'No update data provided';
 
-/** An empty list of inbounds takes all of them off the squad. @throws AppError 503 not configured */
+/** An empty list of inbounds removes all inbounds of the squad. @throws AppError 503 not configured */
 export async function updateSquad(
   app: App,
   _actor: Actor,
   uuid: string,
   changes: SquadChanges,
 ): Promise<PanelOutcome<PanelInternalSquad>> {
-  if (changes.name === undefined && changes.inboundUuids === undefined) {
+  const name = changes.name ?? undefined;
+  const inboundUuids = changes.inboundUuids ?? undefined;
+  if (name === undefined && inboundUuids === undefined) {
     requirePanel(app);
-    return noted(app, { outcome: 'failed', reason: NO_UPDATE_DATA });
+    return withRecordedFailure(app, { outcome: 'failed', reason: NO_UPDATE_DATA });
   }
   return changing(app, uuid, async (before) => {
-    const squad = await app.ports.panel.updateInternalSquad({ uuid, ...changes });
+    const squad = await app.ports.panel.updateInternalSquad({
+      uuid,
+      ...(name === undefined ? {} : { name }),
+      ...(inboundUuids === undefined ? {} : { inboundUuids }),
+    });
     if (squad) app.audit?.note({ before: stateOf(before), after: stateOf(squad) });
     return squad;
   });
 }
 
-/** The users of the panel lose the squad with it. @throws AppError 503 not configured */
+/** The panel takes the squad from its users. @throws AppError 503 not configured */
 export async function deleteSquad(app: App, _actor: Actor, uuid: string): Promise<PanelOutcome<true>> {
   return changing(app, uuid, async (before) => {
     if (!(await app.ports.panel.deleteInternalSquad(uuid))) return null;
@@ -63,14 +70,14 @@ export async function deleteSquad(app: App, _actor: Actor, uuid: string): Promis
 export type SquadAction = 'add_all_users' | 'remove_all_users' | 'delete' | 'rename' | 'update_inbounds';
 
 /**
- * Every user of the panel into the squad or out of it, or one of the changes above by its name.
+ * Adds every user of the panel to the squad, removes every user from it, or makes one of the changes above.
  * @throws AppError 503 not configured, 400 'Name is required for rename', 400 'Inbound UUIDs are required for update_inbounds'
  */
 export async function runSquadAction(
   app: App,
   actor: Actor,
   uuid: string,
-  request: { action: SquadAction; name: string | null; inboundUuids: string[] | null },
+  request: SquadChanges & { action: SquadAction },
 ): Promise<PanelOutcome<unknown>> {
   requirePanel(app);
   const { action, name, inboundUuids } = request;
@@ -102,14 +109,14 @@ function moveAllUsers(app: App, uuid: string, direction: 'added' | 'removed'): P
   });
 }
 
-/** A change to a squad that exists: its state before belongs into the audit log. */
+/** A change to an existing squad; its state before the change goes into the audit log. */
 async function changing<T>(
   app: App,
   uuid: string,
   run: (before: PanelInternalSquad) => Promise<T | null>,
 ): Promise<PanelOutcome<T>> {
   app.audit?.note({ resourceId: uuid });
-  return noted(
+  return withRecordedFailure(
     app,
     await askPanel(app, async () => {
       const before = await app.ports.panel.getInternalSquad(uuid);
@@ -118,7 +125,7 @@ async function changing<T>(
   );
 }
 
-function noted<T>(app: App, result: PanelOutcome<T>): PanelOutcome<T> {
+function withRecordedFailure<T>(app: App, result: PanelOutcome<T>): PanelOutcome<T> {
   if (result.outcome === 'done') return result;
   const reason = result.outcome === 'absent' ? 'Squad not found' : result.reason;
   app.audit?.note({ after: { success: false, reason } });

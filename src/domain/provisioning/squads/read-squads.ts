@@ -21,7 +21,7 @@ export async function readPanelSquad(app: App, uuid: string): Promise<PanelInter
   return squad;
 }
 
-/** A squad of the panel and the server that mirrors it here; null = the server list has not been brought in step. */
+/** A squad of the panel and its server here; null = the servers have not been synchronised since it was created. */
 export interface SquadWithServer {
   squad: PanelInternalSquad;
   server: ServerSquad | null;
@@ -39,13 +39,13 @@ export async function listSquadsWithServers(app: App): Promise<SquadWithServer[]
 }
 
 /**
- * One squad with its server and the active and trial subscriptions that hold it.
+ * One squad with its server and the number of active and trial subscriptions that have it.
  * @throws AppError 503 not configured, 404 'Squad not found', 502 the panel gives no answer
  */
 export async function readSquadWithServer(app: App, uuid: string): Promise<SquadWithServer & { activeSubscriptions: number }> {
   const squad = await readPanelSquad(app, uuid);
-  const [[server], holders] = await Promise.all([findSquadsByUuid(app, [squad.uuid]), countSquadHolders(app, squad.uuid)]);
-  return { squad, server: server ?? null, activeSubscriptions: holders.active };
+  const [[server], subscriptions] = await Promise.all([findSquadsByUuid(app, [squad.uuid]), countSquadHolders(app, squad.uuid)]);
+  return { squad, server: server ?? null, activeSubscriptions: subscriptions.active };
 }
 
 /** Inbounds of all profiles of the panel; empty while the panel gives no answer. @throws AppError 503 not configured */

@@ -4,8 +4,8 @@ import { PUSH_MARK } from '../repo.ts';
 export interface SquadSyncTarget {
   subscriptionId: number;
   userId: number;
-  panelUuid: string | null;
-  /** Changes whenever a push of the subscription is asked for or done. */
+  vpnpanelUuid: string | null;
+  /** Changes whenever a push of the subscription is requested or done. */
   pushMark: string;
 }
 
@@ -16,8 +16,7 @@ export function listSquadSyncTargets(
   page: { afterId: number; limit: number },
 ): Promise<SquadSyncTarget[]> {
   return db.sql<SquadSyncTarget>(
-    `SELECT s.id AS "subscriptionId", s.user_id AS "userId", u.vpnpanel_uuid AS "panelUuid",
-       ${PUSH_MARK} AS "pushMark"
+    `SELECT s.id AS subscription_id, s.user_id, u.vpnpanel_uuid, ${PUSH_MARK} AS push_mark
      FROM subscriptions s JOIN users u ON u.id = s.user_id
      WHERE s.tariff_id = $1::int AND s.status IN ('active', 'trial') AND s.id > $2::int
      ORDER BY s.id LIMIT $3::int`,
@@ -26,7 +25,7 @@ export function listSquadSyncTargets(
 }
 
 /**
- * Writes the squads that the panel took; without any (none available) the row keeps its own.
+ * Writes the squads that the panel accepted; an empty list (none available) changes nothing.
  * @returns `moved` when the subscription left the tariff meanwhile, `busy` when a push of it is due, under way or was done since the
  *   target was read, else `quiet`
  */

@@ -4,14 +4,14 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
-import { tryAgain } from '../long-runs/try-again.ts';
+import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { listSquadSyncTargets, type SquadSyncTarget, saveSyncedSquads } from './repo.ts';
 
 const BATCH = 500;
 const PARALLEL = 5;
-/** So many failures in a row mean that the panel is down: asking on would only add to its load. */
+/** After so many failures in a row the panel counts as down and is not called any more. */
 const MAX_CONSECUTIVE_FAILURES = 10;
 const MAX_ERRORS = 20;
 
@@ -21,33 +21,33 @@ export interface SquadSyncResult {
   totalSubscriptions: number;
   updatedCount: number;
   failedCount: number;
-  /** Without a panel user yet, or left out after too many failures. */
+  /** Without a panel user yet, or skipped after too many failures. */
   skippedCount: number;
   /** At most 20. */
   errors: string[];
 }
 
-/** Some subscriptions could not be told; the queue tries the whole sync again. */
+/** Some panel users could not be updated; the queue retries the whole sync. */
 export class SyncAborted extends Error {
   constructor(failed: number) {
-    super(`Squad sync left ${failed} subscriptions behind`);
+    super(`Squad sync failed for ${failed} subscriptions`);
     this.name = 'SyncAborted';
   }
 }
 
 export interface SquadSyncOptions {
   /**
-   * Nobody will try this sync again: where the panel did not take the squads they are written into the row, and a push goes on from
-   * there (spec 06 17.6). It cannot take an external squad away; that waits for the next sync.
+   * This sync is not retried: where the panel did not accept the squads they are written into the row, and a push sends them (spec 06
+   * 17.6). A push cannot remove an external squad; the next sync does.
    */
-  leavesRestToPushes?: boolean;
+  delegatesToPushes?: boolean;
 }
 
 /**
  * Gives every active or trial subscription of a tariff the tariff's effective squads (spec 02 H9: none named means every available
- * server) and its external squad (none takes it away), at the panel first and in the row only where the panel took it
- * (spec 02 section 10). Only squads that the panel has are named to it, since an unknown one would break the call for everybody.
- * Subscriptions without a panel user get the squads in the row; their creation will carry them.
+ * server) and its external squad (none removes it), at the panel first and in the row only where the panel accepted it
+ * (spec 02 section 10). Only squads that the panel has are sent, since an unknown one would fail the call.
+ * Subscriptions without a panel user get the squads in the row; their panel user is created with them.
  * @returns null when there is no such tariff
  */
 export async function syncSquadsOfTariff(
@@ -63,11 +63,11 @@ export async function syncSquadsOfTariff(
   return sync.result;
 }
 
-/** Those of the squads that the panel has; all while it does not say, for the calls to come will show what it takes. */
+/** Those of the squads that the panel has; all of them while it gives no list. */
 async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
   if (squads.length === 0) return [];
   try {
-    const there = new Set((await tryAgain(() => app.ports.panel.listInternalSquads())).map((squad) => squad.uuid));
+    const there = new Set((await retryPanelCall(() => app.ports.panel.listInternalSquads())).map((squad) => squad.uuid));
     return squads.filter((uuid) => there.has(uuid));
   } catch (error) {
     if (!isPanelError(error)) throw error;
@@ -75,7 +75,7 @@ async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
   }
 }
 
-/** The same at an administrator's wish, at once. @throws AppError 404 'Tariff not found' */
+/** The same at once, requested by an administrator. @throws AppError 404 'Tariff not found' */
 export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
   const result = await syncSquadsOfTariff(app, tariffId);
   if (!result) throw refuse('tariff_not_found', 404, 'Tariff not found');
@@ -88,21 +88,21 @@ class SquadSync {
   readonly result: SquadSyncResult;
   readonly #app: App;
   readonly #tariff: Tariff;
-  /** For the rows; empty = each keeps its own. */
+  /** For the rows; empty = rows are not changed. */
   readonly #squads: readonly string[];
   /** Those of them that the panel has. */
   readonly #known: string[];
-  readonly #leavesRestToPushes: boolean;
+  readonly #delegatesToPushes: boolean;
   #failuresInARow = 0;
   #isAborted = false;
 
   constructor(app: App, tariff: Tariff, { squads, known }: { squads: string[]; known: string[] }, options: SquadSyncOptions) {
     this.#app = app;
     this.#tariff = tariff;
-    // Squads of which the panel has none would be no access at all.
+    // Without any squad that the panel has, the users would lose all access.
     this.#squads = known.length === 0 ? [] : squads;
     this.#known = known;
-    this.#leavesRestToPushes = options.leavesRestToPushes ?? false;
+    this.#delegatesToPushes = options.delegatesToPushes ?? false;
     if (known.length < squads.length) {
       const missing = squads.length - known.length;
       app.log.warn({ tariffId: tariff.id, missing }, 'squad sync: squads unknown to the panel were left out');
@@ -141,47 +141,47 @@ class SquadSync {
   }
 
   async #skip(target: SquadSyncTarget): Promise<void> {
-    if (this.#leavesRestToPushes) await this.#store(target, { isTold: false });
+    if (this.#delegatesToPushes) await this.#store(target, { isPanelUpdated: false });
     this.result.skippedCount += 1;
   }
 
   async #syncOne(target: SquadSyncTarget): Promise<void> {
-    if (target.panelUuid === null) {
-      await this.#store(target, { isTold: false });
+    if (target.vpnpanelUuid === null) {
+      await this.#store(target, { isPanelUpdated: false });
       this.result.skippedCount += 1;
       return;
     }
-    const answer = await this.#tellPanel(target.panelUuid);
-    if (answer === 'taken') {
-      await this.#store(target, { isTold: true });
+    const answer = await this.#updatePanelUser(target.vpnpanelUuid);
+    if (answer === 'accepted') {
+      await this.#store(target, { isPanelUpdated: true });
       this.result.updatedCount += 1;
       this.#failuresInARow = 0;
       return;
     }
-    // The panel lost this user: a push finds or makes one, with the squads of the row.
-    if (answer === 'no_such_user' || this.#leavesRestToPushes) await this.#store(target, { isTold: false });
+    // The panel no longer has this user: a push finds or creates one, with the squads of the row.
+    if (answer === 'no_such_user' || this.#delegatesToPushes) await this.#store(target, { isPanelUpdated: false });
     this.result.failedCount += 1;
     this.#failuresInARow += 1;
     this.#isAborted ||= this.#failuresInARow >= MAX_CONSECUTIVE_FAILURES;
     this.#addError(`user_id=${target.userId}: sync failed`);
   }
 
-  async #tellPanel(uuid: string): Promise<'taken' | 'no_such_user' | 'failed'> {
+  async #updatePanelUser(uuid: string): Promise<'accepted' | 'no_such_user' | 'failed'> {
     try {
       const changed = await this.#app.ports.panel.updateUser({
         uuid,
         ...(this.#known.length === 0 ? {} : { squadUuids: this.#known }),
         externalSquadUuid: this.#tariff.externalSquadUuid,
       });
-      return changed === null ? 'no_such_user' : 'taken';
+      return changed === null ? 'no_such_user' : 'accepted';
     } catch (error) {
-      this.#app.log.warn({ err: error, tariffId: this.#tariff.id }, 'squad sync: the panel did not take the squads');
+      this.#app.log.warn({ err: error, tariffId: this.#tariff.id }, 'squad sync: the panel did not accept the squads');
       return 'failed';
     }
   }
 
-  /** A push that is waiting, under way or just done may have read the old squads, so it is asked for once more. */
-  async #store(target: SquadSyncTarget, { isTold }: { isTold: boolean }): Promise<void> {
+  /** A push that is queued, under way or just done may have read the old squads, so another is requested. */
+  async #store(target: SquadSyncTarget, { isPanelUpdated }: { isPanelUpdated: boolean }): Promise<void> {
     await inTransaction(this.#app, async (t) => {
       const saved = await saveSyncedSquads(t.db, {
         target,
@@ -189,7 +189,7 @@ class SquadSync {
         squads: this.#squads,
         now: t.clock.now(),
       });
-      if (!isTold || saved !== 'quiet') await requestProvisioning(t, target.subscriptionId);
+      if (!isPanelUpdated || saved !== 'quiet') await requestProvisioning(t, target.subscriptionId);
     });
   }
 

@@ -4,19 +4,19 @@ import type { Db } from '../../../core/db/db.ts';
 export interface AbsentAccount {
   userId: number;
   messengerId: number;
-  panelUuid: string | null;
+  vpnpanelUuid: string | null;
   verifiedEmail: string | null;
 }
 
 /**
- * What happens to a subscription whose panel user is gone. `blank`: everything that came from the panel goes, the balance and every
- * movement of money stay. `disable`: only the status.
+ * Change of a subscription whose panel user is absent. `blank`: disables it and clears all values of the panel; balance and
+ * transactions stay. `blank_live`: the same for live ones only. `disable`: only the status.
  */
 export type AbsentTreatment = 'blank' | 'blank_live' | 'disable';
 
 /** Subscriptions that the treatment would change. */
 const TREATED: Record<AbsentTreatment, string> = {
-  // One that is over and has nothing at the panel has nothing to lose.
+  // Not one that is over and has no link to the panel: there is nothing to clear.
   blank: `NOT (s.status IN ('disabled', 'expired') AND u.vpnpanel_uuid IS NULL AND s.vpnpanel_short_uuid IS NULL)`,
   blank_live: `s.status NOT IN ('disabled', 'limited')
     AND NOT (s.status = 'expired' AND u.vpnpanel_uuid IS NULL AND s.vpnpanel_short_uuid IS NULL)`,
@@ -24,8 +24,8 @@ const TREATED: Record<AbsentTreatment, string> = {
 };
 
 /**
- * Nothing here is newer than the list: no change waits for the panel or is under way, none went there after the reading began, the
- * panel itself has not reported since or within the last minute (guard W). A payment that is awaited has no panel user yet.
+ * Not newer than the list: no push is due or under way, none was requested or done after the reading began, and the panel sent no
+ * webhook since then or within the last minute (guard W). A pending subscription, which waits for a payment, has no panel user yet.
  */
 const SETTLED = `s.status <> 'pending' AND NOT (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL)
   AND NOT COALESCE(s.provision_lease_until >= now(), false) AND s.created_at <= $2::timestamptz
@@ -33,7 +33,7 @@ const SETTLED = `s.status <> 'pending' AND NOT (s.provision_state <> 'synced' AN
   AND COALESCE(s.provisioned_at, '-infinity') <= $2::timestamptz
   AND COALESCE(s.last_webhook_update_at, '-infinity') <= least($2::timestamptz, $3::timestamptz - interval '60 seconds')`;
 
-/** Found neither by uuid, nor by messenger id, nor by confirmed e-mail; accounts without a messenger id are never looked at. */
+/** Found neither by uuid, nor by messenger id, nor by confirmed e-mail; accounts without a messenger id are never checked. */
 const NOT_LISTED = `NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.panel_uuid = u.vpnpanel_uuid)
   AND NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.messenger_id = u.messenger_id)
   AND NOT (u.email_verified AND EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.email = u.email))`;
@@ -47,7 +47,7 @@ interface AbsentQuery {
   treatment: AbsentTreatment;
 }
 
-/** How many accounts would be treated, of how many that could be found at the panel. */
+/** `absent`: accounts that the treatment would change. `known`: accounts that could be found at the panel. */
 export async function countAbsent(
   db: Db,
   { runId, readAt, now, treatment }: AbsentQuery,
@@ -66,14 +66,13 @@ export function listAbsent(
   { runId, readAt, now, treatment, afterId, limit }: AbsentQuery & { afterId: number; limit: number },
 ): Promise<AbsentAccount[]> {
   return db.sql<AbsentAccount>(
-    `SELECT u.id AS "userId", u.messenger_id AS "messengerId", u.vpnpanel_uuid AS "panelUuid",
-       CASE WHEN u.email_verified THEN u.email END AS "verifiedEmail"
+    `SELECT u.id AS user_id, u.messenger_id, u.vpnpanel_uuid, CASE WHEN u.email_verified THEN u.email END AS verified_email
      ${FROM} AND u.id > $4::int AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED} ORDER BY u.id LIMIT $5::int`,
     [runId, readAt, now, afterId, limit],
   );
 }
 
-/** Locks the accounts, and of those gives the ones that are still to be treated: nothing has happened to them since. */
+/** Locks the accounts and returns the subscriptions of those that have not changed since they were listed. */
 export async function lockStillAbsent(
   db: Db,
   { runId, readAt, now, treatment, accounts }: AbsentQuery & { accounts: readonly AbsentAccount[] },
@@ -84,7 +83,7 @@ export async function lockStillAbsent(
   const rows = await db.sql<{ id: number }>(
     `SELECT s.id ${FROM} AND u.id = ANY($4::int[]) AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED}
        AND u.vpnpanel_uuid IS NOT DISTINCT FROM (
-         SELECT a."panelUuid" FROM jsonb_to_recordset($5::jsonb) AS a("userId" int, "panelUuid" uuid) WHERE a."userId" = u.id)
+         SELECT a."vpnpanelUuid" FROM jsonb_to_recordset($5::jsonb) AS a("userId" int, "vpnpanelUuid" uuid) WHERE a."userId" = u.id)
      ORDER BY s.id`,
     [runId, readAt, now, ids, JSON.stringify(accounts)],
   );
@@ -104,8 +103,8 @@ export async function unlinkServers(db: Db, ids: readonly number[]): Promise<voi
 }
 
 /**
- * Takes everything off that came from the panel. A trial of somebody who never paid ends now with the smallest limits; a paid
- * subscription keeps its end.
+ * Disables subscriptions and clears all values of the panel. A trial of a user who never paid ends now with the smallest limits; the
+ * end of a paid subscription does not change.
  */
 export async function blankSubscriptions(db: Db, ids: readonly number[], now: Date): Promise<void> {
   await db.sql(

@@ -1,27 +1,26 @@
+import { columns, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { PanelColumns, SyncedSubscription, SyncedUser } from './types.ts';
 
-interface AccountRow extends SyncedSubscription {
+const SYNCED = columns('Subscription', [
+  ...(['endDate', 'trafficLimitGb', 'trafficUsedGb', 'deviceLimit', 'connectedSquads', 'vpnpanelShortUuid'] as const),
+  ...(['subscriptionUrl', 'subscriptionCryptoLink', 'lastWebhookUpdateAt', 'provisionRequestedAt', 'provisionedAt'] as const),
+]);
+
+interface AccountRow extends Omit<SyncedSubscription, 'id'>, Pick<Rows['User'], 'messengerId' | 'vpnpanelUuid'> {
   userId: number;
-  messengerId: number | null;
-  userStatus: string;
-  panelUuid: string | null;
+  userStatus: Rows['User']['status'];
   subscriptionId: number | null;
 }
-
-const SUBSCRIPTION_COLUMNS = `s.id AS "subscriptionId", s.status, s.end_date AS "endDate", s.traffic_limit_gb AS "trafficLimitGb",
-  s.traffic_used_gb AS "trafficUsedGb", s.device_limit AS "deviceLimit", s.connected_squads AS squads,
-  s.vpnpanel_short_uuid AS "shortUuid", s.subscription_url AS "subscriptionUrl", s.subscription_crypto_link AS "cryptoLink",
-  s.last_webhook_update_at AS "lastWebhookUpdateAt", s.provision_requested_at AS "requestedAt", s.provisioned_at AS "provisionedAt",
-  (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL) OR COALESCE(s.provision_lease_until >= now(), false)
-    AS "isPushDue"`;
 
 /** Accounts with their subscriptions, by id. */
 export async function loadAccounts(db: Db, ids: readonly number[]): Promise<Map<number, SyncedUser>> {
   if (ids.length === 0) return new Map();
   const rows = await db.sql<AccountRow>(
-    `SELECT u.id AS "userId", u.messenger_id AS "messengerId", u.status AS "userStatus", u.vpnpanel_uuid AS "panelUuid",
-       ${SUBSCRIPTION_COLUMNS}
+    `SELECT u.id AS user_id, u.messenger_id, u.status AS user_status, u.vpnpanel_uuid, s.id AS subscription_id, s.status,
+       ${SYNCED.of('s')},
+       (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL) OR COALESCE(s.provision_lease_until >= now(), false)
+         AS is_push_due
      FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id WHERE u.id = ANY($1::int[])`,
     [[...ids]],
   );
@@ -29,12 +28,12 @@ export async function loadAccounts(db: Db, ids: readonly number[]): Promise<Map<
 }
 
 function toAccount(row: AccountRow): SyncedUser {
-  const { userId, messengerId, userStatus, panelUuid, subscriptionId, ...columns } = row;
-  const subscription = subscriptionId === null ? null : { ...columns, id: subscriptionId };
-  return { id: userId, messengerId, status: userStatus, panelUuid, subscription };
+  const { userId, messengerId, userStatus, vpnpanelUuid, subscriptionId, ...synced } = row;
+  const subscription = subscriptionId === null ? null : { ...synced, id: subscriptionId };
+  return { id: userId, messengerId, status: userStatus, vpnpanelUuid, subscription };
 }
 
-/** Users first, subscriptions second, each by id (spec 00, lock order); holders of the panel users to be linked are among them. */
+/** Users first, subscriptions second, each by id (spec 00, lock order); includes the users that the given panel users are linked to now. */
 export async function lockAccounts(db: Db, userIds: readonly number[], panelUuids: readonly string[]): Promise<void> {
   await db.sql(
     'SELECT id FROM users WHERE id = ANY($1::int[]) OR vpnpanel_uuid = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE',
@@ -43,47 +42,47 @@ export async function lockAccounts(db: Db, userIds: readonly number[], panelUuid
   await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [[...userIds]]);
 }
 
-const wireColumns = ({ endDate, ...rest }: PanelColumns) => ({ ...rest, endDate: endDate.toISOString() });
+const jsonColumns = ({ endDate, ...rest }: PanelColumns) => ({ ...rest, endDate: endDate.toISOString() });
 
 const RECORD = `("rowId" int, status text, "endDate" timestamptz, "trafficLimitGb" int, "trafficUsedGb" float8, "deviceLimit" int,
-  squads jsonb, "shortUuid" text, "subscriptionUrl" text, "cryptoLink" text)`;
+  "connectedSquads" jsonb, "vpnpanelShortUuid" text, "subscriptionUrl" text, "subscriptionCryptoLink" text)`;
 
-/** Writes what the panel says into locked subscriptions. The panel holds it already, so no push follows. */
+/** Writes the panel's values into locked subscriptions. They come from the panel, so no push follows. */
 export async function writeFromPanel(db: Db, rows: readonly { id: number; columns: PanelColumns }[], now: Date): Promise<void> {
   if (rows.length === 0) return;
   await db.sql(
     `UPDATE subscriptions s SET status = c.status, end_date = c."endDate", traffic_limit_gb = c."trafficLimitGb",
-       traffic_used_gb = c."trafficUsedGb", device_limit = c."deviceLimit", connected_squads = c.squads,
-       vpnpanel_short_uuid = left(c."shortUuid", 255), subscription_url = c."subscriptionUrl",
-       subscription_crypto_link = c."cryptoLink", updated_at = $2::timestamptz,
+       traffic_used_gb = c."trafficUsedGb", device_limit = c."deviceLimit", connected_squads = c."connectedSquads",
+       vpnpanel_short_uuid = left(c."vpnpanelShortUuid", 255), subscription_url = c."subscriptionUrl",
+       subscription_crypto_link = c."subscriptionCryptoLink", updated_at = $2::timestamptz,
        disabled_reason = CASE WHEN c.status <> 'disabled' THEN NULL WHEN s.status = 'disabled' THEN s.disabled_reason ELSE 'panel' END
      FROM jsonb_to_recordset($1::jsonb) AS c${RECORD} WHERE s.id = c."rowId" RETURNING s.id`,
-    [JSON.stringify(rows.map(({ id, columns }) => ({ rowId: id, ...wireColumns(columns) }))), now],
+    [JSON.stringify(rows.map(({ id, columns }) => ({ rowId: id, ...jsonColumns(columns) }))), now],
   );
 }
 
-/** Gives locked users without subscription one of the panel's terms, which the panel holds already. @returns the new ids */
+/** Inserts subscriptions with the panel's values for locked users without one; no push follows. @returns the new ids */
 export async function insertFromPanel(
   db: Db,
   rows: readonly { userId: number; columns: PanelColumns }[],
   defaults: { autopayEnabled: boolean; autopayDaysBefore: number; now: Date },
 ): Promise<number[]> {
   if (rows.length === 0) return [];
-  const made = await db.sql<{ id: number }>(
+  const inserted = await db.sql<{ id: number }>(
     `INSERT INTO subscriptions (user_id, status, disabled_reason, is_trial, start_date, end_date, traffic_limit_gb, traffic_used_gb,
        device_limit, connected_squads, vpnpanel_short_uuid, subscription_url, subscription_crypto_link, autopay_enabled,
        autopay_days_before, provision_state, provision_synced_version, created_at, updated_at)
      SELECT c."rowId", c.status, CASE WHEN c.status = 'disabled' THEN 'panel' END, false, $2::timestamptz, c."endDate",
-       c."trafficLimitGb", c."trafficUsedGb", c."deviceLimit", c.squads, left(c."shortUuid", 255), c."subscriptionUrl",
-       c."cryptoLink", $3::boolean, $4::int, 'synced', 0, $2::timestamptz, $2::timestamptz
+       c."trafficLimitGb", c."trafficUsedGb", c."deviceLimit", c."connectedSquads", left(c."vpnpanelShortUuid", 255),
+       c."subscriptionUrl", c."subscriptionCryptoLink", $3::boolean, $4::int, 'synced', 0, $2::timestamptz, $2::timestamptz
      FROM jsonb_to_recordset($1::jsonb) AS c${RECORD} ORDER BY c."rowId"
      ON CONFLICT (user_id) DO NOTHING RETURNING id`,
     [
-      JSON.stringify(rows.map(({ userId, columns }) => ({ rowId: userId, ...wireColumns(columns) }))),
+      JSON.stringify(rows.map(({ userId, columns }) => ({ rowId: userId, ...jsonColumns(columns) }))),
       defaults.now,
       defaults.autopayEnabled,
       defaults.autopayDaysBefore,
     ],
   );
-  return made.map((row) => row.id);
+  return inserted.map((row) => row.id);
 }

@@ -2,13 +2,13 @@ import type { App } from '../../../core/app.ts';
 import { createUser } from '../../identity/create-user.ts';
 import { adoptPanelUser } from '../adopt-panel-user.ts';
 import { linkServersOf } from '../link-servers.ts';
-import { type RunHold, RunLost } from '../long-runs/drive-run.ts';
+import { type RunLease, RunLeaseLost } from '../long-runs/drive-run.ts';
 import { deviceLimitFor } from '../rules.ts';
 import { insertFromPanel, loadAccounts, lockAccounts, writeFromPanel } from './account-repo.ts';
 import { type OwnedEntry, onePerOwner, ownerOf } from './owner-of.ts';
 import { advance, type PhaseResult } from './progress.ts';
 import { listRemoved } from './removed-users.ts';
-import { isLive, isNewerHere, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
+import { isLive, isNewerThanPanel, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
 import { listMatches, type MatchedEntry } from './snapshot-repo.ts';
 import type { PanelColumns, SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
 
@@ -19,7 +19,7 @@ interface Scope {
   /** Users that are unknown here. */
   creates: boolean;
   updates: boolean;
-  /** Known users without a subscription get one, of a panel user that is live. */
+  /** Known users without a subscription get one, where the panel user is live. */
   subscribes: boolean;
   /** Users without a messenger id, found by uuid or e-mail. */
   withoutMessenger: boolean;
@@ -32,32 +32,32 @@ function scopeOf(run: SyncRun): Scope {
   return { creates: mode !== 'update_only', updates: mode !== 'new_only', subscribes: true, withoutMessenger };
 }
 
-/** Brings the next accounts in step with the panel's list, one transaction a batch; an account that fails is left out alone. */
-export async function applyPanel(app: App, hold: RunHold, run: SyncRun): Promise<PhaseResult> {
+/** Updates the next accounts from the panel's list, one transaction a batch; only an account that fails is skipped. */
+export async function applyPanel(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
   const matches = await listMatches(app.db, run.id, { after: run.cursor.after, limit: BATCH });
   const last = matches.at(-1);
   if (!last) return 'next';
   const after = last.entry.user.uuid;
   try {
-    await hold.write(app, async (t) => advance(t, run, { after }, await applyBatch(t, run, matches)));
+    await lease.write(app, async (t) => advance(t, run, { after }, await applyBatch(t, run, matches)));
   } catch (error) {
-    if (error instanceof RunLost) throw error;
+    if (error instanceof RunLeaseLost) throw error;
     app.log.warn({ err: error, runId: run.id }, 'panel sync: a batch failed; its accounts are tried one by one');
-    await applySingly(app, hold, run, matches);
+    await applySingly(app, lease, run, matches);
   }
   return 'more';
 }
 
-async function applySingly(app: App, hold: RunHold, run: SyncRun, matches: readonly MatchedEntry[]): Promise<void> {
+async function applySingly(app: App, lease: RunLease, run: SyncRun, matches: readonly MatchedEntry[]): Promise<void> {
   let current = run;
   for (const match of matches) {
     const after = match.entry.user.uuid;
     try {
-      current = await hold.write(app, async (t) => advance(t, current, { after }, await applyBatch(t, run, [match])));
+      current = await lease.write(app, async (t) => advance(t, current, { after }, await applyBatch(t, run, [match])));
     } catch (error) {
-      if (error instanceof RunLost) throw error;
-      app.log.error({ err: error, runId: run.id, panelUuid: after }, 'panel sync: an account could not be brought in step');
-      current = await hold.write(app, (t) => advance(t, current, { after }, { errors: 1 }));
+      if (error instanceof RunLeaseLost) throw error;
+      app.log.error({ err: error, runId: run.id, panelUuid: after }, 'panel sync: an account could not be updated');
+      current = await lease.write(app, (t) => advance(t, current, { after }, { errors: 1 }));
     }
   }
 }
@@ -88,23 +88,23 @@ async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]
     }
   }
   const removed = await listRemoved(t, unknown);
-  const made = await createAccounts(
+  const { created, found } = await createAccounts(
     t,
     unknown.filter(({ user }) => !removed.has(user.uuid)),
   );
-  const foundIds = made.found.map(({ ownerId }) => ownerId);
+  const foundIds = found.map(({ ownerId }) => ownerId);
   for (const [id, owner] of await loadAccounts(t.db, foundIds)) owners.set(id, owner);
-  const updated = await updateAccounts(t, scope, onePerOwner([...known, ...made.found], owners), owners);
-  await subscribe(t, made.created);
-  return { created: made.created.length, updated, checked };
+  const updated = await updateAccounts(t, scope, onePerOwner([...known, ...found], owners), owners);
+  await subscribe(t, created);
+  return { created: created.length, updated, checked };
 }
 
 function idsOf(matches: readonly MatchedEntry[]): number[] {
-  const ids = matches.flatMap((match) => [match.holderId, match.byMessengerId, match.byEmail]);
+  const ids = matches.flatMap((match) => [match.linkedUserId, match.byMessengerId, match.byEmail]);
   return [...new Set(ids.filter((id) => id !== null))];
 }
 
-/** Two statements when nothing has changed; rows are locked, and looked at again, only where something has. */
+/** Two statements when nothing has changed; rows are locked, and read again, only where something has. */
 async function updateAccounts(
   t: App,
   scope: Scope,
@@ -129,10 +129,10 @@ async function updateAccounts(
   for (const plan of plans) if (!plan.isLinked) await adoptPanelUser(t, plan.owner.id, plan.entry.user);
   const now = t.clock.now();
   const changed = plans.flatMap(({ owner, columns }) =>
-    owner.subscription && columns ? [{ id: owner.subscription.id, columns, before: owner.subscription.squads }] : [],
+    owner.subscription && columns ? [{ id: owner.subscription.id, columns, before: owner.subscription.connectedSquads }] : [],
   );
   await writeFromPanel(t.db, changed, now);
-  const moved = changed.filter(({ columns, before }) => columns.squads !== before);
+  const moved = changed.filter(({ columns, before }) => columns.connectedSquads !== before);
   await linkServersOf(
     t.db,
     moved.map(({ id }) => id),
@@ -145,17 +145,17 @@ async function updateAccounts(
   return plans.length;
 }
 
-/** What is to be done, account by account; one statement more where an account has no subscription, and could get one back. */
+/** The changes of each account; one more statement where an account has no subscription and could get one again. */
 async function plansOf(
   t: App,
   scope: Scope,
   known: readonly OwnedEntry[],
   owners: ReadonlyMap<number, SyncedUser>,
 ): Promise<Plan[]> {
-  const bare = known.filter(({ ownerId }) => owners.get(ownerId)?.subscription === null);
+  const unsubscribed = known.filter(({ ownerId }) => owners.get(ownerId)?.subscription === null);
   const removed = await listRemoved(
     t,
-    bare.map(({ entry }) => entry),
+    unsubscribed.map(({ entry }) => entry),
   );
   return known.flatMap(({ entry, ownerId }) => {
     const owner = owners.get(ownerId);
@@ -164,23 +164,24 @@ async function plansOf(
   });
 }
 
-/** Null: nothing to do. A deleted account is left alone; the panel user of one is not ours to bring back. */
+/** Null: nothing to do. A deleted account is never changed. */
 function planOf(t: App, scope: Scope, entry: SnapshotEntry, owner: SyncedUser): Plan | null {
   const { user, readAt } = entry;
   if (owner.status === 'deleted') return null;
   const now = t.clock.now();
-  const held = owner.subscription;
-  if (held !== null && isNewerHere(held, readAt, now)) return null;
-  const isLinked = owner.panelUuid === user.uuid;
-  // Found by e-mail alone, and linked to another one since.
-  if (user.messengerId === null && !isLinked && owner.panelUuid !== null) return null;
-  const columns = held === null ? null : updatedFromPanel(held, user, now, sentDeviceLimit(t, held.deviceLimit));
-  // What is off or over at the panel is what a push makes of a subscription that was taken back; it is no reason to give one.
-  const subscribes = held === null && scope.subscribes && isLive(user, now);
+  const { subscription } = owner;
+  if (subscription !== null && isNewerThanPanel(subscription, readAt, now)) return null;
+  const isLinked = owner.vpnpanelUuid === user.uuid;
+  // Found by e-mail alone, and linked to another panel user since.
+  if (user.messengerId === null && !isLinked && owner.vpnpanelUuid !== null) return null;
+  const columns =
+    subscription === null ? null : updatedFromPanel(subscription, user, now, sentDeviceLimit(t, subscription.deviceLimit));
+  // A push disables the panel user of a deleted subscription: a disabled or expired one must not create a subscription again.
+  const subscribes = subscription === null && scope.subscribes && isLive(user, now);
   return isLinked && columns === null && !subscribes ? null : { entry, owner, isLinked, columns, subscribes };
 }
 
-/** Where the number of devices is the same for all, the panel's number says nothing about the subscription. */
+/** The number that a push sends where it differs from the subscription's own: with one fixed number for all users. */
 function sentDeviceLimit(t: App, deviceLimit: number): number | null {
   const sent = deviceLimitFor(
     { deviceLimit },
@@ -197,7 +198,7 @@ interface Subscriber {
   entry: SnapshotEntry;
 }
 
-/** Accounts of users that only the panel knew; one that signed up at this very moment is found instead. */
+/** Creates accounts of users that only the panel has; an account that was created concurrently is found instead. */
 async function createAccounts(
   t: App,
   entries: readonly SnapshotEntry[],
@@ -206,7 +207,7 @@ async function createAccounts(
   const found: OwnedEntry[] = [];
   for (const entry of entries) {
     const messengerId = entry.user.messengerId!;
-    const made = await createUser(t, {
+    const account = await createUser(t, {
       authType: 'messenger',
       messengerId,
       ...namesFromDescription(entry.user.description, messengerId),
@@ -216,12 +217,12 @@ async function createAccounts(
       language: 'ru',
       referredById: null,
     });
-    if (!made.isNew) {
-      found.push({ entry, ownerId: made.id });
+    if (!account.isNew) {
+      found.push({ entry, ownerId: account.id });
       continue;
     }
-    await adoptPanelUser(t, made.id, entry.user);
-    created.push({ userId: made.id, entry });
+    await adoptPanelUser(t, account.id, entry.user);
+    created.push({ userId: account.id, entry });
   }
   return { created, found };
 }

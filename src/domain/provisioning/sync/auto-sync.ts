@@ -11,7 +11,7 @@ import { beginSync } from './start-sync.ts';
 import type { SyncRun } from './types.ts';
 
 const SWITCH = 'VPNPANEL_AUTO_SYNC_ENABLED';
-/** A time that was missed by more than this, because nothing ran then, is left to the next one. */
+/** A time that was missed by more than this, because no instance ran, is skipped. */
 const GRACE_MS = 10 * MINUTE_MS;
 
 export interface AutoSyncStatus {
@@ -20,7 +20,7 @@ export interface AutoSyncStatus {
   times: string[];
   /** Null while it is off. */
   nextRun: Date | null;
-  /** The newest run, by the clock or by hand; null before the first. */
+  /** The newest run, scheduled or manual; null before the first. */
   latest: SyncRun | null;
 }
 
@@ -38,8 +38,8 @@ export async function readAutoSync(app: App): Promise<AutoSyncStatus> {
 }
 
 /**
- * Switches the automatic synchronisation on or off, for every instance and also after a restart. Just switched on, it runs at once.
- * @returns whether it is on now: a value that the environment gives is stronger
+ * Switches the automatic synchronisation on or off, for every instance and also after a restart. Switching it on runs it at once.
+ * @returns whether it is on now: a value of the environment has precedence
  * @throws AppError 503
  */
 export async function switchAutoSync(app: App, editor: SettingEditor, isEnabled: boolean): Promise<boolean> {
@@ -59,9 +59,9 @@ export function runAutoSyncNow(app: App, actor: Actor): Promise<SyncRun | null> 
 }
 
 /**
- * Starts the run of a time that has come; the moment of switching it on counts as one, whichever door it was done by (spec 06
- * section 6.2). Of several instances one starts it, since a run that began after the time is the sign that
- * it was kept. The clock's job starts it only; the queue does the work.
+ * Starts the run of a time that has come; the moment of switching it on counts as one, whichever area did it (spec 06 section 6.2). Of
+ * several instances one starts it, since the time is due only until a run has begun after it. This job starts the run only; the
+ * queue does the work.
  */
 export async function startAutoSyncWhenDue(app: App): Promise<void> {
   if (!app.settings.get(SWITCH) || app.ports.panel.configurationError() !== null) return;

@@ -5,10 +5,10 @@ import type { SnapshotEntry } from './types.ts';
 
 export interface PushCandidate {
   target: PushTarget;
-  shortUuid: string | null;
-  /** A change waits for the panel. */
+  vpnpanelShortUuid: string | null;
+  /** A push was requested and is not done. */
   isPushDue: boolean;
-  /** Last time that the panel was brought in step with the row. */
+  /** Time of the last successful push. */
   provisionedAt: Date | null;
   /** The linked panel user as the list has it; null = none is linked, or the list does not have it. */
   listed: SnapshotEntry | null;
@@ -20,18 +20,16 @@ export async function listPushCandidates(
   runId: number,
   page: { afterId: number; limit: number },
 ): Promise<PushCandidate[]> {
-  const rows = await db.sql<
-    PushRow & { shortUuid: string | null; isPushDue: boolean; provisionedAt: Date | null; listed: StoredEntry | null }
-  >(
-    `SELECT ${PUSH_COLUMNS}, s.vpnpanel_short_uuid AS "shortUuid", s.provisioned_at AS "provisionedAt",
-       s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL AS "isPushDue", p.data AS listed
+  const rows = await db.sql<PushRow & Omit<PushCandidate, 'target' | 'listed'> & { listed: StoredEntry | null }>(
+    `SELECT ${PUSH_COLUMNS}, s.vpnpanel_short_uuid, s.provisioned_at,
+       s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL AS is_push_due, p.data AS listed
      FROM ${PUSH_TABLES} LEFT JOIN panel_sync_users p ON p.run_id = $1::int AND p.panel_uuid = u.vpnpanel_uuid
      WHERE s.id > $2::int ORDER BY s.id LIMIT $3::int`,
     [runId, page.afterId, page.limit],
   );
-  return rows.map(({ shortUuid, isPushDue, provisionedAt, listed, ...row }) => ({
+  return rows.map(({ vpnpanelShortUuid, isPushDue, provisionedAt, listed, ...row }) => ({
     target: toPushTarget(row),
-    shortUuid,
+    vpnpanelShortUuid,
     isPushDue,
     provisionedAt,
     listed: listed === null ? null : toEntry(listed),

@@ -19,7 +19,7 @@ export async function recommendSync(app: App): Promise<SyncRecommendation> {
   return recommendationFor(await countForRecommendation(app.db, app.clock.now()));
 }
 
-/** More than 10 subscribers unknown to the panel: everything; more than 5 active ones past their end: the known ones. */
+/** More than 10 subscribers without a panel user: all users; more than 5 active subscriptions past their end: the known users. */
 export function recommendationFor(found: { subscriptions: number; unlinked: number; past: number }): SyncRecommendation {
   if (found.unlinked > MANY_UNLINKED) {
     const reasons = [`${found.unlinked} users have a subscription but no panel user`];

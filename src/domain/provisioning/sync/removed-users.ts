@@ -4,20 +4,20 @@ import { put } from '../../../core/short-lived.ts';
 import { isLive } from './rules.ts';
 import type { SnapshotEntry } from './types.ts';
 
-/** As long as a panel user that was to go may still be in the panel's list, where the panel would not let go of it. */
-const KEPT_SECONDS = (365 * DAY_MS) / SECOND_MS;
+/** Longer than a panel user may stay in the panel's list after its removal was requested and keeps failing. */
+const RECORDED_SECONDS = (365 * DAY_MS) / SECOND_MS;
 
 const keyOf = (panelUuid: string) => `panel_removal:${panelUuid}`;
 
 /**
- * Notes that a panel user is to go, in the transaction that takes its account or its subscription away: a list that was read before
- * still has it, live and with a name, and a synchronisation would make from it what was just erased (spec 06 hazard 7). The note
- * says nothing about whose it was.
+ * Records that the removal of a panel user was requested, in the transaction that deletes its account or its subscription: a list that
+ * was read before still has the panel user, and a synchronisation would create the deleted account from it again (spec 06 hazard 7).
+ * The record does not name the account.
  * @param mode as `requestPanelUserRemoval` takes it
  */
-export async function noteRemoval(t: App, panelUuid: string, mode?: 'delete' | 'disable'): Promise<void> {
-  const note = { at: t.clock.now().toISOString(), mode: mode ?? t.settings.get('VPNPANEL_USER_DELETE_MODE') };
-  await put(t, keyOf(panelUuid), note, KEPT_SECONDS);
+export async function recordRemoval(t: App, panelUuid: string, mode?: 'delete' | 'disable'): Promise<void> {
+  const removal = { at: t.clock.now().toISOString(), mode: mode ?? t.settings.get('VPNPANEL_USER_DELETE_MODE') };
+  await put(t, keyOf(panelUuid), removal, RECORDED_SECONDS);
 }
 
 interface Removal {
@@ -27,7 +27,7 @@ interface Removal {
   isOpen: boolean;
 }
 
-/** Open: the queue has not done it yet, or has given it up. One statement. */
+/** `isOpen`: the queue has not done it yet, or has given it up. One statement. */
 async function findRemovals(t: App, panelUuids: readonly string[]): Promise<Map<string, Removal>> {
   if (panelUuids.length === 0) return new Map();
   const rows = await t.db.sql<Omit<Removal, 'at'> & { at: string }>(
@@ -42,9 +42,9 @@ async function findRemovals(t: App, panelUuids: readonly string[]): Promise<Map<
 }
 
 /**
- * The uuids of those of the panel's users from which nothing may be made anew: to be removed since they were read, or still to be
- * removed. One that was to be deleted never comes back; one that was to be switched off does where somebody has switched it on
- * again at the panel. What a concurrent removal has written is seen only after its user's row was locked.
+ * The uuids of those panel users from which no account and no subscription may be created: their removal was requested since they were
+ * read, or is not done. A deleted one stays excluded; a disabled one does not, where it was enabled again at the panel. What a
+ * concurrent removal has written is seen only after its user's row was locked.
  */
 export async function listRemoved(t: App, entries: readonly SnapshotEntry[]): Promise<Set<string>> {
   const removals = await findRemovals(
@@ -60,7 +60,7 @@ export async function listRemoved(t: App, entries: readonly SnapshotEntry[]): Pr
   return new Set(removed.map(({ user }) => user.uuid));
 }
 
-/** Was the removal of this panel user asked for at or after `readAt`? After the user's row was locked. */
+/** Was the removal of this panel user requested at or after `readAt`? After the user's row was locked. */
 export async function isRemovedSince(t: App, panelUuid: string, readAt: Date): Promise<boolean> {
   const removal = (await findRemovals(t, [panelUuid])).get(panelUuid);
   return removal !== undefined && removal.at >= readAt;

@@ -1,21 +1,14 @@
+import { plainRow, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { LEASE_SQL } from '../long-runs/repo.ts';
-import type { SyncCounts, SyncCursor, SyncKind, SyncMode, SyncRun, SyncStatus } from './types.ts';
+import type { SyncCounts, SyncCursor, SyncKind, SyncRun } from './types.ts';
+
+const RUN = {
+  ...{ id: true, kind: true, mode: true, reason: true, status: true, cursor: true },
+  ...{ stats: true, error: true, startedAt: true, finishedAt: true },
+} as const;
 
 type RunStats = Pick<SyncRun, 'counts' | 'servers' | 'refusal'>;
-
-interface RunRow {
-  id: number;
-  kind: SyncKind;
-  mode: SyncMode | null;
-  reason: 'manual' | 'auto';
-  status: SyncStatus;
-  cursor: SyncCursor;
-  stats: RunStats;
-  error: string | null;
-  startedAt: Date;
-  finishedAt: Date | null;
-}
 
 const NO_COUNTS: SyncCounts = {
   created: 0,
@@ -28,33 +21,23 @@ const NO_COUNTS: SyncCounts = {
   listed: 0,
 };
 
-function toRun(row: RunRow): SyncRun {
-  return {
-    id: row.id,
-    kind: row.kind,
-    mode: row.mode,
-    reason: row.reason,
-    status: row.status,
-    cursor: row.cursor,
-    counts: { ...NO_COUNTS, ...row.stats.counts },
-    servers: row.stats.servers ?? null,
-    refusal: row.stats.refusal ?? null,
-    error: row.error,
-    startedAt: row.startedAt,
-    finishedAt: row.finishedAt,
-  };
+type StoredRun = Pick<Rows['PanelSyncRun'], keyof typeof RUN>;
+
+function toRun({ cursor, stats, ...row }: StoredRun): SyncRun {
+  const { counts, servers = null, refusal = null } = stats as RunStats;
+  return { ...row, cursor: cursor as SyncCursor, counts: { ...NO_COUNTS, ...counts }, servers, refusal };
 }
 
 /** Kinds that a run of this kind excludes, besides its own: an automatic run is one from the panel. */
 const EXCLUDES: Partial<Record<SyncKind, SyncKind>> = { from_panel: 'auto', auto: 'from_panel' };
 
 /**
- * Starts a run with the lease in the starter's hands. Two starts at once are told apart by the lock and the partial unique index.
- * In a transaction. @returns null when one of the kind is under way
+ * Starts a run; the caller has its lease. Of two starts at once the lock and the partial unique index let one succeed. In a
+ * transaction. @returns null when one of the kind is under way
  */
 export async function insertRun(
   db: Db,
-  run: { kind: SyncKind; mode: SyncMode | null; reason: 'manual' | 'auto'; startedBy: string; cursor: SyncCursor; now: Date },
+  run: Pick<SyncRun, 'kind' | 'mode' | 'reason' | 'cursor'> & { startedBy: string; now: Date },
 ): Promise<{ id: number; lease: Date } | null> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('provisioning.sync_start'))::text AS locked");
   const [row] = await db.sql<{ id: number; lease: Date }>(
@@ -77,19 +60,18 @@ export async function insertRun(
 }
 
 export async function findRun(db: Db, id: number): Promise<SyncRun | null> {
-  const [row] = await db.sql<RunRow>('SELECT * FROM panel_sync_runs WHERE id = $1::int', [id]);
-  return row ? toRun(row) : null;
+  const row = await db.prisma.panelSyncRun.findUnique({ where: { id }, select: RUN });
+  return row && toRun(plainRow('PanelSyncRun', row));
 }
 
-/** The newest run of a kind that is under way or over. */
+/** The newest run of a kind, under way or over. */
 export async function findLatest(db: Db, kind: SyncKind): Promise<SyncRun | null> {
-  const [row] = await db.sql<RunRow>('SELECT * FROM panel_sync_runs WHERE kind = $1 ORDER BY started_at DESC, id DESC LIMIT 1', [
-    kind,
-  ]);
-  return row ? toRun(row) : null;
+  const orderBy = [{ startedAt: 'desc' as const }, { id: 'desc' as const }];
+  const row = await db.prisma.panelSyncRun.findFirst({ where: { kind }, orderBy, select: RUN });
+  return row && toRun(plainRow('PanelSyncRun', row));
 }
 
-/** Stores where a run stands. */
+/** Stores cursor and counters of a run. */
 export async function saveRun(db: Db, run: SyncRun, now: Date): Promise<void> {
   await db.sql(
     `UPDATE panel_sync_runs SET cursor = $2::jsonb, stats = $3::jsonb, updated_at = $4::timestamptz
@@ -98,7 +80,7 @@ export async function saveRun(db: Db, run: SyncRun, now: Date): Promise<void> {
   );
 }
 
-/** Ends a run and forgets what it read. */
+/** Closes a run and deletes the list that it read. */
 export async function finishRun(db: Db, run: SyncRun, error: string | null, now: Date): Promise<void> {
   await db.sql(
     `UPDATE panel_sync_runs SET status = CASE WHEN $2::text IS NULL THEN 'completed' ELSE 'failed' END, error = $2::text,

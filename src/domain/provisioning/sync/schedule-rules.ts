@@ -3,7 +3,7 @@ import { addDays, addMs, MINUTE_MS, startOfDay } from '../../../core/clock.ts';
 
 const TIME = /^([01]?\d|2[0-3]):([0-5]\d)$/;
 
-/** Minutes of the day in UTC, ascending; a list divided by blanks, commas or semicolons, bad items left out. */
+/** Minutes of the day in UTC, ascending; a list separated by blanks, commas or semicolons; invalid items are ignored. */
 export function parseTimes(text: string): number[] {
   const minutes = text.split(/[\s,;]+/).flatMap((item) => {
     const match = TIME.exec(item);

@@ -3,7 +3,7 @@ import { storableText } from '../../../core/db/storable-text.ts';
 import type { PanelUser } from '../ports.ts';
 import type { SnapshotEntry } from './types.ts';
 
-/** A user with moments as JSON keeps them. */
+/** A user with moments as JSON stores them. */
 type StoredUser = Omit<PanelUser, 'expireAt' | 'onlineAt' | 'firstConnectedAt'> & {
   expireAt: string | null;
   onlineAt: string | null;
@@ -17,7 +17,7 @@ export interface StoredEntry {
 
 const withStorableTexts = (_key: string, value: unknown) => (typeof value === 'string' ? storableText(value) : value);
 
-/** Stores a page; a user who slipped onto two pages is kept as read last. */
+/** Stores a page; of a user that is on two pages the last reading is stored. */
 export async function insertPage(db: Db, runId: number, users: readonly PanelUser[], readAt: Date): Promise<void> {
   if (users.length === 0) return;
   const unique = [...new Map(users.map((user) => [user.uuid, user])).values()];
@@ -44,14 +44,14 @@ export async function clearSnapshot(db: Db, runId: number): Promise<void> {
 }
 
 /**
- * Of several panel users of one messenger id, the one with the latest end is meant, then the active one; of those without a
- * messenger id, the same by e-mail. The others are marked as dealt with. Before, the planner is told of the new rows: it would
- * compare whole tables with them as if there were none.
+ * Of several panel users of one messenger id the one with the latest end is applied, then the active one; of those without a messenger
+ * id the same by e-mail. The others are marked as applied. ANALYZE comes first, because the planner would assume an empty table and
+ * choose slow joins.
  */
-export async function setAsideDuplicates(db: Db, runId: number, now: Date): Promise<void> {
+export async function skipDuplicates(db: Db, runId: number, now: Date): Promise<void> {
   await db.sql('ANALYZE panel_sync_users');
-  const rest = await db.sql<{ uuid: string }>(
-    `SELECT panel_uuid AS uuid FROM (
+  const rest = await db.sql<{ panelUuid: string }>(
+    `SELECT panel_uuid FROM (
        SELECT panel_uuid, row_number() OVER (
          PARTITION BY messenger_id, CASE WHEN messenger_id IS NULL THEN COALESCE(email, panel_uuid::text) END
          ORDER BY expire_at DESC NULLS LAST, status = 'ACTIVE' DESC, panel_uuid) AS place
@@ -63,17 +63,17 @@ export async function setAsideDuplicates(db: Db, runId: number, now: Date): Prom
   await db.sql(
     `UPDATE panel_sync_users SET applied_at = $2::timestamptz
      WHERE run_id = $1::int AND panel_uuid = ANY($3::uuid[]) RETURNING run_id`,
-    [runId, now, rest.map((row) => row.uuid)],
+    [runId, now, rest.map((row) => row.panelUuid)],
   );
 }
 
 export interface MatchedEntry {
   entry: SnapshotEntry;
-  /** Local account that holds the panel user's uuid. */
-  holderId: number | null;
+  /** Local account that is linked to the panel user. */
+  linkedUserId: number | null;
   /** Local account of the panel user's messenger id. */
   byMessengerId: number | null;
-  /** That account holds another panel user, which the list has too: the panel knows it by no messenger id, so that both were kept. */
+  /** That account is linked to another panel user of the list, which has no messenger id. */
   isAnotherListed: boolean;
   /** Local account that has confirmed the panel user's e-mail. */
   byEmail: number | null;
@@ -81,14 +81,9 @@ export interface MatchedEntry {
 
 /** The next users of the list by uuid, with the accounts that they may belong to. */
 export async function listMatches(db: Db, runId: number, page: { after: string; limit: number }): Promise<MatchedEntry[]> {
-  const rows = await db.sql<{
-    data: StoredEntry;
-    holderId: number | null;
-    byMid: number | null;
-    isAnotherListed: boolean;
-    byEmail: number | null;
-  }>(
-    `SELECT p.data, h.id AS holder_id, m.id AS by_mid, a.panel_uuid IS NOT NULL AS is_another_listed, e.id AS by_email
+  const rows = await db.sql<Omit<MatchedEntry, 'entry'> & { data: StoredEntry }>(
+    `SELECT p.data, h.id AS linked_user_id, m.id AS by_messenger_id, a.panel_uuid IS NOT NULL AS is_another_listed,
+       e.id AS by_email
      FROM (SELECT panel_uuid, messenger_id, email, data FROM panel_sync_users
        WHERE run_id = $1::int AND panel_uuid > $2::uuid AND applied_at IS NULL ORDER BY panel_uuid LIMIT $3::int) p
      LEFT JOIN users h ON h.vpnpanel_uuid = p.panel_uuid
@@ -99,13 +94,7 @@ export async function listMatches(db: Db, runId: number, page: { after: string; 
      ORDER BY p.panel_uuid`,
     [runId, page.after, page.limit],
   );
-  return rows.map((row) => ({
-    entry: toEntry(row.data),
-    holderId: row.holderId,
-    byMessengerId: row.byMid,
-    isAnotherListed: row.isAnotherListed,
-    byEmail: row.byEmail,
-  }));
+  return rows.map(({ data, ...match }) => ({ ...match, entry: toEntry(data) }));
 }
 
 export function toEntry({ user, readAt }: StoredEntry): SnapshotEntry {

@@ -3,14 +3,14 @@ import type { App } from '../../../core/app.ts';
 import { SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
-import { driveRun, RunHold } from '../long-runs/drive-run.ts';
+import { driveRun, RunLease } from '../long-runs/drive-run.ts';
 import { requirePanel } from '../panel-access.ts';
 import { findRun, insertRun } from './run-repo.ts';
 import { firstCursor, syncRun } from './run-sync.ts';
 import { NO_SQUADS } from './sync-servers-phase.ts';
 import type { SyncKind, SyncMode, SyncRun } from './types.ts';
 
-/** How long the request itself works on the run; then the queue goes on. Below the time-outs that proxies commonly have. */
+/** How long the request itself works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
 
 interface SyncRequest {
@@ -39,17 +39,17 @@ export async function beginSync(app: App, actor: Actor, request: SyncRequest, fo
   );
   if (!started) return null;
   const run = syncRun(started.id);
-  await driveRun(app, run, { untilMs }, new RunHold(run.table, run.id, started.lease));
+  await driveRun(app, run, { untilMs }, new RunLease(run.table, run.id, started.lease));
   const result = await findRun(app.db, started.id);
-  if (!result) throw new Error('a synchronisation run vanished');
+  if (!result) throw new Error('the synchronisation run was deleted while it ran');
   app.audit?.note({ resourceId: kind, after: { run_id: result.id, status: result.status, counts: result.counts } });
   return result;
 }
 
 /**
- * Synchronises with the panel (spec 06 section 10). The request works on the run for up to 20 s; a larger one goes on in the queue,
+ * Synchronises with the panel (spec 06 section 10). The request works on the run for up to 20 s; then the queue continues it,
  * also when this instance dies.
- * @returns the run as it stands: `completed`, `failed` with `error`, or `running`
+ * @returns the run as it is now: `completed`, `failed` with `error`, or `running`
  * @throws AppError 409 one of the kind is under way, 503 the panel is not configured
  */
 export async function startSync(app: App, actor: Actor, request: SyncRequest): Promise<SyncRun> {
@@ -59,7 +59,7 @@ export async function startSync(app: App, actor: Actor, request: SyncRequest): P
   return run;
 }
 
-/** The servers after the panel's squads. @throws AppError 409, 503, 502 'Failed to get squads' */
+/** Updates the servers from the panel's squads. @throws AppError 409, 503, 502 'Failed to get squads' */
 export async function startServerSync(app: App, actor: Actor): Promise<SyncRun> {
   const run = await startSync(app, actor, { kind: 'servers' });
   if (run.status === 'failed') throw refuse('panel_unavailable', 502, NO_SQUADS);

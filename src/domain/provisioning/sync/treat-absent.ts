@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
-import type { RunHold } from '../long-runs/drive-run.ts';
-import { tryAgain } from '../long-runs/try-again.ts';
+import type { RunLease } from '../long-runs/drive-run.ts';
+import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import {
   type AbsentAccount,
@@ -25,32 +25,32 @@ function treatmentOf(run: SyncRun): AbsentTreatment {
 }
 
 /**
- * Accounts whose panel user is gone (spec 06 section 10). Three things must hold before anything is taken from a customer (section 17, hazard 4):
- * the list is whole and not empty, the absent ones are at most a tenth of all, and the panel, asked for each of them by uuid,
- * messenger id and e-mail, says that there is no such user. Money is never touched.
+ * Disables the subscriptions of accounts whose panel user is absent (spec 06 section 10). Three conditions must be met first (section
+ * 17, hazard 4): the list is complete and not empty, the absent ones are at most a tenth of all, and a look-up of each of them by
+ * uuid, messenger id and e-mail finds no user. Balances and transactions never change.
  */
-export async function treatAbsent(app: App, hold: RunHold, run: SyncRun): Promise<PhaseResult> {
+export async function treatAbsent(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
   const readAt = new Date(run.cursor.readAt!);
   const query = { runId: run.id, readAt, now: app.clock.now(), treatment: treatmentOf(run) };
   if (!run.cursor.isShareChecked) {
     const { absent, known } = await countAbsent(app.db, query);
     const refusal = refusalOf(run, absent, known);
-    // Counted for the answer: a clean-up looks at every account that the panel could have.
+    // For the answer: a clean-up checks every account that the panel could have.
     const counted = run.kind === 'cleanup' ? { checked: known } : {};
     if (refusal !== null) {
-      app.log.warn({ runId: run.id, kind: run.kind, absent, known, refusal }, 'panel sync: nobody was disabled');
-      await hold.write(app, (t) => advance(t, run, {}, { ...counted, errors: 1 }, { refusal }));
+      app.log.warn({ runId: run.id, kind: run.kind, absent, known, refusal }, 'panel sync: no subscription was disabled');
+      await lease.write(app, (t) => advance(t, run, {}, { ...counted, errors: 1 }, { refusal }));
       return 'next';
     }
-    await hold.write(app, (t) => advance(t, run, { isShareChecked: true, after: '0' }, counted));
+    await lease.write(app, (t) => advance(t, run, { isShareChecked: true, after: '0' }, counted));
     return absent === 0 ? 'next' : 'more';
   }
   const accounts = await listAbsent(app.db, { ...query, afterId: Number(run.cursor.after), limit: BATCH });
   const last = accounts.at(-1);
   if (!last) return 'next';
-  await hold.renew(app);
-  const { gone, refused } = await keepDefinitelyAbsent(app, accounts);
-  await hold.write(app, async (t) => {
+  await lease.renew(app);
+  const { gone, refused } = await confirmAbsent(app, accounts);
+  await lease.write(app, async (t) => {
     const ids = await lockStillAbsent(t.db, { ...query, accounts: gone });
     if (ids.length > 0) {
       if (query.treatment === 'disable') {
@@ -72,23 +72,20 @@ function refusalOf(run: SyncRun, absent: number, known: number): SyncRefusal | n
 }
 
 /**
- * Accounts of which the panel says that there is no such user, and the number of those that it refuses to be asked about (an address
- * that it takes for none, say): of these nothing is known, and they must not keep all others from being looked at, run after run.
- * @throws PanelError when the panel gives no answer about one of them: then nothing is known about any
+ * @returns `gone`: accounts that the panel has no user for; `refused`: the number of look-ups that the panel refused, e.g. because of a
+ *   malformed address. Those accounts stay as they are and do not stop the run.
+ * @throws PanelError when the panel gives no answer to a look-up
  */
-async function keepDefinitelyAbsent(
-  app: App,
-  accounts: readonly AbsentAccount[],
-): Promise<{ gone: AbsentAccount[]; refused: number }> {
+async function confirmAbsent(app: App, accounts: readonly AbsentAccount[]): Promise<{ gone: AbsentAccount[]; refused: number }> {
   const { panel } = app.ports;
   const gone: AbsentAccount[] = [];
   let refused = 0;
   const queue = accounts.values();
-  const isFound = async ({ panelUuid, messengerId, verifiedEmail }: AbsentAccount): Promise<boolean> => {
+  const isFound = async ({ vpnpanelUuid, messengerId, verifiedEmail }: AbsentAccount): Promise<boolean> => {
     const found =
-      (panelUuid === null ? null : await tryAgain(() => panel.findByUuid(panelUuid))) ??
-      (await tryAgain(() => panel.findByMessengerId(messengerId))) ??
-      (verifiedEmail === null ? null : await tryAgain(() => panel.findByEmail(verifiedEmail)));
+      (vpnpanelUuid === null ? null : await retryPanelCall(() => panel.findByUuid(vpnpanelUuid))) ??
+      (await retryPanelCall(() => panel.findByMessengerId(messengerId))) ??
+      (verifiedEmail === null ? null : await retryPanelCall(() => panel.findByEmail(verifiedEmail)));
     return found !== null;
   };
   const worker = async () => {
@@ -100,7 +97,7 @@ async function keepDefinitelyAbsent(
         refused += 1;
         app.log.warn(
           { err: error, userId: account.userId },
-          'panel sync: the panel refused a look-up; the account is left alone',
+          'panel sync: the panel refused a look-up; the account is not changed',
         );
       }
     }

@@ -1,14 +1,14 @@
-import type { SubscriptionStatus } from '../../subscriptions/types.ts';
+import type { Rows } from '../../../core/db/columns.ts';
 import type { PanelUser } from '../ports.ts';
 
-export type SyncKind = 'from_panel' | 'to_panel' | 'servers' | 'validate' | 'statuses' | 'cleanup' | 'auto';
+type RunRow = Rows['PanelSyncRun'];
 
-/** What a run from the panel does: everything, only unknown users, or only known ones. */
-export type SyncMode = 'all' | 'new_only' | 'update_only';
+export type SyncKind = RunRow['kind'];
 
-export type SyncStatus = 'running' | 'completed' | 'failed';
+/** Users that a run from the panel processes: all, only unknown ones, or only known ones. */
+export type SyncMode = NonNullable<RunRow['mode']>;
 
-/** Steps of a run, in the order of its kind. */
+/** Steps of a run; each kind has its own order. */
 export type SyncPhase = 'read' | 'apply' | 'absent' | 'push' | 'validate' | 'servers';
 
 /** Where the next batch starts. */
@@ -20,11 +20,11 @@ export interface SyncCursor {
   readAt: string | null;
   /** Times the list was read again because it did not add up. */
   restarts: number;
-  /** The list that was read is the panel's whole list, and not an empty one: who is not in it may be looked at as absent. */
+  /** The list is the panel's complete list, and not empty: users who are not in it count as absent. */
   isComplete: boolean;
-  /** Last panel uuid, subscription or user that was dealt with in the phase. */
+  /** Last panel uuid, subscription or user that was processed in the phase. */
   after: string;
-  /** The share of absent users was looked at and found small enough. */
+  /** The share of absent users was checked and is small enough. */
   isShareChecked: boolean;
   /** Failures of the panel in a row. */
   trouble: number;
@@ -49,60 +49,48 @@ export interface ServerCounts {
   total: number;
 }
 
-/** Why a run left out what it would have disabled. */
+/** Why a run disabled nothing. */
 export type SyncRefusal = 'incomplete_list' | 'too_many_absent';
 
-export interface SyncRun {
-  id: number;
-  kind: SyncKind;
-  mode: SyncMode | null;
-  reason: 'manual' | 'auto';
-  status: SyncStatus;
+/** `error` is safe to show. */
+export interface SyncRun
+  extends Pick<RunRow, 'id' | 'kind' | 'mode' | 'reason' | 'status' | 'error' | 'startedAt' | 'finishedAt'> {
   cursor: SyncCursor;
   counts: SyncCounts;
   servers: ServerCounts | null;
   refusal: SyncRefusal | null;
-  /** Safe to show. */
-  error: string | null;
-  startedAt: Date;
-  finishedAt: Date | null;
 }
 
 /** A user of the panel as this run read it. */
 export interface SnapshotEntry {
   user: PanelUser;
-  /** Just before its page was asked for: what changed here later is newer than it. */
+  /** Just before its page was requested: local changes after this are newer. */
   readAt: Date;
 }
 
-/** The columns that the panel's word may change. */
-export interface PanelColumns {
-  status: SubscriptionStatus;
-  endDate: Date;
-  trafficLimitGb: number;
-  trafficUsedGb: number;
-  deviceLimit: number;
-  squads: string[];
-  shortUuid: string | null;
-  subscriptionUrl: string | null;
-  cryptoLink: string | null;
-}
+/** Columns of a subscription that a synchronisation may change. */
+export type PanelColumns = Pick<
+  Rows['Subscription'],
+  | 'status'
+  | 'endDate'
+  | 'trafficLimitGb'
+  | 'trafficUsedGb'
+  | 'deviceLimit'
+  | 'connectedSquads'
+  | 'vpnpanelShortUuid'
+  | 'subscriptionUrl'
+  | 'subscriptionCryptoLink'
+>;
 
-/** What of a local subscription a synchronisation looks at. */
-export interface SyncedSubscription extends PanelColumns {
-  id: number;
-  lastWebhookUpdateAt: Date | null;
-  /** A change of ours that the panel has not taken yet, or is taking now. */
+/** What a synchronisation reads of a local subscription. */
+export interface SyncedSubscription
+  extends PanelColumns,
+    Pick<Rows['Subscription'], 'id' | 'lastWebhookUpdateAt' | 'provisionRequestedAt' | 'provisionedAt'> {
+  /** A change of the service waits for its push, or is being pushed. */
   isPushDue: boolean;
-  requestedAt: Date | null;
-  provisionedAt: Date | null;
 }
 
 /** A local account that a user of the panel may belong to. */
-export interface SyncedUser {
-  id: number;
-  messengerId: number | null;
-  status: string;
-  panelUuid: string | null;
+export interface SyncedUser extends Pick<Rows['User'], 'id' | 'messengerId' | 'status' | 'vpnpanelUuid'> {
   subscription: SyncedSubscription | null;
 }

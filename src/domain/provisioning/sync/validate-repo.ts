@@ -3,11 +3,11 @@ import type { Db } from '../../../core/db/db.ts';
 export interface ValidatedSubscription {
   id: number;
   userId: number;
-  panelUuid: string | null;
-  /** Active although it ended more than five minutes ago; the panel did not report on it just now, and no daily charge carries it on. */
+  vpnpanelUuid: string | null;
+  /** Active although it ended more than five minutes ago; without a webhook in the last minute and without a running daily charge. */
   isOver: boolean;
-  /** The panel user is known, but not the link to it. */
-  lacksLink: boolean;
+  /** The panel user is linked, but its short uuid is not stored. */
+  isLinkMissing: boolean;
   hasNegativeTraffic: boolean;
   hasNoDevices: boolean;
   hasNoSquadList: boolean;
@@ -20,17 +20,17 @@ const IS_OVER = `s.status = 'active' AND s.end_date < $1::timestamptz - interval
 /** The next subscriptions by id, each with what is wrong with it. */
 export function listForValidation(db: Db, page: { now: Date; afterId: number; limit: number }): Promise<ValidatedSubscription[]> {
   return db.sql<ValidatedSubscription>(
-    `SELECT s.id, s.user_id AS "userId", u.vpnpanel_uuid AS "panelUuid", (${IS_OVER}) AS "isOver",
-       s.vpnpanel_short_uuid IS NULL AND u.vpnpanel_uuid IS NOT NULL AS "lacksLink",
-       s.traffic_limit_gb < 0 OR s.traffic_used_gb < 0 AS "hasNegativeTraffic", s.device_limit <= 0 AS "hasNoDevices",
-       jsonb_typeof(s.connected_squads) <> 'array' AS "hasNoSquadList"
+    `SELECT s.id, s.user_id, u.vpnpanel_uuid, (${IS_OVER}) AS is_over,
+       s.vpnpanel_short_uuid IS NULL AND u.vpnpanel_uuid IS NOT NULL AS is_link_missing,
+       s.traffic_limit_gb < 0 OR s.traffic_used_gb < 0 AS has_negative_traffic, s.device_limit <= 0 AS has_no_devices,
+       jsonb_typeof(s.connected_squads) <> 'array' AS has_no_squad_list
      FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
      WHERE s.id > $2::int ORDER BY s.id LIMIT $3::int`,
     [page.now, page.afterId, page.limit],
   );
 }
 
-/** Repairs what a row alone shows, under its lock, and looks again before it expires one. @returns the ids that are expired now */
+/** Repairs invalid values of rows under their locks; the end is checked again under the lock. @returns the ids that are expired now */
 export async function repairRows(db: Db, ids: readonly number[], now: Date): Promise<number[]> {
   const over = await db.sql<{ id: number }>(
     `SELECT s.id FROM subscriptions s LEFT JOIN tariffs t ON t.id = s.tariff_id
@@ -50,7 +50,7 @@ export async function repairRows(db: Db, ids: readonly number[], now: Date): Pro
   return overIds;
 }
 
-/** Fills the links of panel users that are still the linked ones. @returns how many were filled */
+/** Stores the links of panel users that are still linked. @returns how many were stored */
 export async function fillLinks(
   db: Db,
   links: readonly { id: number; panelUuid: string; shortUuid: string; subscriptionUrl: string; cryptoLink: string | null }[],

@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import type { RunHold } from '../long-runs/drive-run.ts';
+import type { RunLease } from '../long-runs/drive-run.ts';
 import { isPanelError, type PanelUser } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { advance, type PhaseResult } from './progress.ts';
@@ -9,17 +9,17 @@ import { fillLinks, listForValidation, repairRows, type ValidatedSubscription } 
 const PAGE = 100;
 const PARALLEL = 5;
 
-/** Looks through the next hundred subscriptions and repairs what cannot be right (spec 06 section 10). */
-export async function validateSubscriptions(app: App, hold: RunHold, run: SyncRun): Promise<PhaseResult> {
+/** Checks the next hundred subscriptions and repairs invalid values (spec 06 section 10). */
+export async function validateSubscriptions(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
   const now = app.clock.now();
   const page = await listForValidation(app.db, { now, afterId: Number(run.cursor.after || 0), limit: PAGE });
   const last = page.at(-1);
   if (!last) return 'next';
-  const lacking = page.filter((row) => row.lacksLink);
-  if (lacking.length > 0) await hold.renew(app);
-  const { found, failed } = await readLinks(app, lacking);
+  const unlinked = page.filter((row) => row.isLinkMissing);
+  if (unlinked.length > 0) await lease.renew(app);
+  const { found, failed } = await readLinks(app, unlinked);
   const issuesFound = page.reduce((sum, row) => sum + issuesOf(row), 0);
-  await hold.write(app, async (t) => {
+  await lease.write(app, async (t) => {
     const fixed = (await repair(t, page)) + (await fillLinks(t.db, found, t.clock.now()));
     await advance(t, run, { after: String(last.id) }, { checked: page.length, issuesFound, fixed, errors: failed });
   });
@@ -31,7 +31,7 @@ function rowIssues(row: ValidatedSubscription): number {
 }
 
 function issuesOf(row: ValidatedSubscription): number {
-  return rowIssues(row) + (row.lacksLink ? 1 : 0);
+  return rowIssues(row) + (row.isLinkMissing ? 1 : 0);
 }
 
 async function repair(t: App, page: readonly ValidatedSubscription[]): Promise<number> {
@@ -42,14 +42,14 @@ async function repair(t: App, page: readonly ValidatedSubscription[]): Promise<n
     broken.map((row) => row.id),
     t.clock.now(),
   );
-  // The panel follows what changed for it: the end of a subscription, or its number of devices.
+  // A push for what the panel has as well: the end of a subscription, or its number of devices.
   for (const { id, userId, hasNoDevices } of broken) {
     const isExpired = expired.includes(id);
     if (isExpired || hasNoDevices) await requestProvisioning(t, id);
     if (isExpired) await t.events.emit('subscription.expired', {}, { audience: 'user', userId });
   }
-  const overButNot = broken.filter((row) => row.isOver && !expired.includes(row.id)).length;
-  return broken.reduce((sum, row) => sum + rowIssues(row), 0) - overButNot;
+  const notExpired = broken.filter((row) => row.isOver && !expired.includes(row.id)).length;
+  return broken.reduce((sum, row) => sum + rowIssues(row), 0) - notExpired;
 }
 
 interface FoundLink extends Pick<PanelUser, 'shortUuid' | 'subscriptionUrl' | 'cryptoLink'> {
@@ -57,18 +57,18 @@ interface FoundLink extends Pick<PanelUser, 'shortUuid' | 'subscriptionUrl' | 'c
   panelUuid: string;
 }
 
-/** A panel user that is absent has no link to give; the next push of the subscription makes one. */
+/** An absent panel user has no link; the next push of the subscription creates one. */
 async function readLinks(app: App, rows: readonly ValidatedSubscription[]): Promise<{ found: FoundLink[]; failed: number }> {
   const found: FoundLink[] = [];
   let failed = 0;
   const queue = rows.values();
   const worker = async () => {
-    for (const { id, panelUuid } of queue) {
+    for (const { id, vpnpanelUuid } of queue) {
       try {
-        const user = await app.ports.panel.findByUuid(panelUuid!);
+        const user = await app.ports.panel.findByUuid(vpnpanelUuid!);
         if (!user?.shortUuid) continue;
         const { shortUuid, subscriptionUrl, cryptoLink } = user;
-        found.push({ id, panelUuid: panelUuid!, shortUuid, subscriptionUrl, cryptoLink });
+        found.push({ id, panelUuid: vpnpanelUuid!, shortUuid, subscriptionUrl, cryptoLink });
       } catch (error) {
         if (!isPanelError(error)) throw error;
         failed += 1;

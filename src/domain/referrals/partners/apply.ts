@@ -5,9 +5,10 @@ import { fullName } from '../../identity/rules.ts';
 import { adminChat } from '../../messaging/admin-chat.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, shorten } from '../../messaging/texts.ts';
-import { findParty } from '../repo.ts';
+import { setPartnership } from '../../users/account/referral-fields.ts';
+import { findReferralUser } from '../repo.ts';
 import { applicantRefusal } from './errors.ts';
-import { insertApplication, lockApplicant, setPartnerStatus } from './repo.ts';
+import { insertApplication, lockApplicant } from './repo.ts';
 import type { ApplicationRequest, PartnerApplication } from './types.ts';
 
 const DESCRIPTION_IN_NOTICE = 200;
@@ -23,18 +24,17 @@ export async function applyForPartnership(app: App, actor: UserActor, request: A
     if (user?.status !== 'active') throw applicantRefusal(user?.language ?? null, 'user_missing');
     if (user.partnerStatus === 'approved') throw applicantRefusal(user.language, 'already_partner');
     if (user.partnerStatus === 'pending') throw applicantRefusal(user.language, 'already_pending');
-    const now = t.clock.now();
-    const application = await insertApplication(t.db, user.id, request, now);
-    await setPartnerStatus(t.db, user.id, 'pending', undefined, now);
-    await tellAdmins(t, application);
+    const application = await insertApplication(t.db, user.id, request, t.clock.now());
+    await setPartnership(t, user.id, { partnerStatus: 'pending' });
+    await notifyAdmins(t, application);
     return application;
   });
 }
 
-/** Everything that the applicant wrote is escaped, and long words are cut. */
-async function tellAdmins(t: App, application: PartnerApplication): Promise<void> {
+/** Everything that the applicant wrote is escaped, and long texts are cut. */
+async function notifyAdmins(t: App, application: PartnerApplication): Promise<void> {
   const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PARTNERS_TOPIC_ID');
-  const applicant = await findParty(t.db, application.userId);
+  const applicant = await findReferralUser(t.db, application.userId);
   if (chat === null || applicant === null) return;
   const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'partners.admin_application', {
     application_id: application.id,

@@ -1,52 +1,56 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { recipientOf, tellUser } from '../../messaging/tell-user.ts';
 import { htmlText, type TextKey } from '../../messaging/texts.ts';
-import { findParty } from '../repo.ts';
-import { tellParty } from '../tell-party.ts';
+import { setPartnership } from '../../users/account/referral-fields.ts';
+import { findReferralUser } from '../repo.ts';
 import { partnerRefusal } from './errors.ts';
-import { findApplication, lockApplicant, setPartnerStatus, settleApplication } from './repo.ts';
+import { findApplication, lockApplicant, settleApplication } from './repo.ts';
 import type { PartnerApplication } from './types.ts';
 
 /** The two ways to decide; percent 1..100. */
 export type Decision =
-  | { status: 'approved'; percent: number; comment: string | null }
-  | { status: 'rejected'; comment: string | null };
+  | { status: 'approved'; percent: number; comment?: string | null | undefined }
+  | { status: 'rejected'; comment?: string | null | undefined };
 
 /**
- * Decides on a pending application (spec 04 section 3.1): approved, the user is a partner with this commission; rejected, he may apply
- * again at once. The applicant hears of it by messenger or mail. Of many decisions at once one counts.
+ * Decides on a pending application (spec 04 section 3.1): an approved user is a partner with this commission, a rejected one may apply again
+ * at once. The applicant is notified by messenger or mail. Of many decisions at once one counts.
  * @throws AppError 400 application not found | already decided on | applicant gone
  */
 export async function decideApplication(app: App, actor: AdminActor, id: number, decision: Decision): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = await findApplication(t.db, id);
     if (!before) throw partnerRefusal(t, 400, 'application_not_found');
-    // The user's row first (spec 00, lock order); the application's own follows with its conditional change.
+    // The user's row is locked first (spec 00, lock order); the application follows with its conditional update.
     const user = await lockApplicant(t.db, before.userId);
     if (!user || user.status === 'deleted') throw partnerRefusal(t, 400, 'user_missing');
     const percent = decision.status === 'approved' ? decision.percent : null;
-    const now = t.clock.now();
-    const after = await settleApplication(t.db, id, { ...decision, userId: user.id, percent, adminId: actor.userId, now });
+    const after = await settleApplication(t.db, id, {
+      status: decision.status,
+      comment: decision.comment ?? null,
+      ...{ userId: user.id, percent, adminId: actor.userId, now: t.clock.now() },
+    });
     if (!after) throw partnerRefusal(t, 400, 'application_processed');
-    await setPartnerStatus(t.db, after.userId, decision.status, percent ?? undefined, now);
+    await setPartnership(t, after.userId, { partnerStatus: decision.status, referralCommissionPercent: percent ?? undefined });
     t.audit?.note({
       before: { status: 'pending', partnerStatus: user.partnerStatus, commissionPercent: user.commissionPercent },
       after: { status: after.status, partnerStatus: after.status, commissionPercent: percent ?? user.commissionPercent },
     });
-    await tellApplicant(t, after);
+    await notifyApplicant(t, after);
   });
 }
 
-async function tellApplicant(t: App, application: PartnerApplication): Promise<void> {
-  const party = await findParty(t.db, application.userId);
-  if (!party) return;
+async function notifyApplicant(t: App, application: PartnerApplication): Promise<void> {
+  const applicant = await findReferralUser(t.db, application.userId);
+  if (!applicant) return;
   const { adminComment: comment, approvedCommissionPercent: percent } = application;
   const write = (key: TextKey, params = {}) =>
-    htmlText(party.language, key, params) +
-    (comment === null ? '' : htmlText(party.language, 'partners.message_comment', { comment }));
+    htmlText(applicant.language, key, params) +
+    (comment === null ? '' : htmlText(applicant.language, 'partners.message_comment', { comment }));
   if (percent !== null) {
-    await tellParty(t, party, {
+    await tellUser(t, recipientOf(applicant), {
       html: write('partners.message_approved', { commission_percent: percent }),
       mail: 'partner_application_approved',
       mailParams: { commission_percent: percent, comment: comment ?? '—' },
@@ -55,7 +59,7 @@ async function tellApplicant(t: App, application: PartnerApplication): Promise<v
     });
     return;
   }
-  await tellParty(t, party, {
+  await tellUser(t, recipientOf(applicant), {
     html: write('partners.message_rejected'),
     mail: 'partner_application_rejected',
     mailParams: { comment: comment ?? '—' },

@@ -18,7 +18,7 @@ export function partnerRefusal(app: App, status: 400 | 404, reason: Refusal): Ap
   return applicantRefusal(app.settings.get('DEFAULT_LANGUAGE'), reason, status);
 }
 
-/** The same to the user himself, in his language. */
+/** The same to the user, in the user's language. */
 export function applicantRefusal(language: string | null, reason: Refusal, status: 400 | 404 = 400): AppError {
   return refuse(reason, status, text(language, `partners.${reason}` satisfies TextKey));
 }

@@ -35,20 +35,20 @@ export function readPartnerSettings({ settings }: App): PartnerSettings {
 }
 
 /**
- * Stores the given settings as overrides, all or none; every instance hears of them (spec 04 section 3.3).
- * @param changes null leaves a setting as it is
+ * Stores the given settings as overrides, all or none; every instance is notified (spec 04 section 3.3).
+ * @param changes null or absent leaves a setting as it is
  * @returns the values in effect: one that the environment gives stays
  * @throws AppError 400 a value that the setting does not take
  */
 export async function changePartnerSettings(
   app: App,
   actor: AdminActor,
-  changes: { [K in keyof PartnerSettings]: PartnerSettings[K] | null },
+  changes: { [K in keyof PartnerSettings]?: PartnerSettings[K] | null | undefined },
 ): Promise<PartnerSettings> {
   const before = readPartnerSettings(app);
   const values = (Object.keys(KEYS) as (keyof PartnerSettings)[])
-    .filter((name) => changes[name] !== null)
-    .map((name): [SettingKey, SettingValue] => [KEYS[name], changes[name]]);
+    .filter((name) => changes[name] != null)
+    .map((name): [SettingKey, SettingValue] => [KEYS[name], changes[name] ?? null]);
   await putSettings(app, { kind: actor.kind }, values);
   const after = readPartnerSettings(app);
   app.audit?.note({ before, after });

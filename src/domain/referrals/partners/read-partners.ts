@@ -1,18 +1,24 @@
 import type { App } from '../../../core/app.ts';
 import { readReferralTotals } from '../stats/read-stats.ts';
-import { countPartnersAndApplications, findLatestApplication, listApplications, listPartners } from './repo.ts';
-import type { ApplicationStatus, ListedApplication, ListedPartner, PartnerApplication } from './types.ts';
+import {
+  countPartners,
+  countPendingApplications,
+  findLatestApplication,
+  type ListedApplication,
+  listApplications,
+  listPartners,
+} from './repo.ts';
+import type { ApplicationStatus, ListedPartner, PartnerApplication } from './types.ts';
 
 interface Slice {
   limit: number;
   offset: number;
 }
 
-/** Applications, newest first. @param status `none` is a status that no application has */
+/** Applications, newest first. Status: `none` is a status that no application has. */
 export function listPartnerApplications(
   app: App,
-  status: ApplicationStatus | 'none' | null,
-  slice: Slice,
+  { status = null, ...slice }: Slice & { status?: ApplicationStatus | 'none' | null | undefined },
 ): Promise<{ items: ListedApplication[]; total: number }> {
   return listApplications(app.db, status, slice);
 }
@@ -27,11 +33,12 @@ export function listApprovedPartners(app: App, slice: Slice): Promise<{ items: L
   return listPartners(app.db, slice);
 }
 
-/** Partners, waiting applications, and all referrals and earnings of the service (spec 04 section 3.3). */
+/** Number of partners and pending applications, and all referrals and earnings of the service (spec 04 section 3.3). */
 export async function readPartnerTotals(app: App) {
-  const [{ partners, pendingApplications }, { totalReferrals, earnedKopeks }] = await Promise.all([
-    countPartnersAndApplications(app.db),
+  const [totalPartners, pendingApplications, { totalReferrals, earningsKopeks }] = await Promise.all([
+    countPartners(app.db),
+    countPendingApplications(app.db),
     readReferralTotals(app),
   ]);
-  return { partners, pendingApplications, totalReferrals, totalEarningsKopeks: earnedKopeks };
+  return { totalPartners, pendingApplications, totalReferrals, totalEarningsKopeks: earningsKopeks };
 }

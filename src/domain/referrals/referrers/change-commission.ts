@@ -1,12 +1,12 @@
 import type { TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { setReferralCommission } from '../../users/changes/change-commission.ts';
-import { resolveUserId } from '../../users/read-user.ts';
+import { resolveUserId } from '../../users/account/read-user.ts';
+import { setReferralCommission } from '../../users/account/referral-fields.ts';
 import { type Referrer, readReferrer } from './read-referrers.ts';
 
 /**
- * Sets what a user earns of what referrals pay, partner or not (spec 04 section 4).
+ * Sets the percentage that a user earns of the payments of referrals, partner or not (spec 04 section 4).
  * @param number messenger id, else internal id
  * @param percent 0..100; null = the service-wide one
  * @throws AppError 404 'User not found'

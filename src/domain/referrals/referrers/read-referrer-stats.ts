@@ -1,18 +1,18 @@
 import type { App } from '../../../core/app.ts';
-import { resolveUserId } from '../../users/read-user.ts';
+import { resolveUserId } from '../../users/account/read-user.ts';
 import { comparePeriods, readDailyStats, readReferrerStats, readTopReferrals } from '../stats/read-stats.ts';
-import type { ComparedPeriod, DayFigures, ReferrerStats, TopReferral } from '../stats/types.ts';
+import type { ComparedPeriod, DayStats, ReferrerStats, TopReferral } from '../stats/types.ts';
 
 /** Statistics of one referrer by the id that the Web API is given: messenger id first, then internal id. All: 404 'User not found'. */
 
 interface OfUser<T> {
   userId: number;
-  figures: T;
+  stats: T;
 }
 
 async function ofUser<T>(app: App, number: number, read: (userId: number) => Promise<T>): Promise<OfUser<T>> {
   const userId = await resolveUserId(app, number);
-  return { userId, figures: await read(userId) };
+  return { userId, stats: await read(userId) };
 }
 
 /** In all and by period (spec 04 section 5, item 1). */
@@ -20,14 +20,14 @@ export const readStatsOf = (app: App, number: number): Promise<OfUser<ReferrerSt
   ofUser(app, number, (userId) => readReferrerStats(app, userId));
 
 /** By day (spec 04 section 5, item 4). */
-export const readDaysOf = (app: App, number: number, days: number): Promise<OfUser<DayFigures[]>> =>
+export const readDaysOf = (app: App, number: number, days: number): Promise<OfUser<DayStats[]>> =>
   ofUser(app, number, (userId) => readDailyStats(app, userId, days));
 
-/** The referrals by whom he earned most. */
+/** The referrals by which the referrer earned most. */
 export const readTopReferralsOf = (app: App, number: number, limit: number): Promise<OfUser<TopReferral[]>> =>
   ofUser(app, number, (userId) => readTopReferrals(app, userId, limit));
 
-/** Two periods beside each other, in days. */
+/** Two periods compared, in days. */
 export const compareOf = (
   app: App,
   number: number,

@@ -1,23 +1,22 @@
 import type { App } from '../../../core/app.ts';
 import { addDays, DAY_MS } from '../../../core/clock.ts';
-import { listUsers } from '../../users/list-users.ts';
-import { readUser } from '../../users/read-user.ts';
+import { readUser } from '../../users/account/read-user.ts';
+import { listUsers } from '../../users/list/list-users.ts';
 import type { Slice, UserView } from '../../users/types.ts';
 import { effectiveCommissionPercent } from '../rules.ts';
 import { usualWindows } from '../stats/rules.ts';
-import { listReferralsOfReferrer, listReferrerFigures, type ReferralRow } from './repo.ts';
+import { listReferralsOfReferrer, listReferrerCounters, type ReferralRow } from './repo.ts';
 
 const IDLE_DAYS = 30;
 
-/** A user as one who brings others (spec 04 section 4); kopeks. */
-export interface Referrer {
-  user: UserView;
+/** A user as a referrer (spec 04 section 4); kopeks. */
+export interface Referrer extends UserView {
   /** Personal; null = the service-wide one. */
-  commissionPercent: number | null;
-  effectiveCommissionPercent: number;
+  referralCommissionPercent: number | null;
+  effectiveReferralCommissionPercent: number;
   invitedCount: number;
   activeReferrals: number;
-  earnedKopeks: number;
+  totalEarnedKopeks: number;
   /** In the last 30 days. */
   monthEarnedKopeks: number;
 }
@@ -28,30 +27,24 @@ export interface ReferrerPage extends Slice {
 }
 
 /**
- * Users as referrers, newest first: everybody has a referral code here, so everybody can be one. The search and its total are those
- * of `listUsers`.
+ * Users as referrers, newest first: every user has a referral code and may become a referrer. The search and its total are those of
+ * `listUsers`.
  */
-export async function listReferrers(app: App, request: Slice & { search: string | null }): Promise<ReferrerPage> {
-  const { users, total, limit, offset } = await listUsers(app, {
-    ...request,
-    page: null,
-    perPage: null,
-    status: null,
-    promoGroupId: null,
-  });
-  return { items: await withFigures(app, users), total, limit, offset };
+export async function listReferrers(app: App, request: Slice & { search?: string | null | undefined }): Promise<ReferrerPage> {
+  const { users, ...page } = await listUsers(app, request);
+  return { ...page, items: await withCounters(app, users) };
 }
 
 /** One user as a referrer. @param number messenger id, else internal id @throws AppError 404 'User not found' */
 export async function readReferrer(app: App, number: number): Promise<Referrer> {
-  const [referrer] = await withFigures(app, [await readUser(app, number)]);
+  const [referrer] = await withCounters(app, [await readUser(app, number)]);
   return referrer!;
 }
 
-async function withFigures(app: App, users: readonly UserView[]): Promise<Referrer[]> {
+async function withCounters(app: App, users: readonly UserView[]): Promise<Referrer[]> {
   if (users.length === 0) return [];
   const now = app.clock.now();
-  const rows = await listReferrerFigures(
+  const rows = await listReferrerCounters(
     app.db,
     users.map((user) => user.id),
     usualWindows(now).month,
@@ -63,12 +56,12 @@ async function withFigures(app: App, users: readonly UserView[]): Promise<Referr
     const row = byId.get(user.id);
     const commissionPercent = row?.commissionPercent ?? null;
     return {
-      user,
-      commissionPercent,
-      effectiveCommissionPercent: effectiveCommissionPercent(commissionPercent, standard),
+      ...user,
+      referralCommissionPercent: commissionPercent,
+      effectiveReferralCommissionPercent: effectiveCommissionPercent(commissionPercent, standard),
       invitedCount: row?.invitedCount ?? 0,
       activeReferrals: row?.activeReferrals ?? 0,
-      earnedKopeks: row?.earnedKopeks ?? 0,
+      totalEarnedKopeks: row?.totalEarnedKopeks ?? 0,
       monthEarnedKopeks: row?.earnedInWindowKopeks ?? 0,
     };
   });
@@ -88,10 +81,10 @@ export interface ReferrerDetail extends Slice {
   total: number;
 }
 
-/** A referrer with a page of those he invited, newest first. @throws AppError 404 'User not found' */
+/** A referrer with a page of the referrals, newest first. @throws AppError 404 'User not found' */
 export async function readReferrerDetail(app: App, number: number, slice: Slice): Promise<ReferrerDetail> {
   const referrer = await readReferrer(app, number);
-  const { items, total } = await listReferralsOfReferrer(app.db, referrer.user.id, slice);
+  const { items, total } = await listReferralsOfReferrer(app.db, referrer.id, slice);
   const now = app.clock.now();
   const idleSince = addDays(now, -IDLE_DAYS);
   const referrals = items.map((row) => ({
@@ -103,7 +96,7 @@ export async function readReferrerDetail(app: App, number: number, slice: Slice)
   return { referrer, referrals, total, ...slice };
 }
 
-/** Never below 0: an activity may be noted a moment after the clock was read. */
+/** Never below 0: an activity may be recorded just after the clock was read. */
 function wholeDays(from: Date, to: Date): number {
   return Math.max(0, Math.floor((to.getTime() - from.getTime()) / DAY_MS));
 }

@@ -1,52 +1,54 @@
+import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { countActiveReferralsOf } from '../stats/active-sql.ts';
 import { partsOf, type Window } from '../stats/rules.ts';
 
-/** A referrer's figures for a list; kopeks. */
-export interface ReferrerRow {
+/** Counters of a referrer in a list; kopeks. */
+export interface ReferrerCounters {
   id: number;
   /** Personal; null = the service-wide one. */
   commissionPercent: number | null;
   invitedCount: number;
   activeReferrals: number;
-  earnedKopeks: number;
+  totalEarnedKopeks: number;
   earnedInWindowKopeks: number;
 }
 
-/** Figures of all users of a page in one statement. @param window without end; what was earned in it is given apart */
-export async function listReferrerFigures(db: Db, ids: readonly number[], window: Window, now: Date): Promise<ReferrerRow[]> {
+/** Counters of all users of a page in one statement. @param window without end; the earnings within it are given separately */
+export async function listReferrerCounters(
+  db: Db,
+  ids: readonly number[],
+  window: Window,
+  now: Date,
+): Promise<ReferrerCounters[]> {
   const { days, edges } = partsOf(window);
   const [edge] = edges;
-  return db.sql<ReferrerRow>(
-    `SELECT u.id, u.referral_commission_percent::float8 AS "commissionPercent", coalesce(f.referrals, 0) AS "invitedCount",
-       coalesce(f.earned_kopeks, 0) AS "earnedKopeks",
-       ${countActiveReferralsOf('u.id', '$2')} AS "activeReferrals",
+  return db.sql<ReferrerCounters>(
+    `SELECT u.id, u.referral_commission_percent::float8 AS commission_percent, coalesce(f.referrals, 0) AS invited_count,
+       coalesce(f.earned_kopeks, 0) AS total_earned_kopeks,
+       ${countActiveReferralsOf('u.id', '$2')} AS active_referrals,
        ((SELECT coalesce(sum(d.earned_kopeks), 0) FROM referrer_days d WHERE d.user_id = u.id AND d.day >= $3::text::date)
         + (SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
-           WHERE e.user_id = u.id AND e.created_at >= $4::timestamptz AND e.created_at < $5::timestamptz))::bigint AS "earnedInWindowKopeks"
+           WHERE e.user_id = u.id AND e.created_at >= $4::timestamptz AND e.created_at < $5::timestamptz))::bigint AS earned_in_window_kopeks
      FROM users u LEFT JOIN referrer_stats f ON f.user_id = u.id WHERE u.id = ANY($1::int[])`,
     [ids, now, days.from, edge?.since ?? now, edge?.until ?? now],
   );
 }
 
+const REFERRAL = columns('User', [
+  ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'createdAt', 'lastActivity', 'hasMadeFirstTopup'] as const),
+  'balanceKopeks',
+]);
+
 /** A referral as the referrer's page shows one; kopeks. */
-export interface ReferralRow {
-  id: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  createdAt: Date;
-  lastActivity: Date | null;
-  hasMadeFirstTopup: boolean;
-  balanceKopeks: number;
-  /** What this referrer earned by him. */
-  earnedKopeks: number;
+export type ReferralRow = RowOf<typeof REFERRAL> & {
+  /** What this referrer earned by the referral. */
+  totalEarnedKopeks: number;
   /** Completed deposits, bonuses included. */
   topupsCount: number;
-}
+};
 
-/** Whom a user invited, newest first, with their number. */
+/** The referrals of a user, newest first, with their number. */
 export async function listReferralsOfReferrer(
   db: Db,
   userId: number,
@@ -56,13 +58,11 @@ export async function listReferralsOfReferrer(
     db.sql<ReferralRow>(
       `WITH page AS MATERIALIZED (
          SELECT * FROM users WHERE referred_by_id = $1::int ORDER BY created_at DESC, id DESC LIMIT $2::int OFFSET $3::bigint)
-       SELECT r.id, r.messenger_id AS "messengerId", r.username, r.first_name AS "firstName", r.last_name AS "lastName",
-         r.created_at AS "createdAt", r.last_activity AS "lastActivity", r.has_made_first_topup AS "hasMadeFirstTopup",
-         r.balance_kopeks AS "balanceKopeks",
+       SELECT ${REFERRAL.of('r')},
          (SELECT coalesce(sum(e.amount_kopeks), 0)::bigint FROM referral_earnings e WHERE e.user_id = $1::int AND e.referral_id = r.id)
-           AS "earnedKopeks",
+           AS total_earned_kopeks,
          (SELECT count(*)::int FROM transactions t WHERE t.user_id = r.id AND t.type = 'deposit' AND t.is_completed AND NOT t.is_internal)
-           AS "topupsCount"
+           AS topups_count
        FROM page r ORDER BY r.created_at DESC, r.id DESC`,
       [userId, slice.limit, slice.offset],
     ),

@@ -14,7 +14,7 @@ import {
 import { comparedWindows, dayOf, fillDays, usualWindows } from './rules.ts';
 import type {
   ComparedPeriod,
-  DayFigures,
+  DayStats,
   GlobalStats,
   PeriodSums,
   ReferrerStats,
@@ -23,14 +23,14 @@ import type {
   WindowSums,
 } from './types.ts';
 
-/** The longest list that anybody may ask for. */
+/** The longest list that a request may ask for. */
 const MOST_REFERRERS = 100;
-/** What is answered so fast is never kept. */
+/** Answers that took less time are not cached. */
 const QUICK_MS = 50;
 
 /** Statistics of referrals and rewards (spec 04 section 5). An unknown user has zeros. */
 
-/** What one referrer brought, in all and by period (spec 04 section 5, item 1). */
+/** Referrals and earnings of one referrer, in all and by period (spec 04 section 5, item 1). */
 export async function readReferrerStats(app: App, userId: number): Promise<ReferrerStats> {
   const now = app.clock.now();
   const [totals, activeReferrals, periods] = await Promise.all([
@@ -38,8 +38,9 @@ export async function readReferrerStats(app: App, userId: number): Promise<Refer
     countActiveReferrals(app.db, userId, now),
     sumPeriods(app, userId, now),
   ]);
-  const { referrals, paidReferrals, earnedKopeks } = totals;
-  return { totalReferrals: referrals, paidReferrals, activeReferrals, allTime: { referrals, earnedKopeks }, ...periods };
+  const { totalReferrals, paidReferrals, earningsKopeks } = totals;
+  const allTime = { referralsCount: totalReferrals, earningsKopeks };
+  return { totalReferrals, paidReferrals, activeReferrals, allTime, ...periods };
 }
 
 /** The same of the whole service (spec 04 section 5, item 3). */
@@ -49,12 +50,13 @@ export async function readGlobalStats(app: App): Promise<GlobalStats> {
     countReferrers(app.db),
     sumPeriods(app, null, app.clock.now()),
   ]);
-  const { totalReferrals, paidReferrals, earnedKopeks } = totals;
-  return { totalReferrers, totalReferrals, paidReferrals, allTime: { referrals: totalReferrals, earnedKopeks }, ...periods };
+  const { totalReferrals, paidReferrals, earningsKopeks } = totals;
+  const allTime = { referralsCount: totalReferrals, earningsKopeks };
+  return { totalReferrers, totalReferrals, paidReferrals, allTime, ...periods };
 }
 
 /** All referrals and rewards of the service; kopeks. */
-export function readReferralTotals(app: App): Promise<{ totalReferrals: number; paidReferrals: number; earnedKopeks: number }> {
+export function readReferralTotals(app: App): Promise<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }> {
   return findTotals(app.db);
 }
 
@@ -65,7 +67,7 @@ async function sumPeriods(app: App, userId: number | null, now: Date): Promise<O
 }
 
 /** The last `days` calendar days (UTC), today included, oldest first. @param userId null = everyone */
-export async function readDailyStats(app: App, userId: number | null, days: number): Promise<DayFigures[]> {
+export async function readDailyStats(app: App, userId: number | null, days: number): Promise<DayStats[]> {
   const now = app.clock.now();
   return fillDays(days, now, await listDays(app.db, userId, dayOf(addDays(now, 1 - days))));
 }
@@ -87,8 +89,8 @@ export async function comparePeriods(
 }
 
 /**
- * Who earned most, ever or in the last `days` times 24 hours; deleted accounts are left out before the cut. Over a time, everybody's
- * days have to be summed up: where that takes long, the answer serves for a minute.
+ * The referrers who earned most, ever or in the last `days` times 24 hours; deleted accounts are left out before the limit. Within a time
+ * the days of all referrers have to be summed: where that is slow, the answer is cached for a minute.
  */
 export async function readTopReferrers(app: App, limit: number, days: number | null): Promise<TopReferrer[]> {
   if (days === null) return listTopReferrers(app.db, limit);
@@ -104,7 +106,7 @@ export async function readTopReferrers(app: App, limit: number, days: number | n
   return top.slice(0, limit);
 }
 
-/** The referrals by whom a referrer earned most. */
+/** The referrals by which a referrer earned most. */
 export function readTopReferrals(app: App, userId: number, limit: number): Promise<TopReferral[]> {
   return listTopReferrals(app.db, userId, limit, app.clock.now());
 }

@@ -1,10 +1,11 @@
+import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { countActiveReferralsOf, hasLiveSubscription } from './active-sql.ts';
 import { NOTHING, partsOf, type Window } from './rules.ts';
-import type { DayFigures, TopReferral, TopReferrer, WindowSums } from './types.ts';
+import type { DayStats, WindowSums } from './types.ts';
 
 /**
- * Sums over windows, in their order: whole days from the figures by day, ends from the rows themselves.
+ * Sums over windows, in their order: whole days from the counters by day, partial days from the rows themselves.
  * @param userId one referrer; null = everyone
  */
 export async function sumWindows(db: Db, userId: number | null, windows: readonly Window[]): Promise<WindowSums[]> {
@@ -36,29 +37,29 @@ export async function sumWindows(db: Db, userId: number | null, windows: readonl
   );
   const sums = windows.map(() => ({ ...NOTHING }));
   for (const { n, referrals, kopeks } of rows) {
-    sums[n]!.referrals += referrals;
-    sums[n]!.earnedKopeks += kopeks;
+    sums[n]!.referralsCount += referrals;
+    sums[n]!.earningsKopeks += kopeks;
   }
   return sums;
 }
 
-/** What one referrer has in all. */
+/** Totals of one referrer. */
 export async function findReferrerTotals(
   db: Db,
   userId: number,
-): Promise<{ referrals: number; paidReferrals: number; earnedKopeks: number }> {
-  const [row] = await db.sql<{ referrals: number; paidReferrals: number; earnedKopeks: number }>(
-    `SELECT referrals, paid_referrals AS "paidReferrals", earned_kopeks AS "earnedKopeks" FROM referrer_stats WHERE user_id = $1::int`,
+): Promise<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }> {
+  const [row] = await db.sql<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }>(
+    `SELECT referrals AS total_referrals, paid_referrals, earned_kopeks AS earnings_kopeks FROM referrer_stats WHERE user_id = $1::int`,
     [userId],
   );
-  return row ?? { referrals: 0, paidReferrals: 0, earnedKopeks: 0 };
+  return row ?? { totalReferrals: 0, paidReferrals: 0, earningsKopeks: 0 };
 }
 
-/** What everyone has in all. */
-export async function findTotals(db: Db): Promise<{ totalReferrals: number; paidReferrals: number; earnedKopeks: number }> {
-  const [row] = await db.sql<{ totalReferrals: number; paidReferrals: number; earnedKopeks: number }>(
-    `SELECT coalesce(sum(referrals), 0)::int AS "totalReferrals", coalesce(sum(paid_referrals), 0)::int AS "paidReferrals",
-       coalesce(sum(earned_kopeks), 0)::bigint AS "earnedKopeks" FROM referral_day_counters`,
+/** Totals of the service. */
+export async function findTotals(db: Db): Promise<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }> {
+  const [row] = await db.sql<{ totalReferrals: number; paidReferrals: number; earningsKopeks: number }>(
+    `SELECT coalesce(sum(referrals), 0)::int AS total_referrals, coalesce(sum(paid_referrals), 0)::int AS paid_referrals,
+       coalesce(sum(earned_kopeks), 0)::bigint AS earnings_kopeks FROM referral_day_counters`,
   );
   return row!;
 }
@@ -73,34 +74,35 @@ export async function countActiveReferrals(db: Db, userId: number, now: Date): P
   return row!.total;
 }
 
-/** Figures by day from a day on; days without any are left out. @param userId null = everyone */
-export async function listDays(db: Db, userId: number | null, from: string): Promise<DayFigures[]> {
+/** Sums by day from a day on; days without referrals and rewards are left out. @param userId null = everyone */
+export async function listDays(db: Db, userId: number | null, from: string): Promise<DayStats[]> {
   const days = userId === null ? 'referral_day_counters d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
-  return db.sql<DayFigures>(
-    `SELECT d.day::text AS date, sum(d.referrals)::int AS referrals, sum(d.earned_kopeks)::bigint AS "earnedKopeks"
+  return db.sql<DayStats>(
+    `SELECT d.day::text AS date, sum(d.referrals)::int AS referrals_count, sum(d.earned_kopeks)::bigint AS earnings_kopeks
      FROM ${days} AND d.day >= $2::text::date GROUP BY d.day ORDER BY d.day`,
     [userId, from],
   );
 }
 
-const REFERRER = `u.id, u.messenger_id AS "messengerId", u.username, u.first_name AS "firstName", u.last_name AS "lastName", u.email,
-  u.referral_code AS "referralCode"`;
+const REFERRER = columns('User', ['id', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'referralCode']);
 
-/** Those who earned most, then brought most; deleted accounts are left out. */
+export type TopReferrer = RowOf<typeof REFERRER> & { referralsCount: number; totalEarningsKopeks: number };
+
+/** The referrers who earned most, then those with most referrals; deleted accounts are left out. */
 export async function listTopReferrers(db: Db, limit: number): Promise<TopReferrer[]> {
   return db.sql<TopReferrer>(
-    `SELECT ${REFERRER}, f.referrals, f.earned_kopeks AS "earnedKopeks" FROM referrer_stats f JOIN users u ON u.id = f.user_id
+    `SELECT ${REFERRER.of('u')}, f.referrals AS referrals_count, f.earned_kopeks AS total_earnings_kopeks FROM referrer_stats f JOIN users u ON u.id = f.user_id
      WHERE (f.referrals > 0 OR f.earned_kopeks > 0) AND u.status <> 'deleted'
      ORDER BY f.earned_kopeks DESC, f.referrals DESC, f.user_id LIMIT $1::int`,
     [limit],
   );
 }
 
-/** The same of what happened since a moment. */
+/** The same since a moment. */
 export async function listTopReferrersSince(db: Db, limit: number, since: Date): Promise<TopReferrer[]> {
   const { days, edges } = partsOf({ since, until: null });
   return db.sql<TopReferrer>(
-    `WITH brought AS MATERIALIZED (
+    `WITH earned AS MATERIALIZED (
        SELECT x.user_id, sum(x.referrals)::int AS referrals, sum(x.kopeks)::bigint AS kopeks FROM (
          SELECT d.user_id, d.referrals, d.earned_kopeks AS kopeks FROM referrer_days d WHERE d.day >= $2::text::date
          UNION ALL
@@ -109,21 +111,25 @@ export async function listTopReferrersSince(db: Db, limit: number, since: Date):
          SELECT n.referred_by_id, 1, 0 FROM users n
          WHERE n.referred_by_id IS NOT NULL AND n.created_at >= $3::timestamptz AND n.created_at < $4::timestamptz) x
        GROUP BY x.user_id HAVING sum(x.referrals) > 0 OR sum(x.kopeks) > 0)
-     SELECT ${REFERRER}, b.referrals, b.kopeks AS "earnedKopeks" FROM brought b JOIN users u ON u.id = b.user_id
+     SELECT ${REFERRER.of('u')}, b.referrals AS referrals_count, b.kopeks AS total_earnings_kopeks FROM earned b JOIN users u ON u.id = b.user_id
      WHERE u.status <> 'deleted' ORDER BY b.kopeks DESC, b.referrals DESC, b.user_id LIMIT $1::int`,
     [limit, days.from, edges[0]?.since ?? since, edges[0]?.until ?? since],
   );
 }
 
-/** The referrals who brought one referrer most; what others earned by them does not count (spec 04 section 4, ours). */
+const REFERRAL = columns('User', [
+  ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'createdAt', 'hasMadeFirstTopup'] as const),
+]);
+
+export type TopReferral = RowOf<typeof REFERRAL> & { isActive: boolean; totalEarningsKopeks: number };
+
+/** The referrals by which one referrer earned most; what others earned by them does not count (spec 04 section 4, ours). */
 export async function listTopReferrals(db: Db, userId: number, limit: number, now: Date): Promise<TopReferral[]> {
   return db.sql<TopReferral>(
     `WITH top AS MATERIALIZED (
        SELECT e.referral_id, sum(e.amount_kopeks)::bigint AS kopeks FROM referral_earnings e WHERE e.user_id = $1::int
        GROUP BY e.referral_id ORDER BY kopeks DESC, e.referral_id LIMIT $2::int)
-     SELECT r.id, r.messenger_id AS "messengerId", r.username, r.first_name AS "firstName", r.last_name AS "lastName",
-       r.created_at AS "createdAt", r.has_made_first_topup AS "hasMadeFirstTopup", ${hasLiveSubscription('$3')} AS "isActive",
-       top.kopeks AS "earnedKopeks"
+     SELECT ${REFERRAL.of('r')}, ${hasLiveSubscription('$3')} AS is_active, top.kopeks AS total_earnings_kopeks
      FROM top JOIN users r ON r.id = top.referral_id ORDER BY top.kopeks DESC, r.id`,
     [userId, limit, now],
   );

@@ -1,6 +1,6 @@
 /** Pure rules of referral statistics (spec 04 section 5). */
 import { addDays, DAY_MS, startOfDay } from '../../../core/clock.ts';
-import type { DayFigures, PeriodChange, WindowSums } from './types.ts';
+import type { DayStats, PeriodChange, WindowSums } from './types.ts';
 
 /** From a moment on, up to and without another; null = without end. */
 export interface Window {
@@ -8,7 +8,7 @@ export interface Window {
   until: Date | null;
 }
 
-/** Parts of a window: whole UTC days, which are summed up by the day, and what is left at its ends. */
+/** Parts of a window: whole UTC days, which are summed from the counters by day, and the partial days at its ends. */
 export interface WindowParts {
   /** `YYYY-MM-DD`, from the first on, up to and without the second. */
   days: { from: string; to: string };
@@ -22,7 +22,7 @@ export function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
 
-/** Takes a window apart, so that years of rewards cost a sum over days and two looks at single rows. */
+/** Splits a window, so that years of rewards cost a sum over days and two reads of single rows. */
 export function partsOf({ since, until }: Window): WindowParts {
   const firstMidnight = new Date(Math.ceil(since.getTime() / DAY_MS) * DAY_MS);
   if (until !== null && until < firstMidnight) return { days: { from: FOR_EVER, to: FOR_EVER }, edges: [{ since, until }] };
@@ -33,18 +33,18 @@ export function partsOf({ since, until }: Window): WindowParts {
   };
 }
 
-/** The windows of a statistic: since midnight UTC, and the last 7, 30 and 365 times 24 hours (spec 04 section 0.4). */
+/** The usual windows of statistics: since midnight UTC, and the last 7, 30 and 365 times 24 hours (spec 04 section 0.4). */
 export function usualWindows(now: Date): { today: Window; week: Window; month: Window; year: Window } {
   const last = (days: number): Window => ({ since: addDays(now, -days), until: null });
   return { today: { since: startOfDay(now), until: null }, week: last(7), month: last(30), year: last(365) };
 }
 
 /** The last `days` calendar days, today included, oldest first; a day without rows is zero (spec 04 section 5, item 4). */
-export function fillDays(days: number, now: Date, rows: readonly DayFigures[]): DayFigures[] {
+export function fillDays(days: number, now: Date, rows: readonly DayStats[]): DayStats[] {
   const byDay = new Map(rows.map((row) => [row.date, row]));
   return Array.from({ length: days }, (_, index) => {
     const date = dayOf(addDays(now, index + 1 - days));
-    return byDay.get(date) ?? { date, referrals: 0, earnedKopeks: 0 };
+    return byDay.get(date) ?? { date, referralsCount: 0, earningsKopeks: 0 };
   });
 }
 
@@ -59,8 +59,8 @@ export function round2(value: number): number {
 }
 
 /**
- * How a figure moved from one period to the next.
- * @param fromNothing percent to say where there was nothing before and is something now
+ * How a number changed from one period to the next.
+ * @param fromNothing percent to answer where the previous number is 0 and the current one is not
  */
 export function changeOf(current: number, previous: number, fromNothing: 0 | 100): PeriodChange {
   const absolute = current - previous;
@@ -74,4 +74,4 @@ export function comparedWindows(now: Date, currentDays: number, previousDays: nu
   return { current: { since, until: null }, previous: { since: addDays(since, -previousDays), until: since } };
 }
 
-export const NOTHING: WindowSums = { referrals: 0, earnedKopeks: 0 };
+export const NOTHING: WindowSums = { referralsCount: 0, earningsKopeks: 0 };

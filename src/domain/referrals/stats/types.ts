@@ -1,10 +1,12 @@
+export type { TopReferral, TopReferrer } from './repo.ts';
+
 /** Registrations of referrals and rewards within a time; kopeks. */
 export interface WindowSums {
-  referrals: number;
-  earnedKopeks: number;
+  referralsCount: number;
+  earningsKopeks: number;
 }
 
-export interface DayFigures extends WindowSums {
+export interface DayStats extends WindowSums {
   /** `YYYY-MM-DD`, UTC. */
   date: string;
 }
@@ -24,7 +26,7 @@ export interface PeriodSums {
   today: WindowSums;
 }
 
-/** What one referrer brought (spec 04 section 5, item 1). */
+/** Referrals and earnings of one referrer (spec 04 section 5, item 1). */
 export interface ReferrerStats extends PeriodSums {
   totalReferrals: number;
   paidReferrals: number;
@@ -43,26 +45,4 @@ export interface ComparedPeriod extends WindowSums {
   days: number;
   start: Date;
   end: Date;
-}
-
-export interface TopReferrer extends WindowSums {
-  id: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  email: string | null;
-  referralCode: string;
-}
-
-export interface TopReferral {
-  id: number;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  createdAt: Date;
-  hasMadeFirstTopup: boolean;
-  isActive: boolean;
-  earnedKopeks: number;
 }

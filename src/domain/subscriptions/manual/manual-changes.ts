@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { type ProvisioningWishes, requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { type PanelResets, requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { autopayDefaults } from '../autopay-defaults.ts';
 import { forgetStopped } from '../daily/repo.ts';
 import { insert, linkServers, lockByUser, type UpdateOptions, update } from '../repo.ts';
@@ -9,7 +9,7 @@ import { findWithPurchases, removeByUser, takePurchase } from './repo.ts';
 /** What an administrator's change does to the subscription. */
 export interface ManualChange extends Omit<UpdateOptions, 'now'> {
   changes: SubscriptionChanges;
-  wishes?: ProvisioningWishes;
+  wishes?: PanelResets;
   /** The panel holds nothing of what was changed. */
   staysLocal?: boolean;
 }

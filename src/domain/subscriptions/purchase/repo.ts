@@ -1,7 +1,7 @@
 import { nestedRow } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { UserStatus } from '../../identity/types.ts';
-import { type PromoGroupRow, toPromoGroup } from '../../promo-groups/promo-group-row.ts';
+import type { PromoGroup } from '../../promo-groups/types.ts';
 import {
   assignments,
   type DetailColumns,
@@ -32,7 +32,7 @@ interface BuyerRow {
 const BUYER_COLUMNS = `u.id, u.status, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
   u.restriction_subscription, u.has_had_paid_subscription, u.promo_offer_discount_percent, u.promo_offer_discount_expires_at`;
 
-function toBuyer(row: BuyerRow, group: PromoGroupRow | null): Buyer {
+function toBuyer(row: BuyerRow, group: PromoGroup | null): Buyer {
   return {
     id: row.id,
     status: row.status,
@@ -46,7 +46,7 @@ function toBuyer(row: BuyerRow, group: PromoGroupRow | null): Buyer {
     hasHadPaidSubscription: row.hasHadPaidSubscription,
     promoOfferDiscountPercent: row.promoOfferDiscountPercent,
     promoOfferDiscountExpiresAt: row.promoOfferDiscountExpiresAt,
-    primaryPromoGroup: group === null ? null : toPromoGroup(group),
+    primaryPromoGroup: group,
   };
 }
 

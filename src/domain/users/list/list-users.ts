@@ -1,46 +1,71 @@
 import type { App } from '../../../core/app.ts';
 import { requireUser } from '../../identity/require-user.ts';
-import type { AdminUserPage, UserSort } from '../detail/types.ts';
-import { searchUsers } from '../search-users.ts';
-import type { Slice } from '../types.ts';
-import { collectMatches, countByStatus, listInOrder, listReferrals, sampleShares, walkToMatches } from './repo.ts';
-import { SORTED_BOUNDS, type UserFilters, userFilters } from './rules.ts';
+import type { UserStatus } from '../../identity/types.ts';
+import type { AdminUserPage, Slice, UserPage, UserSort } from '../types.ts';
+import { collectMatches, countUsers, listNewest, sampleShares, walkToMatches } from './repo.ts';
+import { type PagingRequest, PLAIN_BOUNDS, SORTED_BOUNDS, searchTerms, sliceOf, userFilters } from './rules.ts';
+import { searchUsers } from './search-users.ts';
+import * as sorted from './sorted-repo.ts';
 
-export interface AdminListRequest extends Slice {
-  /** Contained in username or names in any case of letters, or equal to a messenger id. */
-  search: string | null;
-  /** Contained in the e-mail. */
-  email: string | null;
-  status: 'active' | 'blocked' | 'deleted' | null;
-  sort: UserSort;
+export interface UserListRequest extends PagingRequest {
+  /** Contained in username, names or referral code in any case of letters, or equal to an id. */
+  search?: string | null | undefined;
+  status?: UserStatus | null | undefined;
+  /** The primary group; 0 and null = every group. */
+  promoGroupId?: number | null | undefined;
 }
 
 /**
- * Users for an administrator (spec 01 section 11.1). The total is exact, but for a search that more than about 10,000 users of a
- * larger installation match: then it is estimated, until the last page gives it exactly.
+ * Users, newest first (spec 01 section 10). The total is exact, but for a search that more than about 10,000 users of a larger
+ * installation match: then it is estimated, until the last page gives it exactly.
  */
+export async function listUsers(app: App, request: UserListRequest): Promise<UserPage> {
+  const slice = sliceOf(request);
+  const filter = { status: request.status ?? null, promoGroupId: request.promoGroupId || null };
+  const terms = searchTerms(request.search ?? null);
+  const size = await countUsers(app.db, filter);
+  const now = app.clock.now();
+  if (!terms) return { ...slice, users: await listNewest(app.db, filter, slice, size.listed, now), total: size.listed };
+  const found = await searchUsers(size, slice, {
+    bounds: PLAIN_BOUNDS,
+    sample: (percent) => sampleShares(app.db, terms, filter, percent),
+    collect: (useIndex) => collectMatches(app.db, terms, filter, slice, useIndex, now),
+    walk: () => walkToMatches(app.db, terms, filter, slice, now),
+  });
+  return { ...slice, ...found };
+}
+
+export interface AdminListRequest extends Slice {
+  /** Contained in username or names in any case of letters, or equal to a messenger id. */
+  search?: string | null | undefined;
+  /** Contained in the e-mail. */
+  email?: string | null | undefined;
+  status?: UserStatus | null | undefined;
+  sortBy: UserSort;
+}
+
+/** Users for an administrator (spec 01 section 11.1). The total is as exact as that of `listUsers`. */
 export async function listUsersForAdmin(app: App, request: AdminListRequest): Promise<AdminUserPage> {
-  const { limit, offset, sort } = request;
+  const { limit, offset, sortBy } = request;
   const slice = { limit, offset };
   const filters = userFilters(request);
-  const size = await countByStatus(app.db, filters.status);
-  if (filters.search || filters.email) return { ...slice, ...(await search(app, filters, sort, slice, size)) };
-  const users = await listInOrder(app.db, sort, filters.status, slice, size.listed, app.clock.now());
-  return { ...slice, users, total: size.listed };
-}
-
-function search(app: App, filters: UserFilters, sort: UserSort, slice: Slice, size: { everyone: number; listed: number }) {
+  const size = await sorted.countByStatus(app.db, filters.status);
   const now = app.clock.now();
-  return searchUsers(size, slice, {
+  if (!filters.search && !filters.email) {
+    const users = await sorted.listInOrder(app.db, sortBy, filters.status, slice, size.listed, now);
+    return { ...slice, users, total: size.listed };
+  }
+  const found = await searchUsers(size, slice, {
     bounds: SORTED_BOUNDS,
-    sample: (percent) => sampleShares(app.db, filters, percent),
-    collect: (useIndex) => collectMatches(app.db, filters, sort, slice, useIndex, now),
-    walk: () => walkToMatches(app.db, filters, sort, slice, now),
+    sample: (percent) => sorted.sampleShares(app.db, filters, percent),
+    collect: (useIndex) => sorted.collectMatches(app.db, filters, sortBy, slice, useIndex, now),
+    walk: () => sorted.walkToMatches(app.db, filters, sortBy, slice, now),
   });
+  return { ...slice, ...found };
 }
 
-/** Whom a user brought, newest first, paged by the database (spec 01 section 11.1). @throws AppError 404 'User not found' */
-export async function listReferralsForAdmin(app: App, userId: number, slice: Slice): Promise<AdminUserPage> {
+/** The users that a user referred, newest first, paged by the database (spec 01 section 11.1). @throws AppError 404 'User not found' */
+export async function listReferralsForAdmin(app: App, userId: number, { limit, offset }: Slice): Promise<AdminUserPage> {
   const user = await requireUser(app, userId);
-  return { ...slice, ...(await listReferrals(app.db, user.id, slice, app.clock.now())) };
+  return { limit, offset, ...(await sorted.listReferrals(app.db, user.id, { limit, offset }, app.clock.now())) };
 }

@@ -4,7 +4,7 @@ import { pushSubscription } from '../../provisioning/push-subscription.ts';
 import { removePanelUser } from '../../provisioning/remove-panel-user.ts';
 import type { RemovalMode } from '../../provisioning/request-provisioning.ts';
 
-/** What became of the panel's side by the time of the answer; the queue goes on where it is not done (spec 01 H28). */
+/** Result at the panel by the time of the answer; the queue retries where it is not done (spec 01 H28). */
 export interface PanelAttempt {
   isDone: boolean;
   /** Why the first try failed, safe to show. */
@@ -13,7 +13,7 @@ export interface PanelAttempt {
 
 export const NO_PANEL_SIDE: PanelAttempt = { isDone: false, error: null };
 
-/** Tries the push that a committed transaction has queued, so that an administrator sees at once whether the panel followed. */
+/** Tries the push that a committed transaction has queued, so that an administrator sees at once whether the panel accepted it. */
 export function attemptPush(app: App, subscriptionId: number): Promise<PanelAttempt> {
   return attempt(app, async () => {
     const outcome = await pushSubscription(app, subscriptionId);
@@ -34,7 +34,7 @@ async function attempt(app: App, run: () => Promise<PanelAttempt>): Promise<Pane
   try {
     return await run();
   } catch (error) {
-    // The change itself is committed: whatever goes wrong here is for the queue to repair.
+    // The change itself is committed; the queue retries what fails here.
     if (!isPanelError(error)) app.log.error({ err: error }, 'admin users: the panel was not reached');
     return { isDone: false, error: isPanelError(error) ? error.message : 'The panel was not reached' };
   }

@@ -5,9 +5,9 @@ import type { PanelUser } from '../../provisioning/ports.ts';
 import { isLinkageValid } from '../../provisioning/rules.ts';
 
 /**
- * The panel's user of this account, for looking only: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 01
- * section 11). Links nothing and unlinks nothing. An unconfirmed e-mail proves nothing and is not looked up, and a panel user that
- * another account holds is that account's, with its keys and its paid time, whatever address the panel still knows it by.
+ * The panel's user of this account, read-only: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 01 section 11).
+ * Links nothing and unlinks nothing. An unconfirmed e-mail proves nothing and is not looked up, and a panel user that is linked to
+ * another account is not returned, since it has that account's keys and paid time.
  * @throws PanelError when the panel gives no usable answer
  */
 export async function lookUpPanelUser(app: App, user: UserRecord): Promise<PanelUser | null> {
@@ -22,5 +22,5 @@ export async function lookUpPanelUser(app: App, user: UserRecord): Promise<Panel
   }
   if (user.email === null || !user.emailVerified) return null;
   const found = await panel.findByEmail(user.email);
-  return found !== null && (await mayAdopt(app, { ...user, panelUuid: user.vpnpanelUuid }, found)) ? found : null;
+  return found !== null && (await mayAdopt(app, user, found)) ? found : null;
 }

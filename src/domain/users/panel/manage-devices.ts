@@ -13,7 +13,7 @@ export interface UserDevices {
   deviceLimit: number;
 }
 
-/** Devices that the panel knows of a user; none when it does not answer (spec 01 section 11.1). @throws AppError 404 */
+/** Devices of a user at the panel; none when it does not answer (spec 01 section 11.1). @throws AppError 404 */
 export async function listUserDevices(app: App, userId: number): Promise<UserDevices> {
   const user = await requireUser(app, userId);
   const deviceLimit = (await readUserSubscription(app, user.id))?.subscription.deviceLimit ?? 0;
@@ -32,7 +32,7 @@ export interface DeviceRemoval {
 }
 
 /**
- * Takes one device away (spec 01 section 11.2). A panel that refuses or is down is an answer, not an error.
+ * Deletes one device (spec 01 section 11.2). A refusal or failure of the panel is returned, not thrown.
  * @throws AppError 404 'User not found' | 403 | 400 'User has no panel account'
  */
 export async function removeUserDevice(app: App, actor: AdminActor, userId: number, hwid: string): Promise<DeviceRemoval> {
@@ -48,7 +48,7 @@ export async function removeUserDevice(app: App, actor: AdminActor, userId: numb
 }
 
 /**
- * Takes all devices away, one call each (spec 01 section 11.2).
+ * Deletes all devices, one call each (spec 01 section 11.2).
  * @throws AppError 404 'User not found' | 403 | 400 'User has no panel account'
  */
 export async function resetUserDevices(

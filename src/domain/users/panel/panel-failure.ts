@@ -1,7 +1,7 @@
 import { type AppError, refuse } from '../../../core/errors.ts';
 import { isPanelError } from '../../provisioning/ports.ts';
 
-/** Runs calls to the panel; what goes wrong there is a documented 500 (spec 01 section 11.3). @throws AppError 500 'Sync error: …' */
+/** Runs calls to the panel; their failures are a documented 500 (spec 01 section 11.3). @throws AppError 500 'Sync error: …' */
 export async function callingPanel<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -6,12 +6,12 @@ import { lookUpPanelUser } from './look-up-panel-user.ts';
 
 export interface PanelInfo {
   user: PanelUser;
-  /** Null when the user cannot reach the node any more, or never connected. */
+  /** Null when the user has no access to the node any more, or never connected. */
   lastNodeName: string | null;
 }
 
 /**
- * What the panel knows of a user; null when it is not configured, knows none or does not answer (spec 01 section 11.1).
+ * The panel's data of a user; null when it is not configured, has no such user or does not answer (spec 01 section 11.1).
  * @throws AppError 404 'User not found'
  */
 export async function readPanelInfo(app: App, userId: number): Promise<PanelInfo | null> {

@@ -16,11 +16,11 @@ export interface SyncStatus {
   differences: string[];
 }
 
-/** What the service and the panel hold of a user, and where they disagree; nothing is changed (spec 01 section 11.3). @throws AppError 404 */
+/** The values of the service and of the panel for a user, and their differences; nothing is changed (spec 01 section 11.3). @throws AppError 404 */
 export async function readSyncStatus(app: App, userId: number): Promise<SyncStatus> {
   const user = await requireUser(app, userId);
-  const [lastSync, held] = await Promise.all([findLastSync(app.db, user.id), readUserSubscription(app, user.id)]);
-  const subscription = held?.subscription ?? null;
+  const [lastSync, found] = await Promise.all([findLastSync(app.db, user.id), readUserSubscription(app, user.id)]);
+  const subscription = found?.subscription ?? null;
   try {
     const panel = await lookUpPanelUser(app, user);
     const differences = panel ? differencesOf(subscription, panel, app.clock.now()) : [];

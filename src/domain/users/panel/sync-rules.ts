@@ -13,13 +13,18 @@ const USED_SLACK_GB = 0.5;
 const USED_STEP_GB = 0.01;
 
 export const gigabytes = (bytes: number): number => Math.round((bytes / BYTES_PER_GB) * 100) / 100;
-/** Used traffic as the column holds it: GB with their fraction. */
+/** Used traffic as the column stores it: GB with their fraction. */
 export const usedGigabytes = (panel: Pick<PanelUser, 'usedTrafficBytes'>): number => panel.usedTrafficBytes / BYTES_PER_GB;
 
-/** A field before and after, as JSON can hold it. */
+/** Changed fields by their wire names, each with its value before and after as JSON. */
 export type FieldChanges = Record<string, { old: unknown; new: unknown }>;
 
-/** Where the service and the panel disagree, in words (spec 01 section 11.3). */
+/** One side of changed fields, for the audit log. */
+export function valuesOf(changes: FieldChanges, side: 'old' | 'new'): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change[side]]));
+}
+
+/** The differences between the service and the panel as texts (spec 01 section 11.3). */
 export function differencesOf(subscription: Subscription | null, panel: PanelUser, now: Date): string[] {
   if (!subscription) return [];
   const found: string[] = [];
@@ -50,8 +55,8 @@ function isSameEnd(ours: Date, theirs: Date): boolean {
 }
 
 /**
- * What the panel's user makes of a status: running, over, or switched off (spec 01 section 11.3); one whose traffic is used up is
- * `limited`, as in every other synchronisation (spec 06 section 10): its time goes on, and the next reset of traffic brings it back.
+ * Status of a subscription with the panel user's values: active, expired or disabled (spec 01 section 11.3); with used up traffic it is
+ * `limited`, as in every other synchronisation (spec 06 section 10), until the next reset of traffic.
  */
 export function statusFromPanel(panel: PanelUser, now: Date): SubscriptionStatus {
   if (isPast({ endDate: panel.expireAt }, now)) return 'expired';
@@ -70,7 +75,7 @@ export function fieldsFromPanel(panel: PanelUser, now: Date) {
   } satisfies SubscriptionChanges;
 }
 
-/** Links that the panel gave; left out where it gave none. */
+/** Links of the panel user; without those that the panel did not give. */
 export function linksFromPanel(panel: PanelUser): SubscriptionChanges {
   return {
     ...(panel.shortUuid === '' ? {} : { panelShortUuid: panel.shortUuid }),
@@ -79,43 +84,43 @@ export function linksFromPanel(panel: PanelUser): SubscriptionChanges {
   };
 }
 
-/** The columns that the panel would change, and the same in words for the answer. */
-export function takeOver(
+/** The columns that the panel's values change, and the same fields for the answer. */
+export function changesFromPanel(
   subscription: Subscription,
   panel: PanelUser,
   wanted: { subscription: boolean; traffic: boolean },
   now: Date,
-): { changes: SubscriptionChanges; told: FieldChanges } {
+): { changes: SubscriptionChanges; fieldChanges: FieldChanges } {
   const changes: SubscriptionChanges = {};
-  const told: FieldChanges = {};
+  const fieldChanges: FieldChanges = {};
   if (wanted.subscription) {
     const fields = fieldsFromPanel(panel, now);
     if (fields.status !== subscription.status) {
       changes.status = fields.status;
-      told.status = { old: subscription.status, new: fields.status };
+      fieldChanges.status = { old: subscription.status, new: fields.status };
     }
     if (fields.endDate.getTime() !== subscription.endDate.getTime()) {
       changes.endDate = fields.endDate;
-      told.end_date = { old: subscription.endDate.toISOString(), new: fields.endDate.toISOString() };
+      fieldChanges.end_date = { old: subscription.endDate.toISOString(), new: fields.endDate.toISOString() };
     }
     if (fields.trafficLimitGb !== subscription.trafficLimitGb) {
       changes.trafficLimitGb = fields.trafficLimitGb;
-      told.traffic_limit_gb = { old: subscription.trafficLimitGb, new: fields.trafficLimitGb };
+      fieldChanges.traffic_limit_gb = { old: subscription.trafficLimitGb, new: fields.trafficLimitGb };
     }
     if (fields.deviceLimit !== subscription.deviceLimit) {
       changes.deviceLimit = fields.deviceLimit;
-      told.device_limit = { old: subscription.deviceLimit, new: fields.deviceLimit };
+      fieldChanges.device_limit = { old: subscription.deviceLimit, new: fields.deviceLimit };
     }
     if (!isSameSet(fields.connectedSquads, subscription.connectedSquads)) {
       changes.connectedSquads = fields.connectedSquads;
-      told.connected_squads = { old: subscription.connectedSquads, new: fields.connectedSquads };
+      fieldChanges.connected_squads = { old: subscription.connectedSquads, new: fields.connectedSquads };
     }
     Object.assign(changes, linksFromPanel(panel));
   }
   const usedGb = usedGigabytes(panel);
   if (wanted.traffic && Math.abs(usedGb - subscription.trafficUsedGb) > USED_STEP_GB) {
     changes.trafficUsedGb = usedGb;
-    told.traffic_used_gb = { old: subscription.trafficUsedGb, new: gigabytes(panel.usedTrafficBytes) };
+    fieldChanges.traffic_used_gb = { old: subscription.trafficUsedGb, new: gigabytes(panel.usedTrafficBytes) };
   }
-  return { changes, told };
+  return { changes, fieldChanges };
 }

@@ -8,13 +8,13 @@ import { requirePanel } from '../../provisioning/panel-access.ts';
 import type { PanelUser, PanelUserPatch } from '../../provisioning/ports.ts';
 import { pushSubscription } from '../../provisioning/push-subscription.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../../provisioning/request-provisioning.ts';
-import { isSameWish, type PanelWish, readPanelWish } from '../../provisioning/sync/panel-wish.ts';
+import { type DesiredState, isSameDesiredState, readDesiredState } from '../../provisioning/sync/desired-state.ts';
 import { isSameSet, squadsOf } from '../../provisioning/sync/rules.ts';
 import { lockUserSubscription, readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { lookUpPanelUser } from './look-up-panel-user.ts';
 import { callingPanel, syncError } from './panel-failure.ts';
-import { noteSync } from './sync-repo.ts';
-import { type FieldChanges, gigabytes } from './sync-rules.ts';
+import { recordSync } from './sync-repo.ts';
+import { type FieldChanges, gigabytes, valuesOf } from './sync-rules.ts';
 
 export interface ToPanelRequest {
   createsMissing: boolean;
@@ -34,78 +34,83 @@ export interface ToPanelResult {
 }
 
 /**
- * Writes the local numbers over the panel's (spec 01 section 11.3). A creation, a change of everything and a panel user that is not
- * linked yet go the way of every push; a change of chosen fields is one call of its own, and what has changed here meanwhile is
- * pushed after it (spec 06 hazards 6, 7).
+ * Overwrites the panel's values with the local ones (spec 01 section 11.3). A creation, a change of all fields and a panel user that is
+ * not linked yet are a normal push; a change of chosen fields is a separate call, and a local change during that call is pushed after
+ * it (spec 06 hazards 6, 7).
  * @throws AppError 404 'User not found' | 403 (spec 01 H5) | 400 'User has no subscription to sync' | 503 | 500 'Sync error: …'
  */
 export async function syncToPanel(app: App, actor: AdminActor, userId: number, request: ToPanelRequest): Promise<ToPanelResult> {
   const user = await guardTarget(app, actor, userId, 'change');
-  const held = await readUserSubscription(app, user.id);
-  if (!held) throw noSubscription();
+  const current = await readUserSubscription(app, user.id);
+  if (!current) throw noSubscription();
   requirePanel(app);
   const found = await callingPanel(() => lookUpPanelUser(app, user));
   if (!found && !request.createsMissing) {
     const message = 'User not found in panel';
     return { success: false, message, action: '', panelUuid: null, changes: {}, errors: [message] };
   }
-  // Read after the panel was asked: the older the row, the more could have been sold since.
-  const wish = await readPanelWish(app, held.subscription.id);
-  if (!wish) throw noSubscription();
-  const { patch, told } = found ? patchFor(wish, found, request) : NO_PATCH;
-  const isLinked = found !== null && found.uuid === wish.panelUuid;
-  if (isLinked && Object.keys(told).length === 0) {
-    await noteSync(app.db, user.id, null, app.clock.now());
+  // Read after the call to the panel, so that a purchase during the call is included.
+  const desired = await readDesiredState(app, current.subscription.id);
+  if (!desired) throw noSubscription();
+  const { patch, changes } = found ? patchFor(desired, found, request) : NO_PATCH;
+  const isLinked = found !== null && found.uuid === desired.panelUuid;
+  if (isLinked && Object.keys(changes).length === 0) {
+    await recordSync(app.db, user.id, null, app.clock.now());
     return { success: true, message: 'No changes', action: 'no_changes', panelUuid: found.uuid, changes: {}, errors: [] };
   }
   const isPartial = !(request.status && request.trafficLimit && request.expireDate && request.squads);
-  const isDone = isLinked && isPartial ? await callingPanel(() => change(app, wish, { ...patch, uuid: found.uuid })) : false;
-  if (!isDone) await pushNow(app, user.id, wish.subscriptionId);
+  const isDone = isLinked && isPartial ? await callingPanel(() => change(app, desired, { ...patch, uuid: found.uuid })) : false;
+  if (!isDone) await pushNow(app, user.id, desired.subscriptionId);
   const { vpnpanelUuid } = await requireUser(app, user.id);
   app.audit?.note({
-    before: { vpnpanelUuid: user.vpnpanelUuid, ...oldValues(told) },
-    after: { vpnpanelUuid, ...newValues(told) },
+    before: { vpnpanelUuid: user.vpnpanelUuid, ...valuesOf(changes, 'old') },
+    after: { vpnpanelUuid, ...valuesOf(changes, 'new') },
   });
-  return { success: true, changes: told, errors: [], ...outcome(found, vpnpanelUuid) };
+  return { success: true, changes, errors: [], ...outcome(found, vpnpanelUuid) };
 }
 
 const noSubscription = () => refuse('no_subscription', 400, 'User has no subscription to sync');
 
-const NO_PATCH: { patch: Omit<PanelUserPatch, 'uuid'>; told: FieldChanges } = { patch: {}, told: {} };
+interface ChosenChanges {
+  patch: Omit<PanelUserPatch, 'uuid'>;
+  changes: FieldChanges;
+}
+
+const NO_PATCH: ChosenChanges = { patch: {}, changes: {} };
 
 function outcome(found: PanelUser | null, panelUuid: string | null): Pick<ToPanelResult, 'message' | 'action' | 'panelUuid'> {
   if (found) return { message: 'User updated in panel', action: 'updated', panelUuid: panelUuid ?? found.uuid };
   if (panelUuid !== null) return { message: 'User created in panel', action: 'created', panelUuid };
-  // The panel is not asked to make a user for a subscription that is over.
+  // No panel user is created for a subscription that is over.
   return { message: 'Subscription is not active; no panel user is needed', action: 'no_changes', panelUuid };
 }
 
 /**
- * One call for the chosen fields. A change here that came while the panel was called may have reached it before this call, which
- * then has written the older values over it.
- * @returns false when a push has to follow: the row has changed, or the panel lost the user meanwhile
+ * One call for the chosen fields. The push of a concurrent local change may have reached the panel before this call, which then has
+ * overwritten it with older values.
+ * @returns false when a push has to follow: the row has changed, or the panel no longer has the user
  */
-async function change(app: App, wish: PanelWish, patch: PanelUserPatch): Promise<boolean> {
+async function change(app: App, sent: DesiredState, patch: PanelUserPatch): Promise<boolean> {
   let updated: PanelUser | null;
   try {
     updated = await app.ports.panel.updateUser(patch);
   } catch (error) {
-    // Without an answer it may have been carried out all the same.
-    await followWhatMoved(app, wish, patch.uuid);
+    // A call without an answer may have been executed.
+    await requestPushIfChanged(app, sent, patch.uuid);
     throw error;
   }
-  if ((await followWhatMoved(app, wish, patch.uuid)) || updated === null) return false;
-  await noteSync(app.db, wish.userId, null, app.clock.now());
+  if ((await requestPushIfChanged(app, sent, patch.uuid)) || updated === null) return false;
+  await recordSync(app.db, sent.userId, null, app.clock.now());
   return true;
 }
 
-/** Asks for a push where the row is no longer what the panel was told; of a row that is gone, the panel user is switched off again. */
-async function followWhatMoved(app: App, told: PanelWish, panelUuid: string): Promise<boolean> {
+/** Requests a push where the row has changed since it was sent; where the row was deleted, the panel user is disabled. */
+async function requestPushIfChanged(app: App, sent: DesiredState, panelUuid: string): Promise<boolean> {
   return inTransaction(app, async (t) => {
-    const wish = await readPanelWish(t, told.subscriptionId);
-    if (wish !== null && isSameWish(told, wish)) return false;
-    if (wish === null) await requestPanelUserRemoval(t, panelUuid, 'disable');
-    else await requestProvisioning(t, wish.subscriptionId);
+    const current = await readDesiredState(t, sent.subscriptionId);
+    if (current !== null && isSameDesiredState(sent, current)) return false;
+    if (current === null) await requestPanelUserRemoval(t, panelUuid, 'disable');
+    else await requestProvisioning(t, current.subscriptionId);
     return true;
   });
 }
@@ -120,43 +125,31 @@ async function pushNow(app: App, userId: number, subscriptionId: number): Promis
 }
 
 /** Chosen fields in which the panel differs; squads are never emptied. */
-function patchFor(
-  wish: PanelWish,
-  found: PanelUser,
-  request: ToPanelRequest,
-): { patch: Omit<PanelUserPatch, 'uuid'>; told: FieldChanges } {
-  const patch: Omit<PanelUserPatch, 'uuid'> = {};
-  const told: FieldChanges = {};
+function patchFor(desired: DesiredState, found: PanelUser, request: ToPanelRequest): ChosenChanges {
+  const patch: ChosenChanges['patch'] = {};
+  const changes: FieldChanges = {};
   const isActiveThere = found.status === 'ACTIVE' || found.status === 'LIMITED';
-  if (request.status && isActiveThere !== (wish.status === 'ACTIVE')) {
-    patch.status = wish.status;
-    told.status = { old: found.status, new: wish.status };
+  if (request.status && isActiveThere !== (desired.status === 'ACTIVE')) {
+    patch.status = desired.status;
+    changes.status = { old: found.status, new: desired.status };
   }
-  if (request.expireDate && isOtherEnd(wish, found)) {
-    patch.expireAt = wish.expireAt;
-    told.expire_at = { old: found.expireAt.toISOString(), new: wish.expireAt.toISOString() };
+  if (request.expireDate && isOtherEnd(desired, found)) {
+    patch.expireAt = desired.expireAt;
+    changes.expire_at = { old: found.expireAt.toISOString(), new: desired.expireAt.toISOString() };
   }
-  if (request.trafficLimit && wish.trafficLimitBytes !== found.trafficLimitBytes) {
-    patch.trafficLimitBytes = wish.trafficLimitBytes;
-    told.traffic_limit_gb = { old: gigabytes(found.trafficLimitBytes), new: wish.trafficLimitGb };
+  if (request.trafficLimit && desired.trafficLimitBytes !== found.trafficLimitBytes) {
+    patch.trafficLimitBytes = desired.trafficLimitBytes;
+    changes.traffic_limit_gb = { old: gigabytes(found.trafficLimitBytes), new: desired.trafficLimitGb };
   }
-  if (request.squads && wish.squads.length > 0 && !isSameSet(wish.squads, squadsOf(found))) {
-    patch.squadUuids = wish.squads;
-    told.squads = { old: squadsOf(found), new: wish.squads };
+  if (request.squads && desired.squads.length > 0 && !isSameSet(desired.squads, squadsOf(found))) {
+    patch.squadUuids = desired.squads;
+    changes.squads = { old: squadsOf(found), new: desired.squads };
   }
-  return { patch, told };
+  return { patch, changes };
 }
 
-/** The panel takes no end in the past: for one that is over, any end that is over or about to be is the same. */
-function isOtherEnd(wish: PanelWish, found: PanelUser): boolean {
-  if (wish.endDate < wish.expireAt) return found.expireAt > wish.expireAt;
-  return found.expireAt.getTime() !== wish.expireAt.getTime();
-}
-
-function oldValues(told: FieldChanges): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(told).map(([field, { old }]) => [field, old]));
-}
-
-function newValues(told: FieldChanges): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(told).map(([field, change]) => [field, change.new]));
+/** The panel accepts no end in the past: for a subscription that is over, every end up to `expireAt` counts as the same. */
+function isOtherEnd(desired: DesiredState, found: PanelUser): boolean {
+  if (desired.endDate < desired.expireAt) return found.expireAt > desired.expireAt;
+  return found.expireAt.getTime() !== desired.expireAt.getTime();
 }

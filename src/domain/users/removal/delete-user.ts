@@ -7,16 +7,16 @@ import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { requestPanelUserRemoval } from '../../provisioning/request-provisioning.ts';
-import { lockUser } from '../changes/repo.ts';
+import { lockUser } from '../account/repo.ts';
 import { deleteRow, hasFinancialHistory } from './repo.ts';
 
 const hasHistory = () =>
   refuse('user_has_history', 409, 'User has dependent records and cannot be deleted; use full deletion instead');
 
 /**
- * Deletes the row of a user for whom money never moved, with everything that hangs on it; the panel user goes by the queue as
+ * Deletes the row of a user without any financial history, with all rows that belong to it; the panel user is removed by the queue as
  * `VPNPANEL_USER_DELETE_MODE` says (spec 01 section 11.2, H18).
- * @throws AppError 404 'User not found' | 403 (H5) | 409 where there is a financial history
+ * @throws AppError 404 'User not found' | 403 (H5) | 409 with a financial history
  */
 export async function deleteUserRow(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<void> {
   await guardTarget(app, actor, userId, 'removal');
@@ -25,7 +25,7 @@ export async function deleteUserRow(app: App, actor: AdminActor, userId: number,
       const user = await lockUser(t.db, userId);
       if (!user) throw userNotFound();
       if (await hasFinancialHistory(t.db, userId)) throw hasHistory();
-      if (user.panelUuid !== null) await requestPanelUserRemoval(t, user.panelUuid);
+      if (user.vpnpanelUuid !== null) await requestPanelUserRemoval(t, user.vpnpanelUuid);
       await deleteRow(t.db, userId);
       await forgetSessionUser(t, userId);
       t.audit?.note({ before: { status: user.status }, after: null });

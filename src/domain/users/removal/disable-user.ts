@@ -6,8 +6,8 @@ import { guardTarget } from '../../identity/guard-target.ts';
 import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { ENDED_BY_DECISION } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import { applyStatus } from '../changes/change-status.ts';
-import { lockUser } from '../changes/repo.ts';
+import { applyStatus } from '../account/change-status.ts';
+import { lockUser } from '../account/repo.ts';
 import { attemptPush, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';
 import { isActivePaid } from './rules.ts';
 
@@ -18,7 +18,7 @@ export interface DisabledUser {
 
 /**
  * Blocks a user and switches the subscription off, here and on the panel, unless it is paid and running (spec 01 section 11.2). It stays
- * off when the user is let in again: a daily that stopped for lack of money would otherwise resume by itself.
+ * off when the user is unblocked: a daily subscription that stopped for insufficient funds would otherwise resume by itself.
  * @throws AppError 404 'User not found' | 403 (H5)
  */
 export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<DisabledUser> {
@@ -42,7 +42,7 @@ export async function disableUser(app: App, actor: AdminActor, userId: number, r
   return { isSubscriptionDisabled: disabledId !== null, panel };
 }
 
-/** What of a subscription the block may change. */
+/** The fields of a subscription that blocking may change. */
 function auditView({ status, autopayEnabled, isDailyPaused }: Subscription) {
   return { subscription: status, autopayEnabled, isDailyPaused };
 }

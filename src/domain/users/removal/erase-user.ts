@@ -10,7 +10,7 @@ import { closeAllSessions } from '../../identity/sessions/refresh-session.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { requestPanelUserRemoval } from '../../provisioning/request-provisioning.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { lockUser } from '../changes/repo.ts';
+import { lockUser } from '../account/repo.ts';
 import { attemptRemoval, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';
 import { anonymiseUser, releaseUser } from './repo.ts';
 
@@ -20,9 +20,9 @@ export interface ErasedUser {
 }
 
 /**
- * Ends an account for good (spec 01 section 11.2, H18): all that is personal goes, transactions, payments and ledger stay with an
- * anonymised user, what is left of the balance is written off by a movement of its own. All or nothing in the database; the panel
- * user is deleted by the queue after commit, or left alone if so wished.
+ * Erases an account (spec 01 section 11.2, H18): all personal data is deleted, transactions, payments and ledger remain with an
+ * anonymised user, and the remaining balance is written off by a movement. All or nothing in the database; if requested, the panel user is
+ * deleted by the queue after commit.
  * @returns `isErased` false when the database refused; nothing has changed then
  * @throws AppError 404 'User not found' | 403 (H5)
  */
@@ -68,7 +68,7 @@ async function erase(
   await anonymiseUser(t.db, userId, t.clock.now());
   await forgetSessionUser(t, userId);
   await forgetAccess(t, [userId]);
-  if (request.deletesFromPanel && user.panelUuid !== null) await requestPanelUserRemoval(t, user.panelUuid, 'delete');
+  if (request.deletesFromPanel && user.vpnpanelUuid !== null) await requestPanelUserRemoval(t, user.vpnpanelUuid, 'delete');
   t.audit?.note({ before: { status: user.status, balanceKopeks: user.balanceKopeks }, after: null });
-  return user.panelUuid;
+  return user.vpnpanelUuid;
 }

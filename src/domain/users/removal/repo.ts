@@ -1,24 +1,24 @@
 import type { Db } from '../../../core/db/db.ts';
 
 /**
- * Tables that keep what happened although the account is gone (spec 01 H18): money, what it was paid for, and the audit log. Their
- * rows point at the anonymised user.
+ * Tables whose rows remain when an account is erased (spec 01 H18): money, what it was paid for, and the audit log. They refer to the
+ * anonymised user.
  */
-const KEPT: readonly string[] = [
+const RETAINED: readonly string[] = [
   ...['transactions', 'ledger_accounts', 'payments', 'guest_purchases', 'referral_earnings', 'withdrawal_requests'],
   ...['subscription_conversions', 'advertising_campaign_registrations', 'admin_audit_log'],
-  // Follow the user's row by triggers.
+  // Triggers maintain them from the user's row.
   ...['user_stats', 'user_traffic', 'referrer_stats', 'referrer_days'],
 ];
 
 interface Reference {
   table: string;
   column: string;
-  /** Of the foreign key: the row goes with the user, or only lets go of him. */
+  /** By the foreign key: the row is deleted with the user; otherwise the reference is set to null. */
   isOwned: boolean;
 }
 
-/** Every table that points at users and is not kept, with what its foreign key says should happen when a user is deleted. */
+/** Every table that refers to users and is not retained, with what its foreign key does when a user is deleted. */
 async function listReferences(db: Db): Promise<Reference[]> {
   const rows = await db.sql<Reference>(
     `SELECT c.conrelid::regclass::text AS "table", quote_ident(a.attname) AS "column", c.confdeltype = 'c' AS "isOwned"
@@ -26,12 +26,12 @@ async function listReferences(db: Db): Promise<Reference[]> {
      WHERE c.contype = 'f' AND c.confrelid = 'users'::regclass AND array_length(c.conkey, 1) = 1 AND c.confdeltype IN ('c', 'n')
      ORDER BY 1, 2`,
   );
-  return rows.filter((row) => !KEPT.includes(row.table));
+  return rows.filter((row) => !RETAINED.includes(row.table));
 }
 
 /**
- * Does to everything that hangs on a locked user what the deletion of the row would do, except for the history of money: owned rows
- * go, others let go. A table that is added later is covered by its foreign key.
+ * Does to every row that refers to a locked user what the deletion of the user would do, except for the financial history: owned rows are
+ * deleted, references of others are set to null. A table that is added later is covered by its foreign key.
  */
 export async function releaseUser(db: Db, userId: number): Promise<void> {
   for (const { table, column, isOwned } of await listReferences(db)) {
@@ -42,7 +42,7 @@ export async function releaseUser(db: Db, userId: number): Promise<void> {
   }
 }
 
-/** Takes everything from the row that says who it was; money, dates and the id stay. */
+/** Removes everything personal from the row; money, dates and the id stay. */
 export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
     `WITH gifts AS (UPDATE guest_purchases SET
@@ -64,7 +64,7 @@ export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<
   );
 }
 
-/** Whether money ever moved for this user, or was to. */
+/** Whether the user has movements, payments or requests for money. */
 export async function hasFinancialHistory(db: Db, userId: number): Promise<boolean> {
   const [row] = await db.sql<{ has: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM transactions WHERE user_id = $1::int) OR EXISTS (SELECT 1 FROM payments WHERE user_id = $1::int)

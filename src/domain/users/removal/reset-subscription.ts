@@ -5,7 +5,7 @@ import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { requestPanelUserRemoval } from '../../provisioning/request-provisioning.ts';
 import { lockUserSubscription, removeManually } from '../../subscriptions/manual/manual-changes.ts';
-import { lockUser } from '../changes/repo.ts';
+import { lockUser } from '../account/repo.ts';
 import { attemptRemoval, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';
 import { isActivePaid } from './rules.ts';
 
@@ -22,8 +22,8 @@ interface ResetRequest {
 }
 
 /**
- * Deletes a user's trial or ended subscription and disables the panel user, so that a trial can be taken anew; one that is paid and
- * running is left alone (spec 01 section 11.2).
+ * Deletes a user's trial or ended subscription and disables the panel user, so that a trial can be taken again; a subscription that is
+ * paid and running stays (spec 01 section 11.2).
  * @throws AppError 404 'User not found' | 403 (H5)
  */
 export function resetTrial(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<ResetSubscription> {
@@ -53,9 +53,9 @@ async function reset(app: App, actor: AdminActor, userId: number, request: Reset
     await removeManually(t, userId);
     const { status, isTrial, endDate } = subscription;
     t.audit?.note({ before: { status, isTrial, endDate: endDate.toISOString() }, after: null });
-    if (!request.disablesInPanel || user.panelUuid === null) return { panelUuid: null };
-    await requestPanelUserRemoval(t, user.panelUuid, 'disable');
-    return { panelUuid: user.panelUuid };
+    if (!request.disablesInPanel || user.vpnpanelUuid === null) return { panelUuid: null };
+    await requestPanelUserRemoval(t, user.vpnpanelUuid, 'disable');
+    return { panelUuid: user.vpnpanelUuid };
   });
   const panelUuid = outcome?.panelUuid ?? null;
   const panel = panelUuid === null ? NO_PANEL_SIDE : await attemptRemoval(app, panelUuid, 'disable');

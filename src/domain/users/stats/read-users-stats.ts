@@ -1,10 +1,10 @@
 import type { App } from '../../../core/app.ts';
 import { addDays, MINUTE_MS } from '../../../core/clock.ts';
-import { SMALL_LIST } from '../rules.ts';
+import { SMALL_LIST } from '../list/rules.ts';
 import { countStatuses, countSubscriptions, sumUsers, type UsersStats } from './repo.ts';
 
-/** How old the sums of a large installation may be; reading every row for each look would take most of a second. */
-const KEPT_MS = MINUTE_MS;
+/** How old the sums of a large installation may be: reading every row takes most of a second. */
+const CACHE_MS = MINUTE_MS;
 const KEY = 'admin-users-stats';
 
 /**
@@ -13,8 +13,13 @@ const KEY = 'admin-users-stats';
  */
 export async function readUsersStats(app: App): Promise<UsersStats> {
   const statuses = await countStatuses(app.db);
-  const sums = statuses.totalUsers <= SMALL_LIST ? await readSums(app) : await app.cache.read(KEY, KEPT_MS, () => readSums(app));
-  return { ...statuses, ...sums };
+  const sums = statuses.totalUsers <= SMALL_LIST ? await readSums(app) : await app.cache.read(KEY, CACHE_MS, () => readSums(app));
+  return {
+    ...statuses,
+    ...sums,
+    blockedUsers: statuses.totalUsers - statuses.activeUsers,
+    avgBalanceKopeks: statuses.activeUsers === 0 ? 0 : Math.trunc(sums.totalBalanceKopeks / statuses.activeUsers),
+  };
 }
 
 async function readSums(app: App) {

@@ -4,17 +4,20 @@ import type { Db } from '../../../core/db/db.ts';
 export interface UsersStats {
   totalUsers: number;
   activeUsers: number;
+  /** Every other status, deleted users included. */
+  blockedUsers: number;
   deletedUsers: number;
   /** Active users created since midnight, in 7 days, in 30 days. */
   newToday: number;
   newWeek: number;
   newMonth: number;
-  withSubscription: number;
-  withActiveSubscription: number;
-  withTrial: number;
-  withExpiredSubscription: number;
+  usersWithSubscription: number;
+  usersWithActiveSubscription: number;
+  usersWithTrial: number;
+  usersWithExpiredSubscription: number;
   /** Of active users. */
   totalBalanceKopeks: number;
+  avgBalanceKopeks: number;
   /** Users seen since midnight, in 7 days, in 30 days. */
   activeToday: number;
   activeWeek: number;
@@ -34,15 +37,15 @@ type UserNumbers = Pick<
 >;
 type SubscriptionNumbers = Pick<
   UsersStats,
-  'withSubscription' | 'withActiveSubscription' | 'withTrial' | 'withExpiredSubscription'
+  'usersWithSubscription' | 'usersWithActiveSubscription' | 'usersWithTrial' | 'usersWithExpiredSubscription'
 >;
 
-/** Exact, from the counters of prisma/sql/user-counters.sql. */
+/** Exact, from the counters that triggers maintain. */
 export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUsers' | 'activeUsers' | 'deletedUsers'>> {
   const [row] = await db.sql<Pick<UsersStats, 'totalUsers' | 'activeUsers' | 'deletedUsers'>>(
-    `SELECT coalesce(sum(users), 0)::int AS "totalUsers",
-       coalesce(sum(users) FILTER (WHERE status = 'active'), 0)::int AS "activeUsers",
-       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS "deletedUsers" FROM user_counters`,
+    `SELECT coalesce(sum(users), 0)::int AS total_users,
+       coalesce(sum(users) FILTER (WHERE status = 'active'), 0)::int AS active_users,
+       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS deleted_users FROM user_counters`,
   );
   return row!;
 }
@@ -50,13 +53,13 @@ export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUser
 /** Reads the narrow table beside `users`. */
 export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
   const [row] = await db.sql<UserNumbers>(
-    `SELECT coalesce(sum(balance_kopeks) FILTER (WHERE status = 'active'), 0)::bigint AS "totalBalanceKopeks",
-       count(*) FILTER (WHERE status = 'active' AND created_at >= $1::timestamptz)::int AS "newToday",
-       count(*) FILTER (WHERE status = 'active' AND created_at >= $2::timestamptz)::int AS "newWeek",
-       count(*) FILTER (WHERE status = 'active' AND created_at >= $3::timestamptz)::int AS "newMonth",
-       count(*) FILTER (WHERE last_activity >= $1::timestamptz)::int AS "activeToday",
-       count(*) FILTER (WHERE last_activity >= $2::timestamptz)::int AS "activeWeek",
-       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS "activeMonth" FROM user_stats`,
+    `SELECT coalesce(sum(balance_kopeks) FILTER (WHERE status = 'active'), 0)::bigint AS total_balance_kopeks,
+       count(*) FILTER (WHERE status = 'active' AND created_at >= $1::timestamptz)::int AS new_today,
+       count(*) FILTER (WHERE status = 'active' AND created_at >= $2::timestamptz)::int AS new_week,
+       count(*) FILTER (WHERE status = 'active' AND created_at >= $3::timestamptz)::int AS new_month,
+       count(*) FILTER (WHERE last_activity >= $1::timestamptz)::int AS active_today,
+       count(*) FILTER (WHERE last_activity >= $2::timestamptz)::int AS active_week,
+       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS active_month FROM user_stats`,
     [at.today, at.weekAgo, at.monthAgo],
   );
   return row!;
@@ -64,10 +67,10 @@ export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
 
 export async function countSubscriptions(db: Db, now: Date): Promise<SubscriptionNumbers> {
   const [row] = await db.sql<SubscriptionNumbers>(
-    `SELECT count(*)::int AS "withSubscription",
-       count(*) FILTER (WHERE status = 'active' AND end_date > $1::timestamptz)::int AS "withActiveSubscription",
-       count(*) FILTER (WHERE is_trial)::int AS "withTrial",
-       count(*) FILTER (WHERE status = 'expired' OR end_date <= $1::timestamptz)::int AS "withExpiredSubscription" FROM subscriptions`,
+    `SELECT count(*)::int AS users_with_subscription,
+       count(*) FILTER (WHERE status = 'active' AND end_date > $1::timestamptz)::int AS users_with_active_subscription,
+       count(*) FILTER (WHERE is_trial)::int AS users_with_trial,
+       count(*) FILTER (WHERE status = 'expired' OR end_date <= $1::timestamptz)::int AS users_with_expired_subscription FROM subscriptions`,
     [now],
   );
   return row!;

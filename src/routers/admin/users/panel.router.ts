@@ -8,6 +8,7 @@ import { syncFromPanel } from '../../../domain/users/panel/sync-from-panel.ts';
 import { gigabytes } from '../../../domain/users/panel/sync-rules.ts';
 import { syncToPanel } from '../../../domain/users/panel/sync-to-panel.ts';
 import { adminProcedure, router } from '../../trpc.ts';
+import { fromWire, toWire } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 import {
   DeleteDeviceResponse,
@@ -25,18 +26,14 @@ import {
 
 const tags: [string] = ['Cabinet Admin Users'];
 
-function toPanelUser(user: PanelUser) {
+/** Chosen fields: a panel user has passwords as well. */
+function toPanelUser({ uuid, shortUuid, username, status, expireAt, subscriptionUrl, ...user }: PanelUser) {
   return {
-    uuid: user.uuid,
-    short_uuid: user.shortUuid,
-    username: user.username,
-    status: user.status,
-    expire_at: user.expireAt,
-    traffic_limit_gb: gigabytes(user.trafficLimitBytes),
-    traffic_used_gb: gigabytes(user.usedTrafficBytes),
-    device_limit: user.deviceLimit ?? 1,
-    subscription_url: user.subscriptionUrl,
-    active_squads: squadsOf(user),
+    ...{ uuid, shortUuid, username, status, expireAt, subscriptionUrl },
+    trafficLimitGb: gigabytes(user.trafficLimitBytes),
+    trafficUsedGb: gigabytes(user.usedTrafficBytes),
+    deviceLimit: user.deviceLimit ?? 1,
+    activeSquads: squadsOf(user),
   };
 }
 
@@ -50,24 +47,24 @@ export const userPanelRouter = router({
         summary: 'What the panel knows of a user',
       },
     })
-    .input(AdminUserPath)
-    .output(UserPanelInfoResponse)
+    .input(fromWire(AdminUserPath))
+    .output(toWire(UserPanelInfoResponse))
     .query(async ({ ctx, input }) => {
-      const info = await readPanelInfo(ctx.app, input.user_id);
+      const info = await readPanelInfo(ctx.app, input.userId);
       return {
         found: info !== null,
-        trojan_password: info?.user.trojanPassword ?? null,
-        vless_uuid: info?.user.vlessUuid ?? null,
-        ss_password: info?.user.ssPassword ?? null,
-        subscription_url: info?.user.subscriptionUrl ?? null,
-        happ_link: info?.user.cryptoLink ?? null,
-        used_traffic_bytes: info?.user.usedTrafficBytes ?? 0,
-        lifetime_used_traffic_bytes: info?.user.lifetimeUsedTrafficBytes ?? 0,
-        traffic_limit_bytes: info?.user.trafficLimitBytes ?? 0,
-        first_connected_at: info?.user.firstConnectedAt ?? null,
-        online_at: info?.user.onlineAt ?? null,
-        last_connected_node_uuid: info?.user.lastConnectedNodeUuid ?? null,
-        last_connected_node_name: info?.lastNodeName ?? null,
+        trojanPassword: info?.user.trojanPassword ?? null,
+        vlessUuid: info?.user.vlessUuid ?? null,
+        ssPassword: info?.user.ssPassword ?? null,
+        subscriptionUrl: info?.user.subscriptionUrl ?? null,
+        happLink: info?.user.cryptoLink ?? null,
+        usedTrafficBytes: info?.user.usedTrafficBytes ?? 0,
+        lifetimeUsedTrafficBytes: info?.user.lifetimeUsedTrafficBytes ?? 0,
+        trafficLimitBytes: info?.user.trafficLimitBytes ?? 0,
+        firstConnectedAt: info?.user.firstConnectedAt ?? null,
+        onlineAt: info?.user.onlineAt ?? null,
+        lastConnectedNodeUuid: info?.user.lastConnectedNodeUuid ?? null,
+        lastConnectedNodeName: info?.lastNodeName ?? null,
       };
     }),
 
@@ -75,55 +72,46 @@ export const userPanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/node-usage', tags, summary: 'Traffic of 30 days by node' },
     })
-    .input(AdminUserPath)
-    .output(UserNodeUsageResponse)
+    .input(fromWire(AdminUserPath))
+    .output(toWire(UserNodeUsageResponse))
     .query(async ({ ctx, input }) => {
-      const usage = await readNodeUsage(ctx.app, input.user_id);
-      const items = usage.nodes.map((node) => ({
-        node_uuid: node.uuid,
-        node_name: node.name,
-        country_code: node.countryCode,
-        total_bytes: node.totalBytes,
-        daily_bytes: node.dailyBytes,
-      }));
-      return { items, categories: usage.days, period_days: USAGE_DAYS };
+      const usage = await readNodeUsage(ctx.app, input.userId);
+      const items = usage.nodes.map(({ uuid, name, ...node }) => ({ ...node, nodeUuid: uuid, nodeName: name }));
+      return { items, categories: usage.days, periodDays: USAGE_DAYS };
     }),
 
   devices: adminProcedure('users:read')
     .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Devices of a user' } })
-    .input(AdminUserPath)
-    .output(UserDevicesResponse)
+    .input(fromWire(AdminUserPath))
+    .output(toWire(UserDevicesResponse))
     .query(async ({ ctx, input }) => {
-      const found = await listUserDevices(ctx.app, input.user_id);
+      const found = await listUserDevices(ctx.app, input.userId);
       const devices = found.devices.map((device) => ({
         hwid: device.hwid,
         platform: device.platform ?? '',
-        device_model: device.deviceModel ?? '',
-        created_at: device.createdAt?.toISOString() ?? null,
+        deviceModel: device.deviceModel ?? '',
+        createdAt: device.createdAt?.toISOString() ?? null,
       }));
-      return { devices, total: devices.length, device_limit: found.deviceLimit };
+      return { devices, total: devices.length, deviceLimit: found.deviceLimit };
     }),
 
   resetDevices: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Take all devices away' },
     })
-    .input(AdminUserPath)
-    .output(ResetDevicesResponse)
-    .mutation(async ({ ctx, input }) => {
-      const { deletedCount, ...answer } = await resetUserDevices(ctx.app, ctx.actor, input.user_id);
-      return { ...answer, deleted_count: deletedCount };
-    }),
+    .input(fromWire(AdminUserPath))
+    .output(toWire(ResetDevicesResponse))
+    .mutation(({ ctx, input }) => resetUserDevices(ctx.app, ctx.actor, input.userId)),
 
   deleteDevice: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices/{hwid}', tags, summary: 'Take one device away' },
     })
-    .input(DevicePath)
-    .output(DeleteDeviceResponse)
+    .input(fromWire(DevicePath))
+    .output(toWire(DeleteDeviceResponse))
     .mutation(async ({ ctx, input }) => {
-      const answer = await removeUserDevice(ctx.app, ctx.actor, input.user_id, input.hwid);
-      return { ...answer, deleted_hwid: answer.success ? input.hwid : null };
+      const answer = await removeUserDevice(ctx.app, ctx.actor, input.userId, input.hwid);
+      return { ...answer, deletedHwid: answer.success ? input.hwid : null };
     }),
 
   syncStatus: adminProcedure('users:sync')
@@ -135,29 +123,29 @@ export const userPanelRouter = router({
         summary: 'Where the service and the panel differ',
       },
     })
-    .input(AdminUserPath)
-    .output(PanelSyncStatusResponse)
+    .input(fromWire(AdminUserPath))
+    .output(toWire(PanelSyncStatusResponse))
     .query(async ({ ctx, input }) => {
-      const { user, lastSync, subscription, panel, differences } = await readSyncStatus(ctx.app, input.user_id);
+      const { user, lastSync, subscription, panel, differences } = await readSyncStatus(ctx.app, input.userId);
       return {
-        user_id: user.id,
-        messenger_id: user.messengerId,
-        vpnpanel_uuid: user.vpnpanelUuid,
-        last_sync: lastSync,
-        bot_subscription_status: subscription?.status ?? null,
-        bot_subscription_end_date: subscription?.endDate ?? null,
-        bot_traffic_limit_gb: subscription?.trafficLimitGb ?? 0,
-        bot_traffic_used_gb: subscription?.trafficUsedGb ?? 0,
-        bot_device_limit: subscription?.deviceLimit ?? 0,
-        bot_squads: subscription?.connectedSquads ?? [],
-        panel_found: panel !== null,
-        panel_status: panel?.status ?? null,
-        panel_expire_at: panel?.expireAt ?? null,
-        panel_traffic_limit_gb: panel ? gigabytes(panel.trafficLimitBytes) : 0,
-        panel_traffic_used_gb: panel ? gigabytes(panel.usedTrafficBytes) : 0,
-        panel_device_limit: panel?.deviceLimit ?? 0,
-        panel_squads: panel ? squadsOf(panel) : [],
-        has_differences: differences.length > 0,
+        userId: user.id,
+        messengerId: user.messengerId,
+        vpnpanelUuid: user.vpnpanelUuid,
+        lastSync,
+        botSubscriptionStatus: subscription?.status ?? null,
+        botSubscriptionEndDate: subscription?.endDate ?? null,
+        botTrafficLimitGb: subscription?.trafficLimitGb ?? 0,
+        botTrafficUsedGb: subscription?.trafficUsedGb ?? 0,
+        botDeviceLimit: subscription?.deviceLimit ?? 0,
+        botSquads: subscription?.connectedSquads ?? [],
+        panelFound: panel !== null,
+        panelStatus: panel?.status ?? null,
+        panelExpireAt: panel?.expireAt ?? null,
+        panelTrafficLimitGb: panel ? gigabytes(panel.trafficLimitBytes) : 0,
+        panelTrafficUsedGb: panel ? gigabytes(panel.usedTrafficBytes) : 0,
+        panelDeviceLimit: panel?.deviceLimit ?? 0,
+        panelSquads: panel ? squadsOf(panel) : [],
+        hasDifferences: differences.length > 0,
         differences,
       };
     }),
@@ -172,15 +160,15 @@ export const userPanelRouter = router({
       },
       wire: { bodyOptional: true },
     })
-    .input(SyncFromPanelInput)
-    .output(SyncFromPanelResponse)
+    .input(fromWire(SyncFromPanelInput))
+    .output(toWire(SyncFromPanelResponse))
     .mutation(async ({ ctx, input }) => {
-      const { panel, ...answer } = await syncFromPanel(ctx.app, ctx.actor, input.user_id, {
-        updatesSubscription: input.update_subscription,
-        updatesTraffic: input.update_traffic,
-        createsMissing: input.create_if_missing,
+      const { panel, ...answer } = await syncFromPanel(ctx.app, ctx.actor, input.userId, {
+        updatesSubscription: input.updateSubscription,
+        updatesTraffic: input.updateTraffic,
+        createsMissing: input.createIfMissing,
       });
-      return { ...answer, panel_user: panel && toPanelUser(panel) };
+      return { ...answer, panelUser: panel && toPanelUser(panel) };
     }),
 
   syncToPanel: adminProcedure('users:sync')
@@ -193,16 +181,15 @@ export const userPanelRouter = router({
       },
       wire: { bodyOptional: true },
     })
-    .input(SyncToPanelInput)
-    .output(SyncToPanelResponse)
-    .mutation(async ({ ctx, input }) => {
-      const { panelUuid, ...answer } = await syncToPanel(ctx.app, ctx.actor, input.user_id, {
-        createsMissing: input.create_if_missing,
-        status: input.update_status,
-        trafficLimit: input.update_traffic_limit,
-        expireDate: input.update_expire_date,
-        squads: input.update_squads,
-      });
-      return { ...answer, panel_uuid: panelUuid };
-    }),
+    .input(fromWire(SyncToPanelInput))
+    .output(toWire(SyncToPanelResponse))
+    .mutation(({ ctx, input }) =>
+      syncToPanel(ctx.app, ctx.actor, input.userId, {
+        createsMissing: input.createIfMissing,
+        status: input.updateStatus,
+        trafficLimit: input.updateTrafficLimit,
+        expireDate: input.updateExpireDate,
+        squads: input.updateSquads,
+      }),
+    ),
 });

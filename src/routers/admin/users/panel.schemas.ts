@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Moment } from '../../shared.schemas.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
-/** What the panel knows, of the contract group `Cabinet Admin Users` (spec 01 sections 11.1 and 11.3). */
+/** Users at the panel, of the contract group `Cabinet Admin Users` (spec 01 sections 11.1 and 11.3). */
 
 export const UserPanelInfoResponse = z
   .object({

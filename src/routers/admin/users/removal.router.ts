@@ -1,9 +1,10 @@
-import { changeUserStatus } from '../../../domain/users/changes/change-status.ts';
+import { changeUserStatus } from '../../../domain/users/account/change-status.ts';
 import { deleteUserRow } from '../../../domain/users/removal/delete-user.ts';
 import { disableUser } from '../../../domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../domain/users/removal/reset-subscription.ts';
 import { adminProcedure, router } from '../../trpc.ts';
+import { fromWire, toWire } from '../../wire.ts';
 import {
   DeleteUserInput,
   DeleteUserResponse,
@@ -30,12 +31,12 @@ export const userRemovalRouter = router({
       },
       wire: { body: ['soft_delete', 'reason'], bodyOptional: true },
     })
-    .input(DeleteUserInput)
-    .output(DeleteUserResponse)
-    .mutation(async ({ ctx, input: { user_id, soft_delete, reason = null } }) => {
-      if (soft_delete) await changeUserStatus(ctx.app, ctx.actor, user_id, 'deleted', reason);
-      else await deleteUserRow(ctx.app, ctx.actor, user_id, reason);
-      return { success: true, message: soft_delete ? 'User marked as deleted' : 'User deleted permanently' };
+    .input(fromWire(DeleteUserInput))
+    .output(toWire(DeleteUserResponse))
+    .mutation(async ({ ctx, input: { userId, softDelete, reason = null } }) => {
+      if (softDelete) await changeUserStatus(ctx.app, ctx.actor, userId, 'deleted', reason);
+      else await deleteUserRow(ctx.app, ctx.actor, userId, reason);
+      return { success: true, message: softDelete ? 'User marked as deleted' : 'User deleted permanently' };
     }),
 
   deleteFully: adminProcedure('users:delete')
@@ -48,16 +49,16 @@ export const userRemovalRouter = router({
       },
       wire: { body: ['delete_from_panel', 'reason'], bodyOptional: true },
     })
-    .input(FullDeleteUserInput)
-    .output(FullDeleteUserResponse)
-    .mutation(async ({ ctx, input: { user_id, delete_from_panel: deletesFromPanel, reason = null } }) => {
-      const { isErased, panel } = await eraseUser(ctx.app, ctx.actor, user_id, { deletesFromPanel, reason });
+    .input(fromWire(FullDeleteUserInput))
+    .output(toWire(FullDeleteUserResponse))
+    .mutation(async ({ ctx, input: { userId, deleteFromPanel: deletesFromPanel, reason = null } }) => {
+      const { isErased, panel } = await eraseUser(ctx.app, ctx.actor, userId, { deletesFromPanel, reason });
       return {
         success: isErased,
         message: isErased ? 'User fully deleted' : 'Failed to delete user',
-        deleted_from_bot: isErased,
-        deleted_from_panel: panel.isDone,
-        panel_error: panel.error,
+        deletedFromBot: isErased,
+        deletedFromPanel: panel.isDone,
+        panelError: panel.error,
       };
     }),
 
@@ -71,15 +72,15 @@ export const userRemovalRouter = router({
       },
       wire: { bodyOptional: true },
     })
-    .input(ResetTrialInput)
-    .output(ResetTrialResponse)
-    .mutation(async ({ ctx, input: { user_id, reason = null } }) => {
-      const { isDeleted } = await resetTrial(ctx.app, ctx.actor, user_id, reason);
+    .input(fromWire(ResetTrialInput))
+    .output(toWire(ResetTrialResponse))
+    .mutation(async ({ ctx, input: { userId, reason = null } }) => {
+      const { isDeleted } = await resetTrial(ctx.app, ctx.actor, userId, reason);
       return {
         success: true,
         message: 'Trial reset successfully',
-        subscription_deleted: isDeleted,
-        has_used_trial_reset: true,
+        subscriptionDeleted: isDeleted,
+        hasUsedTrialReset: true,
       };
     }),
 
@@ -93,16 +94,16 @@ export const userRemovalRouter = router({
       },
       wire: { bodyOptional: true },
     })
-    .input(ResetSubscriptionInput)
-    .output(ResetSubscriptionResponse)
-    .mutation(async ({ ctx, input: { user_id, deactivate_in_panel: disablesInPanel, reason = null } }) => {
-      const { isDeleted, panel } = await resetSubscription(ctx.app, ctx.actor, user_id, { disablesInPanel, reason });
+    .input(fromWire(ResetSubscriptionInput))
+    .output(toWire(ResetSubscriptionResponse))
+    .mutation(async ({ ctx, input: { userId, deactivateInPanel: disablesInPanel, reason = null } }) => {
+      const { isDeleted, panel } = await resetSubscription(ctx.app, ctx.actor, userId, { disablesInPanel, reason });
       return {
         success: true,
         message: isDeleted ? 'Subscription reset successfully' : 'User has no subscription to reset',
-        subscription_deleted: isDeleted,
-        panel_deactivated: panel.isDone,
-        panel_error: panel.error,
+        subscriptionDeleted: isDeleted,
+        panelDeactivated: panel.isDone,
+        panelError: panel.error,
       };
     }),
 
@@ -116,17 +117,17 @@ export const userRemovalRouter = router({
       },
       wire: { bodyOptional: true },
     })
-    .input(DisableUserInput)
-    .output(DisableUserResponse)
-    .mutation(async ({ ctx, input: { user_id, reason = null } }) => {
-      const { isSubscriptionDisabled, panel } = await disableUser(ctx.app, ctx.actor, user_id, reason);
+    .input(fromWire(DisableUserInput))
+    .output(toWire(DisableUserResponse))
+    .mutation(async ({ ctx, input: { userId, reason = null } }) => {
+      const { isSubscriptionDisabled, panel } = await disableUser(ctx.app, ctx.actor, userId, reason);
       return {
         success: true,
         message: 'User disabled successfully',
-        subscription_deactivated: isSubscriptionDisabled,
-        panel_deactivated: panel.isDone,
-        user_blocked: true,
-        panel_error: panel.error,
+        subscriptionDeactivated: isSubscriptionDisabled,
+        panelDeactivated: panel.isDone,
+        userBlocked: true,
+        panelError: panel.error,
       };
     }),
 });

@@ -7,9 +7,9 @@ import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { listOwnTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
-import { adjustBalance } from '../../../../src/domain/users/adjust-balance.ts';
+import { adjustBalance } from '../../../../src/domain/users/account/change-balance.ts';
+import { rowOf } from '../../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
-import { rowOf } from '../../subscriptions/sale-samples.ts';
 import { aVerifiedAccount } from '../accounts.ts';
 
 let app: App;
@@ -49,7 +49,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
     expect(await facts(id)).toMatchObject({ balance: 500 });
   });
 
-  test('one row a movement: taking is a withdrawal that tells of no payment, a hidden one is in no list', async () => {
+  test('one row per movement: a deduction is a withdrawal without a payment event, an internal one is in no list', async () => {
     const { id } = await aVerifiedAccount(app);
     await adjust(id, 1_000);
     await adjust(id, -300);

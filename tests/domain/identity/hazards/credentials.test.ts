@@ -16,13 +16,13 @@ import { resendVerification, verifyEmail } from '../../../../src/domain/identity
 import { findUserById } from '../../../../src/domain/identity/find-user.ts';
 import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
-import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
-import { updateUser } from '../../../../src/domain/users/update-user.ts';
+import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
+import { updateUser } from '../../../../src/domain/users/account/update-user.ts';
 import { unique } from '../../../support/builders.ts';
+import { rowOf } from '../../../support/sale-samples.ts';
 import { testApp } from '../../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../../support/test-sandbox.ts';
 import { merge, setUser } from '../../merge/merge-samples.ts';
-import { rowOf } from '../../subscriptions/sale-samples.ts';
 import {
   actorOf,
   aMessengerAccount,
@@ -128,9 +128,9 @@ describe('spec 01 H1: an address is proved by what was sent there, nothing else'
   });
 });
 
-describe('spec 01 H2: nobody gets credentials to an account that exists', () => {
+describe('spec 01 H2: no credentials for an existing account', () => {
   // Guest purchases are not served yet; this is the part of the way that they will take.
-  test('registering its address neither changes a password-less account nor lets anybody in', async () => {
+  test('registering its address neither changes an account without a password nor opens a session', async () => {
     const { id, email } = await aVerifiedAccount(app);
     await app.db.sql("UPDATE users SET password_hash = NULL, auth_type = 'google', google_id = $2 WHERE id = $1 RETURNING id", [
       id,
@@ -209,7 +209,7 @@ describe('spec 01 H8: sessions end with what they rested on', () => {
 });
 
 describe('spec 01 H11: no secret lies in the database', () => {
-  test('links, codes, sessions and passwords are hashes there, and each is spent once', async () => {
+  test('links, codes, sessions and passwords are stored as hashes, and each is used once', async () => {
     const fresh = await anUnverifiedAccount(app);
     const verification = await mailedSecret(app, fresh.email);
     const known = await aVerifiedAccount(app);
@@ -250,7 +250,7 @@ describe('spec 01 H13: one address is one account, however it is written', () =>
     expect((await signInWithPassword(app, { email: ` ${variant} `, password: PASSWORD })).user.email).toBe(email);
   });
 
-  test('the database holds no other spelling, and no address twice', async () => {
+  test('the database has addresses in lower case only, and each once', async () => {
     const [one, two] = [await aMessengerAccount(app), await aVerifiedAccount(app)];
     const set = (email: string) => app.db.sql('UPDATE users SET email = $2 WHERE id = $1 RETURNING id', [one.id, email]);
     await expect(set('Someone@Example.com')).rejects.toThrow(/users_email_lower_case/);

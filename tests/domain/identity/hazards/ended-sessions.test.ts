@@ -14,7 +14,7 @@ import { openSession } from '../../../../src/domain/identity/sessions/open-sessi
 import { closeAllSessions, refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
 import { mergeAccounts } from '../../../../src/domain/merge/merge-accounts.ts';
 import { previewMerge } from '../../../../src/domain/merge/preview-merge.ts';
-import { changeUserStatus } from '../../../../src/domain/users/changes/change-status.ts';
+import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../../fakes/oauth-issuer.ts';
 import { unique } from '../../../support/builders.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
@@ -88,7 +88,7 @@ describe('spec 01 H8: after a new password', () => {
     await expect(enter(next.accessToken)).resolves.toMatchObject({ userId: account.id });
   });
 
-  test('a way of linking that was begun before gives nobody a way in', async () => {
+  test('a linking that was begun before is refused', async () => {
     const account = await aVerifiedAccount(app);
     const { authorizeUrl } = await startLinking(app, account.actor, 'google');
     const callback = await issuer.approve(authorizeUrl, someone());

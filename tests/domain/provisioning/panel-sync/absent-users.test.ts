@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addDays, MINUTE_MS, SECOND_MS } from '../../../../src/core/clock.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
-import { topUp } from '../../subscriptions/sale-samples.ts';
+import { topUp } from '../../../support/sale-samples.ts';
 import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { aServer, everything, inStep, push, run, startEmpty, usersOf } from './setup.ts';
 
@@ -10,13 +10,13 @@ async function uuidOf(t: ProvisioningTest, id: number): Promise<string> {
   return (await readRow(t.app, id)).vpnpanelUuid!;
 }
 
-describe('accounts whose panel user is gone', () => {
+describe('accounts whose panel user is absent', () => {
   it('lose what came from the panel: a paid one keeps its end, a never-paid trial ends', async () => {
     const t = await startEmpty();
     const server = await aServer(t.app, NETHERLANDS);
-    const held = await inStep(t, 24);
+    const linked = await inStep(t, 24);
     const [trial] = await inStep(t, 1, { isTrial: true });
-    const paid = held[0]!;
+    const paid = linked[0]!;
     for (const { id } of [paid, trial!]) {
       await t.app.db.sql('INSERT INTO subscription_servers (subscription_id, server_squad_id) VALUES ($1::int, $2::int)', [
         id,
@@ -29,20 +29,20 @@ describe('accounts whose panel user is gone', () => {
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ deleted: 2, errors: 0 });
     const blank = {
       status: 'disabled',
-      disabled_reason: 'sync',
-      connected_squads: [],
-      autopay_enabled: false,
-      vpnpanel_short_uuid: null,
-      subscription_url: null,
-      vpnpanel_uuid: null,
+      disabledReason: 'sync',
+      connectedSquads: [],
+      autopayEnabled: false,
+      vpnpanelShortUuid: null,
+      subscriptionUrl: null,
+      vpnpanelUuid: null,
     };
-    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, endDate: end, traffic_limit_gb: 100, device_limit: 2 });
+    expect(await readRow(t.app, paid.id)).toMatchObject({ ...blank, endDate: end, trafficLimitGb: 100, deviceLimit: 2 });
     expect(await readRow(t.app, trial!.id)).toMatchObject({
       ...blank,
       endDate: t.clock.now(),
-      traffic_limit_gb: 0,
-      device_limit: 1,
-      is_trial: true,
+      trafficLimitGb: 0,
+      deviceLimit: 1,
+      isTrial: true,
     });
     expect(await usersOf(t.app, NETHERLANDS)).toEqual([users! - 2]);
     expect(await t.app.db.sql('SELECT 1 AS link FROM subscription_servers')).toEqual([]);
@@ -51,7 +51,7 @@ describe('accounts whose panel user is gone', () => {
     expect(await everything(t.app)).toEqual(before);
   });
 
-  it('one that the panel refuses to be asked about is left alone, and keeps nobody else from being looked at', async () => {
+  it('one whose look-up the panel refuses stays unchanged, and the others are checked', async () => {
     const t = await startEmpty();
     const [odd, gone] = await inStep(t, 24);
     for (const { id } of [odd!, gone!]) await t.adapter.deleteUser(await uuidOf(t, id));
@@ -71,10 +71,10 @@ describe('accounts whose panel user is gone', () => {
     expect(await readRow(t.app, odd!.id)).toMatchObject({ status: 'active', vpnpanelUuid: expect.any(String) });
   });
 
-  it('a clean-up takes only those whose status is not disabled or limited, and counts the others it looked at', async () => {
+  it('a clean-up changes only those whose status is not disabled or limited, and counts all that it checked', async () => {
     const t = await startEmpty();
-    const held = await inStep(t, 21);
-    const [gone, off] = held;
+    const linked = await inStep(t, 21);
+    const [gone, off] = linked;
     await t.adapter.deleteUser(await uuidOf(t, gone!.id));
     await t.adapter.deleteUser(await uuidOf(t, off!.id));
     await t.app.db.sql("UPDATE subscriptions SET status = 'disabled' WHERE id = $1::int", [off!.id]);
@@ -84,12 +84,12 @@ describe('accounts whose panel user is gone', () => {
     expect((await readRow(t.app, off!.id)).vpnpanelUuid).not.toBeNull();
   });
 
-  it('statuses only switches them off', async () => {
+  it('the synchronisation of statuses only disables them', async () => {
     const t = await startEmpty();
-    const held = await inStep(t, 10);
-    await t.adapter.deleteUser(await uuidOf(t, held[0]!.id));
+    const linked = await inStep(t, 10);
+    await t.adapter.deleteUser(await uuidOf(t, linked[0]!.id));
     expect((await run(t.app, 'statuses')).counts).toMatchObject({ deleted: 1, checked: 9 });
-    expect(await readRow(t.app, held[0]!.id)).toMatchObject({ status: 'disabled', connectedSquads: [NETHERLANDS] });
+    expect(await readRow(t.app, linked[0]!.id)).toMatchObject({ status: 'disabled', connectedSquads: [NETHERLANDS] });
   });
 });
 
@@ -111,7 +111,7 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
       expect(await everything(t.app)).toEqual(before);
     });
 
-    it('a list that does not hold as many users as the panel counts disables nobody', async () => {
+    it('a list with fewer users than the total of the panel disables nobody', async () => {
       const t = await startEmpty();
       await inStep(t, 30);
       const before = await everything(t.app);
@@ -128,17 +128,17 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
 
     it('more than a tenth missing disables nobody', async () => {
       const t = await startEmpty();
-      const held = await inStep(t, 20);
-      for (const { id } of held.slice(0, 3)) await t.adapter.deleteUser(await uuidOf(t, id));
+      const linked = await inStep(t, 20);
+      for (const { id } of linked.slice(0, 3)) await t.adapter.deleteUser(await uuidOf(t, id));
       const before = await everything(t.app);
       expect(await run(t.app, kind, mode)).toMatchObject({ refusal: 'too_many_absent', counts: { deleted: 0, errors: 1 } });
       expect(await everything(t.app)).toEqual(before);
     });
 
-    it('a user whom the whole list lacks, but the panel has, is not disabled', async () => {
+    it('a user who is missing in the complete list, but exists at the panel, is not disabled', async () => {
       const t = await startEmpty();
-      const held = await inStep(t, 12);
-      const hidden = await uuidOf(t, held[0]!.id);
+      const linked = await inStep(t, 12);
+      const hidden = await uuidOf(t, linked[0]!.id);
       const before = await everything(t.app);
       const app = withPort(t.app, {
         ...t.adapter,
@@ -151,7 +151,7 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
       expect(await everything(t.app)).toEqual(before);
     });
 
-    it('a page that fails concludes nothing', async () => {
+    it('a page that fails changes nothing', async () => {
       const t = await startEmpty();
       await inStep(t, 12);
       const before = await everything(t.app);
@@ -163,10 +163,10 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
       expect(await everything(t.app)).toEqual(before);
     });
 
-    it('a subscription of today, one that waits for its push, and one that the panel reported on are left alone', async () => {
+    it('a new subscription, one whose push is due, and one with a recent webhook stay unchanged', async () => {
       const t = await startEmpty();
-      const held = await inStep(t, 40);
-      const [waiting, reported] = held;
+      const linked = await inStep(t, 40);
+      const [waiting, reported] = linked;
       for (const { id } of [waiting!, reported!]) await t.adapter.deleteUser(await uuidOf(t, id));
       await requestProvisioning(t.app, waiting!.id);
       await t.app.db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int', [
@@ -192,21 +192,21 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
       expect((await run(t.app, kind, mode)).counts.deleted).toBe(2);
     });
 
-    it('money is never touched, and e-mail-only accounts are no orphans', async () => {
+    it('balances never change, and accounts with an e-mail only are not absent', async () => {
       const t = await startEmpty();
-      const held = await inStep(t, 10);
+      const linked = await inStep(t, 10);
       const [mail] = await t.app.db.sql<{ id: number }>(
         `INSERT INTO users (auth_type, email, email_verified, referral_code, promo_group_id)
        VALUES ('email', $1, true, $1, (SELECT id FROM promo_groups WHERE is_default)) RETURNING id`,
-        [`only${held[0]!.id}@x.io`],
+        [`only${linked[0]!.id}@x.io`],
       );
       await t.app.db.sql(
         "INSERT INTO subscriptions (user_id, status, end_date, created_at) VALUES ($1::int, 'active', $2::timestamptz, $3::timestamptz)",
         [mail!.id, addDays(t.clock.now(), 9), t.clock.now()],
       );
-      await topUp(t.app, held[0]!.user.id, 5000);
+      await topUp(t.app, linked[0]!.user.id, 5000);
       t.clock.advance(SECOND_MS);
-      await t.adapter.deleteUser(await uuidOf(t, held[0]!.id));
+      await t.adapter.deleteUser(await uuidOf(t, linked[0]!.id));
       const money = () =>
         t.app.db.sql(
           'SELECT (SELECT count(*)::int FROM transactions) AS rows, (SELECT sum(balance_kopeks)::int FROM users) AS balance',

@@ -18,7 +18,7 @@ async function aPanelUser(t: ProvisioningTest, fields: Partial<Parameters<Provis
 }
 
 describe('from the panel', () => {
-  it('creates accounts that only the panel knows, with names and subscription, and tells of each', async () => {
+  it('creates accounts of users that only the panel has, with names, subscription and event', async () => {
     const t = await startEmpty();
     await aServer(t.app, GERMANY);
     const messengerId = 7_100_000_000 + unique();
@@ -57,16 +57,17 @@ describe('from the panel', () => {
     expect(await t.app.db.sql('SELECT 1 AS left_over FROM panel_sync_users')).toEqual([]);
   });
 
-  it('keeps to its mode', async () => {
+  it('processes only the users of its mode', async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
+    const [linked] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, linked!.id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid, trafficLimitBytes: 7 * GB });
     const messengerId = 7_200_000_000 + unique();
     await aPanelUser(t, { messengerId });
     const limit = async () =>
-      (await t.app.db.sql<{ gb: number }>('SELECT traffic_limit_gb AS gb FROM subscriptions WHERE id = $1::int', [held!.id]))[0]!
-        .gb;
+      (
+        await t.app.db.sql<{ gb: number }>('SELECT traffic_limit_gb AS gb FROM subscriptions WHERE id = $1::int', [linked!.id])
+      )[0]!.gb;
     expect((await run(t.app, 'from_panel', 'update_only')).counts).toMatchObject({ created: 0, updated: 1 });
     expect(await limit()).toBe(7);
     await t.adapter.updateUser({ uuid, trafficLimitBytes: 9 * GB });
@@ -76,15 +77,15 @@ describe('from the panel', () => {
 
   it('a limit below one GB stays a limit, here and at the panel', async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
+    const [linked] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, linked!.id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid, trafficLimitBytes: GB / 2 });
     const messengerId = 7_250_000_000 + unique();
     await aPanelUser(t, { messengerId, trafficLimitBytes: 1 });
     await run(t.app, 'from_panel', 'all');
     const limits = await t.app.db.sql('SELECT traffic_limit_gb AS gb FROM subscriptions');
     expect(limits).toEqual([{ gb: 1 }, { gb: 1 }]);
-    await push(t.app, held!.id);
+    await push(t.app, linked!.id);
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ trafficLimitBytes: GB });
   });
 
@@ -99,7 +100,7 @@ describe('from the panel', () => {
     expect(await everything(t.app)).toEqual(before);
   });
 
-  it('takes of several panel users of one person the one that ends last, then the active one', async () => {
+  it('of several panel users of one person applies the one that ends last, then the active one', async () => {
     const t = await startEmpty();
     const messengerId = 7_400_000_000 + unique();
     await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 5) });
@@ -111,7 +112,7 @@ describe('from the panel', () => {
   });
 
   describe('two panel users of one account, one of them known by e-mail alone', () => {
-    const heldBy = async (t: ProvisioningTest, userId: number) => {
+    const valuesOfAccount = async (t: ProvisioningTest, userId: number) => {
       const [row] = await t.app.db.sql(
         `SELECT u.vpnpanel_uuid AS uuid, s.vpnpanel_short_uuid AS "shortUuid", s.subscription_url AS "subscriptionUrl",
            s.end_date AS "expireAt" FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
@@ -123,7 +124,7 @@ describe('from the panel', () => {
       ...{ uuid, shortUuid, subscriptionUrl, expireAt },
     });
 
-    it('of one batch the one with the messenger id is taken, with all that belongs to it', async () => {
+    it('of one batch the one with the messenger id is applied, with all its values', async () => {
       const t = await startEmpty();
       const wanted = new Map<number, unknown>();
       // The list is in the order of random uuids: of so many, both orders occur.
@@ -135,26 +136,26 @@ describe('from the panel', () => {
         wanted.set(user.id, facts(await aPanelUser(t, { messengerId, expireAt: addDays(t.clock.now(), 99) })));
       }
       expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 12, created: 0, errors: 0 });
-      for (const [userId, there] of wanted) expect(await heldBy(t, userId)).toEqual(there);
+      for (const [userId, there] of wanted) expect(await valuesOfAccount(t, userId)).toEqual(there);
       expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, created: 0 });
-      for (const [userId, there] of wanted) expect(await heldBy(t, userId)).toEqual(there);
+      for (const [userId, there] of wanted) expect(await valuesOfAccount(t, userId)).toEqual(there);
     });
 
-    it('one that the account holds already stays its own while the panel has it', async () => {
+    it('the one that is linked already stays linked while the panel has it', async () => {
       const t = await startEmpty();
       const email = `first${unique()}@example.com`;
       const user = await aUser(t.app, { email });
-      const held = await aPanelUser(t, { email, expireAt: addDays(t.clock.now(), 90) });
+      const linked = await aPanelUser(t, { email, expireAt: addDays(t.clock.now(), 90) });
       await run(t.app, 'from_panel', 'all');
       const other = await aPanelUser(t, { messengerId: user.messengerId!, expireAt: addDays(t.clock.now(), 3) });
       t.clock.advance(SECOND_MS);
       for (const mode of ['all', 'update_only'] as const) {
         expect((await run(t.app, 'from_panel', mode)).counts).toMatchObject({ updated: 0, created: 0 });
-        expect(await heldBy(t, user.id)).toEqual(facts(held));
+        expect(await valuesOfAccount(t, user.id)).toEqual(facts(linked));
       }
-      await t.adapter.deleteUser(held.uuid);
+      await t.adapter.deleteUser(linked.uuid);
       expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 1, created: 0 });
-      expect(await heldBy(t, user.id)).toEqual(facts(other));
+      expect(await valuesOfAccount(t, user.id)).toEqual(facts(other));
     });
   });
 
@@ -174,19 +175,19 @@ describe('from the panel', () => {
     expect(linked).toEqual({ vpnpanelUuid: made.uuid });
   });
 
-  it("a panel user that names somebody else's messenger id moves there, and the one who held it gets a push of his own", async () => {
+  it("a panel user with another account's messenger id is linked to that account, and the former account gets a push", async () => {
     const t = await startEmpty();
-    const [holder] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, holder!.id)).vpnpanelUuid!;
+    const [former] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, former!.id)).vpnpanelUuid!;
     const other = await aUser(t.app);
     await t.adapter.updateUser({ uuid, messengerId: other.messengerId });
     await run(t.app, 'from_panel', 'update_only');
     const [row] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [other.id]);
     expect(row).toEqual({ vpnpanelUuid: uuid });
-    expect(await readRow(t.app, holder!.id)).toMatchObject({ vpnpanelUuid: null, provisionState: 'pending' });
+    expect(await readRow(t.app, former!.id)).toMatchObject({ vpnpanelUuid: null, provisionState: 'pending' });
   });
 
-  it('one account that cannot be saved costs itself only', async () => {
+  it('an account that cannot be saved does not affect the others', async () => {
     const t = await startEmpty();
     const ids = [unique(), unique(), unique()].map((number) => 7_500_000_000 + number);
     for (const messengerId of ids) await aPanelUser(t, { messengerId });
@@ -197,7 +198,7 @@ describe('from the panel', () => {
     expect(result).toMatchObject({ status: 'completed', counts: { created: 2, errors: 1 } });
   });
 
-  it('a panel that never answers is told by errors, and nothing is lost', async () => {
+  it('a panel that never answers is counted in errors, and nothing changes', async () => {
     const t = await startEmpty();
     await inStep(t, 2);
     const before = await everything(t.app);
@@ -209,35 +210,35 @@ describe('from the panel', () => {
 });
 
 describe('spec 06 section 17, hazard 7: stale overwrite', () => {
-  it('a renewal that the panel has not taken yet is not undone by its older end', async () => {
+  it("a renewal that is not pushed yet is not overwritten by the panel's older end", async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const renewed = addDays(t.clock.now(), 300);
-    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [held!.id, renewed]);
-    await requestProvisioning(t.app, held!.id);
+    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [linked!.id, renewed]);
+    await requestProvisioning(t.app, linked!.id);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, deleted: 0 });
-    expect((await readRow(t.app, held!.id)).endDate).toEqual(renewed);
+    expect((await readRow(t.app, linked!.id)).endDate).toEqual(renewed);
   });
 
-  it('a renewal pushed after the page was read is not undone by what the page said', async () => {
+  it('a renewal pushed after the page was read is not overwritten by the page', async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const renewed = addDays(t.clock.now(), 300);
     const app = withPort(t.app, {
       ...t.adapter,
       listUsers: async (page) => {
         const list = await t.adapter.listUsers(page);
         t.clock.advance(SECOND_MS);
-        await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [held!.id, renewed]);
-        await push(t.app, held!.id);
+        await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [linked!.id, renewed]);
+        await push(t.app, linked!.id);
         return list;
       },
     });
     expect((await run(app, 'from_panel', 'all')).counts.updated).toBe(0);
-    expect((await readRow(t.app, held!.id)).endDate).toEqual(renewed);
+    expect((await readRow(t.app, linked!.id)).endDate).toEqual(renewed);
   });
 
-  it('what the panel itself changed in a settled row is taken over, in both directions', async () => {
+  it('a change of the panel is written into a row without a due push, in both directions', async () => {
     const t = await startEmpty();
     const [longer, shorter] = await inStep(t, 2);
     const ends = new Map<number, Date>();
@@ -253,13 +254,13 @@ describe('spec 06 section 17, hazard 7: stale overwrite', () => {
     for (const [id, end] of ends) expect((await readRow(t.app, id)).endDate).toEqual(end);
   });
 
-  it('guard W: a row that the panel reported on less than a minute ago is left alone', async () => {
+  it('guard W: a row with a webhook less than a minute ago stays unchanged', async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1);
-    const uuid = (await readRow(t.app, held!.id)).vpnpanelUuid!;
+    const [linked] = await inStep(t, 1);
+    const uuid = (await readRow(t.app, linked!.id)).vpnpanelUuid!;
     await t.adapter.updateUser({ uuid, trafficLimitBytes: GB });
     await t.app.db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int', [
-      held!.id,
+      linked!.id,
       t.clock.now(),
     ]);
     t.clock.advance(30 * SECOND_MS);
@@ -268,15 +269,15 @@ describe('spec 06 section 17, hazard 7: stale overwrite', () => {
     expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(1);
   });
 
-  it('a row that is over stays expired although our own push switched its panel user off', async () => {
+  it('an expired row stays expired although the push disabled its panel user', async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1, { days: 1 });
+    const [linked] = await inStep(t, 1, { days: 1 });
     t.clock.advance(2 * DAY_MS);
-    await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = $1::int", [held!.id]);
-    await push(t.app, held!.id);
+    await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = $1::int", [linked!.id]);
+    await push(t.app, linked!.id);
     t.clock.advance(SECOND_MS);
     expect((await run(t.app, 'from_panel', 'all')).counts.updated).toBe(0);
-    expect((await readRow(t.app, held!.id)).status).toBe('expired');
+    expect((await readRow(t.app, linked!.id)).status).toBe('expired');
   });
 
   it('the status follows the panel', async () => {

@@ -13,7 +13,7 @@ import { actor, aServer, everything, inStep, run, startEmpty } from './setup.ts'
 const editor = { kind: 'system' } as const;
 
 describe('to the panel', () => {
-  it('sends what differs, creates what is missing, switches off what is over, and sends nothing the second time', async () => {
+  it('sends what differs, creates what is missing, disables what is over, and sends nothing the second time', async () => {
     const t = await startEmpty();
     const [same, other, lost, over] = await inStep(t, 4);
     const fresh = await aSubscription(t.app, { days: 7 });
@@ -57,13 +57,13 @@ describe('to the panel', () => {
     const [row] = await t.app.db.sql<{ id: number }>(
       "INSERT INTO tariffs (name, traffic_reset_mode, traffic_limit_gb, device_limit) VALUES ('Weekly', 'WEEK', 100, 2) RETURNING id",
     );
-    const held = await aSubscription(t.app, { tariffId: row!.id });
+    const linked = await aSubscription(t.app, { tariffId: row!.id });
     await run(t.app, 'to_panel');
-    const uuid = (await readRow(t.app, held.id)).vpnpanelUuid!;
+    const uuid = (await readRow(t.app, linked.id)).vpnpanelUuid!;
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ trafficResetStrategy: 'WEEK' });
   });
 
-  it('what could not be sent is handed to the queue', async () => {
+  it('what could not be sent is queued', async () => {
     const t = await startEmpty();
     const [bad, good] = [await aSubscription(t.app), await aSubscription(t.app)];
     const app = withPort(t.app, {
@@ -88,7 +88,7 @@ describe('to the panel', () => {
 });
 
 describe('validate', () => {
-  it('expires what ended more than five minutes ago, fills lost links, mends limits; guard W and running dailies are left', async () => {
+  it('expires what ended more than five minutes ago, stores missing links, repairs limits; not with guard W or a running daily tariff', async () => {
     const t = await startEmpty();
     const [linkless, over, justOver, reported] = await inStep(t, 4);
     const [daily] = await t.app.db.sql<{ id: number }>(
@@ -123,19 +123,19 @@ describe('validate', () => {
     });
     expect(await readRow(t.app, over!.id)).toMatchObject({ status: 'expired', provisionState: 'pending' });
     for (const { id } of [justOver!, reported!, carriedOn]) expect((await readRow(t.app, id)).status).toBe('active');
-    expect(await readRow(t.app, deviceless.id)).toMatchObject({ device_limit: 1 });
+    expect(await readRow(t.app, deviceless.id)).toMatchObject({ deviceLimit: 1 });
     expect(await readRow(t.app, listless.id)).toMatchObject({ connectedSquads: [] });
-    const told = await t.app.db.sql(
-      "SELECT 1 AS told FROM domain_events WHERE type = 'subscription.expired' AND user_id = $1::int",
+    const events = await t.app.db.sql(
+      "SELECT 1 AS found FROM domain_events WHERE type = 'subscription.expired' AND user_id = $1::int",
       [over!.user.id],
     );
-    expect(told).toHaveLength(1);
+    expect(events).toHaveLength(1);
     expect((await run(t.app, 'validate')).counts).toMatchObject({ checked: 7, issuesFound: 0, fixed: 0 });
   });
 });
 
 describe('recommendations', () => {
-  it('follow what stands out', async () => {
+  it('follow the counted problems', async () => {
     const t = await startEmpty();
     expect(await recommendSync(t.app)).toMatchObject({ shouldSync: false, syncType: 'none', priority: 'low' });
     for (let n = 0; n < 6; n++) await aSubscription(t.app, { days: -1 });
@@ -156,8 +156,8 @@ describe('spec 06 section 17, hazard 5: servers on an empty or partial list', ()
     expect(await everything(t.app)).toEqual(before);
     const first = await startServerSync(t.app, actor);
     expect(first.servers).toEqual({ created: 0, updated: 1, removed: 0, total: 3 });
-    const [kept] = await t.app.db.sql("SELECT is_available FROM server_squads WHERE squad_uuid LIKE '%aa'");
-    expect(kept).toEqual({ isAvailable: false });
+    const [remaining] = await t.app.db.sql("SELECT is_available FROM server_squads WHERE squad_uuid LIKE '%aa'");
+    expect(remaining).toEqual({ isAvailable: false });
   });
 });
 
@@ -170,7 +170,7 @@ describe('automatic synchronisation', () => {
     return { ...t, stop: () => resetSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED') };
   }
 
-  it('runs once at each of its times, whoever looks', async () => {
+  it('runs once at each of its times, on whichever instance', async () => {
     const t = await startAt('02:59');
     await watchRuns(t.app);
     expect((await readAutoSync(t.app)).latest).toBeNull();
@@ -191,7 +191,7 @@ describe('automatic synchronisation', () => {
     await t.stop();
   });
 
-  it('runs at once when it was just switched on, by whichever door, and once', async () => {
+  it('runs once right after it was switched on, in whichever area', async () => {
     const t = await startEmpty({ environment: { VPNPANEL_AUTO_SYNC_TIMES: '03:00' } });
     t.clock.set(addMs(startOfDay(t.clock.now()), 12 * HOUR_MS));
     await putSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED', 'yes');
@@ -208,7 +208,7 @@ describe('automatic synchronisation', () => {
     expect((await readAutoSync(t.app)).latest!.id).toBe(started.id);
   });
 
-  it('a time that was missed by long, and one while it is off, are left out', async () => {
+  it('a time that was missed by more than the limit, and one while it is off, are skipped', async () => {
     const t = await startAt('03:20');
     await watchRuns(t.app);
     expect((await readAutoSync(t.app)).latest).toBeNull();
@@ -219,7 +219,7 @@ describe('automatic synchronisation', () => {
     await t.stop();
   });
 
-  it('does users and servers, and answers null while another is under way', async () => {
+  it('synchronises users and servers, and answers null while another is under way', async () => {
     const t = await startEmpty();
     await inStep(t, 1);
     expect(await runAutoSyncNow(t.app, actor)).toMatchObject({
@@ -234,13 +234,13 @@ describe('automatic synchronisation', () => {
   });
 });
 
-describe('a wish that waits', () => {
-  it('is not overtaken by a clean-up of statuses', async () => {
+describe('a push that is due', () => {
+  it('is not overwritten by a synchronisation of statuses', async () => {
     const t = await startEmpty();
-    const [held] = await inStep(t, 1);
-    await t.adapter.disableUser((await readRow(t.app, held!.id)).vpnpanelUuid!);
-    await requestProvisioning(t.app, held!.id);
+    const [linked] = await inStep(t, 1);
+    await t.adapter.disableUser((await readRow(t.app, linked!.id)).vpnpanelUuid!);
+    await requestProvisioning(t.app, linked!.id);
     expect((await run(t.app, 'statuses')).counts).toMatchObject({ updated: 0, deleted: 0 });
-    expect((await readRow(t.app, held!.id)).status).toBe('active');
+    expect((await readRow(t.app, linked!.id)).status).toBe('active');
   });
 });

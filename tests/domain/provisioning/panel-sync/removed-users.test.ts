@@ -6,8 +6,8 @@ import { syncFromPanel } from '../../../../src/domain/users/panel/sync-from-pane
 import { deleteUserRow } from '../../../../src/domain/users/removal/delete-user.ts';
 import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../../src/domain/users/removal/reset-subscription.ts';
+import { anAdmin } from '../../../support/admins.ts';
 import { aPair, merge } from '../../merge/merge-samples.ts';
-import { anAdmin } from '../../users/admin-setup.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { inStep, push, run, startEmpty } from './setup.ts';
 
@@ -39,38 +39,38 @@ function unwilling(t: ProvisioningTest) {
 const endQueue = (t: ProvisioningTest, state: 'completed' | 'failed') =>
   t.app.db.sql(`UPDATE jobs.job SET state = '${state}' WHERE name = 'provisioning.remove-user' RETURNING id`);
 
-describe('spec 06 section 17, hazard 7: what was taken away here is not made anew from an older list', () => {
+describe('spec 06 section 17, hazard 7: what was deleted here is not created again from an older list', () => {
   it('an account erased after the list was read', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
-    const app = afterTheReading(t, () => eraseUser(t.app, admin, held!.user.id, { deletesFromPanel: true, reason: null }));
+    const [linked] = await inStep(t, 1);
+    const app = afterTheReading(t, () => eraseUser(t.app, admin, linked!.user.id, { deletesFromPanel: true, reason: null }));
     expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, errors: 0 });
-    expect(await accountsOf(t, held!.user.messengerId)).toEqual([]);
+    expect(await accountsOf(t, linked!.user.messengerId)).toEqual([]);
   });
 
   it('a row deleted after the list was read', async () => {
     const t = await startEmpty({ environment: { VPNPANEL_USER_DELETE_MODE: 'disable' } });
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const app = afterTheReading(t, async () => {
-      await deleteUserRow(t.app, admin, held!.user.id, null);
+      await deleteUserRow(t.app, admin, linked!.user.id, null);
       await endQueue(t, 'completed');
     });
     expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, errors: 0 });
-    expect(await accountsOf(t, held!.user.messengerId)).toEqual([]);
+    expect(await accountsOf(t, linked!.user.messengerId)).toEqual([]);
   });
 
-  it('a subscription taken back after the list was read', async () => {
+  it('a subscription deleted after the list was read', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const app = afterTheReading(t, async () => {
-      await resetSubscription(t.app, admin, held!.user.id, { disablesInPanel: true, reason: null });
+      await resetSubscription(t.app, admin, linked!.user.id, { disablesInPanel: true, reason: null });
       await endQueue(t, 'completed');
     });
     expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ updated: 0, errors: 0 });
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([]);
+    expect(await subscriptionsOf(t, linked!.user.id)).toEqual([]);
   });
 
   it('the account that a merge has closed after the list was read', async () => {
@@ -84,33 +84,33 @@ describe('spec 06 section 17, hazard 7: what was taken away here is not made ane
     expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, errors: 0, listed: 2 });
   });
 
-  it('one taken back while the panel is asked about this user alone', async () => {
+  it('one deleted while the panel is called for this user alone', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const slow = withPort(t.app, {
       ...t.adapter,
       findByUuid: async (uuid) => {
         const seen = await t.adapter.findByUuid(uuid);
-        await resetSubscription(t.app, admin, held!.user.id, { disablesInPanel: true, reason: null });
+        await resetSubscription(t.app, admin, linked!.user.id, { disablesInPanel: true, reason: null });
         return seen;
       },
     });
     const request = { updatesSubscription: true, updatesTraffic: true, createsMissing: true };
-    expect(await syncFromPanel(slow, admin, held!.user.id, request)).toMatchObject({
+    expect(await syncFromPanel(slow, admin, linked!.user.id, request)).toMatchObject({
       changes: {},
       errors: [expect.stringContaining('to be removed')],
     });
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([]);
+    expect(await subscriptionsOf(t, linked!.user.id)).toEqual([]);
   });
 });
 
-describe('what was taken away here stays away while its panel user is still there', () => {
-  it('an erased customer, although the panel was down for longer than the queue tries', async () => {
+describe('what was deleted here stays deleted while its panel user still exists', () => {
+  it('an erased customer, although the panel was down for longer than the queue retries', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
-    await eraseUser(unwilling(t), admin, held!.user.id, { deletesFromPanel: true, reason: null });
+    const [linked] = await inStep(t, 1);
+    await eraseUser(unwilling(t), admin, linked!.user.id, { deletesFromPanel: true, reason: null });
     await endQueue(t, 'failed');
     t.clock.advance(SECOND_MS);
     for (let night = 0; night < 2; night++) {
@@ -118,61 +118,61 @@ describe('what was taken away here stays away while its panel user is still ther
       // Nor when the queue's own record is gone.
       await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.remove-user'");
     }
-    expect(await accountsOf(t, held!.user.messengerId)).toEqual([]);
+    expect(await accountsOf(t, linked!.user.messengerId)).toEqual([]);
   });
 
-  it('a subscription whose panel user is not switched off yet', async () => {
+  it('a subscription whose panel user is not disabled yet', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
-    await resetSubscription(unwilling(t), admin, held!.user.id, { disablesInPanel: true, reason: null });
+    const [linked] = await inStep(t, 1);
+    await resetSubscription(unwilling(t), admin, linked!.user.id, { disablesInPanel: true, reason: null });
     await endQueue(t, 'failed');
     t.clock.advance(SECOND_MS);
     await run(t.app, 'from_panel', 'all');
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([]);
+    expect(await subscriptionsOf(t, linked!.user.id)).toEqual([]);
   });
 
-  it('a deleted row whose panel user was switched off only', async () => {
+  it('a deleted row whose panel user was only disabled', async () => {
     const t = await startEmpty({ environment: { VPNPANEL_USER_DELETE_MODE: 'disable' } });
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
-    const { vpnpanelUuid: uuid } = await readRow(t.app, held!.id);
-    await deleteUserRow(t.app, admin, held!.user.id, null);
+    const [linked] = await inStep(t, 1);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, linked!.id);
+    await deleteUserRow(t.app, admin, linked!.user.id, null);
     await removePanelUser(t.app, uuid!);
     await endQueue(t, 'completed');
     t.clock.advance(SECOND_MS);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, listed: 1 });
-    expect(await accountsOf(t, held!.user.messengerId)).toEqual([]);
+    expect(await accountsOf(t, linked!.user.messengerId)).toEqual([]);
   });
 
-  it('a trial that was reset: a panel user that is off gives nobody a subscription, and the next one is bought as ever', async () => {
+  it('a trial that was reset: a disabled panel user creates no subscription, and the next one can be bought', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1, { isTrial: true, days: 3 });
-    await resetTrial(t.app, admin, held!.user.id, null);
+    const [linked] = await inStep(t, 1, { isTrial: true, days: 3 });
+    await resetTrial(t.app, admin, linked!.user.id, null);
     await endQueue(t, 'completed');
     // Without the note the state at the panel alone must do.
     await t.app.db.sql("DELETE FROM short_lived_entries WHERE key LIKE 'panel_removal:%'");
     t.clock.advance(SECOND_MS);
     await run(t.app, 'from_panel', 'all');
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([]);
-    const bought = await aSubscription(t.app, { user: held!.user });
+    expect(await subscriptionsOf(t, linked!.user.id)).toEqual([]);
+    const bought = await aSubscription(t.app, { user: linked!.user });
     await push(t.app, bought.id);
     t.clock.advance(SECOND_MS);
     await run(t.app, 'from_panel', 'all');
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([{ status: 'active', isTrial: false }]);
+    expect(await subscriptionsOf(t, linked!.user.id)).toEqual([{ status: 'active', isTrial: false }]);
   });
 
-  it('but what somebody has switched on again at the panel is taken over', async () => {
+  it('but a panel user that was enabled again at the panel creates a subscription', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);
-    const [held] = await inStep(t, 1);
-    const { vpnpanelUuid: uuid } = await readRow(t.app, held!.id);
-    await resetSubscription(t.app, admin, held!.user.id, { disablesInPanel: true, reason: null });
+    const [linked] = await inStep(t, 1);
+    const { vpnpanelUuid: uuid } = await readRow(t.app, linked!.id);
+    await resetSubscription(t.app, admin, linked!.user.id, { disablesInPanel: true, reason: null });
     await endQueue(t, 'completed');
     t.clock.advance(SECOND_MS);
     await t.adapter.enableUser(uuid!);
     expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ updated: 1 });
-    expect(await subscriptionsOf(t, held!.user.id)).toEqual([{ status: 'active', isTrial: false }]);
+    expect(await subscriptionsOf(t, linked!.user.id)).toEqual([{ status: 'active', isTrial: false }]);
   });
 });

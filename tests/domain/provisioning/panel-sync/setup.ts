@@ -21,7 +21,7 @@ export async function startEmpty(options: TestAppOptions & { retries?: number } 
   return t;
 }
 
-/** Subscriptions that the panel knows and holds as they are; the clock stands a second later. */
+/** Subscriptions whose panel users are up to date; the clock is a second later. */
 export async function inStep(
   t: ProvisioningTest,
   count: number,
@@ -37,7 +37,7 @@ export async function inStep(
   return made;
 }
 
-/** Asks for a push and does it. */
+/** Requests a push and runs it. */
 export async function push(app: App, id: number): Promise<void> {
   await inTransaction(app, (inner) => requestProvisioning(inner, id));
   await pushSubscription(app, id);

@@ -92,7 +92,7 @@ describe('squad migration', () => {
     expect(bulk).toHaveLength(2);
   });
 
-  it('refuses the same squad, unknown squads and a panel that is not configured, and writes nothing down', async () => {
+  it('refuses the same squad, unknown squads and a panel that is not configured, and stores nothing', async () => {
     const t = await start();
     const ask = (sourceUuid: string, targetUuid: string, app = t.app) => migrateSquad(app, actor, { sourceUuid, targetUuid });
     await expect(ask(GERMANY, ` ${GERMANY}`)).rejects.toMatchObject({ status: 400, code: 'same_squad' });
@@ -104,7 +104,7 @@ describe('squad migration', () => {
     expect(await t.app.db.sql('SELECT id FROM squad_migration_runs')).toEqual([]);
   });
 
-  it('without a panel user the row moves alone; one that the panel lost gets a push', async () => {
+  it('without a panel user only the row moves; one that the panel no longer has gets a push', async () => {
     const t = await start();
     const fresh = await aSubscription(t.app);
     const [lost] = await inStep(t, 1);
@@ -116,7 +116,7 @@ describe('squad migration', () => {
     expect(await panelSquads(t, lost!.id)).toEqual([GERMANY]);
   });
 
-  it('a target that the panel does not have fails at once and leaves the rows', async () => {
+  it('a target that the panel does not have fails at once without changing rows', async () => {
     const t = await start();
     await inStep(t, 2);
     await aServer(t.app, '5a11ad00-0000-4000-8000-00000000dead');
@@ -132,23 +132,23 @@ describe('squad migration', () => {
     ).toEqual([]);
   });
 
-  it('squads that the panel no longer has do not keep anybody from moving', async () => {
+  it('squads that the panel no longer has do not block the move', async () => {
     const t = await start();
     const stale = '5a11ad00-0000-4000-8000-00000000beef';
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     await t.app.db.sql('UPDATE subscriptions SET connected_squads = $2::jsonb WHERE id = $1::int', [
-      held!.id,
+      linked!.id,
       JSON.stringify([stale, NETHERLANDS]),
     ]);
     expect((await move(t)).stats).toMatchObject({ updated: 1, panelUpdated: 1 });
-    expect((await readRow(t.app, held!.id)).connectedSquads).toEqual([stale, GERMANY]);
-    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+    expect((await readRow(t.app, linked!.id)).connectedSquads).toEqual([stale, GERMANY]);
+    expect(await panelSquads(t, linked!.id)).toEqual([GERMANY]);
   });
 
   it('one user whom the panel refuses stays, the others move', async () => {
     const t = await start();
-    const held = await inStep(t, 3);
-    const bad = (await readRow(t.app, held[1]!.id)).vpnpanelUuid!;
+    const linked = await inStep(t, 3);
+    const bad = (await readRow(t.app, linked[1]!.id)).vpnpanelUuid!;
     const app = withPort(t.app, {
       ...t.adapter,
       setSquadsOfUsers: () => Promise.reject(new PanelError('rejected', 'VPN panel: no')),
@@ -156,7 +156,7 @@ describe('squad migration', () => {
         patch.uuid === bad ? Promise.reject(new PanelError('rejected', 'VPN panel: no')) : t.adapter.updateUser(patch),
     });
     expect((await move(t, app)).stats).toMatchObject({ total: 3, updated: 2, panelUpdated: 2, panelFailed: 1 });
-    expect((await readRow(t.app, held[1]!.id)).connectedSquads).toEqual([NETHERLANDS]);
+    expect((await readRow(t.app, linked[1]!.id)).connectedSquads).toEqual([NETHERLANDS]);
     expect(await t.app.db.sql("SELECT error FROM squad_migration_items WHERE state = 'failed'")).toEqual([
       { error: 'VPN panel: no' },
     ]);
@@ -164,14 +164,14 @@ describe('squad migration', () => {
     expect((await move(t)).stats).toMatchObject({ total: 1, updated: 1, panelUpdated: 1, panelFailed: 0 });
   });
 
-  it('a panel that is down for good leaves everybody where he was', async () => {
+  it('a panel that stays down leaves all rows unchanged', async () => {
     const t = await start();
-    const held = await inStep(t, 2);
+    const linked = await inStep(t, 2);
     t.panel.faults.set({ status: 500 });
     const result = await move(t);
     expect(result).toMatchObject({ status: 'completed', stats: { total: 2, updated: 0, panelFailed: 2 } });
     t.panel.faults.set({});
-    for (const { id } of held) {
+    for (const { id } of linked) {
       expect((await readRow(t.app, id)).connectedSquads).toEqual([NETHERLANDS]);
       expect(await panelSquads(t, id)).toEqual([NETHERLANDS]);
     }
@@ -179,14 +179,14 @@ describe('squad migration', () => {
 });
 
 describe('spec 06 section 17, hazard 6: panel call and commit are two steps', () => {
-  it('a commit that fails after the panel was told is repeated from the stored intent', async () => {
+  it('a commit that fails after the panel was updated is repeated from the stored intent', async () => {
     const t = await start();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     let fails = 1;
     const app = withPort(t.app, {
       ...t.adapter,
       setSquadsOfUsers: async (uuids, squads) => {
-        const told = await t.adapter.setSquadsOfUsers(uuids, squads);
+        const changed = await t.adapter.setSquadsOfUsers(uuids, squads);
         // The row refuses the first save, whatever the reason.
         if (fails-- > 0) {
           await t.app.db.sql(
@@ -196,35 +196,35 @@ describe('spec 06 section 17, hazard 6: panel call and commit are two steps', ()
           );
           setTimeout(() => void t.app.db.sql('ALTER TABLE subscriptions DROP CONSTRAINT test_refused'), 300);
         }
-        return told;
+        return changed;
       },
     });
     expect(await move(t, app)).toMatchObject({ status: 'completed', stats: { updated: 1, panelUpdated: 1 } });
-    expect((await readRow(t.app, held!.id)).connectedSquads).toEqual([GERMANY]);
-    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+    expect((await readRow(t.app, linked!.id)).connectedSquads).toEqual([GERMANY]);
+    expect(await panelSquads(t, linked!.id)).toEqual([GERMANY]);
   });
 
-  it('a push between the call and the commit, which wrote the old squads back, is followed by another', async () => {
+  it('a push between the call and the commit, which sent the old squads, is followed by another', async () => {
     const t = await start();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const app = withPort(t.app, {
       ...t.adapter,
       setSquadsOfUsers: async (uuids, squads) => {
-        const told = await t.adapter.setSquadsOfUsers(uuids, squads);
+        const changed = await t.adapter.setSquadsOfUsers(uuids, squads);
         t.clock.advance(SECOND_MS);
-        await push(t.app, held!.id);
-        return told;
+        await push(t.app, linked!.id);
+        return changed;
       },
     });
     await move(t, app);
-    expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
-    expect(await readRow(t.app, held!.id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
-    expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
-    await pushSubscription(t.app, held!.id);
-    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
+    expect(await panelSquads(t, linked!.id)).toEqual([NETHERLANDS]);
+    expect(await readRow(t.app, linked!.id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'pending' });
+    expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: linked!.id } });
+    await pushSubscription(t.app, linked!.id);
+    expect(await panelSquads(t, linked!.id)).toEqual([GERMANY]);
   });
 
-  it('the first push of a buyer, who had no panel user when the candidates were read, is followed by another', async () => {
+  it('the first push of a user who had no panel user when the candidates were read is followed by another', async () => {
     const t = await start();
     await inStep(t, 1);
     const fresh = await aSubscription(t.app);
@@ -245,9 +245,9 @@ describe('spec 06 section 17, hazard 6: panel call and commit are two steps', ()
     expect(await panelSquads(t, fresh.id)).toEqual([GERMANY]);
   });
 
-  it('calls that were carried out but never answered are followed by a push of what the row kept', async () => {
+  it('calls that were executed but never answered are followed by a push of the row', async () => {
     const t = await start();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const unanswered = async () => {
       // All but the last tries, with their pauses, are passed over.
       await t.app.db.sql('UPDATE squad_migration_items SET attempts = $1::int', [MAX_ATTEMPTS - 2]);
@@ -259,51 +259,51 @@ describe('spec 06 section 17, hazard 6: panel call and commit are two steps', ()
       updateUser: (patch) => t.adapter.updateUser(patch).then(unanswered),
     });
     expect(await move(t, app)).toMatchObject({ status: 'completed', stats: { updated: 0, panelFailed: 1 } });
-    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
-    expect(await readRow(t.app, held!.id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionState: 'pending' });
-    expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: held!.id } });
-    await pushSubscription(t.app, held!.id);
-    expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
+    expect(await panelSquads(t, linked!.id)).toEqual([GERMANY]);
+    expect(await readRow(t.app, linked!.id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionState: 'pending' });
+    expect(await jobsOf(t.app, 'provisioning.push')).toContainEqual({ data: { subscriptionId: linked!.id } });
+    await pushSubscription(t.app, linked!.id);
+    expect(await panelSquads(t, linked!.id)).toEqual([NETHERLANDS]);
   });
 
-  it('a run that is given up after the panel was told is followed by pushes', async () => {
+  it('a run that is given up after the panel was updated is followed by pushes', async () => {
     const t = await start();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const rule = `CHECK (connected_squads <> $$["${GERMANY}"]$$::jsonb) NOT VALID`;
     await t.app.db.sql(`ALTER TABLE subscriptions ADD CONSTRAINT test_refused ${rule}`);
     onTestFinished(() => t.app.db.sql('ALTER TABLE subscriptions DROP CONSTRAINT test_refused').then(() => undefined));
     expect(await move(t)).toMatchObject({ status: 'failed', error: 'unexpected', stats: { updated: 0 } });
-    expect(await panelSquads(t, held!.id)).toEqual([GERMANY]);
-    await pushSubscription(t.app, held!.id);
-    expect(await readRow(t.app, held!.id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionVersion: 2 });
-    expect(await panelSquads(t, held!.id)).toEqual([NETHERLANDS]);
+    expect(await panelSquads(t, linked!.id)).toEqual([GERMANY]);
+    await pushSubscription(t.app, linked!.id);
+    expect(await readRow(t.app, linked!.id)).toMatchObject({ connectedSquads: [NETHERLANDS], provisionVersion: 2 });
+    expect(await panelSquads(t, linked!.id)).toEqual([NETHERLANDS]);
   });
 
-  it('squads bought while the panel was told are kept', async () => {
+  it('squads bought while the panel was updated stay', async () => {
     const t = await start();
-    const [held] = await inStep(t, 1);
+    const [linked] = await inStep(t, 1);
     const app = withPort(t.app, {
       ...t.adapter,
       setSquadsOfUsers: async (uuids, squads) => {
         await inTransaction(t.app, async (inner) => {
           await inner.db.sql('UPDATE subscriptions SET connected_squads = $2::jsonb WHERE id = $1::int', [
-            held!.id,
+            linked!.id,
             JSON.stringify([NETHERLANDS, FINLAND]),
           ]);
-          await requestProvisioning(inner, held!.id);
+          await requestProvisioning(inner, linked!.id);
         });
         return t.adapter.setSquadsOfUsers(uuids, squads);
       },
     });
     await move(t, app);
-    expect((await readRow(t.app, held!.id)).connectedSquads).toEqual([FINLAND, GERMANY]);
-    await pushSubscription(t.app, held!.id);
-    expect((await panelSquads(t, held!.id)).sort()).toEqual([FINLAND, GERMANY].sort());
+    expect((await readRow(t.app, linked!.id)).connectedSquads).toEqual([FINLAND, GERMANY]);
+    await pushSubscription(t.app, linked!.id);
+    expect((await panelSquads(t, linked!.id)).sort()).toEqual([FINLAND, GERMANY].sort());
   });
 });
 
-describe('a run that nobody works on', () => {
-  it('is called to the queue by the watch, once, and finished there', async () => {
+describe('a run without a worker', () => {
+  it('is enqueued once by the watch job, and finished by the queue', async () => {
     const t = await start();
     await inStep(t, 2);
     const asleep = new Promise<never>(() => undefined);

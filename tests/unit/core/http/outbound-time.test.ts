@@ -40,20 +40,20 @@ async function get(url: string, options: Partial<HttpClientOptions>) {
 describe('the time that a failing system may cost', () => {
   it('is one time-out when it hangs', async () => {
     const silent = await serve(() => {});
-    expect((await get(silent.url, { totalTimeoutMs: 60 })).outcome).toBe('timeout');
+    expect((await get(silent.url, { totalTimeoutMs: 1_000 })).outcome).toBe('timeout');
     expect(silent.hits).toBe(1);
   });
 
   it('counts from the first try: dropped at once, tried again, silent until the time is over', async () => {
     const dropsThenHangs = await serve((request, _response, hit) => void (hit === 1 && request.socket.destroy()));
     // The first pause is 275 ms at most.
-    expect((await get(dropsThenHangs.url, { totalTimeoutMs: 500 })).outcome).toBe('timeout');
+    expect((await get(dropsThenHangs.url, { totalTimeoutMs: 1_500 })).outcome).toBe('timeout');
     expect(dropsThenHangs.hits).toBe(2);
   });
 
   it('is at most two time-outs when it hangs behind a gateway that answers 504 shortly before', async () => {
-    const gateway = await serve((_request, response) => setTimeout(() => response.writeHead(504).end(), 180));
-    expect((await get(gateway.url, { totalTimeoutMs: 200 })).outcome).toBe(504);
+    const gateway = await serve((_request, response) => setTimeout(() => response.writeHead(504).end(), 2_700));
+    expect((await get(gateway.url, { totalTimeoutMs: 3_000 })).outcome).toBe(504);
     expect(gateway.hits).toBeLessThanOrEqual(2);
   });
 

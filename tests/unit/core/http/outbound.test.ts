@@ -148,14 +148,14 @@ describe('createHttpClient', () => {
       if (!isUp) response.writeHead(500).end();
       else gates.push(() => response.writeHead(200).end('up'));
     });
-    const { http, outcomes, lines } = client({ retries: 0, breakerThreshold: 3, breakerResetMs: 400 });
+    const { http, outcomes, lines } = client({ retries: 0, breakerThreshold: 3, breakerResetMs: 1_500 });
     for (let i = 0; i < 3; i += 1) await http.request({ method: 'GET', url: server.url });
     expect((await failureOf(http.request({ method: 'GET', url: server.url }))).failure).toBe('circuit_open');
     expect(server.hits).toBe(3);
     expect(outcomes.at(-1)).toBe('vpnpanel:circuit_open');
 
     isUp = true;
-    await new Promise((resolve) => setTimeout(resolve, 450));
+    await new Promise((resolve) => setTimeout(resolve, 1_550));
     const probe = http.request({ method: 'GET', url: server.url });
     await expect.poll(() => gates.length).toBe(1);
     expect((await failureOf(http.request({ method: 'GET', url: server.url }))).failure).toBe('circuit_open');

@@ -1,0 +1,28 @@
+import { createConnection } from 'node:net';
+
+/** Address of a PostgreSQL server that tests may use: TEST_DATABASE_URL, else 127.0.0.1:5432. @returns null where none lets us in */
+export async function reachableServer() {
+  const url = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
+  if (url === '') return null;
+  const { hostname, port } = new URL(url);
+  const reachable = await new Promise((resolve) => {
+    const socket = createConnection({ host: hostname, port: Number(port || 5432), timeout: 2000 });
+    socket.on('connect', () => resolve(true));
+    socket.on('timeout', () => resolve(false));
+    socket.on('error', () => resolve(false));
+    setTimeout(() => socket.destroy(), 2500).unref();
+  });
+  if (!reachable) return null;
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return url;
+  } catch (error) {
+    console.log(`A server answers at ${hostname}:${port || 5432}, but not to this user: ${error.message}`);
+    return null;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,12 @@
+import type { App } from '../../../core/app.ts';
+import { loadAccounts } from './account-repo.ts';
+import { isNewerThanPanel } from './rules.ts';
+
+/**
+ * Is the subscription of this account newer than the panel's answer to a request of `readAt` (spec 06 hazard 7)? Then that answer must
+ * not be written over it. False also for an account without subscription. After `lockUserSubscription`.
+ */
+export async function hasNewerSubscription(t: App, userId: number, readAt: Date): Promise<boolean> {
+  const subscription = (await loadAccounts(t.db, [userId])).get(userId)?.subscription ?? null;
+  return subscription !== null && isNewerThanPanel(subscription, readAt, t.clock.now());
+}

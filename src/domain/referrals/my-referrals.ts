@@ -1,0 +1,88 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { offsetOf, pageCount } from '../../core/paging.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { definitionOf } from '../settings/catalogue/catalogue.ts';
+import { findMyCounters, listEarnings, listReferrals, type MyEarning, type MyReferral } from './my-referrals-repo.ts';
+
+/** The referral page of a user (spec 04 section 2); kopeks. */
+export interface MyReferralInfo {
+  referralCode: string;
+  /** To the cabinet; '' while no cabinet is set. */
+  referralLink: string;
+  /** To the bot. */
+  botReferralLink: string;
+  totalReferrals: number;
+  activeReferrals: number;
+  totalEarningsKopeks: number;
+  /** The personal percentage as it is, else the service-wide one. */
+  commissionPercent: number;
+  /** The amount that may be requested as a withdrawal. */
+  availableBalanceKopeks: number;
+  withdrawnKopeks: number;
+}
+
+/** Links and counters of the user's referral page (spec 04 section 2). @throws AppError 404 when the account was deleted meanwhile */
+export async function readMyReferralInfo(app: App, actor: UserActor): Promise<MyReferralInfo> {
+  const found = await findMyCounters(app.db, actor.userId, app.clock.now());
+  if (!found) throw userNotFound();
+  const { pendingKopeks, balanceKopeks, ...counters } = found;
+  const withdrawableKopeks = Math.max(0, counters.totalEarningsKopeks - counters.withdrawnKopeks - pendingKopeks);
+  return {
+    ...counters,
+    ...referralLinks(app, counters.referralCode),
+    commissionPercent: counters.commissionPercent ?? app.settings.get('REFERRAL_COMMISSION_PERCENT'),
+    availableBalanceKopeks: Math.min(balanceKopeks, withdrawableKopeks),
+  };
+}
+
+/** The links of an invitation: to the cabinet, and to the bot. */
+function referralLinks(app: App, code: string): { referralLink: string; botReferralLink: string } {
+  const cabinet = app.settings.get('CABINET_URL').trim();
+  const isSet = cabinet !== '' && cabinet !== definitionOf('CABINET_URL').default;
+  const { messengerIdentity } = app.ports;
+  return {
+    referralLink: isSet ? `${cabinet}${cabinet.includes('?') ? '&' : '?'}ref=${encodeURIComponent(code)}` : '',
+    botReferralLink: `${messengerIdentity.linkBase()}/${messengerIdentity.botUsername() ?? 'bot'}?start=${code}`,
+  };
+}
+
+interface PageRequest {
+  page: number;
+  perPage: number;
+}
+
+interface Page<Item> extends PageRequest {
+  items: Item[];
+  total: number;
+  pages: number;
+}
+
+/** The referrals of the user, newest first. */
+export async function listMyReferrals(app: App, actor: UserActor, { page, perPage }: PageRequest): Promise<Page<MyReferral>> {
+  const found = await listReferrals(app.db, actor.userId, { limit: perPage, offset: offsetOf(page, perPage) });
+  return { ...found, page, perPage, pages: pageCount(found.total, perPage) };
+}
+
+/** The user's rewards, newest first; the total amount is that of all pages. */
+export async function listMyEarnings(
+  app: App,
+  actor: UserActor,
+  { page, perPage }: PageRequest,
+): Promise<Page<MyEarning> & { totalAmountKopeks: number }> {
+  const found = await listEarnings(app.db, actor.userId, { limit: perPage, offset: offsetOf(page, perPage) });
+  return { ...found, page, perPage, pages: pageCount(found.total, perPage) };
+}
+
+/** The terms of the programme as they are set (spec 04 section 2); kopeks. */
+export function readReferralTerms({ settings }: App) {
+  return {
+    isEnabled: settings.get('REFERRAL_PROGRAM_ENABLED'),
+    commissionPercent: settings.get('REFERRAL_COMMISSION_PERCENT'),
+    minimumTopupKopeks: settings.get('REFERRAL_MINIMUM_TOPUP_KOPEKS'),
+    firstTopupBonusKopeks: settings.get('REFERRAL_FIRST_TOPUP_BONUS_KOPEKS'),
+    inviterBonusKopeks: settings.get('REFERRAL_INVITER_BONUS_KOPEKS'),
+    maxCommissionPayments: settings.get('REFERRAL_MAX_COMMISSION_PAYMENTS'),
+    partnerSectionVisible: settings.get('REFERRAL_PARTNER_SECTION_VISIBLE'),
+  };
+}

@@ -1,0 +1,50 @@
+import type { AdminActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { forgetSessionUser } from '../../identity/authenticate-user.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { guardTarget } from '../../identity/guard-target.ts';
+import { closeAllSessions } from '../../identity/sessions/refresh-session.ts';
+import type { UserStatus } from '../../identity/types.ts';
+import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { lockUser, updateUserColumns } from './repo.ts';
+
+export interface StatusChange {
+  oldStatus: UserStatus;
+  newStatus: UserStatus;
+}
+
+/**
+ * Sets the status of an account (spec 01 section 11.2). An account that is no longer active loses every session with the commit (H8);
+ * the panel is updated when an account becomes deleted or is restored.
+ * @param reason recorded in the audit log
+ * @throws AppError 404 'User not found' | 403 (H5)
+ */
+export async function changeUserStatus(
+  app: App,
+  actor: AdminActor,
+  userId: number,
+  status: UserStatus,
+  reason: string | null,
+): Promise<StatusChange> {
+  await guardTarget(app, actor, userId, status === 'active' ? 'change' : 'removal');
+  return inTransaction(app, async (t) => {
+    const user = await lockUser(t.db, userId);
+    if (!user) throw userNotFound();
+    await applyStatus(t, userId, user.status, status);
+    t.audit?.note({ before: { status: user.status }, after: { status, reason } });
+    return { oldStatus: user.status, newStatus: status };
+  });
+}
+
+/** For a locked user, in the caller's transaction. */
+export async function applyStatus(t: App, userId: number, from: UserStatus, to: UserStatus): Promise<void> {
+  if (from === to) return;
+  await updateUserColumns(t.db, userId, { status: to }, t.clock.now());
+  if (to !== 'active') await closeAllSessions(t, userId);
+  await forgetSessionUser(t, userId);
+  if (from !== 'deleted' && to !== 'deleted') return;
+  const subscription = await lockUserSubscription(t, userId);
+  if (subscription) await requestProvisioning(t, subscription.id);
+}

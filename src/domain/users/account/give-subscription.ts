@@ -1,0 +1,71 @@
+import type { TokenActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { createWebSubscription } from '../../subscriptions/create-web-subscription.ts';
+import { disableSubscription } from '../../subscriptions/web-subscriptions.ts';
+import type { UserView } from '../types.ts';
+import { readUserById, resolveUserId } from './read-user.ts';
+import { lockUser as lockAccount } from './repo.ts';
+
+export interface GivenSubscription {
+  isTrial: boolean;
+  durationDays?: number | null | undefined;
+  trafficLimitGb?: number | null | undefined;
+  deviceLimit?: number | null | undefined;
+  squadUuid?: string | null | undefined;
+  connectedSquads?: string[] | null | undefined;
+  replaceExisting: boolean;
+}
+
+/**
+ * Gives a user a subscription without charging, or replaces the present one: the use case of `POST /subscriptions` with the
+ * refusals of this group (spec 01 section 10). A traffic limit of 0 counts as absent.
+ * @param number messenger id or internal id, see `readUser`
+ * @throws AppError 404 'User not found' | 400 'User already has a subscription. Use replace_existing=true to replace it', and
+ * what `createWebSubscription` refuses
+ */
+export async function giveSubscription(
+  app: App,
+  actor: TokenActor,
+  number: number,
+  request: GivenSubscription,
+): Promise<UserView> {
+  return inTransaction(app, async (t) => {
+    const user = await lockAndRead(t, number);
+    if (user.subscription && !request.replaceExisting) {
+      throw refuse('subscription_exists', 400, 'User already has a subscription. Use replace_existing=true to replace it');
+    }
+    await createWebSubscription(t, actor, {
+      userId: user.id,
+      isTrial: request.isTrial,
+      durationDays: request.durationDays ?? null,
+      trafficLimitGb: request.trafficLimitGb || null,
+      deviceLimit: request.deviceLimit ?? null,
+      squadUuid: request.squadUuid ?? null,
+      connectedSquads: request.connectedSquads ?? null,
+      replaceExisting: request.replaceExisting,
+    });
+    return readUserById(t, user.id);
+  });
+}
+
+/**
+ * Switches the user's subscription off; the row stays, and the panel is updated after commit (spec 01 section 10).
+ * @throws AppError 404 'User not found' | 404 'User has no subscription'
+ */
+export async function withdrawSubscription(app: App, actor: TokenActor, number: number): Promise<UserView> {
+  return inTransaction(app, async (t) => {
+    const user = await lockAndRead(t, number);
+    if (!user.subscription) throw refuse('no_subscription', 404, 'User has no subscription');
+    await disableSubscription(t, actor, user.subscription.id);
+    return readUserById(t, user.id);
+  });
+}
+
+/** Locks the user, then reads it, so that two requests at once do not both find no subscription. */
+async function lockAndRead(t: App, number: number): Promise<UserView> {
+  const id = await resolveUserId(t, number);
+  await lockAccount(t.db, id);
+  return readUserById(t, id);
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { AdminActor, TokenActor } from '../core/actor.ts';
+import { readNodeStatistics, readNodeUsage } from '../domain/provisioning/nodes/read-node-usage.ts';
+import { listNodes, nodesRealtime, readNode } from '../domain/provisioning/nodes/read-nodes.ts';
+import { readPanelStatus, readSystem } from '../domain/provisioning/nodes/read-system.ts';
+import { FreeForm } from './shared.schemas.ts';
+import type { ProcedureFor } from './trpc.ts';
+import { listOf, toNode, toStatistics, toStatus, toSystem, toUsageRange, toUsageRow } from './vpnpanel-wire.ts';
+import {
+  NodePath,
+  NodeUsageQuery,
+  type VpnPanelNode,
+  type VpnPanelNodeListResponse,
+  type VpnPanelNodeStatisticsResponse,
+  type VpnPanelNodeUsageResponse,
+  type VpnPanelStatusResponse,
+  type VpnPanelSystemStatsResponse,
+} from './web/vpnpanel.schemas.ts';
+import { fromWire, toWire } from './wire.ts';
+
+interface Group {
+  reading: ProcedureFor<TokenActor | AdminActor>;
+  base: '/vpnpanel' | '/cabinet/admin/vpnpanel';
+  tag: string;
+  /** The same shapes have other component names in each area. */
+  schemas: {
+    status: typeof VpnPanelStatusResponse;
+    system: typeof VpnPanelSystemStatsResponse;
+    nodes: typeof VpnPanelNodeListResponse;
+    node: typeof VpnPanelNode;
+    nodeStatistics: typeof VpnPanelNodeStatisticsResponse;
+    nodeUsage: typeof VpnPanelNodeUsageResponse;
+  };
+}
+
+/** Reads of the panel and its nodes that the Web API and the administration have alike (spec 06 section 11). */
+export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
+  const tags: [string] = [tag];
+  return {
+    status: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/status`, tags, summary: 'Is the panel configured and there?' } })
+      .output(toWire(schemas.status))
+      .query(async ({ ctx }) => toStatus(await readPanelStatus(ctx.app))),
+
+    system: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/system`, tags, summary: 'The panel at a glance' } })
+      .output(toWire(schemas.system))
+      .query(async ({ ctx }) => toSystem(await readSystem(ctx.app))),
+
+    nodes: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/nodes`, tags, summary: 'List nodes' } })
+      .output(toWire(schemas.nodes))
+      .query(async ({ ctx }) => listOf((await listNodes(ctx.app)).map(toNode))),
+
+    nodesRealtime: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/nodes/realtime`, tags, summary: 'What nodes move at present' } })
+      .output(z.array(FreeForm))
+      .query(({ ctx }) => nodesRealtime(ctx.app)),
+
+    node: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}`, tags, summary: 'Read a node' } })
+      .input(fromWire(NodePath))
+      .output(toWire(schemas.node))
+      .query(async ({ ctx, input }) => toNode(await readNode(ctx.app, input.nodeUuid))),
+
+    nodeStatistics: reading
+      .meta({
+        openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}/statistics`, tags, summary: 'A node with its numbers' },
+      })
+      .input(fromWire(NodePath))
+      .output(toWire(schemas.nodeStatistics))
+      .query(async ({ ctx, input }) => toStatistics(await readNodeStatistics(ctx.app, input.nodeUuid))),
+
+    nodeUsage: reading
+      .meta({ openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}/usage`, tags, summary: 'Usage of a node by day' } })
+      .input(fromWire(NodeUsageQuery))
+      .output(schemas.nodeUsage)
+      .query(async ({ ctx, input }) => ({
+        items: (await readNodeUsage(ctx.app, input.nodeUuid, toUsageRange(input))).map(toUsageRow),
+      })),
+  };
+}

@@ -1,0 +1,141 @@
+import type { z } from 'zod';
+import type { AdminActor, TokenActor } from '../core/actor.ts';
+import { migrateSquad, previewMigration } from '../domain/provisioning/migration/migrate-squad.ts';
+import type { MigrationStats } from '../domain/provisioning/migration/types.ts';
+import { requirePanel } from '../domain/provisioning/panel-access.ts';
+import { recommendSync } from '../domain/provisioning/sync/recommend.ts';
+import { startSync } from '../domain/provisioning/sync/start-sync.ts';
+import type { ProcedureFor } from './trpc.ts';
+import { toMigration, toRecommendation, toSync } from './vpnpanel-sync-wire.ts';
+import {
+  MigrationPath,
+  type VpnPanelSquadMigrationPreviewResponse,
+  type VpnPanelSquadMigrationRequest,
+  type VpnPanelSyncFromPanelRequest,
+} from './web/vpnpanel-sync.schemas.ts';
+import { fromWire, toWire, type WireParser } from './wire.ts';
+
+type Base = ProcedureFor<TokenActor | AdminActor>;
+
+interface Group<Sync, Migration> {
+  reading: Base;
+  managing: Base;
+  syncing: Base;
+  base: '/vpnpanel' | '/cabinet/admin/vpnpanel';
+  tag: string;
+  /** Answers 503 to a preview without a configured panel. */
+  previewNeedsPanel: boolean;
+  /** The same shapes have other component names in each area. */
+  schemas: {
+    preview: typeof VpnPanelSquadMigrationPreviewResponse;
+    migrationRequest: typeof VpnPanelSquadMigrationRequest;
+    fromPanelRequest: typeof VpnPanelSyncFromPanelRequest;
+    migration: Migration;
+    sync: Sync;
+  };
+}
+
+/** An answer with its text under the names of both areas; the schema of the area has one of them. */
+interface SyncAnswer {
+  success: boolean;
+  detail: string;
+  message: string;
+  data: Record<string, unknown> | null;
+}
+
+interface MigrationAnswer extends Omit<SyncAnswer, 'data'> {
+  error: string | null;
+  data: MigrationStats;
+}
+
+const withText = <T extends { text: string }>({ text, ...answer }: T) => ({ ...answer, detail: text, message: text });
+
+/** Synchronisation and squad migration, which the Web API and the administration have alike (spec 06 sections 10 and 11). */
+export function vpnpanelSyncProcedures<Sync extends z.ZodType, Migration extends z.ZodType>(group: Group<Sync, Migration>) {
+  const { reading, managing, syncing, base, previewNeedsPanel, schemas } = group;
+  const tags: [string] = [group.tag];
+  // The codec drops the name of the text that the schema does not have.
+  const syncAnswer = toWire(schemas.sync) as unknown as WireParser<SyncAnswer, z.output<Sync>>;
+  const migrationAnswer = toWire(schemas.migration) as unknown as WireParser<MigrationAnswer, z.output<Migration>>;
+  return {
+    migrationPreview: reading
+      .meta({
+        openapi: {
+          method: 'GET',
+          path: `${base}/squads/{squad_uuid}/migration-preview`,
+          tags,
+          summary: 'What moving away from a squad would touch',
+        },
+      })
+      .input(fromWire(MigrationPath))
+      .output(toWire(schemas.preview))
+      .query(({ ctx, input }) => {
+        if (previewNeedsPanel) requirePanel(ctx.app);
+        return previewMigration(ctx.app, input.squadUuid);
+      }),
+
+    migrate: managing
+      .meta({
+        openapi: { method: 'POST', path: `${base}/squads/migrate`, tags, summary: 'Move subscriptions to another squad' },
+      })
+      .input(fromWire(schemas.migrationRequest))
+      .output(migrationAnswer)
+      .mutation(async ({ ctx, input }) => withText(toMigration(await migrateSquad(ctx.app, ctx.actor, input)))),
+
+    fromPanel: syncing
+      .meta({ openapi: { method: 'POST', path: `${base}/sync/from-panel`, tags, summary: 'Take over what the panel holds' } })
+      .input(schemas.fromPanelRequest)
+      .output(syncAnswer)
+      .mutation(async ({ ctx, input }) =>
+        withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'from_panel', mode: input.mode }))),
+      ),
+
+    toPanel: syncing
+      .meta({ openapi: { method: 'POST', path: `${base}/sync/to-panel`, tags, summary: 'Bring the panel in step' } })
+      .output(syncAnswer)
+      .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'to_panel' })))),
+
+    validate: syncing
+      .meta({
+        openapi: {
+          method: 'POST',
+          path: `${base}/sync/subscriptions/validate`,
+          tags,
+          summary: 'Repair subscriptions that cannot be right',
+        },
+      })
+      .output(syncAnswer)
+      .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'validate' })))),
+
+    cleanup: syncing
+      .meta({
+        openapi: {
+          method: 'POST',
+          path: `${base}/sync/subscriptions/cleanup`,
+          tags,
+          summary: 'Disable subscriptions whose panel user is gone',
+        },
+      })
+      .output(syncAnswer)
+      .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'cleanup' })))),
+
+    statuses: syncing
+      .meta({
+        openapi: {
+          method: 'POST',
+          path: `${base}/sync/subscriptions/statuses`,
+          tags,
+          summary: 'Take over statuses from the panel',
+        },
+      })
+      .output(syncAnswer)
+      .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'statuses' })))),
+
+    recommendations: reading
+      .meta({
+        openapi: { method: 'GET', path: `${base}/sync/recommendations`, tags, summary: 'Which synchronisation makes sense now' },
+      })
+      .output(syncAnswer)
+      .query(async ({ ctx }) => withText(toRecommendation(await recommendSync(ctx.app)))),
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Who may not enter: every served operation by every kind of actor that it refuses, by REST and by tRPC. That nobody enters is proved
+ * by counting handlers, outbound calls and rows. Who is let in: `tests/contract/actor-matrix.test.ts`.
+ */
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type ActorKind,
+  Actors,
+  type Cell,
+  cells,
+  KINDS,
+  refusalFor,
+  routes,
+  send,
+  UNKNOWN_ID,
+} from '../contract/actor-cells.ts';
+import { databaseDigests, type EffectWatch, watchEffects } from '../contract/effect-watch.ts';
+import { pathFor } from '../contract/operation-cases.ts';
+import { type ApiClient, type ApiReply, testServer } from '../support/api.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+let t: TestApp;
+let server: FastifyInstance;
+let watch: EffectWatch;
+let actors: Actors;
+
+beforeAll(async () => {
+  watch = watchEffects(routes);
+  t = await testApp({ environment: { YOOKASSA_RECURRENT_ENABLED: 'true' } });
+  server = await testServer(t.app);
+  actors = await Actors.make(t, server);
+});
+// The walk asks limited operations more often than one address may.
+beforeEach(() => t.app.db.sql('DELETE FROM rate_limit_windows'));
+afterAll(async () => {
+  watch.stop();
+  await server.close();
+});
+
+const callTrpc = (client: ApiClient, { route }: Cell): Promise<ApiReply> =>
+  route.type === 'query' ? client.get(`/trpc/${route.procedurePath}`) : client.post(`/trpc/${route.procedurePath}`, {});
+
+describe('who is turned away', () => {
+  const refused = (kind: ActorKind) => cells.filter(({ operation }) => refusalFor(kind, operation.auth) !== null);
+  const kinds = KINDS.filter((kind) => refused(kind).length > 0);
+
+  test.each(kinds)('%s: status and words of the gate, no handler, no outbound call, no row', async (kind) => {
+    const before = await databaseDigests(t.app);
+    watch.clear();
+    for (const cell of refused(kind)) {
+      const wanted = refusalFor(kind, cell.operation.auth)!;
+      const client = actors.clientFor(kind, cell.route);
+      const rest = await send(client, cell, pathFor(cell.operation, UNKNOWN_ID));
+      expect({ status: rest.status, detail: rest.body.detail }, cell.name).toEqual(wanted);
+      const trpc = await callTrpc(client, cell);
+      expect({ status: trpc.status, detail: trpc.body.error.data.detail }, `${cell.name} by tRPC`).toEqual(wanted);
+    }
+    expect(watch.handled).toEqual([]);
+    expect(watch.outbound).toEqual([]);
+    expect(await databaseDigests(t.app)).toEqual(before);
+  });
+
+  test('a bad body changes nothing about it: the gate comes before the input', async () => {
+    watch.clear();
+    for (const cell of cells.filter(({ operation }) => operation.auth !== 'NONE' && operation.method !== 'GET')) {
+      const { operation, route } = cell;
+      const path = pathFor(operation, UNKNOWN_ID);
+      const kind: ActorKind = operation.auth === 'KEY' ? 'user' : operation.auth === 'JWT' ? 'token' : 'without it';
+      const reply = await send(actors.clientFor(kind, route), { ...cell, operation: { ...operation, example: '{"a":' } }, path);
+      expect(reply.status, cell.name).toBe(refusalFor(kind, operation.auth)!.status);
+    }
+    expect(watch.handled).toEqual([]);
+  });
+});
