@@ -124,7 +124,7 @@ describe('/trpc', () => {
       expect((await visitor.get('/cabinet/landing/none')).body).toEqual({ detail: page });
       expect((await visitor.get(`/trpc/cabinet.landingPages.get?input=${slug}`)).body.error.data).toMatchObject({ detail: page });
       expect((await visitor.post('/miniapp/maintenance/status', { initData: 'x' })).status).toBe(401);
-      expect((await visitor.post('/trpc/miniapp.tariffs.maintenance', { initData: 'x' })).status).toBe(401);
+      expect((await visitor.post('/trpc/miniapp.maintenance', { initData: 'x' })).status).toBe(401);
       await other.close();
     }
   });
