@@ -5,6 +5,7 @@ FROM node:24-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
+COPY packages/document-check/package.json packages/document-check/
 
 FROM manifests AS build
 RUN npm ci --omit=dev --no-audit --no-fund

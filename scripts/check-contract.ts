@@ -1,5 +1,6 @@
 /**
- * Holds the served document against the published contract, for every tag group that is complete.
+ * Fails for every operation, parameter, field and tag without a text, and for texts that nothing uses. Then compares the served
+ * document with the published contract, for every tag group that is complete.
  *   npm run check:contract            needs ../shared/contract; says so and passes where it is not there (a lone clone)
  *   npm run check:contract -- --write FILE    writes the document only
  */
@@ -8,8 +9,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildOpenApiDocument } from '../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../src/rest/route-table.ts';
+import { buildServiceDocument } from '../src/rest/service-document.ts';
 import { appRouter } from '../src/routers/root.ts';
 
 /** Groups whose every operation is served; a difference in one of them is a failure. */
@@ -30,13 +31,20 @@ const COMPLETE_TAGS = [
   ...['Landing Pages', 'Cabinet Admin Landings'],
 ];
 
-const document = JSON.stringify(
-  buildOpenApiDocument(buildRouteTable(appRouter), { title: 'Subscription Service', version: '0' }),
-);
+const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));
+const document = JSON.stringify(described);
 const writeTo = process.argv[process.argv.indexOf('--write') + 1];
 if (process.argv.includes('--write') && writeTo) {
   await writeFile(writeTo, document);
   process.exit(0);
+}
+const undescribed = [
+  ...gaps.undescribed.map((what) => `without a text: ${what}`),
+  ...gaps.unused.map((key) => `a text for nothing: ${key}`),
+];
+if (undescribed.length > 0) {
+  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions.`);
+  process.exit(1);
 }
 const diff = join(import.meta.dirname, '..', '..', 'shared', 'contract', 'diff.mjs');
 if (!existsSync(diff)) {

@@ -28,16 +28,24 @@ const ON_EACH_DATABASE = ['tests/domain/', 'tests/api/', 'tests/contract/', 'tes
 /** Requests that are refused before any SQL of an operation: once is enough, on the server where there is one, since it is quicker. */
 const ON_ONE_DATABASE = ['tests/protocol/'];
 
+/** Where the tests record the refusals that they observe, see `scripts/refusals.ts`. */
+const recorded = { REFUSALS_FOLDER: join(root, 'node_modules', '.cache', 'refusals') };
+await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
+
 const startedAt = performance.now();
 await round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
 const embedded = serverUrl ? ON_EACH_DATABASE : [...ON_EACH_DATABASE, ...ON_ONE_DATABASE];
-await round('service on the embedded database', ['--project', 'service', ...embedded], { TEST_DATABASE_URL: '' });
+await round('service on the embedded database', ['--project', 'service', ...embedded], { TEST_DATABASE_URL: '', ...recorded });
 if (serverUrl) {
   const env = { TEST_DATABASE_URL: serverUrl };
-  await round('service on PostgreSQL', ['--project', 'service', ...ON_EACH_DATABASE, ...ON_ONE_DATABASE], env);
+  const withRecord = { ...env, ...recorded };
+  await round('service on PostgreSQL', ['--project', 'service', ...ON_EACH_DATABASE, ...ON_ONE_DATABASE], withRecord);
   await round('race on PostgreSQL', ['--project', 'race'], env);
 }
 await round('system: the built service as processes', ['--project', 'system'], { TEST_DATABASE_URL: serverUrl ?? '' });
+
+const refusals = await run(runtime(), [join(root, 'scripts', 'refusals.ts'), '--check'], { env: recorded });
+if (refusals !== 0) failed.push('documented refusals');
 
 console.log('');
 for (const line of times) console.log(line);

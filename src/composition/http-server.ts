@@ -8,14 +8,14 @@ import type { Metrics } from '../core/metrics.ts';
 import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
-import { logRefusal } from '../rest/error-replies.ts';
-import { buildOpenApiDocument } from '../rest/openapi-document.ts';
+import { logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
 import { registerSecurityHeaders } from '../rest/security-headers.ts';
 import { restServerOptions } from '../rest/server-options.ts';
+import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
-import { headersOf } from '../routers/trpc.ts';
+import { headersOf, httpErrorOf } from '../routers/trpc.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_BATCH_SIZE = 20;
@@ -28,16 +28,17 @@ export interface HttpServer {
 export interface HttpServerOptions {
   app: App;
   metrics: Metrics;
-  version: string;
   /** Finds the internal URL of a provider's callback by the path that the provider calls; null for every other path. */
   callbackRoute: (path: string) => string | null;
   /** Further routes: callbacks, sandbox page. */
   extend?: (server: FastifyInstance) => Promise<void>;
+  /** For tests: every refused call, over REST and over tRPC. */
+  observeRefusal?: RefusalObserver;
 }
 
 /** Builds the HTTP server with all doors but the sockets; does not listen yet. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { app, metrics } = options;
+  const { app, metrics, observeRefusal } = options;
   const server = fastify({
     ...restServerOptions,
     logger: false,
@@ -63,7 +64,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
   });
-  const routes = await registerRest(server, { router: appRouter, createContext, log: app.log });
+  const routes = await registerRest(server, { router: appRouter, createContext, log: app.log, observeRefusal });
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',
     trpcOptions: {
@@ -71,19 +72,19 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       createContext: ({ req, res }: { req: FastifyRequest; res: FastifyReply }) => createContext(req, res),
       maxBatchSize: MAX_BATCH_SIZE,
       responseMeta: ({ errors }) => ({ headers: headersOf(errors) }),
-      onError: ({ error, path }) => {
+      onError: ({ error, path, input }) => {
         const { cause } = error;
+        if (path) observeRefusal?.(path, httpErrorOf(error, input));
         if (error.code === 'INTERNAL_SERVER_ERROR')
           app.log.error({ err: cause ?? error, operation: path }, 'an operation failed');
         else if (isAppError(cause) && cause.status > 500) logRefusal(app.log, cause, { operation: path, status: cause.status });
       },
     } satisfies FastifyTRPCPluginOptions<AppRouter>['trpcOptions'],
   });
-  const info = { title: 'Subscription Service', version: options.version };
   registerDocsPages(server, {
     isEnabled: () => app.env.isDocsEnabled,
-    title: info.title,
-    document: () => buildOpenApiDocument(routes, info),
+    title: SERVICE_TITLE,
+    document: () => buildServiceDocument(routes).document,
   });
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);

@@ -49,7 +49,6 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const { fastify } = await createHttpServer({
     app,
     metrics,
-    version,
     callbackRoute: callbackRoute(app),
     extend: async (server) => {
       await registerCallbackRoutes(server, app);

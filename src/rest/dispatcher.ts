@@ -10,7 +10,7 @@ import multipart from '@fastify/multipart';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse, ValidationError } from '../core/errors.ts';
-import { type ErrorLog, type ExplainInput, sendError } from './error-replies.ts';
+import { type ErrorLog, type ExplainInput, type RefusalObserver, sendError } from './error-replies.ts';
 import { readForm } from './multipart-reader.ts';
 import { methodFinder } from './not-found.ts';
 import { runnerFor } from './procedure-runner.ts';
@@ -24,6 +24,7 @@ export interface RestOptions {
   /** Builds the procedures' context; may be synchronous, which saves a turn of the event loop. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => unknown;
   log: ErrorLog;
+  observeRefusal?: RefusalObserver;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function registerRest(fastify: FastifyInstance, options: RestOption
 
 function handlerFor(
   route: RestRoute,
-  { createContext, log }: RestOptions,
+  { createContext, log, observeRefusal }: RestOptions,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   const { procedurePath: path, type } = route;
   const call = runnerFor(route.procedure);
@@ -58,7 +59,7 @@ function handlerFor(
 
   return function handle(request, reply) {
     let explain: ExplainInput | undefined;
-    const fail = (error: unknown): void => sendError(reply, log, path, error, explain);
+    const fail = (error: unknown): void => sendError(reply, log, path, error, explain, observeRefusal);
     const succeed = (value: unknown): void => {
       try {
         send(reply, value);

@@ -10,6 +10,13 @@ export interface ErrorLog {
   warn(details: object, message: string): void;
 }
 
+/**
+ * Receives every refused call of a procedure: what the client was answered. Given by tests, which hold the documented refusals
+ * against the observed ones; a production server has none.
+ * @param operation dotted path of the procedure
+ */
+export type RefusalObserver = (operation: string, answer: HttpError) => void;
+
 /** Maps zod's refusal of the procedure's input to the entries of the 422 answer. */
 export type ExplainInput = (error: z.core.$ZodError) => ValidationIssue[];
 
@@ -58,7 +65,14 @@ function frameworkError(error: unknown): HttpError {
 }
 
 /** Sends the answer and logs it when it is our own failure or a temporary refusal (500 and above). */
-export function sendError(reply: FastifyReply, log: ErrorLog, operation: string, error: unknown, explain?: ExplainInput): void {
+export function sendError(
+  reply: FastifyReply,
+  log: ErrorLog,
+  operation: string,
+  error: unknown,
+  explain?: ExplainInput,
+  observe?: RefusalObserver,
+): void {
   let answer: HttpError;
   try {
     answer = restError(error, explain);
@@ -66,6 +80,7 @@ export function sendError(reply: FastifyReply, log: ErrorLog, operation: string,
     log.error({ err: mapping, operation }, 'error mapping failed');
     answer = toHttp(mapping);
   }
+  observe?.(operation, answer);
   if (answer.status >= 500)
     logFailure(log, answer, { operation, requestId: reply.request.id, status: answer.status }, logged(error));
   if (reply.sent) return;

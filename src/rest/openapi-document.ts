@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { VALIDATION_TYPES } from '../core/validation-messages.ts';
 import { acceptsAbsence, type Schema } from '../core/zod-structure.ts';
-import type { OperationAuth } from '../routers/operation-meta.ts';
+import type { OperationAuth, OperationMeta } from '../routers/operation-meta.ts';
 import { exampleOf } from './openapi-examples.ts';
 import { type JsonSchema, type SchemaCollector, schemaCollector } from './openapi-schemas.ts';
 import type { RestRoute } from './route-table.ts';
@@ -12,20 +12,25 @@ export interface OpenApiInfo {
   title: string;
   version: string;
   description?: string;
+  license?: { name: string; identifier?: string };
   /** Base addresses; `/` when the document is served by the service itself. */
   servers?: readonly { url: string; description?: string }[];
 }
 
 export interface OpenApiDocument {
   openapi: '3.1.0';
-  info: { title: string; version: string; description?: string };
+  info: Omit<OpenApiInfo, 'servers'>;
   servers: readonly { url: string; description?: string }[];
-  tags: { name: string }[];
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> };
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    securitySchemes: Record<string, JsonSchema>;
+    responses?: Record<string, JsonSchema>;
+  };
 }
 
-interface Operation {
+export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
@@ -35,8 +40,9 @@ interface Operation {
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema; example?: unknown }> };
   responses: Record<string, JsonSchema>;
   'x-area'?: string;
-  'x-auth'?: string;
+  'x-auth'?: OperationAuth;
   'x-permissions'?: readonly string[];
+  'x-credential'?: OperationMeta['credential'];
 }
 
 const SECURITY: Record<OperationAuth, Record<string, string[]>[]> = {
@@ -65,10 +71,10 @@ export function buildOpenApiDocument(routes: readonly RestRoute[], info: OpenApi
   return collector.finish(document);
 }
 
-function operationOf(route: RestRoute, collector: SchemaCollector): Operation {
-  const { openapi, area, auth, permissions } = route.meta;
+function operationOf(route: RestRoute, collector: SchemaCollector): OpenApiOperation {
+  const { openapi, area, auth, permissions, credential } = route.meta;
   const request = requestSchemas(route, collector);
-  const operation: Operation = {
+  const operation: OpenApiOperation = {
     operationId: route.procedurePath.replaceAll('.', '_'),
     tags: [...openapi.tags],
     summary: openapi.summary,
@@ -83,6 +89,7 @@ function operationOf(route: RestRoute, collector: SchemaCollector): Operation {
   if (area) operation['x-area'] = area;
   if (auth) operation['x-auth'] = auth;
   if (permissions?.length) operation['x-permissions'] = permissions;
+  if (credential) operation['x-credential'] = credential;
   return operation;
 }
 
@@ -126,7 +133,7 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaCollector): Operation['requestBody'] {
+function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaCollector): OpenApiOperation['requestBody'] {
   const { plan } = route;
   const fields = plan.fields.filter((field) => field.source === 'body');
   const first = fields[0];
@@ -218,6 +225,7 @@ function errorSchemas(): Record<string, JsonSchema> {
     type: 'object',
     properties: { code: { type: 'string' }, message: { type: 'string' } },
     required: ['code', 'message'],
+    additionalProperties: true,
   };
   return {
     HTTPError: { type: 'object', properties: { detail: { anyOf: [{ type: 'string' }, machineReadable] } }, required: ['detail'] },

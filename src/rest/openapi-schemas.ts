@@ -114,6 +114,8 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (zodSchema instanceof z.ZodISODateTime) json.format = 'date-time';
   if (zodSchema instanceof z.ZodDate) Object.assign(json, { type: 'string', format: 'date-time' });
   if (zodSchema instanceof z.ZodBigInt) json.type = 'integer';
+  // What may be anything may be null as well.
+  if (zodSchema instanceof z.ZodNullable && isAnything(zodSchema.def.innerType)) delete json.anyOf;
   if (typeof json.format === 'string' && TELLING_FORMATS.has(json.format)) delete json.pattern;
   if (side === 'out' && zodSchema instanceof z.ZodObject) {
     if (zodSchema.def.catchall === undefined) delete json.additionalProperties;
@@ -122,6 +124,10 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
     if (required?.length) json.required = required;
     else delete json.required;
   }
+}
+
+function isAnything(schema: unknown): boolean {
+  return schema instanceof z.ZodUnknown || schema instanceof z.ZodAny;
 }
 
 function hasDefault(schema: Schema | undefined): boolean {

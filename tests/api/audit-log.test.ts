@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/core/metrics.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { observeRefusal } from '../support/refusal-recorder.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const RBAC = '/cabinet/admin/rbac';
@@ -121,7 +122,12 @@ describe('what is recorded', () => {
   });
 
   it('a call over tRPC like one over REST', async () => {
-    const { fastify } = await createHttpServer({ app: t.app, metrics: createMetrics(), version: '0', callbackRoute: () => null });
+    const { fastify } = await createHttpServer({
+      observeRefusal,
+      app: t.app,
+      metrics: createMetrics(),
+      callbackRoute: () => null,
+    });
     await fastify.ready();
     const actor = await adminClient(t.app, fastify, ['roles:*', 'users:*'], 900);
     const made = await actor.post(`${RBAC}/roles`, roleBody());

@@ -10,6 +10,7 @@ import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { sandboxPaymentMethodIsListed } from '../domain/payments/payment-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf } from '../support/api.ts';
+import { observeRefusal } from '../support/refusal-recorder.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { type TestSandbox, workerSandbox } from '../support/test-sandbox.ts';
 
@@ -22,9 +23,9 @@ beforeAll(async () => {
   sandbox = await workerSandbox();
   await sandboxPaymentMethodIsListed(t.app);
   const made = await createHttpServer({
+    observeRefusal,
     app: t.app,
     metrics: createMetrics(),
-    version: '0.0.0-test',
     callbackRoute: callbackRoute(t.app),
     extend: (extended) => registerCallbackRoutes(extended, t.app),
   });

@@ -9,6 +9,7 @@ import { definitionOf, settingKeys } from '../../src/domain/settings/catalogue/c
 import { refreshSettings } from '../../src/domain/settings/refresh-settings.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf } from '../support/api.ts';
+import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';
 
 /** Paths that settings give to callbacks (spec 06 section 17, hazard 13). */
@@ -19,9 +20,9 @@ const ITS_ANSWER = { status: 401, body: { detail: 'Missing API key' } };
 
 async function serverOf(app: App): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
+    observeRefusal,
     app,
     metrics: createMetrics(),
-    version: '0',
     callbackRoute: callbackRoute(app),
     extend: (server) => registerCallbackRoutes(server, app),
   });

@@ -4,6 +4,7 @@ import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 import { clientOf, testServer } from '../support/api.ts';
+import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -44,9 +45,9 @@ test('a statement that runs out of time is 503 at both doors, and only the log s
   const reason = 'canceling statement due to statement timeout';
   const sql = () => Promise.reject(Object.assign(new Error(reason), { code: '57014' }));
   const { fastify } = await createHttpServer({
+    observeRefusal,
     app: { ...app, log, db: { ...app.db, sql } },
     metrics: createMetrics(),
-    version: '0',
     callbackRoute: () => null,
   });
   closing.push(() => fastify.close());

@@ -12,6 +12,7 @@ import { refreshSettings } from '../../src/domain/settings/refresh-settings.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
+import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';
 
 /** What an administrator who may edit settings, and no more, must not reach through them (spec 06 section 17, hazard 1). */
@@ -35,9 +36,9 @@ beforeAll(async () => {
   const messenger = { ...ports.messenger, receiveUpdate: real.messenger.receiveUpdate };
   app = { ...t.app, ports: { ...ports, messenger } };
   const made = await createHttpServer({
+    observeRefusal,
     app,
     metrics,
-    version: '0',
     callbackRoute: () => null,
     extend: (fastify) => registerCallbackRoutes(fastify, app),
   });

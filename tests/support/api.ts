@@ -3,6 +3,7 @@ import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { observeRefusal } from './refusal-recorder.ts';
 
 export interface ApiReply {
   status: number;
@@ -35,7 +36,12 @@ export interface ApiClient {
 
 /** The REST doors of an app, in this process, without a socket. */
 export async function testServer(app: App): Promise<FastifyInstance> {
-  const { fastify } = await createHttpServer({ app, metrics: createMetrics(), version: '0.0.0-test', callbackRoute: () => null });
+  const { fastify } = await createHttpServer({
+    observeRefusal,
+    app,
+    metrics: createMetrics(),
+    callbackRoute: () => null,
+  });
   await fastify.ready();
   return fastify;
 }

@@ -1,0 +1,34 @@
+/**
+ * The dictionary of field texts: meaning, unit, range, when null. A key is a field name, or narrower `Component.field`,
+ * `METHOD /path.field` (of a body without a component) or `outer.field`; the narrowest key wins.
+ */
+import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
+import { CATALOG_FIELDS } from './fields/catalog.ts';
+import { CONTENT_FIELDS } from './fields/content.ts';
+import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
+import { GENERAL_FIELDS } from './fields/general.ts';
+import { IDENTITY_FIELDS } from './fields/identity.ts';
+import { MONEY_FIELDS } from './fields/money.ts';
+import { PANEL_FIELDS } from './fields/panel.ts';
+import { PROMO_FIELDS } from './fields/promo.ts';
+import { REFERRAL_FIELDS } from './fields/referrals.ts';
+import { STOREFRONT_FIELDS } from './fields/storefront.ts';
+import { SUBSCRIPTION_FIELDS } from './fields/subscriptions.ts';
+import { SUPPORT_FIELDS } from './fields/support.ts';
+import { mergeTexts } from './merge-texts.ts';
+
+export const FIELD_DESCRIPTIONS = mergeTexts([
+  GENERAL_FIELDS,
+  IDENTITY_FIELDS,
+  MONEY_FIELDS,
+  SUBSCRIPTION_FIELDS,
+  CATALOG_FIELDS,
+  PROMO_FIELDS,
+  REFERRAL_FIELDS,
+  ENGAGEMENT_FIELDS,
+  STOREFRONT_FIELDS,
+  SUPPORT_FIELDS,
+  CONTENT_FIELDS,
+  PANEL_FIELDS,
+  ADMINISTRATION_FIELDS,
+]);

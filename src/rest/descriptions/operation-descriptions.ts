@@ -1,0 +1,29 @@
+/** The text of each operation: what it does, what it changes outside, idempotency. The key is `METHOD /path`. */
+import { mergeTexts } from './merge-texts.ts';
+import { ADMIN_CATALOG } from './operations/admin-catalog.ts';
+import { ADMIN_OPERATIONS } from './operations/admin-operations.ts';
+import { ADMIN_USERS } from './operations/admin-users.ts';
+import { CABINET_IDENTITY } from './operations/cabinet-identity.ts';
+import { CABINET_MONEY } from './operations/cabinet-money.ts';
+import { CABINET_OTHER } from './operations/cabinet-other.ts';
+import { CABINET_SUBSCRIPTION } from './operations/cabinet-subscription.ts';
+import { MINIAPP } from './operations/miniapp.ts';
+import { PANEL } from './operations/panel.ts';
+import { WEB_CONTENT } from './operations/web-content.ts';
+import { WEB_CORE } from './operations/web-core.ts';
+import { WEB_GROWTH } from './operations/web-growth.ts';
+
+export const OPERATION_DESCRIPTIONS = mergeTexts([
+  WEB_CORE,
+  WEB_GROWTH,
+  WEB_CONTENT,
+  PANEL,
+  CABINET_IDENTITY,
+  CABINET_MONEY,
+  CABINET_SUBSCRIPTION,
+  CABINET_OTHER,
+  MINIAPP,
+  ADMIN_USERS,
+  ADMIN_CATALOG,
+  ADMIN_OPERATIONS,
+]);

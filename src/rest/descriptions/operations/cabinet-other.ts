@@ -1,0 +1,36 @@
+/** Cabinet: tickets, polls, fortune wheel, sales pages. */
+export const CABINET_OTHER: Readonly<Record<string, string>> = {
+  'GET /cabinet/tickets': 'Lists own tickets, last changed first.',
+  'POST /cabinet/tickets':
+    'Opens a ticket with its first message. Administrators are notified in the messenger and in the cabinet. Emits `ticket.created`.',
+  'GET /cabinet/tickets/{ticket_id}': 'Returns an own ticket with its messages, oldest first.',
+  'POST /cabinet/tickets/{ticket_id}/messages':
+    'Adds a message to an own ticket that is not closed; an answered ticket becomes pending. Administrators are notified. Emits `ticket.message_added`. Limited to one message in two seconds.',
+  'GET /cabinet/tickets/notifications': 'Lists own notifications about tickets, newest first.',
+  'GET /cabinet/tickets/notifications/unread-count': 'Counts own unread notifications.',
+  'POST /cabinet/tickets/notifications/{notification_id}/read':
+    'Marks an own notification as read. Repeating the call changes nothing.',
+  'POST /cabinet/tickets/notifications/read-all': 'Marks all own notifications as read.',
+  'POST /cabinet/tickets/notifications/ticket/{ticket_id}/read': 'Marks own notifications about one ticket as read.',
+
+  'GET /cabinet/polls/count': 'Counts own polls that are not completed.',
+  'GET /cabinet/polls': 'Lists own polls, newest first.',
+  'GET /cabinet/polls/{response_id}': 'Returns an own poll and how far it is answered.',
+  'POST /cabinet/polls/{response_id}/start': 'Begins or resumes a poll and returns the first question without answer.',
+  'POST /cabinet/polls/{response_id}/questions/{question_id}/answer':
+    'Answers a question, or replaces the answer. The last answer completes the poll and credits its reward, once. Accepts `Idempotency-Key`.',
+
+  'GET /cabinet/wheel/config': 'Returns the prizes and what a spin costs, and whether the user can spin.',
+  'GET /cabinet/wheel/availability': 'Says whether the user can spin now and how it can be paid.',
+  'POST /cabinet/wheel/spin':
+    'Charges a spin and draws a prize, which is given at once. A refusal is answered with status 200, `success` false and `error`. The panel follows where days or traffic change. Accepts `Idempotency-Key`.',
+  'GET /cabinet/wheel/history': 'Lists own spins, newest first.',
+  'POST /cabinet/wheel/stars-invoice':
+    'Creates a link of the messenger to pay a spin in Stars. The wheel turns when the messenger reports the payment.',
+
+  'GET /cabinet/landing/{slug}': 'Returns a sales page with tariffs, prices and payment methods, in the requested language.',
+  'POST /cabinet/landing/{slug}/purchase':
+    'Begins a purchase without an account, for the buyer or as a gift, and returns the address where it is paid and the token of the purchase. It is delivered when the provider reports the payment. Accepts `Idempotency-Key`.',
+  'GET /cabinet/landing/purchase/{token}':
+    'Returns the state of a purchase. Contacts are masked. Links, password and sign-in token of a new account are shown for a limited time.',
+};

@@ -1,0 +1,101 @@
+/** The VPN panel: the same operations for the Web API and for administrators. */
+const WEB = '/vpnpanel';
+const ADMIN = '/cabinet/admin/vpnpanel';
+
+const STATUS =
+  'Says whether the panel is configured and answers, with the outcome of one attempt. Never fails because the panel does.';
+const SYSTEM = 'Reads users, nodes, machine and traffic of the panel at this moment.';
+const NODES = 'Lists the nodes as the panel has them now.';
+const REALTIME = 'Returns the traffic of the nodes at present, as the panel reports it.';
+const NODE = 'Returns a node as the panel has it now.';
+const NODE_STATISTICS = 'Returns a node with its traffic at present and its usage of the last 7 days.';
+const NODE_USAGE =
+  'Returns the usage of a node in a period by user and day, as the panel reports it. Without a period the last 7 days.';
+const SQUADS = 'Lists the internal squads of the panel with members and inbounds.';
+const CREATE_SQUAD =
+  'Creates an internal squad in the panel with the given inbounds. It becomes a server with the next synchronisation of servers.';
+const SQUAD = 'Returns an internal squad with its inbounds.';
+const UPDATE_SQUAD = 'Changes name or inbounds of an internal squad in the panel.';
+const SQUAD_ACTION =
+  'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. Connected users notice the change at once.';
+const INBOUNDS = 'Lists the inbounds of the panel, from which squads are made.';
+const PREVIEW = 'Counts the subscriptions that a move away from a squad would change. Changes nothing.';
+const MIGRATE =
+  'Moves every active subscription from one squad to another, in batches, each first in the panel and then here. What the panel refuses stays as it is and is counted. One move of a squad runs at a time; repeating it goes on with the rest.';
+const FROM_PANEL =
+  'Reads all users of the panel and writes end, limits, traffic and links over the local subscriptions; with `all` and `new_only` missing users are created, with `all` those that the panel lost are disabled. One synchronisation runs at a time (409).';
+const TO_PANEL =
+  'Writes status, end, limits and squads of all subscriptions to the panel and creates missing users there. One synchronisation runs at a time (409).';
+const VALIDATE =
+  'Looks for subscriptions that contradict themselves (ended and active, no link, negative limits) and repairs them. No messages are sent.';
+const CLEANUP =
+  'Disables subscriptions whose user the panel no longer has. Balances and movements stay. One synchronisation runs at a time (409).';
+const STATUSES = 'Takes statuses and limits over from the panel, for known users only. One synchronisation runs at a time (409).';
+const RECOMMENDATIONS = 'Says whether a synchronisation makes sense now, which one and why. Reads the own database only.';
+
+export const PANEL: Readonly<Record<string, string>> = {
+  [`GET ${WEB}/status`]: STATUS,
+  [`GET ${WEB}/system`]: SYSTEM,
+  [`GET ${WEB}/nodes`]: NODES,
+  [`GET ${WEB}/nodes/realtime`]: REALTIME,
+  [`GET ${WEB}/nodes/{node_uuid}`]: NODE,
+  [`GET ${WEB}/nodes/{node_uuid}/statistics`]: NODE_STATISTICS,
+  [`GET ${WEB}/nodes/{node_uuid}/usage`]: NODE_USAGE,
+  [`POST ${WEB}/nodes/{node_uuid}/actions`]:
+    'Enables, disables or restarts a node in the panel. A refusal of the panel is answered with status 200 and `success` false.',
+  [`POST ${WEB}/nodes/restart`]:
+    'Restarts all nodes; connections are interrupted. A refusal of the panel is answered with status 200 and `success` false.',
+  [`GET ${WEB}/squads`]: SQUADS,
+  [`POST ${WEB}/squads`]: CREATE_SQUAD,
+  [`GET ${WEB}/squads/{squad_uuid}`]: SQUAD,
+  [`PATCH ${WEB}/squads/{squad_uuid}`]: UPDATE_SQUAD,
+  [`POST ${WEB}/squads/{squad_uuid}/actions`]: SQUAD_ACTION,
+  [`GET ${WEB}/inbounds`]: INBOUNDS,
+  [`GET ${WEB}/users/{messenger_id}/traffic`]:
+    'Returns limit and used traffic of the panel user with this messenger id. GB are 1024³ bytes.',
+  [`GET ${WEB}/squads/{squad_uuid}/migration-preview`]: PREVIEW,
+  [`POST ${WEB}/squads/migrate`]: MIGRATE,
+  [`POST ${WEB}/sync/from-panel`]: FROM_PANEL,
+  [`POST ${WEB}/sync/to-panel`]: TO_PANEL,
+  [`POST ${WEB}/sync/subscriptions/validate`]: VALIDATE,
+  [`POST ${WEB}/sync/subscriptions/cleanup`]: CLEANUP,
+  [`POST ${WEB}/sync/subscriptions/statuses`]: STATUSES,
+  [`GET ${WEB}/sync/recommendations`]: RECOMMENDATIONS,
+
+  [`GET ${ADMIN}/status`]: STATUS,
+  [`GET ${ADMIN}/system`]: SYSTEM,
+  [`GET ${ADMIN}/nodes`]: NODES,
+  [`GET ${ADMIN}/nodes/overview`]:
+    'Lists the nodes with the numbers of connected, disconnected and disabled ones and of users online. A disabled node counts as disabled only.',
+  [`GET ${ADMIN}/nodes/realtime`]: REALTIME,
+  [`GET ${ADMIN}/nodes/{node_uuid}`]: NODE,
+  [`GET ${ADMIN}/nodes/{node_uuid}/statistics`]: NODE_STATISTICS,
+  [`GET ${ADMIN}/nodes/{node_uuid}/usage`]: NODE_USAGE,
+  [`POST ${ADMIN}/nodes/{node_uuid}/action`]:
+    'Enables, disables or restarts a node in the panel. Connections through it are interrupted.',
+  [`POST ${ADMIN}/nodes/restart-all`]: 'Restarts all nodes of the panel; connections are interrupted.',
+  [`GET ${ADMIN}/squads`]: 'Lists the internal squads of the panel with the servers here that belong to them.',
+  [`POST ${ADMIN}/squads`]: CREATE_SQUAD,
+  [`GET ${ADMIN}/squads/{squad_uuid}`]:
+    'Returns an internal squad with its inbounds, its server here and the number of active subscriptions.',
+  [`PATCH ${ADMIN}/squads/{squad_uuid}`]: UPDATE_SQUAD,
+  [`DELETE ${ADMIN}/squads/{squad_uuid}`]:
+    'Deletes an internal squad in the panel. Its server here stays until the next synchronisation of servers.',
+  [`POST ${ADMIN}/squads/{squad_uuid}/action`]: SQUAD_ACTION,
+  [`GET ${ADMIN}/inbounds`]: INBOUNDS,
+  [`GET ${ADMIN}/squads/{squad_uuid}/migration-preview`]: PREVIEW,
+  [`POST ${ADMIN}/squads/migrate`]: MIGRATE,
+  [`GET ${ADMIN}/sync/auto/status`]: 'Returns times, next run and outcome of the last run of the automatic synchronisation.',
+  [`POST ${ADMIN}/sync/auto/toggle`]:
+    'Switches the automatic synchronisation on or off by storing its setting; the schedule follows on every instance.',
+  [`POST ${ADMIN}/sync/auto/run`]:
+    'Runs the automatic synchronisation now and answers at its end: users from the panel, then servers. Where one is running, nothing is started.',
+  [`POST ${ADMIN}/sync/from-panel`]: FROM_PANEL,
+  [`POST ${ADMIN}/sync/to-panel`]: TO_PANEL,
+  [`POST ${ADMIN}/sync/servers`]:
+    'Reads the internal squads of the panel: new ones become servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
+  [`POST ${ADMIN}/sync/subscriptions/validate`]: VALIDATE,
+  [`POST ${ADMIN}/sync/subscriptions/cleanup`]: CLEANUP,
+  [`POST ${ADMIN}/sync/subscriptions/statuses`]: STATUSES,
+  [`GET ${ADMIN}/sync/recommendations`]: RECOMMENDATIONS,
+};

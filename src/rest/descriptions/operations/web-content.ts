@@ -1,0 +1,67 @@
+/** Web API: tickets, settings, menu layout. */
+export const WEB_CONTENT: Readonly<Record<string, string>> = {
+  'GET /tickets': 'Lists tickets without their messages as a plain array, last changed first. All filters are combined.',
+  'GET /tickets/{ticket_id}': 'Returns a ticket with its messages, oldest first.',
+  'POST /tickets/{ticket_id}/status':
+    'Sets the state of a ticket; every state can follow every other. Emits `ticket.status_changed` where the state changes.',
+  'POST /tickets/{ticket_id}/priority': 'Sets the priority of a ticket.',
+  'POST /tickets/{ticket_id}/reply-block':
+    'Forbids the user to write in the ticket, for good or until a time. False and null together lift the block.',
+  'DELETE /tickets/{ticket_id}/reply-block': 'Allows the user to write in the ticket again.',
+  'POST /tickets/{ticket_id}/reply':
+    'Adds a reply of support; the state becomes `answered`. The user is notified through the messenger, else by e-mail, and in the cabinet. Emits `ticket.message_added`. Text or a file is required.',
+  'GET /tickets/{ticket_id}/messages/{message_id}/media':
+    'Returns the file of a message and an address to load it from. The messenger is asked about the file.',
+
+  'GET /settings/categories': 'Lists the categories of settings, by label.',
+  'GET /settings':
+    'Lists settings, all or those of one category, with values in force, defaults and choices. Secrets are masked.',
+  'GET /settings/{key}': 'Returns a setting with the value in force. Secrets are masked.',
+  'PUT /settings/{key}':
+    'Stores a value for a setting. It is in force on every instance at once, unless the environment gives a value, which takes precedence. Some settings have effects of their own: prices are computed anew, jobs are scheduled anew. The call is recorded in the audit log.',
+  'DELETE /settings/{key}':
+    'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing. The call is recorded in the audit log.',
+
+  'GET /menu-layout': 'Returns the layout of the chat menu, or the default one while nothing is stored.',
+  'PUT /menu-layout':
+    'Replaces the rows, the buttons or both. The result is checked as a whole. The chat shows it from the next message on, and the edit is recorded in the history.',
+  'POST /menu-layout/reset': 'Puts the default layout in place of the stored one and records the edit.',
+  'GET /menu-layout/builtin-buttons': 'Lists the built-in buttons with their defaults.',
+  'POST /menu-layout/preview': 'Returns the menu that a user with the given properties would see. Stores nothing.',
+  'GET /menu-layout/available-callbacks': 'Lists what buttons of type `callback` can call, and which of it the layout uses.',
+  'GET /menu-layout/placeholders': 'Lists the placeholders that texts with `dynamic_text` may contain.',
+  'GET /menu-layout/export': 'Returns the layout for an import elsewhere.',
+  'POST /menu-layout/import':
+    'Takes an exported layout over: in place of the stored one, or adding what is missing. What is already there is skipped with a warning. The edit is recorded.',
+  'POST /menu-layout/validate': 'Checks the given layout, or the stored one when the body is empty. Stores nothing.',
+  'GET /menu-layout/history': 'Lists the edits of the layout, newest first.',
+  'GET /menu-layout/history/{history_id}': 'Returns an edit with the whole layout after it.',
+  'POST /menu-layout/history/{history_id}/rollback':
+    'Puts the layout of an edit in force again. The layout before it is recorded as `rollback_backup`.',
+  'PATCH /menu-layout/buttons/{button_id}':
+    'Changes a button. Null leaves text, action and switches as they are, and clears icon, conditions, description, place and web app address. The action of a built-in button changes only together with `open_mode` `direct`.',
+  'DELETE /menu-layout/buttons/{button_id}':
+    'Deletes a button of your own and removes it from all rows. Built-in buttons cannot be deleted; switch them off instead.',
+  'POST /menu-layout/buttons': 'Adds a button of type `url`, `mini_app` or `callback`, at the end of a row if one is named.',
+  'POST /menu-layout/rows/reorder': 'Changes the order of the rows. Rows that are not named follow in their old order.',
+  'POST /menu-layout/rows': 'Adds a row at a position, or at the end.',
+  'DELETE /menu-layout/rows/{row_id}': 'Deletes a row. Its buttons stay defined and can be placed again.',
+  'POST /menu-layout/buttons/{button_id}/move-up':
+    'Moves a button to the end of the row above. A row that becomes empty is removed.',
+  'POST /menu-layout/buttons/{button_id}/move-down':
+    'Moves a button to the end of the row below. A row that becomes empty is removed.',
+  'POST /menu-layout/buttons/{button_id}/move-to-row': 'Moves a button to a place in a row. A row that becomes empty is removed.',
+  'POST /menu-layout/rows/{row_id}/reorder-buttons':
+    'Changes the order of the buttons of a row. All buttons of the row must be named once.',
+  'POST /menu-layout/buttons/swap': 'Exchanges the places of two buttons.',
+  'GET /menu-layout/stats': 'Counts the clicks of every button, most pressed first.',
+  'GET /menu-layout/stats/buttons/{button_id}': 'Counts the clicks of one button, also by day. An unknown button has none.',
+  'POST /menu-layout/stats/log-click':
+    'Records that a button was pressed, for buttons that the chat does not see, such as links. An unknown user is recorded as nobody.',
+  'GET /menu-layout/stats/by-type': 'Counts clicks by type of button.',
+  'GET /menu-layout/stats/by-hour': 'Counts clicks by hour of the day in UTC; all 24 hours are listed.',
+  'GET /menu-layout/stats/by-weekday': 'Counts clicks by day of the week in UTC; all seven days are listed.',
+  'GET /menu-layout/stats/top-users': 'Lists the users with most clicks.',
+  'GET /menu-layout/stats/compare': 'Compares the clicks of the last days with those of the days directly before them.',
+  'GET /menu-layout/stats/users/{user_id}/sequences': 'Lists what a user pressed, newest first. An unknown user pressed nothing.',
+};

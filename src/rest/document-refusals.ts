@@ -1,0 +1,90 @@
+/**
+ * Writes the refusals that tests observed into the document: status, machine code, example (`descriptions/refusals.json`, made by
+ * `npm run refusals`). What the guard of an area refuses is the same for all its operations and stands in shared responses.
+ */
+import type { OperationMeta } from '../routers/operation-meta.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import type { JsonSchema } from './openapi-schemas.ts';
+
+export interface DocumentedRefusal {
+  status: number;
+  code: string;
+  /** As in the body; `<n>` and `<id>` stand for values that vary. */
+  detail: unknown;
+}
+
+export interface DocumentedRefusals {
+  /** Guard (`guardOf`) -> what it refuses. */
+  areas: Readonly<Record<string, readonly DocumentedRefusal[]>>;
+  /** `METHOD /path` -> what the operation itself refuses. */
+  operations: Readonly<Record<string, readonly DocumentedRefusal[]>>;
+}
+
+/** What the builder wrote without knowing; the observed refusals take its place. */
+const GENERIC = ['401', '403', '404'];
+
+const HEADERS_TOO_LARGE = { description: 'The headers of the request have more than 16 KiB' };
+
+const MEANINGS: Readonly<Record<number, string>> = {
+  202: 'Not yet',
+  400: 'Refused by a rule',
+  401: 'Credential missing or not valid',
+  402: 'The balance does not suffice',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'Too large',
+  415: 'Wrong media type',
+  422: 'A value is not valid',
+  429: 'Too many requests',
+  502: 'An outside system failed',
+  503: 'Not available at present',
+  504: 'An outside system did not answer in time',
+};
+
+/** @throws Error on an entry of an operation that the document does not have */
+export function documentRefusals(document: OpenApiDocument, refusals: DocumentedRefusals): void {
+  const shared: Record<string, JsonSchema> = {};
+  const left = new Set(Object.keys(refusals.operations));
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const key = `${method.toUpperCase()} ${path}`;
+      left.delete(key);
+      const area = guardOf(path, { auth: operation['x-auth'], credential: operation['x-credential'] });
+      const ofArea = refusals.areas[area] ?? [];
+      const own = refusals.operations[key] ?? [];
+      for (const status of GENERIC) delete operation.responses[status];
+      for (const status of new Set([...ofArea, ...own].map((refusal) => refusal.status))) {
+        const observed = [...ofArea, ...own].filter((refusal) => refusal.status === status);
+        const isShared = status !== 422 && own.every((refusal) => refusal.status !== status);
+        if (isShared) shared[`${area}_${status}`] ??= responseOf(status, observed);
+        operation.responses[status] = isShared
+          ? { $ref: `#/components/responses/${area}_${status}` }
+          : responseOf(status, observed, operation.responses[status]);
+      }
+      // What even a probe can answer, and what every operation can: no document of it would be complete without one refusal.
+      if (!Object.keys(operation.responses).some((status) => status.startsWith('4')))
+        operation.responses['431'] = HEADERS_TOO_LARGE;
+    }
+  }
+  if (left.size > 0) throw new Error(`Refusals of unknown operations: ${[...left].join(', ')}`);
+  document.components.responses = shared;
+}
+
+/** Whose guard an operation has: its part of the interface and its credential, of which signed launch data is one. */
+export function guardOf(path: string, { auth = 'NONE', credential }: OperationMeta): string {
+  if (credential === 'initData') return 'miniapp_INIT_DATA';
+  return `${path.startsWith('/cabinet') ? 'cabinet' : 'web'}_${auth}`;
+}
+
+function responseOf(status: number, refusals: readonly DocumentedRefusal[], validation?: JsonSchema): JsonSchema {
+  const codes = [...new Set(refusals.map((refusal) => refusal.code))].map((code) => `\`${code}\``);
+  const error = { $ref: '#/components/schemas/HTTPError' };
+  const schema = validation ? { anyOf: [{ $ref: '#/components/schemas/HTTPValidationError' }, error] } : error;
+  const examples = Object.fromEntries(refusals.map(({ code, detail }) => [code, { value: { detail } }]));
+  return {
+    description: `${MEANINGS[status] ?? `Status ${status}`}: ${codes.join(', ')}`,
+    content: { 'application/json': { schema, examples } },
+  };
+}

@@ -1,0 +1,35 @@
+/** The API document of the service with all its texts. */
+import { type DescriptionGaps, describeDocument } from './describe-document.ts';
+import { FIELD_DESCRIPTIONS } from './descriptions/field-descriptions.ts';
+import { INTRODUCTION } from './descriptions/introduction.ts';
+import { OPERATION_DESCRIPTIONS } from './descriptions/operation-descriptions.ts';
+import { PARAMETER_DESCRIPTIONS } from './descriptions/parameter-descriptions.ts';
+import refusals from './descriptions/refusals.json' with { type: 'json' };
+import { TAG_DESCRIPTIONS } from './descriptions/tag-descriptions.ts';
+import { documentRefusals } from './document-refusals.ts';
+import { buildOpenApiDocument, type OpenApiDocument } from './openapi-document.ts';
+import type { RestRoute } from './route-table.ts';
+
+export const SERVICE_TITLE = 'Subscription Service';
+/** Version of the interface, not of the release. */
+const INTERFACE_VERSION = '1.0.0';
+
+/** Builds the document, served as `/openapi.json`, and says what in it has no text. Keep the result. */
+export function buildServiceDocument(routes: readonly RestRoute[]): { document: OpenApiDocument; gaps: DescriptionGaps } {
+  const document = buildOpenApiDocument(routes, {
+    title: SERVICE_TITLE,
+    version: INTERFACE_VERSION,
+    description: INTRODUCTION,
+    license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    servers: [{ url: '/', description: 'The service that serves this document' }],
+  });
+  document.tags.sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  documentRefusals(document, refusals);
+  const gaps = describeDocument(document, {
+    tags: TAG_DESCRIPTIONS,
+    operations: OPERATION_DESCRIPTIONS,
+    parameters: PARAMETER_DESCRIPTIONS,
+    properties: FIELD_DESCRIPTIONS,
+  });
+  return { document, gaps };
+}
