@@ -46,9 +46,13 @@ export function schemaOf(parser: Schema | WireParser<unknown, unknown>): Schema 
   return 'schema' in parser ? parser.schema : parser;
 }
 
-function parser<In, Out>(schema: Schema, parse: (value: unknown) => Out): WireParser<In, Out> {
-  // tRPC reads the two types and never the values.
-  return { schema, parse } as WireParser<In, Out>;
+/**
+ * The parser inherits from its schema, so that tools which look for zod (trpc-to-openapi) read it as the schema of the wire. The two types
+ * are read by the compiler only.
+ */
+function parser<In, Out>(schema: z.ZodType, parse: (value: unknown) => Out): WireParser<In, Out> {
+  const parseAsync = async (value: unknown) => parse(value);
+  return Object.assign(Object.create(schema), { schema, parse, parseAsync }) as WireParser<In, Out>;
 }
 
 const camelCase = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

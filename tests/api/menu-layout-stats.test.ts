@@ -46,7 +46,7 @@ describe('log-click', () => {
       });
     }
     const rows = await t.app.db.sql('SELECT user_id, clicked_at FROM button_click_logs ORDER BY id');
-    expect(rows).toEqual([anna.id, anna.id, null].map((user_id) => ({ user_id, clicked_at: NOW })));
+    expect(rows).toEqual([anna.id, anna.id, null].map((userId) => ({ userId, clickedAt: NOW })));
   });
 
   it('refuses over-long values, and is not troubled by a failing insert', async () => {

@@ -83,11 +83,8 @@ export const menuLayoutStatsRouter = router({
   byType: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-type', tags, summary: 'Clicks by type of button' } })
     .input(DaysQuery)
-    .output(ButtonTypeStatsResponse)
-    .query(async ({ ctx, input }) => {
-      const { items, totalClicks } = await countClicksByType(ctx.app, input.days);
-      return { items, total_clicks: totalClicks };
-    }),
+    .output(toWire(ButtonTypeStatsResponse))
+    .query(({ ctx, input }) => countClicksByType(ctx.app, input.days)),
 
   byHour: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-hour', tags, summary: 'Clicks by hour of the day (UTC)' } })
@@ -111,10 +108,10 @@ export const menuLayoutStatsRouter = router({
   topUsers: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/top-users', tags, summary: 'Users with most clicks' } })
     .input(TopUsersQuery)
-    .output(TopUsersResponse)
+    .output(toWire(TopUsersResponse))
     .query(async ({ ctx, input: { days, limit, button_id = null } }) => {
       const items = await listTopClickers(ctx.app, days, button_id, limit);
-      return { items, button_id, limit };
+      return { items, buttonId: button_id, limit };
     }),
 
   compare: webProcedure
@@ -131,9 +128,9 @@ export const menuLayoutStatsRouter = router({
       openapi: { method: 'GET', path: '/menu-layout/stats/users/{user_id}/sequences', tags, summary: 'What a user pressed' },
     })
     .input(SequencesQuery)
-    .output(UserClickSequencesResponse)
+    .output(toWire(UserClickSequencesResponse))
     .query(async ({ ctx, input: { user_id, limit } }) => {
       const items = await listUserClicks(ctx.app, user_id, limit);
-      return { user_id, items, total: items.length };
+      return { userId: user_id, items, total: items.length };
     }),
 });

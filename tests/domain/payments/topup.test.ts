@@ -34,7 +34,7 @@ describe('topupBalance', () => {
     };
     const topup = await topupBalance(app, actorOf(user), request, null);
     const [invoice] = provider.created;
-    expect(seen).toMatchObject({ outcome: 'pending', is_paid: false, external_id: null, order_id: invoice!.orderId });
+    expect(seen).toMatchObject({ outcome: 'pending', isPaid: false, externalId: null, orderId: invoice!.orderId });
     expect(invoice!.orderId).toMatch(/^[0-9a-f]{30}$/);
     expect(invoice).toMatchObject({
       amountKopeks: 50_000,

@@ -47,7 +47,7 @@ describe('an event', () => {
     const rows = await app.db.sql(
       'SELECT webhook_id, status, payload, attempt_number FROM webhook_deliveries ORDER BY webhook_id',
     );
-    const expected = { status: 'pending', payload, attempt_number: 1 };
+    const expected = { status: 'pending', payload, attemptNumber: 1 };
     expect(rows).toEqual([
       { webhookId: first.id, ...expected },
       { webhookId: second.id, ...expected },

@@ -60,7 +60,7 @@ export async function countButtonClicks(app: App, buttonId: string, days: number
 
 export async function countClicksByType(app: App, days: number) {
   const items = await countByType(app.db, addDays(app.clock.now(), -days));
-  return { items, totalClicks: items.reduce((sum, item) => sum + item.clicks_total, 0) };
+  return { items, totalClicks: items.reduce((sum, item) => sum + item.clicksTotal, 0) };
 }
 
 async function countParts(app: App, part: 'hour' | 'isodow', first: number, size: number, days: number, buttonId: string | null) {

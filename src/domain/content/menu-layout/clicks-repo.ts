@@ -58,7 +58,7 @@ export function countByDay(db: Db, buttonId: string, since: Date): Promise<{ dat
 }
 
 /** Clicks whose type is known, most first. */
-export function countByType(db: Db, since: Date): Promise<{ button_type: string; clicks_total: number; unique_users: number }[]> {
+export function countByType(db: Db, since: Date): Promise<{ buttonType: string; clicksTotal: number; uniqueUsers: number }[]> {
   return db.sql(
     `SELECT button_type, count(*)::int AS clicks_total, count(DISTINCT user_id)::int AS unique_users
      FROM button_click_logs WHERE button_type IS NOT NULL AND clicked_at >= $1::timestamptz
@@ -86,7 +86,7 @@ export function countByUser(
   since: Date,
   buttonId: string | null,
   limit: number,
-): Promise<{ user_id: number; clicks_count: number; last_click_at: Date | null }[]> {
+): Promise<{ userId: number; clicksCount: number; lastClickAt: Date | null }[]> {
   return db.sql(
     `SELECT user_id, count(*)::int AS clicks_count, max(clicked_at) AS last_click_at
      FROM button_click_logs
@@ -112,7 +112,7 @@ export function listClicksOfUser(
   db: Db,
   userId: number,
   limit: number,
-): Promise<{ button_id: string; button_text: string | null; clicked_at: Date }[]> {
+): Promise<{ buttonId: string; buttonText: string | null; clickedAt: Date }[]> {
   return db.sql(
     `SELECT button_id, button_text, clicked_at FROM button_click_logs
      WHERE user_id = $1::bigint ORDER BY clicked_at DESC, id DESC LIMIT $2::int`,
