@@ -1,5 +1,5 @@
 /**
- * Gives the document its texts (GUIDE section 8): tags, operations, parameters, properties. A text of the schema itself
+ * Gives the document its texts: tags, operations, parameters, properties. A text of the schema itself
  * (`.describe()`, `.meta({ description })`) wins; then the narrowest entry of the dictionary.
  */
 import type { OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
