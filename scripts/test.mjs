@@ -1,5 +1,6 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why.
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
