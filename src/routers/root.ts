@@ -38,7 +38,7 @@ import { wheelRouter } from './cabinet/wheel.router.ts';
 import { miniappClassicRouter } from './miniapp/classic.router.ts';
 import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
-import { mergeRouters, router } from './trpc.ts';
+import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
@@ -64,7 +64,8 @@ import { webhooksRouter } from './web/webhooks.router.ts';
 /**
  * All operations, by area and tag group. The name of a group is its tag in the contract without the area, in camel case, however many
  * files the group has: these names are what clients call and never change (tests/unit/routers/procedure-names.json). Eager and static:
- * a lazy router would be missing in REST and in the document.
+ * a lazy router would be missing in REST and in the document. A group of several files is one router of their records, because the client's
+ * declarations are read off one object type (scripts/client-declarations.ts).
  */
 export const appRouter = router({
   web: router({
@@ -84,8 +85,12 @@ export const appRouter = router({
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
-    menuLayout: mergeRouters(menuLayoutRouter, menuLayoutPartsRouter, menuLayoutStatsRouter),
-    vpnpanel: mergeRouters(vpnpanelRouter, vpnpanelSyncRouter),
+    menuLayout: router({
+      ...menuLayoutRouter._def.record,
+      ...menuLayoutPartsRouter._def.record,
+      ...menuLayoutStatsRouter._def.record,
+    }),
+    vpnpanel: router({ ...vpnpanelRouter._def.record, ...vpnpanelSyncRouter._def.record }),
   }),
   cabinet: router({
     auth: cabinetAuthRouter,
@@ -95,7 +100,11 @@ export const appRouter = router({
     balance: balanceRouter,
     promocode: promocodeRouter,
     promo: cabinetPromoRouter,
-    subscription: mergeRouters(subscriptionRouter, subscriptionPurchaseRouter, subscriptionAddonsRouter),
+    subscription: router({
+      ...subscriptionRouter._def.record,
+      ...subscriptionPurchaseRouter._def.record,
+      ...subscriptionAddonsRouter._def.record,
+    }),
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
     polls: cabinetPollsRouter,
@@ -104,7 +113,11 @@ export const appRouter = router({
     partner: partnerRouter,
     landingPages: landingRouter,
   }),
-  miniapp: mergeRouters(miniappTariffsRouter, miniappSubscriptionRouter, miniappClassicRouter),
+  miniapp: router({
+    ...miniappTariffsRouter._def.record,
+    ...miniappSubscriptionRouter._def.record,
+    ...miniappClassicRouter._def.record,
+  }),
   admin: router({
     users: adminUsersRouter,
     tariffs: adminTariffsRouter,
@@ -115,14 +128,14 @@ export const appRouter = router({
     promoGroups: adminPromoGroupsRouter,
     promocodes: adminPromocodesRouter,
     promoOffers: adminPromoOffersRouter,
-    campaigns: mergeRouters(adminCampaignsRouter, adminCampaignStatsRouter),
+    campaigns: router({ ...adminCampaignsRouter._def.record, ...adminCampaignStatsRouter._def.record }),
     fortuneWheel: adminWheelRouter,
     partners: adminPartnersRouter,
     tickets: adminTicketsRouter,
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,
     menuLayout: adminMenuLayoutRouter,
-    vpnpanel: mergeRouters(adminVpnpanelRouter, adminVpnpanelSyncRouter),
+    vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
   }),
 });
