@@ -3,7 +3,9 @@
  * judging to zod, which runs once, inside the procedure. Only when something here is already wrong the schema is asked for the
  * remaining faults, so that one 422 names them all. Schemas are never changed: both transports share them.
  */
+
 import { z } from 'zod';
+import { camelCase } from '../core/camel-case.ts';
 import type { ValidationIssue } from '../core/errors.ts';
 import type { UploadedFile } from '../core/http/uploads.ts';
 import { issuesFromZod, type Locate } from '../core/validation-issues.ts';
@@ -167,7 +169,7 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
 
 /** `tariffId` for `tariff_id` and the other way round. */
 function otherSpelling(key: string): string {
-  if (key.includes('_')) return key.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+  if (key.includes('_')) return camelCase(key);
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

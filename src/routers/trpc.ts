@@ -84,8 +84,6 @@ const t = initTRPC
   });
 
 export const router = t.router;
-/** Makes one flat namespace of several routers. */
-export const mergeRouters = t.mergeRouters;
 
 /** @param cause for the log only */
 function refusalOf({ body, code, headers, status }: HttpError, cause: unknown): AppError {

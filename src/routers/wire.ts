@@ -4,6 +4,7 @@
  * the spelling (another name, another unit, a computed field) the procedure maps by hand.
  */
 import { z } from 'zod';
+import { camelCase } from '../core/camel-case.ts';
 import { innerSchema, objectShape, type Schema } from '../core/zod-structure.ts';
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
@@ -54,8 +55,6 @@ function parser<In, Out>(schema: z.ZodType, parse: (value: unknown) => Out): Wir
   const parseAsync = async (value: unknown) => parse(value);
   return Object.assign(Object.create(schema), { schema, parse, parseAsync }) as WireParser<In, Out>;
 }
-
-const camelCase = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 const asIs: Convert = (value) => value;
 

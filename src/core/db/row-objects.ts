@@ -1,4 +1,6 @@
-const NAMES_KEPT = 10_000;
+import { camelCase } from '../camel-case.ts';
+
+const MAX_NAMES = 10_000;
 
 /** Bounded, because texts with dynamic aliases could name columns without end. */
 const names = new Map<string, string>();
@@ -7,8 +9,8 @@ const names = new Map<string, string>();
 export function fieldOf(column: string): string {
   const known = names.get(column);
   if (known !== undefined) return known;
-  const field = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  if (names.size < NAMES_KEPT) names.set(column, field);
+  const field = camelCase(column);
+  if (names.size < MAX_NAMES) names.set(column, field);
   return field;
 }
 
