@@ -1,4 +1,4 @@
-import type { AuditNotes } from './audit.ts';
+import type { AuditRecorder } from './audit.ts';
 import type { SharedCache } from './cache/shared-cache.ts';
 import type { Clock } from './clock.ts';
 import type { Db } from './db/db.ts';
@@ -39,6 +39,6 @@ export interface App {
   readonly settings: SettingsReader;
   readonly cache: SharedCache;
   readonly ports: Ports;
-  /** Set while an administrator's request runs: use cases say there what they changed (`t.audit?.note(…)`). */
-  readonly audit?: AuditNotes;
+  /** Set while an administrator's request runs: use cases say there what they changed (`t.audit?.record(…)`). */
+  readonly audit?: AuditRecorder;
 }

@@ -9,6 +9,6 @@ export interface AuditFacts {
 }
 
 /** Collects facts for the audit row of the request that runs; a later fact replaces an earlier one of its name. */
-export interface AuditNotes {
-  note(facts: AuditFacts): void;
+export interface AuditRecorder {
+  record(facts: AuditFacts): void;
 }

@@ -1,5 +1,5 @@
 import type { AdminActor, TokenActor } from '../core/actor.ts';
-import type { AuditFacts, AuditNotes } from '../core/audit.ts';
+import type { AuditFacts, AuditRecorder } from '../core/audit.ts';
 import { type HttpError, toHttp } from '../core/errors.ts';
 import { REDACTED } from '../core/redaction.ts';
 import { auditDetails } from '../domain/access/audit-details.ts';
@@ -24,7 +24,7 @@ export interface AuditedRequest {
 }
 
 /** Collects the facts of one administrative request and writes its row of the audit log when its outcome is known (spec 01 section 4.5, ours). */
-export class AuditTrail implements AuditNotes {
+export class AuditTrail implements AuditRecorder {
   readonly #request: AuditedRequest;
   #facts: AuditFacts = {};
 
@@ -32,7 +32,7 @@ export class AuditTrail implements AuditNotes {
     this.#request = request;
   }
 
-  note(facts: AuditFacts): void {
+  record(facts: AuditFacts): void {
     this.#facts = { ...this.#facts, ...facts };
   }
 

@@ -62,7 +62,7 @@ export async function assignRole(
       const id = await upsertAssignment(t.db, { ...request, assignedBy: actor.userId, now: t.clock.now() });
       const after = await findAssignment(t.db, id);
       await forgetAccess(t, [request.userId]);
-      t.audit?.note({ resourceId: id, before: termsOf(before), after: termsOf(after) });
+      t.audit?.record({ resourceId: id, before: termsOf(before), after: termsOf(after) });
       return after!;
     }),
   );
@@ -82,7 +82,7 @@ export async function revokeRole(app: App, actor: AdminActor, assignmentId: numb
       if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot revoke a role at or above your own level');
       await deleteAssignment(t.db, assignmentId);
       await forgetAccess(t, [assignment.userId]);
-      t.audit?.note({ resourceId: assignmentId, before: termsOf(assignment), after: null });
+      t.audit?.record({ resourceId: assignmentId, before: termsOf(assignment), after: null });
     }),
   );
 }

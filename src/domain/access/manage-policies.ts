@@ -58,7 +58,7 @@ export async function createPolicy(app: App, actor: AdminActor, draft: PolicyDra
       const id = await insertPolicy(t.db, row);
       await forgetPolicies(t);
       const policy = { ...row, id, roleName: role?.name ?? null };
-      t.audit?.note({ resourceId: id, before: null, after: policy });
+      t.audit?.record({ resourceId: id, before: null, after: policy });
       return policy;
     }),
   );
@@ -106,7 +106,7 @@ export async function updatePolicy(app: App, actor: AdminActor, policyId: number
       };
       await writePolicy(t.db, next);
       await forgetPolicies(t);
-      t.audit?.note({ resourceId: policyId, before: policy, after: next });
+      t.audit?.record({ resourceId: policyId, before: policy, after: next });
       return next;
     }),
   );
@@ -120,7 +120,7 @@ export async function deletePolicy(app: App, actor: AdminActor, policyId: number
     await requireReach(t, await readGrantor(t, actor), policy.roleId);
     await deleteRow(t.db, policyId);
     await forgetPolicies(t);
-    t.audit?.note({ resourceId: policyId, before: policy, after: null });
+    t.audit?.record({ resourceId: policyId, before: policy, after: null });
   });
 }
 

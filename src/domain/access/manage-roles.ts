@@ -58,7 +58,7 @@ export async function createRole(app: App, actor: AdminActor, draft: RoleDraft):
     const row = { ...draft, description, color, icon, permissions, createdBy: actor.userId, now: t.clock.now() };
     const role = await insertRole(t.db, row);
     if (!role) throw roleNameTaken();
-    t.audit?.note({ resourceId: role.id, before: null, after: role });
+    t.audit?.record({ resourceId: role.id, before: null, after: role });
     return { ...role, userCount: 0 };
   });
 }
@@ -107,7 +107,7 @@ async function changeRole(t: App, actor: AdminActor, roleId: number, change: Rol
   if (next.name !== role.name && (await isRoleNameTaken(t.db, next.name, role.id))) throw roleNameTaken();
   await writeRole(t.db, next, t.clock.now());
   await forgetRole(t, role.id);
-  t.audit?.note({ resourceId: role.id, before: role, after: next });
+  t.audit?.record({ resourceId: role.id, before: role, after: next });
   return { ...next, userCount: await countActiveAssignments(t.db, role.id) };
 }
 
@@ -127,7 +127,7 @@ export async function deleteRole(app: App, actor: AdminActor, roleId: number): P
       await forgetRole(t, role.id);
       await deleteRow(t.db, role.id);
       await forgetPolicies(t);
-      t.audit?.note({ resourceId: role.id, before: role, after: null });
+      t.audit?.record({ resourceId: role.id, before: role, after: null });
     }),
   );
 }

@@ -61,7 +61,7 @@ export async function createApiToken(app: App, actor: Actor, request: TokenReque
     createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
     now,
   });
-  app.audit?.note({ resourceId: token.id, before: null, after: auditedFields(token) });
+  app.audit?.record({ resourceId: token.id, before: null, after: auditedFields(token) });
   return { ...token, token: text };
 }
 
@@ -72,7 +72,7 @@ export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number
     if (!locked) throw tokenNotFound();
     const token = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
     await t.cache.forget(t.db, [tokenCacheKey(locked.hash)]);
-    t.audit?.note({ before: auditedFields(locked.token), after: auditedFields(token) });
+    t.audit?.record({ before: auditedFields(locked.token), after: auditedFields(token) });
     return token;
   });
 }
@@ -84,7 +84,7 @@ export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): 
     if (!locked) throw tokenNotFound();
     await deleteToken(t.db, tokenId);
     await t.cache.forget(t.db, [tokenCacheKey(locked.hash)]);
-    t.audit?.note({ before: auditedFields(locked.token), after: null });
+    t.audit?.record({ before: auditedFields(locked.token), after: null });
   });
 }
 

@@ -23,7 +23,10 @@ export async function assignCampaignToPartner(app: App, _actor: AdminActor, { us
     if (!before) throw partnerRefusal(t, 404, 'campaign_not_found');
     if (!isPartner) throw partnerRefusal(t, 400, 'not_partner');
     if (!(await assignCampaign(t.db, campaignId, userId, t.clock.now()))) throw partnerRefusal(t, 400, 'campaign_taken');
-    t.audit?.note({ before: { campaignId, partnerUserId: before.partnerUserId }, after: { campaignId, partnerUserId: userId } });
+    t.audit?.record({
+      before: { campaignId, partnerUserId: before.partnerUserId },
+      after: { campaignId, partnerUserId: userId },
+    });
   });
 }
 
@@ -39,7 +42,7 @@ export async function unassignCampaignFromPartner(
     if (!(await unassignCampaign(t.db, campaignId, userId, t.clock.now()))) {
       throw partnerRefusal(t, 400, 'campaign_not_assigned');
     }
-    t.audit?.note({ before: { campaignId, partnerUserId: userId }, after: { campaignId, partnerUserId: null } });
+    t.audit?.record({ before: { campaignId, partnerUserId: userId }, after: { campaignId, partnerUserId: null } });
   });
 }
 
@@ -52,7 +55,7 @@ export async function revokePartner(app: App, _actor: AdminActor, userId: number
   await inTransaction(app, async (t) => {
     const partner = await endPartnership(t, userId);
     const campaignIds = await detachCampaigns(t.db, userId, t.clock.now());
-    t.audit?.note({
+    t.audit?.record({
       before: { partnerStatus: partner.partnerStatus, commissionPercent: partner.commissionPercent, campaignIds },
       after: { partnerStatus: 'none', commissionPercent: null, campaignIds: [] },
     });

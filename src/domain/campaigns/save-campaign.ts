@@ -31,7 +31,7 @@ export async function createCampaign(app: App, actor: CampaignEditor, request: C
     inTransaction(app, async (t) => {
       await lockLinked(t, values);
       const saved = await insertCampaign(t.db, values, actor.kind === 'admin' ? actor.userId : null, t.clock.now());
-      t.audit?.note({ resourceId: saved.id, before: null, after: saved });
+      t.audit?.record({ resourceId: saved.id, before: null, after: saved });
       return (await findCard(t.db, saved.id))!;
     }),
   );
@@ -56,7 +56,7 @@ export async function changeCampaign(
       const campaign = checked({ ...before, ...given });
       if (touchesBonus(changes)) checkBonus(actor, campaign);
       const saved = await updateCampaign(t.db, campaign, t.clock.now());
-      t.audit?.note({ resourceId: saved.id, before, after: saved });
+      t.audit?.record({ resourceId: saved.id, before, after: saved });
       return (await findCard(t.db, saved.id))!;
     }),
   );
@@ -77,7 +77,7 @@ export function toggleCampaign(app: App, _actor: AdminActor, campaignId: number)
     const before = await lockCampaign(t.db, campaignId);
     if (!before) throw campaignNotFound();
     const saved = await updateCampaign(t.db, { ...before, isActive: !before.isActive }, t.clock.now());
-    t.audit?.note({ resourceId: saved.id, before: { isActive: before.isActive }, after: { isActive: saved.isActive } });
+    t.audit?.record({ resourceId: saved.id, before: { isActive: before.isActive }, after: { isActive: saved.isActive } });
     return saved.isActive;
   });
 }
@@ -94,7 +94,7 @@ export function deleteCampaign(app: App, actor: CampaignEditor, campaignId: numb
     const { registrations } = (await findCard(t.db, campaign.id))!;
     if (actor.kind === 'admin' && registrations > 0) throw campaignInUse(registrations);
     await deleteCampaignRow(t.db, campaign.id);
-    t.audit?.note({ resourceId: campaign.id, before: campaign, after: null });
+    t.audit?.record({ resourceId: campaign.id, before: campaign, after: null });
   });
 }
 

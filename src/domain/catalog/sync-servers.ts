@@ -57,6 +57,6 @@ export async function syncServersOrRefuse(app: App): Promise<ServerSyncCounts> {
   if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 400, 'VpnPanel is not configured');
   if (result.outcome === 'no_list') throw refuse('panel_unavailable', 500, 'Failed to fetch squads from VpnPanel');
   const { created, updated, removed } = result;
-  app.audit?.note({ after: { created, updated, removed } });
+  app.audit?.record({ after: { created, updated, removed } });
   return result;
 }

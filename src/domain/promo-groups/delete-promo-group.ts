@@ -60,7 +60,7 @@ async function deleteEmptied(t: App, groupId: number, membersCount: number): Pro
   if (await hasMembers(t.db, group.id)) return false;
   await moveOnlyServers(t.db, group.id, targetId);
   await deleteGroup(t.db, group.id);
-  t.audit?.note({ resourceId: group.id, before: { ...group, membersCount }, after: null });
+  t.audit?.record({ resourceId: group.id, before: { ...group, membersCount }, after: null });
   return true;
 }
 

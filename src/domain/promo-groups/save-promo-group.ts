@@ -47,7 +47,7 @@ export function createPromoGroup(app: App, _actor: Actor, request: NewPromoGroup
     const id = await insertGroup(t.db, values, isDefault, now);
     if (id === null) throw promoGroupNameTaken();
     const group = (await findRecord(t.db, id))!;
-    t.audit?.note({ resourceId: id, before: null, after: group });
+    t.audit?.record({ resourceId: id, before: null, after: group });
     return group;
   });
 }
@@ -79,7 +79,7 @@ export function changePromoGroup(
       await markDefault(t.db, newDefault, now);
     }
     const group = (await findRecord(t.db, before.id))!;
-    t.audit?.note({ resourceId: before.id, before, after: group });
+    t.audit?.record({ resourceId: before.id, before, after: group });
     return group;
   });
 }

@@ -23,7 +23,7 @@ export async function putSetting(app: App, editor: SettingEditor, key: string, v
     const before = await lockOverride(t.db, known);
     await upsertSetting(t.db, { key: known, value: stored }, t.clock.now());
     await notifySettingChanged(t.db, known);
-    t.audit?.note({ before: noteOf(known, before), after: noteOf(known, { key: known, value: stored }) });
+    t.audit?.record({ before: noteOf(known, before), after: noteOf(known, { key: known, value: stored }) });
   });
   return settled(app, known);
 }
@@ -56,7 +56,7 @@ export async function resetSetting(app: App, editor: SettingEditor, key: string)
     const before = await lockOverride(t.db, known);
     await deleteSetting(t.db, known);
     await notifySettingChanged(t.db, known);
-    t.audit?.note({ before: noteOf(known, before), after: noteOf(known, null) });
+    t.audit?.record({ before: noteOf(known, before), after: noteOf(known, null) });
   });
   return settled(app, known);
 }

@@ -19,7 +19,7 @@ export function changeTicketStatus(app: App, actor: Staff, ticketId: number, wan
     const after = await applyStatus(t, before, status);
     const name = status === 'closed' ? 'close_ticket' : 'change_status';
     await recordSupportAction(t, actor, before, name, { old_status: before.status, new_status: status });
-    t.audit?.note({ resourceId: ticketId, before: { status: before.status }, after: { status } });
+    t.audit?.record({ resourceId: ticketId, before: { status: before.status }, after: { status } });
     return after;
   });
 }
@@ -40,7 +40,7 @@ export function changeTicketPriority(app: App, actor: Staff, ticketId: number, w
     const before = await lockOrRefuse(t, ticketId);
     const after = await setPriority(t.db, ticketId, priority as TicketPriority, t.clock.now());
     await recordSupportAction(t, actor, before, 'change_priority', { old_priority: before.priority, new_priority: priority });
-    t.audit?.note({ resourceId: ticketId, before: { priority: before.priority }, after: { priority } });
+    t.audit?.record({ resourceId: ticketId, before: { priority: before.priority }, after: { priority } });
     return after;
   });
 }

@@ -61,7 +61,7 @@ export function readTicketNotifications(app: App, actor: Reader, ticketId: numbe
 function mark(app: App, inbox: Inbox, which: Parameters<typeof markRead>[2]): Promise<number> {
   return inTransaction(app, async (t) => {
     const unread = await markRead(t.db, inbox, which, t.clock.now());
-    t.audit?.note({ before: { unread }, after: { unread: 0 } });
+    t.audit?.record({ before: { unread }, after: { unread: 0 } });
     return unread;
   });
 }

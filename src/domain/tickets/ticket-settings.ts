@@ -72,6 +72,6 @@ export async function changeTicketSettings(app: App, actor: AdminActor, patch: T
   });
   for (const [key] of given) await refreshSetting(app, key);
   const after = await readTicketSettings(app);
-  app.audit?.note({ before, after });
+  app.audit?.record({ before, after });
   return after;
 }

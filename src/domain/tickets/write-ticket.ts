@@ -93,7 +93,7 @@ export async function answerTicket(app: App, actor: AdminActor, ticketId: number
     if (!ticket) throw ticketNotFound();
     await checkFile(t, attachment);
     const { message } = await answer(t, actor, ticket, { text: draft.text, attachment });
-    t.audit?.note({ before: { status: ticket.status }, after: { status: 'answered', message_id: message.id } });
+    t.audit?.record({ before: { status: ticket.status }, after: { status: 'answered', message_id: message.id } });
     return message;
   });
 }

@@ -60,7 +60,7 @@ export async function getWebhook(app: App, webhookId: number): Promise<Webhook> 
 export async function createWebhook(app: App, _actor: Actor, request: WebhookRequest): Promise<Webhook> {
   checkUrl(app, request.url);
   const made = await insertWebhook(app.db, { ...request, secret: request.secret || null, now: app.clock.now() });
-  app.audit?.note({ resourceId: made.id, before: null, after: noteOf(made) });
+  app.audit?.record({ resourceId: made.id, before: null, after: noteOf(made) });
   return made;
 }
 
@@ -69,7 +69,7 @@ export async function changeWebhook(app: App, _actor: Actor, webhookId: number, 
   if (patch.url !== null) checkUrl(app, patch.url);
   const before = await getWebhook(app, webhookId);
   const after = (await updateWebhook(app.db, webhookId, { ...patch, now: app.clock.now() })) ?? notFound();
-  app.audit?.note({ before: noteOf(before), after: noteOf(after) });
+  app.audit?.record({ before: noteOf(before), after: noteOf(after) });
   return after;
 }
 
@@ -77,7 +77,7 @@ export async function changeWebhook(app: App, _actor: Actor, webhookId: number, 
 export async function deleteWebhook(app: App, _actor: Actor, webhookId: number): Promise<void> {
   const before = await getWebhook(app, webhookId);
   if (!(await deleteWebhookRow(app.db, webhookId))) notFound();
-  app.audit?.note({ before: noteOf(before), after: null });
+  app.audit?.record({ before: noteOf(before), after: null });
 }
 
 /** Counts over everything that is kept. */

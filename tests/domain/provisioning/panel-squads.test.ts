@@ -27,7 +27,7 @@ const admin = { kind: 'system', name: 'test' } as const;
 /** The app of an administrator's request, and what it records in the audit log. */
 function audited(app: App): { app: App; facts: AuditFacts } {
   const facts: AuditFacts = {};
-  return { app: { ...app, audit: { note: (more) => void Object.assign(facts, more) } }, facts };
+  return { app: { ...app, audit: { record: (more) => void Object.assign(facts, more) } }, facts };
 }
 
 const act = (app: App, uuid: string, action: SquadAction, more: { name?: string; inboundUuids?: string[] } = {}) =>

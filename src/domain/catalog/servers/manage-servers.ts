@@ -20,7 +20,7 @@ export function toggleTrialServer(app: App, _actor: Actor, serverId: number): Pr
 async function flip(app: App, serverId: number, column: 'is_available' | 'is_trial_eligible'): Promise<boolean> {
   const flag = await flipServerFlag(app.db, serverId, column, app.clock.now());
   if (flag === null) throw serverNotFound();
-  app.audit?.note({ before: { [column]: !flag }, after: { [column]: flag } });
+  app.audit?.record({ before: { [column]: !flag }, after: { [column]: flag } });
   return flag;
 }
 
@@ -35,7 +35,7 @@ export async function deleteServer(app: App, _actor: Actor, serverId: number): P
     if (use.isInUse) throw refuse('server_in_use', 400, 'Server cannot be deleted because it has active connections');
     const before = await findById(t.db, serverId);
     await deleteServers(t.db, [serverId]);
-    t.audit?.note({ before, after: null });
+    t.audit?.record({ before, after: null });
   });
 }
 

@@ -37,7 +37,7 @@ export async function createServer(app: App, _actor: Actor, request: NewServer):
     if (id === null) throw refuse('server_exists', 400, 'Server with this UUID already exists');
     await replaceServerGroups(t.db, id, groupIds);
     const server = (await findById(t.db, id))!;
-    t.audit?.note({ resourceId: id, before: null, after: server });
+    t.audit?.record({ resourceId: id, before: null, after: server });
     return server;
   });
 }
@@ -93,7 +93,7 @@ export async function changeServer(
       await replaceServerGroups(t.db, serverId, known);
     }
     const after = (await findById(t.db, serverId))!;
-    t.audit?.note({ before, after });
+    t.audit?.record({ before, after });
     return after;
   });
 }

@@ -17,7 +17,7 @@ import {
 export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
   const isActive = await flipTariffActive(app.db, tariffId, app.clock.now());
   if (isActive === null) throw tariffNotFound();
-  app.audit?.note({ before: { isActive: !isActive }, after: { isActive } });
+  app.audit?.record({ before: { isActive: !isActive }, after: { isActive } });
   return isActive;
 }
 
@@ -29,7 +29,7 @@ export function toggleTrialTariff(app: App, _actor: Actor, tariffId: number): Pr
   return inTransaction(app, async (t) => {
     const isTrial = await flipTrialFlag(t.db, tariffId, t.clock.now());
     if (isTrial === null) throw tariffNotFound();
-    t.audit?.note({ before: { isTrialAvailable: !isTrial }, after: { isTrialAvailable: isTrial } });
+    t.audit?.record({ before: { isTrialAvailable: !isTrial }, after: { isTrialAvailable: isTrial } });
     return isTrial;
   });
 }
@@ -39,7 +39,7 @@ export async function sortTariffs(app: App, _actor: Actor, tariffIds: readonly n
   await inTransaction(app, async (t) => {
     const before = await listTariffIds(t.db);
     await orderTariffs(t.db, tariffIds, t.clock.now());
-    t.audit?.note({ before: { tariff_ids: before }, after: { tariff_ids: await listTariffIds(t.db) } });
+    t.audit?.record({ before: { tariff_ids: before }, after: { tariff_ids: await listTariffIds(t.db) } });
   });
 }
 
@@ -63,7 +63,7 @@ export function deleteTariff(
       throw refuse('tariff_in_use', 409, `Tariff has ${counts.running} active subscriptions; move them to another tariff first`);
     }
     await deleteTariffRow(t.db, tariffId);
-    t.audit?.note({ before: tariff, after: null });
+    t.audit?.record({ before: tariff, after: null });
     return { name: tariff.name, affectedSubscriptions: counts.all };
   });
 }

@@ -34,7 +34,7 @@ export async function createTariff(app: App, _actor: Actor, request: TariffReque
     );
     await replaceTariffGroups(t.db, id, await lockExistingGroupIds(t.db, promoGroupIds));
     const tariff = (await findTariffById(t.db, id))!;
-    t.audit?.note({ resourceId: id, before: null, after: tariff });
+    t.audit?.record({ resourceId: id, before: null, after: tariff });
     return tariff;
   });
 }
@@ -53,7 +53,7 @@ export async function changeTariff(app: App, _actor: Actor, tariffId: number, re
     await updateTariffRow(t.db, tariffId, { ...values, ...name }, t.clock.now());
     if (promoGroupIds) await replaceTariffGroups(t.db, tariffId, await lockExistingGroupIds(t.db, promoGroupIds));
     const after = (await findTariffById(t.db, tariffId))!;
-    t.audit?.note({ before, after });
+    t.audit?.record({ before, after });
     if (needsSquadSync(before, after)) {
       await t.jobs.send('provisioning.sync-squads', { tariffId }, { singletonKey: String(tariffId) });
     }

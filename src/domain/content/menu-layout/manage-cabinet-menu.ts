@@ -27,7 +27,7 @@ function edit(app: App, change: (menu: CabinetMenu) => CabinetMenu): Promise<Fil
     const before = readCabinetMenu(JSON.parse(stored));
     const after = change(before);
     await storeLayout(t.db, CABINET_LAYOUT, JSON.stringify(after), now);
-    t.audit?.note({ resourceId: 'menu-layout', before: { rows: fillRows(before) }, after: { rows: fillRows(after) } });
+    t.audit?.record({ resourceId: 'menu-layout', before: { rows: fillRows(before) }, after: { rows: fillRows(after) } });
     return fillRows(after);
   });
 }

@@ -14,7 +14,7 @@ export async function createPoll(app: App, input: NewPoll): Promise<Poll> {
   const rewardAmountKopeks = input.rewardEnabled ? input.rewardAmountKopeks : 0;
   const id = await insert(app.db, { ...input, rewardAmountKopeks }, app.clock.now());
   const poll = await readPoll(app, id);
-  app.audit?.note({ resourceId: id, before: null, after: poll });
+  app.audit?.record({ resourceId: id, before: null, after: poll });
   return poll;
 }
 
@@ -33,7 +33,7 @@ export async function deletePoll(app: App, id: number): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = await readPoll(t, id);
     if (!(await remove(t.db, id))) throw pollNotFound();
-    t.audit?.note({ before, after: null });
+    t.audit?.record({ before, after: null });
   });
 }
 

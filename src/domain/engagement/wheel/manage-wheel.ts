@@ -46,7 +46,7 @@ export async function changeWheel(app: App, changes: WheelConfigChanges): Promis
     const now = t.clock.now();
     const before = await lockConfig(t.db, now);
     const after = await updateConfig(t.db, changes, now);
-    app.audit?.note({ resourceId: after.id, before, after });
+    app.audit?.record({ resourceId: after.id, before, after });
     return readWheelForm(t);
   });
 }
@@ -70,7 +70,7 @@ export async function createPrize(app: App, { manualProbability = null, ...reque
     const now = t.clock.now();
     await readConfig(t.db, now);
     const after = await insertPrize(t.db, fields, now);
-    app.audit?.note({ resourceId: after.id, before: null, after });
+    app.audit?.record({ resourceId: after.id, before: null, after });
     return after;
   });
 }
@@ -89,7 +89,7 @@ export async function changePrize(app: App, id: number, request: Changes<PrizeFi
     checkColumns(changes);
     if (CODE_FIELDS.some((field) => field in changes)) checkCode({ ...before, ...changes });
     const after = await updatePrize(t.db, id, changes, t.clock.now());
-    app.audit?.note({ resourceId: id, before, after });
+    app.audit?.record({ resourceId: id, before, after });
     return after;
   });
 }
@@ -123,7 +123,7 @@ export async function removePrize(app: App, id: number): Promise<void> {
     const before = await lockPrize(t.db, id);
     if (!before) throw prizeNotFound();
     await deletePrize(t.db, id);
-    app.audit?.note({ resourceId: id, before, after: null });
+    app.audit?.record({ resourceId: id, before, after: null });
   });
 }
 
@@ -133,7 +133,7 @@ export async function orderPrizes(app: App, ids: readonly number[]): Promise<voi
     const order = async () => (await listPrizes(t.db, { activeOnly: false })).map((prize) => prize.id);
     const before = await order();
     await reorderPrizes(t.db, ids, t.clock.now());
-    t.audit?.note({ before: { prize_ids: before }, after: { prize_ids: await order() } });
+    t.audit?.record({ before: { prize_ids: before }, after: { prize_ids: await order() } });
   });
 }
 

@@ -45,7 +45,7 @@ export async function deactivateOwnDiscount(app: App, actor: UserActor): Promise
 export async function deactivateDiscountOf(app: App, _actor: AdminActor, userId: number): Promise<DeactivatedDiscount> {
   const outcome = await inTransaction(app, async (t) => {
     const taken = await takeDiscount(t, userId, 'any');
-    if (taken.result === 'done') t.audit?.note({ resourceId: userId, before: taken.deactivated, after: null });
+    if (taken.result === 'done') t.audit?.record({ resourceId: userId, before: taken.deactivated, after: null });
     return taken;
   });
   switch (outcome.result) {

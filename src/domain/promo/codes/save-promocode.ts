@@ -37,7 +37,7 @@ export async function createPromocode(app: App, _actor: Actor, request: NewPromo
     await lockGroupOf(t, values);
     const saved = await insertCode(t.db, values, createdBy, t.clock.now());
     if (!saved) throw codeTaken();
-    t.audit?.note({ resourceId: saved.id, before: null, after: saved });
+    t.audit?.record({ resourceId: saved.id, before: null, after: saved });
     return saved;
   });
 }
@@ -68,7 +68,7 @@ export async function changePromocode(
         const [from, to] = [discountSource(before.code), discountSource(saved.code)];
         await renameSource(t.db, saved.id, { from, to, now });
       }
-      t.audit?.note({ resourceId: saved.id, before, after: saved });
+      t.audit?.record({ resourceId: saved.id, before, after: saved });
       return saved;
     });
   } catch (error) {
@@ -100,7 +100,7 @@ export function deletePromocode(app: App, _actor: Actor, promocodeId: number): P
     const promocode = await lockCode(t.db, promocodeId);
     if (!promocode) throw promocodeNotFound();
     await deleteCode(t.db, promocode.id);
-    t.audit?.note({ resourceId: promocode.id, before: promocode, after: null });
+    t.audit?.record({ resourceId: promocode.id, before: promocode, after: null });
   });
 }
 

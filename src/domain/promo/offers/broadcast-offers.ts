@@ -116,7 +116,7 @@ async function run(
     });
     await t.jobs.send('promo.offer-broadcast', { broadcastId }, { startAfter: addMs(now, BACKGROUND_AFTER_MS) });
     const { terms, audience } = call;
-    t.audit?.note({ resourceId: broadcastId, before: null, after: { ...terms, ...audience, message: call.message } });
+    t.audit?.record({ resourceId: broadcastId, before: null, after: { ...terms, ...audience, message: call.message } });
     return { id: broadcastId, size: found?.size ?? 0 };
   });
   const userIds: number[] = [];

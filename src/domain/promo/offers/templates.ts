@@ -31,7 +31,7 @@ export function changeOfferTemplate(
   return inTransaction(app, async (t) => {
     const before = (await lockTemplate(t.db, templateId)) ?? refuseUnknown(actor);
     const saved = await updateTemplate(t.db, before.id, checkedTemplate({ ...before, ...givenFields(changes) }), t.clock.now());
-    t.audit?.note({ resourceId: saved.id, before, after: saved });
+    t.audit?.record({ resourceId: saved.id, before, after: saved });
     return saved;
   });
 }

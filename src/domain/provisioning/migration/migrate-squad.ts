@@ -68,7 +68,7 @@ export async function migrateSquad(
   await driveRun(app, run, { untilMs }, new RunLease(run.table, id, lease));
   const result = await findRun(app.db, id);
   if (!result) throw new Error('the migration run was deleted while it ran');
-  app.audit?.note({ resourceId: source, after: { run_id: id, status: result.status, ...result.stats } });
+  app.audit?.record({ resourceId: source, after: { run_id: id, status: result.status, ...result.stats } });
   return result;
 }
 

@@ -21,15 +21,15 @@ export async function runNodeAction(
   uuid: string,
   action: NodeAction,
 ): Promise<PanelOutcome<NodeChange>> {
-  app.audit?.note({ resourceId: uuid });
+  app.audit?.record({ resourceId: uuid });
   const result = await askPanel(app, () => (action === 'restart' ? restart(app, uuid) : switchNode(app, uuid, action)));
-  if (result.outcome !== 'done') app.audit?.note({ after: { success: false, reason: reasonOf(result) } });
+  if (result.outcome !== 'done') app.audit?.record({ after: { success: false, reason: reasonOf(result) } });
   return result;
 }
 
 async function restart(app: App, uuid: string): Promise<NodeChange | null> {
   if (!(await app.ports.panel.restartNode(uuid))) return null;
-  app.audit?.note({ after: { restarted: true } });
+  app.audit?.record({ after: { restarted: true } });
   return { isDisabled: null };
 }
 
@@ -39,7 +39,7 @@ async function switchNode(app: App, uuid: string, action: 'enable' | 'disable'):
   if (!before) return null;
   const after = action === 'enable' ? await panel.enableNode(uuid) : await panel.disableNode(uuid);
   if (!after) return null;
-  app.audit?.note({ before: stateOf(before), after: stateOf(after) });
+  app.audit?.record({ before: stateOf(before), after: stateOf(after) });
   return { isDisabled: after.isDisabled };
 }
 
@@ -47,12 +47,12 @@ const stateOf = (node: PanelNode) => ({ name: node.name, is_disabled: node.isDis
 
 /** Restarts every node; the panel executes it after its answer. @throws AppError 503 not configured */
 export async function restartAllNodes(app: App, _actor: Actor): Promise<PanelOutcome<true>> {
-  app.audit?.note({ resourceId: 'all', after: { restarted: true } });
+  app.audit?.record({ resourceId: 'all', after: { restarted: true } });
   const result = await askPanel(app, async () => {
     await app.ports.panel.restartAllNodes();
     return true as const;
   });
-  if (result.outcome === 'failed') app.audit?.note({ after: { success: false, reason: result.reason } });
+  if (result.outcome === 'failed') app.audit?.record({ after: { success: false, reason: result.reason } });
   return result;
 }
 

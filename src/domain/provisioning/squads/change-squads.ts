@@ -25,7 +25,7 @@ export async function createSquad(
     app,
     await askPanel(app, async () => {
       const squad = await app.ports.panel.createInternalSquad(request);
-      app.audit?.note({ resourceId: squad.uuid, before: null, after: stateOf(squad) });
+      app.audit?.record({ resourceId: squad.uuid, before: null, after: stateOf(squad) });
       return squad;
     }),
   );
@@ -53,7 +53,7 @@ export async function updateSquad(
       ...(name === undefined ? {} : { name }),
       ...(inboundUuids === undefined ? {} : { inboundUuids }),
     });
-    if (squad) app.audit?.note({ before: stateOf(before), after: stateOf(squad) });
+    if (squad) app.audit?.record({ before: stateOf(before), after: stateOf(squad) });
     return squad;
   });
 }
@@ -62,7 +62,7 @@ export async function updateSquad(
 export async function deleteSquad(app: App, _actor: Actor, uuid: string): Promise<PanelOutcome<true>> {
   return changing(app, uuid, async (before) => {
     if (!(await app.ports.panel.deleteInternalSquad(uuid))) return null;
-    app.audit?.note({ before: stateOf(before), after: null });
+    app.audit?.record({ before: stateOf(before), after: null });
     return true as const;
   });
 }
@@ -104,7 +104,7 @@ function moveAllUsers(app: App, uuid: string, direction: 'added' | 'removed'): P
   return changing(app, uuid, async (before) => {
     const isDone = await (direction === 'added' ? panel.addAllUsersToSquad(uuid) : panel.removeAllUsersFromSquad(uuid));
     if (!isDone) return null;
-    app.audit?.note({ before: { ...stateOf(before), members: before.membersCount }, after: { all_users: direction } });
+    app.audit?.record({ before: { ...stateOf(before), members: before.membersCount }, after: { all_users: direction } });
     return true as const;
   });
 }
@@ -115,7 +115,7 @@ async function changing<T>(
   uuid: string,
   run: (before: PanelInternalSquad) => Promise<T | null>,
 ): Promise<PanelOutcome<T>> {
-  app.audit?.note({ resourceId: uuid });
+  app.audit?.record({ resourceId: uuid });
   return withRecordedFailure(
     app,
     await askPanel(app, async () => {
@@ -128,7 +128,7 @@ async function changing<T>(
 function withRecordedFailure<T>(app: App, result: PanelOutcome<T>): PanelOutcome<T> {
   if (result.outcome === 'done') return result;
   const reason = result.outcome === 'absent' ? 'Squad not found' : result.reason;
-  app.audit?.note({ after: { success: false, reason } });
+  app.audit?.record({ after: { success: false, reason } });
   return result;
 }
 

@@ -80,7 +80,7 @@ export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): 
   const result = await syncSquadsOfTariff(app, tariffId);
   if (!result) throw refuse('tariff_not_found', 404, 'Tariff not found');
   const { totalSubscriptions, updatedCount, failedCount, skippedCount } = result;
-  app.audit?.note({ after: { totalSubscriptions, updatedCount, failedCount, skippedCount } });
+  app.audit?.record({ after: { totalSubscriptions, updatedCount, failedCount, skippedCount } });
   return result;
 }
 

@@ -48,7 +48,7 @@ export async function switchAutoSync(app: App, editor: SettingEditor, isEnabled:
   await putSetting(app, editor, SWITCH, isEnabled);
   const after = app.settings.get(SWITCH);
   if (after && !before) await app.jobs.send('provisioning.watch-runs', {});
-  app.audit?.note({ before: { enabled: before }, after: { enabled: after } });
+  app.audit?.record({ before: { enabled: before }, after: { enabled: after } });
   return after;
 }
 

@@ -42,7 +42,7 @@ export async function beginSync(app: App, actor: Actor, request: SyncRequest, fo
   await driveRun(app, run, { untilMs }, new RunLease(run.table, run.id, started.lease));
   const result = await findRun(app.db, started.id);
   if (!result) throw new Error('the synchronisation run was deleted while it ran');
-  app.audit?.note({ resourceId: kind, after: { run_id: result.id, status: result.status, counts: result.counts } });
+  app.audit?.record({ resourceId: kind, after: { run_id: result.id, status: result.status, counts: result.counts } });
   return result;
 }
 

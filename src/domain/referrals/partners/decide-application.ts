@@ -34,7 +34,7 @@ export async function decideApplication(app: App, actor: AdminActor, id: number,
     });
     if (!after) throw partnerRefusal(t, 400, 'application_processed');
     await setPartnership(t, after.userId, { partnerStatus: decision.status, referralCommissionPercent: percent ?? undefined });
-    t.audit?.note({
+    t.audit?.record({
       before: { status: 'pending', partnerStatus: user.partnerStatus, commissionPercent: user.commissionPercent },
       after: { status: after.status, partnerStatus: after.status, commissionPercent: percent ?? user.commissionPercent },
     });

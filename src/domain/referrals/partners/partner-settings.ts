@@ -51,6 +51,6 @@ export async function changePartnerSettings(
     .map((name): [SettingKey, SettingValue] => [KEYS[name], changes[name] ?? null]);
   await putSettings(app, { kind: actor.kind }, values);
   const after = readPartnerSettings(app);
-  app.audit?.note({ before, after });
+  app.audit?.record({ before, after });
   return after;
 }

@@ -29,7 +29,7 @@ export async function changePartnerCommission(
     if (!user) throw partnerRefusal(t, 404, 'user_missing');
     if (user.partnerStatus !== 'approved') throw partnerRefusal(t, 400, 'not_partner');
     await setPartnership(t, userId, { partnerStatus: 'approved', referralCommissionPercent: commissionPercent });
-    t.audit?.note({ before: { commissionPercent: user.commissionPercent }, after: { commissionPercent } });
+    t.audit?.record({ before: { commissionPercent: user.commissionPercent }, after: { commissionPercent } });
     return { commissionPercent };
   });
 }

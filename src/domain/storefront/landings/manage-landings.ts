@@ -25,7 +25,7 @@ export function createLanding(app: App, _actor: Actor, content: LandingContent):
   return inTransaction(app, async (t) => {
     const landing = await insertLanding(t.db, content, t.clock.now());
     if (!landing) throw slugTaken(content.slug);
-    t.audit?.note({ resourceId: landing.id, before: null, after: landing });
+    t.audit?.record({ resourceId: landing.id, before: null, after: landing });
     return landing;
   });
 }
@@ -46,7 +46,7 @@ export function changeLanding(app: App, _actor: Actor, id: number, request: Land
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
     checkDiscount({ ...before, ...given });
     const after = await updateLanding(t.db, id, changes, t.clock.now());
-    t.audit?.note({ before, after });
+    t.audit?.record({ before, after });
     return after;
   });
 }
@@ -71,7 +71,7 @@ function checkDiscount(content: Pick<LandingContent, 'discountPercent' | 'discou
 export async function toggleLanding(app: App, _actor: Actor, id: number): Promise<Landing> {
   const landing = await flipActive(app.db, id, app.clock.now());
   if (!landing) throw landingNotFound();
-  app.audit?.note({ before: { isActive: !landing.isActive }, after: { isActive: landing.isActive } });
+  app.audit?.record({ before: { isActive: !landing.isActive }, after: { isActive: landing.isActive } });
   return landing;
 }
 
@@ -81,7 +81,7 @@ export function removeLanding(app: App, _actor: Actor, id: number): Promise<void
     const before = await lockLanding(t.db, id);
     if (!before) throw landingNotFound();
     await deleteLanding(t.db, id);
-    t.audit?.note({ before, after: null });
+    t.audit?.record({ before, after: null });
   });
 }
 
@@ -90,6 +90,6 @@ export function sortLandings(app: App, _actor: Actor, ids: readonly number[]): P
   return inTransaction(app, async (t) => {
     const before = await listOrder(t.db);
     await orderLandings(t.db, ids, t.clock.now());
-    t.audit?.note({ before, after: await listOrder(t.db) });
+    t.audit?.record({ before, after: await listOrder(t.db) });
   });
 }

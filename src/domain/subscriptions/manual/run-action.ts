@@ -63,7 +63,7 @@ export async function runSubscriptionAction(
     const after = (await readUserSubscription(t, userId))!;
     const { tariffId } = after.subscription;
     const tariff = tariffId === null ? null : await findTariff(t, tariffId);
-    t.audit?.note({ before: before && auditView(before), after: auditView(after.subscription) });
+    t.audit?.record({ before: before && auditView(before), after: auditView(after.subscription) });
     return { message, subscription: subscriptionInfo(after.subscription, tariff?.name ?? null, after.purchases, t.clock.now()) };
   });
 }

@@ -46,7 +46,7 @@ export async function changeUserBalance(
         : await postByHand(t, request.userId, request, (balanceKopeks) =>
             insufficientBalance(`Insufficient balance. Current: ${balanceKopeks}, requested: ${-request.amountKopeks}`),
           );
-    t.audit?.note({
+    t.audit?.record({
       before: { balanceKopeks: change.oldBalanceKopeks },
       after: { balanceKopeks: change.newBalanceKopeks },
     });

@@ -37,7 +37,7 @@ export async function changeUserPromoGroup(
     if (groupId !== user.promoGroupId) {
       await recordGroupChange(t, actor, { userId, oldGroupId: user.promoGroupId, newGroupId: groupId, reason: 'manual' });
     }
-    t.audit?.note({ before: { promoGroupId: user.promoGroupId }, after: { promoGroupId: groupId } });
+    t.audit?.record({ before: { promoGroupId: user.promoGroupId }, after: { promoGroupId: groupId } });
     return {
       oldPromoGroupId: user.promoGroupId,
       newPromoGroupId: groupId,

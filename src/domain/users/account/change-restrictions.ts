@@ -33,7 +33,7 @@ export async function changeRestrictions(
       restrictionReason: request.restrictionReason == null ? restrictionReason : request.restrictionReason.trim() || null,
     };
     await updateUserColumns(t.db, userId, after, t.clock.now());
-    t.audit?.note({ before, after });
+    t.audit?.record({ before, after });
     return after;
   });
 }

@@ -33,7 +33,7 @@ export async function changeUserStatus(
     const user = await lockUser(t.db, userId);
     if (!user) throw userNotFound();
     await applyStatus(t, userId, user.status, status);
-    t.audit?.note({ before: { status: user.status }, after: { status, reason } });
+    t.audit?.record({ before: { status: user.status }, after: { status, reason } });
     return { oldStatus: user.status, newStatus: status };
   });
 }

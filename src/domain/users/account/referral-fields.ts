@@ -36,7 +36,7 @@ export async function setReferralCommission(
   const user = await lockUser(t.db, userId);
   if (!user) throw userNotFound();
   await updateUserColumns(t.db, userId, { referralCommissionPercent: percent }, t.clock.now());
-  t.audit?.note({
+  t.audit?.record({
     resourceId: userId,
     before: { commissionPercent: user.commissionPercent },
     after: { commissionPercent: percent },

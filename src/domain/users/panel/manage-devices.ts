@@ -43,7 +43,7 @@ export async function removeUserDevice(app: App, actor: AdminActor, userId: numb
     if (!isPanelError(error)) throw error;
     return { success: false, message: `Failed to delete device: ${error.message}` };
   }
-  app.audit?.note({ before: { hwid }, after: null });
+  app.audit?.record({ before: { hwid }, after: null });
   return { success: true, message: 'Device deleted successfully' };
 }
 
@@ -76,7 +76,7 @@ export async function resetUserDevices(
       app.log.info({ userId, kind: error.kind }, 'admin users: a device was not deleted');
     }
   }
-  app.audit?.note({ before: { devices: devices.length }, after: { devices: devices.length - deletedCount } });
+  app.audit?.record({ before: { devices: devices.length }, after: { devices: devices.length - deletedCount } });
   return { success: deletedCount > 0, message: `Deleted ${deletedCount}/${devices.length} devices`, deletedCount };
 }
 

@@ -60,7 +60,7 @@ export async function syncFromPanel(
     if (await isRemovedSince(t, panel.uuid, readAt)) return unchanged(panel, REMOVED_HERE);
     if (await hasNewerSubscription(t, user.id, readAt)) return unchanged(panel, NEWER_HERE);
     const result = await write(t, user, subscription, panel, request);
-    t.audit?.note({ before: valuesOf(result.changes, 'old'), after: valuesOf(result.changes, 'new') });
+    t.audit?.record({ before: valuesOf(result.changes, 'old'), after: valuesOf(result.changes, 'new') });
     return result;
   });
 }

@@ -62,7 +62,7 @@ export async function syncToPanel(app: App, actor: AdminActor, userId: number, r
   const isDone = isLinked && isPartial ? await callingPanel(() => change(app, desired, { ...patch, uuid: found.uuid })) : false;
   if (!isDone) await pushNow(app, user.id, desired.subscriptionId);
   const { vpnpanelUuid } = await requireUser(app, user.id);
-  app.audit?.note({
+  app.audit?.record({
     before: { vpnpanelUuid: user.vpnpanelUuid, ...valuesOf(changes, 'old') },
     after: { vpnpanelUuid, ...valuesOf(changes, 'new') },
   });

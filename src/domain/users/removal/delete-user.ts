@@ -28,7 +28,7 @@ export async function deleteUserRow(app: App, actor: AdminActor, userId: number,
       if (user.vpnpanelUuid !== null) await requestPanelUserRemoval(t, user.vpnpanelUuid);
       await deleteRow(t.db, userId);
       await forgetSessionUser(t, userId);
-      t.audit?.note({ before: { status: user.status }, after: null });
+      t.audit?.record({ before: { status: user.status }, after: null });
     });
   } catch (error) {
     if (isForeignKeyViolation(error)) throw hasHistory();

@@ -32,7 +32,7 @@ export async function disableUser(app: App, actor: AdminActor, userId: number, r
     await applyStatus(t, userId, user.status, 'blocked');
     const before = subscription && auditView(subscription);
     const after = isSpared ? before : { subscription: 'disabled', ...ENDED_BY_DECISION };
-    t.audit?.note({
+    t.audit?.record({
       before: { status: user.status, ...(before ?? { subscription: null }) },
       after: { status: 'blocked', ...(after ?? { subscription: null }), reason },
     });

@@ -69,6 +69,6 @@ async function erase(
   await forgetSessionUser(t, userId);
   await forgetAccess(t, [userId]);
   if (request.deletesFromPanel && user.vpnpanelUuid !== null) await requestPanelUserRemoval(t, user.vpnpanelUuid, 'delete');
-  t.audit?.note({ before: { status: user.status, balanceKopeks: user.balanceKopeks }, after: null });
+  t.audit?.record({ before: { status: user.status, balanceKopeks: user.balanceKopeks }, after: null });
   return user.vpnpanelUuid;
 }

@@ -52,7 +52,7 @@ async function reset(app: App, actor: AdminActor, userId: number, request: Reset
     if (!subscription || (request.sparesActivePaid && isActivePaid(subscription, t.clock.now()))) return null;
     await removeManually(t, userId);
     const { status, isTrial, endDate } = subscription;
-    t.audit?.note({ before: { status, isTrial, endDate: endDate.toISOString() }, after: null });
+    t.audit?.record({ before: { status, isTrial, endDate: endDate.toISOString() }, after: null });
     if (!request.disablesInPanel || user.vpnpanelUuid === null) return { panelUuid: null };
     await requestPanelUserRemoval(t, user.vpnpanelUuid, 'disable');
     return { panelUuid: user.vpnpanelUuid };
