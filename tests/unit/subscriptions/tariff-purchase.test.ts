@@ -211,7 +211,7 @@ describe('replace', () => {
       lastDailyChargeAt: null,
       subscriptionUrl: null,
       subscriptionCryptoLink: null,
-      panelShortUuid: null,
+      vpnpanelShortUuid: null,
     });
   });
 

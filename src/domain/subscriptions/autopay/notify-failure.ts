@@ -5,19 +5,24 @@ import { insertEvent } from '../../activity/record-event.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
 import { text } from '../../messaging/texts.ts';
 import { AUTOPAY_FAILED, AUTOPAY_INSUFFICIENT_FUNDS } from '../events.ts';
+import { notifyOwner } from '../notify-owner.ts';
 import type { Buyer } from '../purchase/types.ts';
-import { tellOwner } from '../tell-owner.ts';
-import { noteRefusal, wasToldSince } from './repo.ts';
+import { hasFailedSince, recordRefusal } from './repo.ts';
 
-const TOLD_AGAIN_AFTER_MS = 6 * HOUR_MS;
+const REPEATED_AFTER_MS = 6 * HOUR_MS;
 
 /**
- * Tells the owner that autopay lacks the money; kopeks. At most once in six hours: the row of the feed is the memory (spec 02 H23), and what the
- * segment `autopay_failed` looks for. In the caller's transaction.
+ * Notifies the owner that the balance is too low for autopay; kopeks. At most once in six hours, by the row of the dashboard feed (spec 02
+ * H23), which the segment `autopay_failed` reads too. In the caller's transaction.
  */
-export async function tellLack(t: App, buyer: Buyer, subscriptionId: number, requiredKopeks: number): Promise<void> {
-  if (await wasToldSince(t.db, buyer.id, addMs(t.clock.now(), -TOLD_AGAIN_AFTER_MS))) return;
-  await record(t, buyer, subscriptionId, 'insufficient_funds', requiredKopeks);
+export async function notifyInsufficientFunds(
+  t: App,
+  buyer: Buyer,
+  subscriptionId: number,
+  requiredKopeks: number,
+): Promise<void> {
+  if (await hasFailedSince(t.db, buyer.id, addMs(t.clock.now(), -REPEATED_AFTER_MS))) return;
+  await recordFailure(t, buyer, subscriptionId, 'insufficient_funds', requiredKopeks);
   await t.events.emit(
     AUTOPAY_INSUFFICIENT_FUNDS,
     {
@@ -26,25 +31,26 @@ export async function tellLack(t: App, buyer: Buyer, subscriptionId: number, req
     },
     { audience: 'user', userId: buyer.id },
   );
-  await tellOwner(t, recipientOf(buyer), 'autopay_insufficient_funds', {
+  await notifyOwner(t, recipientOf(buyer), 'autopay_insufficient_funds', {
     required_amount: formatPrice(requiredKopeks, false),
     current_balance: formatPrice(buyer.balanceKopeks, false),
   });
 }
 
 /**
- * Tells the owner that autopay has nothing to buy: no period of the plan is on offer. Once until the next paid term, because waiting or
- * topping up mends nothing. In the caller's transaction.
+ * Notifies the owner that autopay cannot renew because no period of the plan is for sale. Once until the next paid term, because neither
+ * waiting nor a top-up changes that. In the caller's transaction.
  */
-export async function tellRefused(t: App, buyer: Buyer, subscriptionId: number): Promise<void> {
-  if (!(await noteRefusal(t.db, subscriptionId, buyer.id, t.clock.now()))) return;
-  await record(t, buyer, subscriptionId, 'period_unavailable', null);
-  await tellOwner(t, recipientOf(buyer), 'autopay_failed', {
+export async function notifyNoPeriod(t: App, buyer: Buyer, subscriptionId: number): Promise<void> {
+  if (!(await recordRefusal(t.db, subscriptionId, buyer.id, t.clock.now()))) return;
+  await recordFailure(t, buyer, subscriptionId, 'period_unavailable', null);
+  await notifyOwner(t, recipientOf(buyer), 'autopay_failed', {
     reason: text(buyer.language, 'messages.autopay_period_unavailable'),
   });
 }
 
-async function record(
+/** Adds the failure to the dashboard feed and emits the event. */
+async function recordFailure(
   t: App,
   buyer: Buyer,
   subscriptionId: number,

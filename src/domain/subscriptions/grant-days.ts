@@ -5,14 +5,14 @@ import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';
 
 /**
- * Adds free days to a locked subscription in whatever state, without charging (spec 04 section 7.1): the new end is days after the old
- * one, or after now when that has passed; a trial becomes a full subscription and a stopped one runs again. In the caller's
- * transaction; the panel follows after commit. The caller marks the user as one who had a paid subscription.
+ * Adds days to a locked subscription of any status, without charging (spec 04 section 7.1): the new end is `days` after the old one, or
+ * after now when that has passed; a trial becomes a full subscription and a stopped one active. In the caller's transaction; the panel is
+ * updated after commit. The caller records that the user has had a paid subscription.
  * @param days above 0
  */
-export async function giveDays(t: App, subscription: Subscription, days: number): Promise<Subscription> {
+export async function grantDays(t: App, subscription: Subscription, days: number): Promise<Subscription> {
   const settings = subscriptionSettingsOf(t);
-  // Not as a paid extension: that would start a trial anew and drop what is left of it.
+  // Not as a paid extension: that would start a trial anew and drop its remaining days.
   const { changes, dropsPurchases } = extendSubscription(
     subscription,
     { days, isPaid: false },
@@ -24,6 +24,6 @@ export async function giveDays(t: App, subscription: Subscription, days: number)
     changes: { ...changes, ...started, isTrial: false },
     dropsPurchases,
     forgetsNotices: true,
-    wishes: { resetTraffic: settings.resetTrafficOnPayment },
+    panelResets: { resetTraffic: settings.resetTrafficOnPayment },
   });
 }
