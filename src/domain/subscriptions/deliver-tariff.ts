@@ -53,8 +53,6 @@ export async function deliverTariff(
       transactionId: delivery.transactionId,
       amountKopeks: delivery.amountKopeks,
       currency: 'RUB',
-      message: null,
-      occurredAt: null,
       extra: { period_days: days, payment_method: delivery.paymentMethod, is_gift: delivery.isGift },
     },
   );

@@ -1,7 +1,7 @@
 import type { RowOf, Rows } from '../../core/db/columns.ts';
 import type { SUBSCRIPTION } from './repo.ts';
 
-/** Subscriptions as the rules see them (spec 02 section 1.1). Times are UTC moments, traffic is GB, money is kopeks. */
+/** Subscriptions in the domain (spec 02 section 1.1). Times are UTC moments, traffic is GB, money is kopeks. */
 
 /**
  * One per user. `status` is the stored one; the status at this moment is `actualStatus`. `isTrial` is independent of it: a running trial
@@ -58,7 +58,7 @@ export interface SubscriptionSettings {
   resetTrafficOnTariffSwitch: boolean;
 }
 
-/** A subscription with what is shown beside it. */
+/** A subscription with its servers and traffic purchases. */
 export interface SubscriptionDetails {
   subscription: Subscription;
   /** Known servers among the connected squads, in their display order. */
@@ -66,20 +66,8 @@ export interface SubscriptionDetails {
   purchases: TrafficPurchase[];
 }
 
-/** What the dashboard feed records (spec 05 section 9.2). */
-export type SubscriptionEventType =
-  | 'activation'
-  | 'purchase'
-  | 'renewal'
-  | 'balance_topup'
-  | 'promocode_activation'
-  | 'referral_link_visit'
-  | 'promo_group_change'
-  /** Autopay lacked the money, or found no period on offer. */
-  | 'autopay_failed';
-
 /**
- * An order that waits for money: key-value entry `user_cart:{user_id}`, one per user (spec 02 section 5.15). The keys are the
+ * An order that waits for a top-up: key-value entry `user_cart:{user_id}`, one per user (spec 02 section 5.15). The keys are the
  * documented ones, because other parts and older clients read them. Amounts in kopeks.
  */
 export type SavedCart = {

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
-import { insertEvent } from '../../activity/record-event.ts';
+import { appendEvent } from '../../activity/record-event.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
 import { text } from '../../messaging/texts.ts';
 import { AUTOPAY_FAILED, AUTOPAY_INSUFFICIENT_FUNDS } from '../events.ts';
@@ -57,14 +57,9 @@ async function recordFailure(
   reason: 'insufficient_funds' | 'period_unavailable',
   amountKopeks: number | null,
 ): Promise<void> {
-  const now = t.clock.now();
-  await insertEvent(
-    t.db,
-    {
-      ...{ eventType: 'autopay_failed', userId: buyer.id, subscriptionId, transactionId: null, amountKopeks },
-      ...{ currency: 'RUB', message: null, occurredAt: now, extra: { reason, balance: buyer.balanceKopeks } },
-    },
-    now,
-  );
+  await appendEvent(t, {
+    ...{ eventType: 'autopay_failed', userId: buyer.id, subscriptionId, amountKopeks, currency: 'RUB' },
+    extra: { reason, balance: buyer.balanceKopeks },
+  });
   await t.events.emit(AUTOPAY_FAILED, { reason }, { audience: 'user', userId: buyer.id });
 }
