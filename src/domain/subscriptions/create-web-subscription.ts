@@ -11,9 +11,9 @@ import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
 import { outOfBounds } from './errors.ts';
-import { drawTrialSquad } from './grant-subscription.ts';
 import { insert, linkServers, lockByUser, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
+import { trialSquadCandidates } from './rules/trial.ts';
 import type { Subscription } from './types.ts';
 
 /** What an integration requests; null or absent = the documented default. */
@@ -106,5 +106,7 @@ async function squadsFor(t: App, request: WebSubscriptionRequest, replaced: Subs
   }
   if (!request.isTrial) return [];
   if (replaced && replaced.connectedSquads.length > 0) return replaced.connectedSquads;
-  return drawTrialSquad(t, await listSquads(t));
+  const candidates = trialSquadCandidates(await listSquads(t));
+  const drawn = candidates.length > 0 ? candidates[t.random.int(0, candidates.length)] : undefined;
+  return drawn ? [drawn.squadUuid] : [];
 }

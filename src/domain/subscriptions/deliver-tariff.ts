@@ -4,7 +4,6 @@ import { effectiveSquadsOf } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { recordPaidSubscription } from '../identity/record-paid-subscription.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { autopayDefaults } from './autopay-defaults.ts';
 import { SUBSCRIPTION_ACTIVATED } from './events.ts';
 import { insert, linkServers, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
@@ -22,9 +21,9 @@ export interface TariffDelivery {
 }
 
 /**
- * Starts a paid tariff for a locked user and replaces the present subscription, if any: dates, limits, squads and used traffic are reset,
- * the links are empty until the panel gives new ones (spec 03 section 8.3). Whether an active subscription may be replaced is
- * decided by the caller. In the caller's transaction; the panel is updated after commit.
+ * Starts a paid tariff anew for a locked user, over whatever subscription there was: dates, limits, squads and used traffic begin
+ * again, the links go until the panel gives new ones (spec 03 section 8.3). Whether a running subscription may be written over is
+ * the caller's question. In the caller's transaction; the panel is told after commit.
  * @param current the user's subscription, locked
  */
 export async function deliverTariff(
@@ -54,10 +53,19 @@ export async function deliverTariff(
       transactionId: delivery.transactionId,
       amountKopeks: delivery.amountKopeks,
       currency: 'RUB',
+      message: null,
+      occurredAt: null,
       extra: { period_days: days, payment_method: delivery.paymentMethod, is_gift: delivery.isGift },
     },
   );
   const started = { expires_at: saved.endDate.toISOString(), tariff_name: tariff.name };
   await t.events.emit(SUBSCRIPTION_ACTIVATED, started, { audience: 'user', userId });
   return saved;
+}
+
+function autopayDefaults({ settings }: App) {
+  return {
+    autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),
+    autopayDaysBefore: settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+  };
 }

@@ -8,25 +8,26 @@ import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
 import type { Subscription } from './types.ts';
 
-/** Terms of a granted subscription; days, GB (0 = unlimited), devices. */
+/** What is given; days, GB (0 = unlimited), devices. */
 export interface GrantTerms {
   days: number;
   isTrial: boolean;
   trafficLimitGb: number;
   deviceLimit: number;
-  /** Uuids; unknown ones are ignored, and none means one at random. */
+  /** Uuids that do not exist any more are left out; none left = one is drawn. */
   squads: readonly string[];
   tariffId: number | null;
 }
 
 /**
- * Creates the first subscription of a user without charging (spec 04 section 6.2), in the caller's transaction; the panel is updated after
- * commit. Without squads in the terms it gets one trial-eligible server at random, else the first available one.
- * @returns null when the user has a subscription already, of any status, or does not exist
+ * Starts the first subscription of a user without charging (spec 04 section 6.2), in the caller's transaction: row, servers and the
+ * request to the panel, which is told after commit. Without squads of its own it gets one trial-eligible server at random, else the
+ * first available one.
+ * @returns null when the user has a subscription already, in whatever state, or does not exist
  */
 export async function grantSubscription(t: App, userId: number, terms: GrantTerms): Promise<Subscription | null> {
-  const locked = await lockByUser(t.db, userId);
-  if (!locked || locked.subscription) return null;
+  const held = await lockByUser(t.db, userId);
+  if (!held || held.subscription) return null;
   const now = t.clock.now();
   const all = await listSquads(t);
   const squads = await pickTrialSquads(t, terms.squads, all);
@@ -48,14 +49,7 @@ export async function grantSubscription(t: App, userId: number, terms: GrantTerm
  */
 export async function pickTrialSquads(t: App, named: readonly string[], all: readonly ServerSquad[]): Promise<string[]> {
   const known = await findSquadsByUuid(t, [...named]);
-  return known.length > 0 ? known.map((squad) => squad.squadUuid) : drawTrialSquad(t, all);
-}
-
-/**
- * One trial-eligible server at random (spec 02 section 4.1).
- * @returns its uuid; empty when no server may be used for trials
- */
-export function drawTrialSquad(t: App, all: readonly ServerSquad[]): string[] {
+  if (known.length > 0) return known.map((squad) => squad.squadUuid);
   const candidates = trialSquadCandidates(all);
   const drawn = candidates.length > 0 ? candidates[t.random.int(0, candidates.length)] : undefined;
   return drawn ? [drawn.squadUuid] : [];
