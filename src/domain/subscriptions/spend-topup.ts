@@ -8,13 +8,13 @@ import { sellDevices } from './buy-devices.ts';
 import { sellTraffic } from './buy-traffic.ts';
 import { resumeDaily } from './daily/charge-days.ts';
 import { InsufficientFundsError } from './errors.ts';
+import { notifyOrderBought, notifyOrderRefused, notifySavedOrder } from './notify-saved-order.ts';
 import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
 import type { SaleStart } from './purchase/types.ts';
-import { sellClassic } from './purchase-classic.ts';
-import { sellTariff } from './purchase-tariff.ts';
-import { sellRenewal } from './renew-subscription.ts';
+import { purchaseClassicInTransaction } from './purchase-classic.ts';
+import { purchaseTariffInTransaction } from './purchase-tariff.ts';
+import { renewInTransaction } from './renew-subscription.ts';
 import { cartKey, readCart } from './saved-cart.ts';
-import { tellBought, tellCart, tellRefused } from './tell-saved-order.ts';
 import type { SavedCart } from './types.ts';
 
 /** A payment as young as this is taken for the same wish, carried out a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */
@@ -68,7 +68,7 @@ async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | nul
   if (cart.total_price <= 0) return;
   const isWanted = t.settings.get('AUTO_PURCHASE_AFTER_TOPUP_ENABLED') && !(isRepeat && HELD_BACK.has(cart.cart_mode));
   if (isWanted) await buySaved(t, start, attempt);
-  else await tellCart(t, start.buyer, cart);
+  else await notifySavedOrder(t, start.buyer, cart);
 }
 
 /**
@@ -79,30 +79,30 @@ async function buySaved(t: App, { buyer, subscription }: SaleStart, attempt: { o
   const cart = await take<SavedCart>(t, cartKey(buyer.id));
   if (cart === null) return;
   const isForAnother = cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id;
-  if (isForAnother || subscription?.status === 'disabled') return tellRefused(t, buyer, cart);
+  if (isForAnother || subscription?.status === 'disabled') return notifyOrderRefused(t, buyer, cart);
   attempt.order = cart;
   await sell(t, buyer.id, cart);
-  await tellBought(t, buyer, cart);
+  await notifyOrderBought(t, buyer, cart);
 }
 
 /** The very sale that the owner asked for, at today's price and by today's rules. */
 function sell(t: App, userId: number, cart: SavedCart): Promise<unknown> {
   switch (cart.cart_mode) {
     case 'extend':
-      return sellRenewal(t, userId, { periodDays: cart.period_days });
+      return renewInTransaction(t, userId, { periodDays: cart.period_days });
     case 'tariff_purchase': {
       const { tariff_id: tariffId, period_days: periodDays, custom_traffic_gb: trafficGb } = cart;
-      return sellTariff(t, userId, { tariffId, periodDays, trafficGb });
+      return purchaseTariffInTransaction(t, userId, { tariffId, periodDays, trafficGb });
     }
     case 'daily_tariff_purchase':
-      return sellTariff(t, userId, { tariffId: cart.tariff_id, periodDays: 1, trafficGb: null });
+      return purchaseTariffInTransaction(t, userId, { tariffId: cart.tariff_id, periodDays: 1, trafficGb: null });
     case 'add_devices':
       return sellDevices(t, userId, cart.devices_to_add);
     case 'add_traffic':
       return sellTraffic(t, userId, { gb: cart.traffic_gb });
     case 'subscription_purchase': {
       const { period_id: periodId, period_days: periodDays, traffic_gb: trafficGb, countries: squadUuids, devices } = cart;
-      return sellClassic(t, userId, { periodId, periodDays, trafficGb, squadUuids, devices });
+      return purchaseClassicInTransaction(t, userId, { periodId, periodDays, trafficGb, squadUuids, devices });
     }
   }
 }
@@ -122,8 +122,8 @@ function settleRefusal(
     const start = await lockSaleStart(t.db, userId);
     if (!start || !(await claim(t))) return;
     if (!(await dropIfSame(t, cartKey(userId), order))) return;
-    if (repriced === null) return tellRefused(t, start.buyer, order);
+    if (repriced === null) return notifyOrderRefused(t, start.buyer, order);
     await put(t, cartKey(userId), repriced, t.settings.get('CART_TTL_SECONDS'));
-    await tellCart(t, start.buyer, repriced);
+    await notifySavedOrder(t, start.buyer, repriced);
   });
 }

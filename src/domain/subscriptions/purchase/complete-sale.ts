@@ -8,8 +8,8 @@ import { requestProvisioning } from '../../provisioning/request-provisioning.ts'
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
-import { noteConsumedOffer } from './note-consumed-offer.ts';
-import { tellSale } from './notify-sale.ts';
+import { recordConsumedOffer } from './note-consumed-offer.ts';
+import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
 import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
@@ -34,7 +34,7 @@ export interface PricedSale
   /** The panel forgets the user's devices. Default: it does not. */
   resetsDevices?: boolean;
   /** Whether users without a messenger are told by mail (spec 02 section 5.16). */
-  isTold: boolean;
+  sendsMail: boolean;
 }
 
 /** What traffic and devices bought in the middle of a period leave as it is: dates, trial, notices, the dashboard feed. */
@@ -46,7 +46,7 @@ export const ADD_ON = {
   isTerm: false,
   marksPaid: false,
   resetsTraffic: false,
-  isTold: false,
+  sendsMail: false,
 } satisfies Partial<PricedSale>;
 
 type SalesProduct = Extract<CounterAccount, { kind: 'sales_revenue' }>['product'];
@@ -70,7 +70,7 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const consumesOffer = sale.quote.offerDiscountKopeks > 0;
   if (consumesOffer) {
     const { description } = sale;
-    await noteConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
+    await recordConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
   }
   const details = await writeSale(
     t.db,
@@ -98,7 +98,8 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
     resetDevices: sale.resetsDevices ?? false,
   });
   if (sale.isTerm) await announceTerm(t, start, sale, details);
-  if (sale.isTold) await tellSale(t, buyer, details.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
+  if (sale.sendsMail)
+    await notifySale(t, buyer, details.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
   return { details, balanceKopeks: posting.balanceKopeks, transactionId: posting.transactionId };
 }
 

@@ -9,7 +9,7 @@ import type { Buyer } from './types.ts';
  * context on their sockets (spec 02 sections 5.16 and 6). Both belong to the caller's transaction. Blocked and deleted users, whose
  * saved order a late payment may still buy, hear nothing (spec 05 section 9.3).
  */
-export async function tellSale(
+export async function notifySale(
   t: App,
   buyer: Buyer,
   subscription: Subscription,

@@ -19,7 +19,7 @@ const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
 ]);
 
 /** Tells the owner what was bought by itself (spec 02 section 5.16), but for those whom the sale has written a mail of its own. */
-export async function tellBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
+export async function notifyOrderBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
   if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
   const { buyer } = (await findHolding(t.db, before.id))!;
   await tellOwner(t, recipientOf(buyer), 'order_bought', {
@@ -30,7 +30,7 @@ export async function tellBought(t: App, before: Buyer, cart: SavedCart): Promis
 }
 
 /** Tells the owner that the order is gone, and where the money is that was paid in for it. */
-export function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
+export function notifyOrderRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
   return tellOwner(t, recipientOf(buyer), 'order_refused', {
     description: cart.description,
     formatted_balance: formatPrice(buyer.balanceKopeks, false),
@@ -38,7 +38,7 @@ export function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void
 }
 
 /** Tells the owner whether the balance covers the order now; only one with a messenger (spec 02 section 6, step 2). */
-export async function tellCart(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
+export async function notifySavedOrder(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
   if (messengerId === null) return;
   const missing = cart.total_price - balanceKopeks;
   const values = { total: formatPrice(cart.total_price, false), balance: formatPrice(balanceKopeks, false) };
