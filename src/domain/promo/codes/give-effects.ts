@@ -5,7 +5,7 @@ import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
 import { joinPromoGroup, nameOfPromoGroup } from '../../promo-groups/memberships.ts';
 import { giveDays } from '../../subscriptions/give-days.ts';
-import { grantTrial } from '../../subscriptions/give-trial.ts';
+import { grantTrial } from '../../subscriptions/grant-subscription.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { type Redeemer, setDiscount } from './redeem-repo.ts';
 import { discountSource } from './rules.ts';

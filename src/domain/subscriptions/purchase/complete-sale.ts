@@ -8,8 +8,8 @@ import { requestProvisioning } from '../../provisioning/request-provisioning.ts'
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
-import { recordConsumedOffer } from './note-consumed-offer.ts';
 import { notifySale } from './notify-sale.ts';
+import { recordConsumedOffer } from './record-consumed-offer.ts';
 import { writeSale } from './repo.ts';
 import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
@@ -27,13 +27,13 @@ export interface PricedSale
   refusal: (missingKopeks: number) => AppError;
   event: (balanceAfterKopeks: number) => SaleRecord['event'];
   tariffName: string | null;
-  /** Time was bought: notices of the old end are forgotten, the owner hears of the new one. */
+  /** Time was bought: notices of the old end are deleted, the owner is notified of the new one. */
   isTerm: boolean;
   /** The panel sets the used traffic back to zero. */
   resetsTraffic: boolean;
-  /** The panel forgets the user's devices. Default: it does not. */
+  /** The panel removes the user's devices. Default: it does not. */
   resetsDevices?: boolean;
-  /** Whether users without a messenger are told by mail (spec 02 section 5.16). */
+  /** Whether users without a messenger get an e-mail (spec 02 section 5.16). */
   sendsMail: boolean;
 }
 
@@ -59,8 +59,8 @@ export interface CompletedSale {
 }
 
 /**
- * Charges and grants, all in the caller's transaction (spec 02 H7): the movement, the subscription with everything that hangs
- * on it, the request to bring the panel in step, the owner's event and mail.
+ * Charges and grants, all in the caller's transaction (spec 02 H7): the movement, the subscription with everything that depends
+ * on it, the request to update the panel, the owner's event and mail.
  * @throws AppError 402, the sale's own refusal; nothing is changed then
  */
 export async function completeSale(t: App, start: SaleStart, sale: PricedSale): Promise<CompletedSale> {

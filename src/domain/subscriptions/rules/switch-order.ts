@@ -64,13 +64,13 @@ export function validateSwitch(request: SwitchRequest, denied: string): Validate
  * @returns null where no switch can be made: nothing to switch from, the current tariff, or one without a price
  */
 export function offeredSwitch(
-  present: { subscription: Subscription; current: Tariff } | null,
+  current: { subscription: Subscription; tariff: Tariff } | null,
   next: Tariff,
   context: { buyer: PricedUser; pricing: PricingSettings; now: Date },
 ): TariffSwitchQuote | null {
-  if (present === null || present.current.id === next.id) return null;
-  const status = actualStatus(present.subscription, context.now);
-  if ((status !== 'active' && status !== 'trial') || !isSwitchPriced(next, present.current.isDaily)) return null;
+  if (current === null || current.tariff.id === next.id) return null;
+  const status = actualStatus(current.subscription, context.now);
+  if ((status !== 'active' && status !== 'trial') || !isSwitchPriced(next, current.tariff.isDaily)) return null;
   const { buyer: user, pricing: settings, now } = context;
-  return quoteTariffSwitch({ current: present.current, next, endDate: present.subscription.endDate, user, settings, now });
+  return quoteTariffSwitch({ current: current.tariff, next, endDate: current.subscription.endDate, user, settings, now });
 }
