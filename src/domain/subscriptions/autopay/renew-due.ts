@@ -10,7 +10,7 @@ import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
-import { sellRenewal } from '../renew-subscription.ts';
+import { renewInTransaction } from '../renew-subscription.ts';
 import { findById } from '../repo.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft } from '../rules/status.ts';
@@ -61,7 +61,7 @@ async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promi
     if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, quote.finalKopeks);
     return;
   }
-  await sellRenewal(t, userId, { periodDays }, true);
+  await renewInTransaction(t, userId, { periodDays }, true);
   const renewed = await findById(t.db, subscription.id);
   await notifySuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
 }
