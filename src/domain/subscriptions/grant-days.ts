@@ -11,19 +11,31 @@ import type { Subscription, SubscriptionChanges } from './types.ts';
  * @param days above 0
  */
 export async function grantDays(t: App, subscription: Subscription, days: number): Promise<Subscription> {
-  const settings = subscriptionSettingsOf(t);
-  // Not as a paid extension: that would start a trial anew and drop its remaining days.
-  const { changes, dropsPurchases } = extendSubscription(
-    subscription,
-    { days, isPaid: false },
-    { now: t.clock.now(), settings, pricing: pricingSettingsOf(t), isCurrentTariffDaily: false },
-  );
+  const { changes, ...options } = freeExtension(t, subscription, days);
   // An order that was never paid has no days yet; these are its first.
   const started: SubscriptionChanges = subscription.status === 'pending' ? { status: 'active' } : {};
   return applyManualChange(t, subscription.id, {
+    ...options,
     changes: { ...changes, ...started, isTrial: false },
-    dropsPurchases,
-    forgetsNotices: true,
-    panelResets: { resetTraffic: settings.resetTrafficOnPayment },
+    panelResets: { resetTraffic: t.settings.get('RESET_TRAFFIC_ON_PAYMENT') },
   });
+}
+
+/**
+ * What an extension by days without charging changes (spec 02 section 3.1). Not a paid extension, which would start a trial anew and drop
+ * its remaining days. The tariff stays, so that it does not matter whether it is a daily one.
+ * @param days above 0
+ */
+export function freeExtension(app: App, subscription: Subscription, days: number) {
+  const { changes, dropsPurchases } = extendSubscription(
+    subscription,
+    { days, isPaid: false },
+    {
+      now: app.clock.now(),
+      settings: subscriptionSettingsOf(app),
+      pricing: pricingSettingsOf(app),
+      isCurrentTariffDaily: false,
+    },
+  );
+  return { changes, dropsPurchases, forgetsNotices: true };
 }

@@ -1,16 +1,15 @@
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { DAY_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
-import { findTariff } from '../catalog/find-tariff.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
+import { checkEnd, MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
 import { forgetStop } from './daily/repo.ts';
 import { outOfBounds, subscriptionNotFound } from './errors.ts';
+import { freeExtension } from './grant-days.ts';
 import {
   findById,
   linkServers,
@@ -21,10 +20,8 @@ import {
   type UpdateOptions,
   update,
 } from './repo.ts';
-import { extendSubscription } from './rules/extend.ts';
 import { reactivatedStatus } from './rules/status.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
-import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';
 
 /** Newest first (spec 02 section 7). A filter that is null or absent, and a `userId` of 0, filters nothing. */
@@ -46,17 +43,9 @@ export async function findSubscription(app: App, id: number): Promise<Subscripti
 export function extendByDays(app: App, _actor: TokenActor, id: number, days: number): Promise<Subscription> {
   if (days > MAX_DAYS) throw outOfBounds('days', days, { le: MAX_DAYS });
   return change(app, id, async (t, subscription) => {
-    const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
-    const settings = subscriptionSettingsOf(t);
-    const now = t.clock.now();
-    const result = extendSubscription(
-      subscription,
-      { days, isPaid: false },
-      { now, settings, pricing: pricingSettingsOf(t), isCurrentTariffDaily: tariff?.isDaily ?? false },
-    );
-    const endDate = result.changes.endDate ?? subscription.endDate;
-    if (endDate.getTime() - now.getTime() > MAX_DAYS * DAY_MS) throw outOfBounds('days', days, { le: MAX_DAYS });
-    return { changes: result.changes, dropsPurchases: result.dropsPurchases, forgetsNotices: true };
+    const extension = freeExtension(t, subscription, days);
+    checkEnd('days', days, extension.changes.endDate ?? subscription.endDate, t.clock.now());
+    return extension;
   });
 }
 

@@ -1,11 +1,8 @@
-import { addDays, DAY_MS } from '../../../core/clock.ts';
+import { addDays } from '../../../core/clock.ts';
 import { refuse } from '../../../core/errors.ts';
-import { findTariff } from '../../catalog/find-tariff.ts';
-import { MAX_DAYS } from '../bounds.ts';
-import { outOfBounds } from '../errors.ts';
-import { extendSubscription } from '../rules/extend.ts';
+import { checkEnd } from '../bounds.ts';
+import { freeExtension } from '../grant-days.ts';
 import { ENDED_BY_DECISION, isPast } from '../rules/status.ts';
-import { pricingSettingsOf, subscriptionSettingsOf } from '../settings.ts';
 import type { SubscriptionAction } from './types.ts';
 
 /** Actions on the end of a subscription (spec 01 section 11.2). */
@@ -16,24 +13,11 @@ const ACTIVATED_DAYS = 30;
 /** Adds days to the end, or to now when the end is past; a stopped subscription is active again (spec 01 section 11.2, spec 02 section 3.1). */
 export const extend: SubscriptionAction = async (t, subscription, { days }) => {
   if (days == null) throw daysRequired();
-  const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
-  const now = t.clock.now();
-  const { changes, dropsPurchases } = extendSubscription(
-    subscription,
-    { days, isPaid: false },
-    {
-      now,
-      settings: subscriptionSettingsOf(t),
-      pricing: pricingSettingsOf(t),
-      isCurrentTariffDaily: tariff?.isDaily ?? false,
-    },
-  );
-  checkEnd('days', days, changes.endDate ?? subscription.endDate, now);
+  const extension = freeExtension(t, subscription, days);
+  checkEnd('days', days, extension.changes.endDate ?? subscription.endDate, t.clock.now());
   return {
-    changes,
-    dropsPurchases,
-    forgetsNotices: true,
-    panelResets: { resetTraffic: changes.trafficUsedGb === 0 },
+    ...extension,
+    panelResets: { resetTraffic: extension.changes.trafficUsedGb === 0 },
     message: `Subscription extended by ${days} days`,
   };
 };
@@ -82,8 +66,3 @@ export const activate: SubscriptionAction = async (t, subscription) => {
 };
 
 const daysRequired = () => refuse('days_required', 400, 'Days must be a positive integer');
-
-/** @throws ValidationError 422 when a subscription would end more than a hundred years from now */
-function checkEnd(field: string, input: unknown, endDate: Date, now: Date): void {
-  if (endDate.getTime() - now.getTime() > MAX_DAYS * DAY_MS) throw outOfBounds(field, input, { le: MAX_DAYS });
-}
