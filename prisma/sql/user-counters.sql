@@ -1,6 +1,6 @@
--- How many users there are by status and promo group (user_counters), and by UTC day of creation and status (user_day_counters: a page far
--- down the list of users is reached from its day instead of counting off half a million rows). Rows are only added: a change appends +1
--- and -1 and waits for no other transaction; now and then a change merges the unlocked rows. A sum is exact within the reader's snapshot.
+-- Number of users by status and promo group (user_counters), and by UTC day of creation and status (user_day_counters: with it a list finds
+-- the rows of a large offset by their day instead of skipping half a million rows). Rows are only added: a change appends +1 and -1 and
+-- waits for no other transaction; occasionally a change merges the unlocked rows. A sum is exact within the snapshot of the reader.
 
 CREATE OR REPLACE FUNCTION utc_day(p_moment timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT (p_moment AT TIME ZONE 'UTC')::date
@@ -32,7 +32,7 @@ BEGIN
   END IF;
 END $$;
 
--- Count again, for example after a bulk load without triggers; writers of users wait meanwhile.
+-- Recount everything, for example after a bulk load without triggers. Writers of users wait until they end.
 CREATE OR REPLACE FUNCTION recount_users() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
@@ -62,7 +62,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- By row, because a trigger on certain columns has no transition tables; updates of other columns of users cost nothing.
+-- Row-level, because a trigger on certain columns cannot have transition tables. Updates of other columns do not fire it.
 CREATE OR REPLACE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_user_counter(OLD.status, OLD.promo_group_id, -1);
