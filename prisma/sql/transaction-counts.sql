@@ -1,6 +1,6 @@
 -- transaction_day_counts holds the exact numbers of transactions by UTC day, type, method and completion, up to the id through_id of
--- transaction_count_mark (the job ledger.count adds newer rows, src/domain/ledger/count-repo.ts). When created_at, is_completed or
--- is_internal of a counted row changes, the row is moved from one count to another.
+-- transaction_count_mark (the job ledger.count adds newer rows, src/domain/ledger/count-repo.ts). A counted row that changes its group
+-- is moved from one count to the other.
 CREATE OR REPLACE FUNCTION move_transaction_count() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.id > coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1 FOR SHARE), 0) THEN
