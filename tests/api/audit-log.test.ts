@@ -90,7 +90,7 @@ describe('what is recorded', () => {
     ]);
   });
 
-  it('a refusal by the gate, without the body', async () => {
+  it('a refusal for missing permission, without the body', async () => {
     const actor = await adminClient(t.app, server, ['users:read']);
     await actor.post(`${RBAC}/roles`, roleBody());
     expect(await rowsOf(actor)).toEqual([

@@ -66,7 +66,7 @@ describe('log-click', () => {
   });
 });
 
-describe('figures', () => {
+describe('statistics', () => {
   it('count per button: ever, today, the week, the asked days', async () => {
     await clicked('a', hoursAgo(1), anna);
     await clicked('a', hoursAgo(16), anna);

@@ -256,7 +256,7 @@ describe('export and import', () => {
     expect(await storedText()).toBe(before);
   });
 
-  it('merge adds what is new and tells what it left out', async () => {
+  it('merge adds what is new and reports what it skipped', async () => {
     const { id: _id, ...button } = news;
     const payload = {
       version: 9,

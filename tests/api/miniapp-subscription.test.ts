@@ -104,7 +104,7 @@ describe('autopay', () => {
 });
 
 describe('trial', () => {
-  test('starts once; a paid one tells what lacks', async () => {
+  test('starts once; a paid one returns the missing amount', async () => {
     await aServer(t.app, { is_trial_eligible: true });
     const { initData, user } = await caller(700, null);
     const started = await api.post(`${ROOT}/trial`, { initData });

@@ -230,7 +230,7 @@ describe('areas', () => {
     expect(seen.body.auto_assign_total_spent_kopeks).toBeNull();
   });
 
-  it('asks for the permission of the operation', async () => {
+  it('requires the permission of the operation', async () => {
     const reader = await adminClient(t.app, server, ['promo_groups:read']);
     expect((await reader.get('/cabinet/admin/promo-groups')).status).toBe(200);
     expect((await reader.post('/cabinet/admin/promo-groups', { name: 'x' })).status).toBe(403);

@@ -35,7 +35,7 @@ async function stored(columns: Record<string, unknown> = {}): Promise<{ id: numb
 }
 
 describe('POST /subscriptions', () => {
-  test('gives a paid subscription with the defaults, without money and without telling anybody', async () => {
+  test('gives a paid subscription with the defaults, without a charge and without a notification', async () => {
     const first = await aServer(t.app, { sort_order: -1_000_000 });
     const user = await aUser(t.app);
     const made = await api.post('/subscriptions', { user_id: user.id, duration_days: 30 });

@@ -165,7 +165,7 @@ describe('one ticket through all areas', () => {
     expect(plain.body).toMatchObject([{ id: made.id, messages: [] }]);
   });
 
-  it('is nobody else’s', async () => {
+  it('is not accessible to other users', async () => {
     const { body } = await user.post('/cabinet/tickets', good);
     const stranger = await userClient(t.app, server);
     expect((await stranger.get(`/cabinet/tickets/${body.id}`)).body).toEqual({ detail: 'Ticket not found' });

@@ -94,7 +94,7 @@ describe('the money', () => {
     }
   });
 
-  test('callback against the end of the day: the money always wins', async () => {
+  test('callback against the expiry after a day: a received payment is always delivered', async () => {
     for (let round = 0; round < 4; round++) {
       const bought = await aPurchase(app, shop);
       t.clock.advance(DAY_MS + MINUTE_MS);
@@ -173,7 +173,7 @@ describe('the subscription', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
 
-  test('a stranger and the recipient press at once: only the recipient counts', async () => {
+  test('another user and the recipient activate at the same time: only the recipient succeeds', async () => {
     const email = anEmail();
     const [user, stranger] = [await aUser(app, { email }), await aUser(app)];
     await aStoredSubscription(app, user.id);

@@ -26,7 +26,7 @@ describe.runIf(serverUrl !== null)('menu layout raced', () => {
   const add = (n: number) => edit(n, (document) => addButton(document, `b${n}`, button, 'balance_row'));
   const numbers = Array.from({ length: PARALLEL }, (_none, n) => n);
 
-  it('loses no edit of many at once from two instances, the first of which makes the row', async () => {
+  it('loses no concurrent edit of two instances, the first of which creates the row', async () => {
     await Promise.all(numbers.map(add));
     const { document } = await readLayout(apps[0]!);
     const row = document.rows.find((each) => each.id === 'balance_row')!;

@@ -34,7 +34,7 @@ const countsOf = (userId: number) =>
   );
 
 describe('purchases at once', () => {
-  test('with money for one: one is sold, nineteen lack the money', async () => {
+  test('with money for one: one is sold, nineteen are refused for insufficient funds', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const results = await settled(20, () =>

@@ -240,7 +240,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (skipped without a server: 
     expect(await digest()).toEqual(before);
   });
 
-  test('a worker that dies while it reads: another goes on where it stopped, and the dead one, awake again, writes nothing', async () => {
+  test('a worker that is suspended while it reads: another continues where it stopped, and the first, when resumed, writes nothing', async () => {
     await change(2_001, 3_000);
     clock.advance(SECOND_MS);
     let pages = 0;

@@ -71,7 +71,7 @@ describe('starting', () => {
 });
 
 describe('stopping', () => {
-  test('SIGTERM under load: what was accepted is answered, sockets are told, the exit is clean and in time', async () => {
+  test('SIGTERM under load: accepted requests are answered, sockets are notified, the exit is clean and in time', async () => {
     const service = await startServiceProcess({ dataDir });
     const operator = openDoor(service.url, { 'x-api-key': service.apiToken! });
     const closed = new Promise<number>((resolve) => {

@@ -158,7 +158,7 @@ describe('spec 01 H4: granted permissions are within the own', () => {
     await createRole(app, actor, draft(['users:read']));
   });
 
-  it('decides by the present roles, not by those at the gate', async () => {
+  it('decides by the current roles, not by those at the access check', async () => {
     const { actor, role } = await anAdmin(['roles:*', 'users:*'], 50);
     await updateRole(app, owner, role.id, { permissions: ['roles:*'], level: 5 });
     await expect(createRole(app, actor, draft(['users:read'], 1))).rejects.toMatchObject({ status: 403 });
@@ -263,7 +263,7 @@ describe('policies', () => {
     expect((await listPolicies(app, { roleId: null, includeInactive: true })).map((row) => row.id)).toEqual([high.id, low.id]);
   });
 
-  it('deny wins over allow, whatever the priority', async () => {
+  it('deny takes precedence over allow, whatever the priority', async () => {
     const { user, role } = await anAdmin(['users:*'], 30);
     await createPolicy(app, owner, policy({ roleId: role.id, effect: 'allow', priority: 1000 }));
     await createPolicy(app, owner, policy({ roleId: role.id, actions: ['edit'] }));

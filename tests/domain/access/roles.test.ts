@@ -46,7 +46,7 @@ const admit = (bearer: string, permission: string, ip: string | null = null, on:
   authenticateAdmin(on, { bearer, initData: null }, permission, { ip, userAgent: null });
 const denied = (reason: string) => ({ status: 403, detail: `Permission denied: ${reason}` });
 
-describe('the admin gate', () => {
+describe('the access checks of the administration', () => {
   it('admits by roles in effect and says why not', async () => {
     const { user, bearer } = await anAdmin(['users:*'], 40);
     expect(await admit(bearer, 'users:edit')).toEqual({ kind: 'admin', userId: user.id, level: 40, isConfigAdmin: false });

@@ -173,7 +173,7 @@ describe('once, and only when it can be given', () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test('no device limit of its own, or 0: the default', async () => {
+  test('no device limit in the campaign, or 0: the default', async () => {
     for (const limit of [null, 0]) {
       const user = await aUser(t.app);
       const columns = { bonus_type: 'subscription', subscription_duration_days: 3, subscription_device_limit: limit };

@@ -225,7 +225,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     await expectCounted(campaign.id);
   });
 
-  test('a campaign that goes takes its tallies along', async () => {
+  test('the deletion of a campaign deletes its counters', async () => {
     const [gone, remaining] = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
     const user = await registrantOf(gone.slug);
     await topUp(t.app, user, 1_000);
@@ -245,7 +245,7 @@ describe('statistics (spec 04 section 6.6)', () => {
 });
 
 describe('chart', () => {
-  test('thirty days with today, the week against the one before, and the five who brought most', async () => {
+  test('thirty days with today, the week against the one before, and the five registrants with the highest payments', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const users = [];
     for (let index = 0; index < 6; index++) users.push(await registrantOf(campaign.slug));

@@ -31,7 +31,7 @@ const statusOf = async (app: App, user: BuiltUser) =>
   (await rowOf<{ status: string }>(app, 'SELECT status FROM users WHERE id = $1::int', [user.id])).status;
 
 describe('inactive users', () => {
-  test('whoever was not seen for three months of 30 days is marked deleted, and loses the sessions', async () => {
+  test('a user who was inactive for three months of 30 days is marked deleted, and loses the sessions', async () => {
     const { app } = await atNight();
     const [silent, seen] = [await aSilentUser(app), await aSilentUser(app, 89)];
     await openSession(app, silent.id);

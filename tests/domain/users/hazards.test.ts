@@ -283,7 +283,7 @@ describe('spec 01 H18: full deletion', () => {
 });
 
 describe('spec 01 H22 and H8: status', () => {
-  test('whoever is not active any more loses every session; the balance stays', async () => {
+  test('a user who is no longer active loses every session; the balance remains', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 500), null);
     await app.db.sql(

@@ -74,7 +74,7 @@ describe('registering', () => {
     expect(await memberships(made.id)).toEqual([groupId]);
   });
 
-  test('a second one for a messenger id is refused and tells nobody', async () => {
+  test('a second one for a messenger id is refused and emits no event', async () => {
     const { messengerId } = await register();
     const events = () => t.app.db.sql("SELECT id FROM domain_events WHERE type = 'user.created'");
     const before = (await events()).length;
