@@ -128,7 +128,7 @@ describe('a top-up over HTTP', () => {
     expect(other).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'idempotency-key'] }] } });
   });
 
-  test('a manual check credits a payment without a callback', async () => {
+  test('the check button credits what no callback told', async () => {
     const user = await userClient(t.app, server);
     const made = await user.post('/cabinet/balance/topup', TOPUP);
     const path = `/cabinet/balance/pending-payments/sandbox/${made.body.payment_id}/check`;
@@ -268,7 +268,7 @@ describe('callback routes', () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     server.inject({ method: 'POST', url: path, payload: body, headers });
 
-  test('a body is verified by its bytes, with any content type and with a trailing slash', async () => {
+  test('a body is judged by its bytes, with any content type and with a slash at the end', async () => {
     const body = '{ "event_id":"e-1",\n "invoice": {"id":"nobody"} }';
     for (const [path, type] of [
       ['/sandbox-payment-webhook', 'application/json'],
@@ -284,7 +284,7 @@ describe('callback routes', () => {
     expect((await post('/sandbox-payment-webhook', body)).json()).toEqual({ status: 'error', reason: 'missing_signature' });
   });
 
-  test('the internal path is not an endpoint, and a provider that is not configured has none', async () => {
+  test('the inner path is no door, and a provider that this installation has not has none', async () => {
     for (const path of ['/~callbacks/sandbox', '/~callbacks/', '/~nowhere', '/tribute-webhook']) {
       const reply = await post(path, '{}', { 'content-type': 'application/json' });
       expect([reply.statusCode, reply.json()]).toEqual([404, { detail: 'Not Found' }]);

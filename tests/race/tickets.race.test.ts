@@ -40,7 +40,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     expect(await rowsOf(app, ticket.id)).toHaveLength(2);
   });
 
-  it('report each change of the status once, and every old status is the previous one', async () => {
+  it('tell one change of the status, whoever makes it, and every old status is the one before', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     expect(won(await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, 'closed')))).toHaveLength(PARALLEL);
     const changes = async () => (await eventsOf(app, ticket.id)).filter(({ type }) => type === 'ticket.status_changed');

@@ -55,7 +55,7 @@ describe('/ws', () => {
     expect(both.ws.protocol).toBe('events.v1');
   });
 
-  it('sends a feed event to every client, in the form of the contract', async () => {
+  it('tells a feed event to every client, in the words of the interface', async () => {
     const [one, two] = [await feed(), await feed()];
     await emit(t.app, { type: 'ticket.message_added', payload: { ticket_id: 5, message_text: 'Привет' } });
     const message = await one.next();
@@ -68,7 +68,7 @@ describe('/ws', () => {
     expect(await two.next()).toEqual(message);
   });
 
-  it('sends no events of a rollback, and keeps the order of commits', async () => {
+  it('tells nothing of rolled-back work, and keeps the order of what was committed', async () => {
     const client = await feed();
     const failing = inTransaction(t.app, async (tx) => {
       await emit(tx, { payload: { n: -1 } });
@@ -80,7 +80,7 @@ describe('/ws', () => {
     expect(client.heard).toHaveLength(61);
   });
 
-  it('sends events that another instance recorded', async () => {
+  it('hears events that another instance recorded', async () => {
     const other = await startRealtime(t.app, t.database);
     const here = await feed();
     const there = connect(`${other.url}/ws?token=${token}`);
@@ -104,7 +104,7 @@ describe('/cabinet/ws', () => {
     expect(await connect(`${server.url}/cabinet/ws?token=${accessToken(404)}`).closed).toEqual(invalid);
   });
 
-  it('reports that the service is unavailable when it cannot check the token', async () => {
+  it('says that the service is away when it cannot judge the token', async () => {
     server.person(9, { isGateDown: true });
     const client = connect(`${server.url}/cabinet/ws?token=${accessToken(9)}`);
     expect(await client.closed).toEqual({ code: 1013, reason: 'Try again later' });
@@ -124,7 +124,7 @@ describe('/cabinet/ws', () => {
     expect(await byProtocol.next()).toMatchObject({ type: 'connected', user_id: 10 });
   });
 
-  it('sends users only their own events, staff events only to staff, and no feed events', async () => {
+  it('tells each user only his own events, staff events only to staff, feed events to nobody here', async () => {
     for (const userId of [21, 22, 24]) server.person(userId);
     server.person(23, { hearsStaff: true });
     const [alice, aliceToo, bob, staff] = [await cabinet(21), await cabinet(21), await cabinet(22), await cabinet(23)];

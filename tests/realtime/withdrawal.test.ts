@@ -88,7 +88,7 @@ describe('sockets of a withdrawn credential', () => {
     await other.ping();
   });
 
-  it('receive that the account was banned, and then close', async () => {
+  it('hear that the account was banned, and then close', async () => {
     const person = server.person(34);
     const client = await cabinet(34);
     person.isActive = false;
@@ -99,7 +99,7 @@ describe('sockets of a withdrawn credential', () => {
 });
 
 describe('sockets of a user whose rights change', () => {
-  it('stop and start to receive staff events', async () => {
+  it('stop and start to hear staff events', async () => {
     const person = server.person(35, { hearsStaff: true });
     const client = await cabinet(35);
     const tell = async (n: number) => emit(t.app, { type: 'ticket.new', payload: { n }, audience: 'staff' });
@@ -114,7 +114,7 @@ describe('sockets of a user whose rights change', () => {
     expect(await client.next()).toEqual({ type: 'balance.change' });
   });
 
-  it('stay open while access cannot be checked', async () => {
+  it('stay open while the gate cannot judge', async () => {
     const person = server.person(36);
     const client = await cabinet(36);
     const checks = vi.fn(() => true);

@@ -56,7 +56,7 @@ describe('postMovement', () => {
     ]);
   });
 
-  test("the user's sockets receive movements that are no own payments, signed, with the balance after it", async () => {
+  test("the owner's sockets hear of what moved otherwise than by an own payment, signed, with the balance after it", async () => {
     const user = await aUser(t.app);
     const bonus: Movement = {
       ...deposit(user.id, 1_250),

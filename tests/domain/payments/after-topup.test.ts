@@ -51,7 +51,7 @@ const mailsTo = (email: string) =>
   app.db.sql<{ subject: string }>('SELECT subject FROM outgoing_mails WHERE recipient = $1', [email]);
 
 describe('runAfterTopup', () => {
-  test('notifies the payer in the messenger once, however often the job runs', async () => {
+  test('tells the payer in the messenger once, however often the job runs', async () => {
     const { user, paymentId } = await aCreditedTopup({ language: 'en' });
     const { app: talking, sent } = withMessenger([]);
     await runAfterTopup(talking, { paymentId });
@@ -72,7 +72,7 @@ describe('runAfterTopup', () => {
     expect((await moneyFacts(app, blocked.user.id)).balance).toBe(50_050);
   });
 
-  test('sends a mail to a verified address of a payer without messenger, and to no other user', async () => {
+  test('writes a mail to a verified address of a payer without messenger, and to nobody else', async () => {
     const email = `after${Date.now()}@example.com`;
     const { user, paymentId } = await aCreditedTopup({ email, language: 'en' });
     await app.db.sql('UPDATE users SET messenger_id = NULL, email_verified = false WHERE id = $1::int RETURNING id', [user.id]);
@@ -86,7 +86,7 @@ describe('runAfterTopup', () => {
     expect(await mailsTo(email)).toEqual([{ subject: 'Balance topped up by 500.5 ₽' }]);
   });
 
-  test('a daily subscription that stopped for insufficient funds is resumed, once', async () => {
+  test('a daily subscription that stopped for lack of money goes on, once', async () => {
     const { user, paymentId } = await aCreditedTopup();
     const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
     const hourAgo = new Date(t.clock.now().getTime() - 3_600_000);

@@ -42,7 +42,7 @@ async function anInvoice(amountKopeks = 50_000) {
 }
 
 describe('a paid invoice', () => {
-  test('is credited once, with everything that belongs to it, however often and by whichever source it is reported', async () => {
+  test('is credited once, with everything that belongs to it, however often and by whomever it is told', async () => {
     const { user, paymentId, externalId, actor } = await anInvoice();
     provider.set(externalId, 'paid');
     for (const eventId of ['a', 'a', 'b', 'a', 'c'])
@@ -283,7 +283,7 @@ describe('callbacks', () => {
 });
 
 describe('checks', () => {
-  test('the background check credits what was paid, skips what fails, and queries each once a round', async () => {
+  test('the background check credits what was paid, skips what fails, and asks each once a round', async () => {
     const [paid, failing, waiting] = [await anInvoice(), await anInvoice(), await anInvoice()];
     provider.set(paid.externalId, 'paid');
     provider.invoices.delete(failing.externalId);
@@ -300,7 +300,7 @@ describe('checks', () => {
     expect(provider.asked).toBe(row!.waiting);
   });
 
-  test('switched off, the background check sends no queries but still expires old payments', async () => {
+  test('switched off, the background check asks nobody but still ends what is too old', async () => {
     const off = await testApp({ clock: t.clock });
     const offApp = await withProvider(off.app, provider);
     const { paymentId } = await anInvoice();
@@ -311,7 +311,7 @@ describe('checks', () => {
     expect((await paymentFacts(app, paymentId)).outcome).toBe('expired');
   });
 
-  test('the manual check reports changes, and answers without an error when it cannot check', async () => {
+  test('the manual check tells what changed, and answers calmly when it cannot', async () => {
     const { user, paymentId, externalId, actor } = await anInvoice();
     expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
       success: true,

@@ -55,7 +55,7 @@ describe('a Stars payment', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('of an unknown user stays visible and is not credited', async () => {
+  test('of a stranger stays visible and credits nobody', async () => {
     const paid = paidUpdate(9_000_000_000 + unique(), 10);
     await deliver(paid);
     const rows = await t.app.db.sql('SELECT user_id, status, outcome, is_paid FROM payments WHERE external_id = $1', [
@@ -104,7 +104,7 @@ describe('createStarsInvoice', () => {
   const invoice = (userId: number, kopeks: number, key: string | null = null) =>
     createStarsInvoice(t.app, { kind: 'user', userId }, kopeks, key);
 
-  test('creates an invoice in whole stars with their value; a repeated key returns the same link', async () => {
+  test('asks for whole stars and says what they are worth; a key repeats the link', async () => {
     const user = await aUser(t.app);
     const link = await invoice(user.id, 10_000, 'stars');
     expect(link).toMatchObject({ stars: 77, amountKopeks: 10_010, invoiceUrl: expect.stringMatching(/^https?:\/\//) });

@@ -24,7 +24,7 @@ const paymentsOf = async (userId: number) =>
   );
 
 describe('topupBalance', () => {
-  test('stores a payment with a random order id before it calls the provider, then records the answer', async () => {
+  test('makes a record with an unguessable order id before it asks the provider, then notes the answer', async () => {
     const user = await aUser(app, { email: 'payer@example.com' });
     const original = provider.createInvoice;
     let seen: unknown;

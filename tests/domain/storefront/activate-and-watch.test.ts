@@ -167,7 +167,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'amount_mismatch' });
   });
 
-  test('spec 03 H15: expires what was not paid in a day, after a last query to the provider', async () => {
+  test('spec 03 H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
     const shop = await aShop(app);
     const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
     provider.set(paid.externalId, 'paid');
@@ -232,7 +232,7 @@ describe('the watch', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
 
-  test('a granted purchase does not fail while the panel does not answer: it is delivered when the panel answers', async () => {
+  test('a granted purchase is never failed by a panel that stays silent: it is delivered when the panel answers', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     for (let attempt = 1; attempt <= 21; attempt++) {
@@ -284,7 +284,7 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 
-  test('spec 03 H6, H22: an unsigned activation request expires when a subscription has started', async () => {
+  test('spec 03 H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, next_attempt_at = $2::timestamptz WHERE id = $1::int RETURNING id`,

@@ -186,7 +186,7 @@ describe('a paid purchase', () => {
     expect(await adminNotices(bought.id)).toHaveLength(1);
   });
 
-  test('administrators are notified of a delivery', async () => {
+  test('administrators hear of a delivery', async () => {
     const told = await withAdminChat();
     const bought = await aDeliveredPurchase(told, provider, await aShop(told));
     const [notice] = await adminNotices(bought.id);

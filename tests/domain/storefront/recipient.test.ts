@@ -46,7 +46,7 @@ describe('a recipient in the messenger', () => {
     expect(later.user.id).not.toBe(userId);
   });
 
-  test('is found by the id that the messenger returns, whatever the stored name', async () => {
+  test('is found by the id that the messenger tells, whatever the stored name', async () => {
     const friend = await aUser(app);
     const name = aName();
     const { servers } = await workerSandbox();

@@ -79,7 +79,7 @@ describe('autopay', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 60_000, endDate: inDays(16) });
   });
 
-  test('with insufficient funds nothing is charged and the user is notified once in six hours', async () => {
+  test('without the money nothing is charged and the owner hears of it once in six hours', async () => {
     const buyer = await ending(29_999);
     await renewDue(t.app);
     await renewDue(t.app);
@@ -91,7 +91,7 @@ describe('autopay', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 0, payments: 1 });
   });
 
-  test('with no period on sale the user is notified once a term', async () => {
+  test('with no period on offer its owner hears of it once a term', async () => {
     const buyer = await ending(90_000, {}, { period_prices: {} });
     await renewDue(t.app);
     const later = await testApp();
@@ -103,7 +103,7 @@ describe('autopay', () => {
     expect(await rowOf(t.app, reason, [buyer.userId])).toEqual({ reason: 'period_unavailable' });
   });
 
-  test('insufficient funds are reported again after six hours', async () => {
+  test('a lack of money is told again after six hours', async () => {
     const later = await testApp();
     const buyer = await ending(0);
     await renewDue(t.app);

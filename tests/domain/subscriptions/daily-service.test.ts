@@ -226,7 +226,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
   });
 
-  test('a user without a messenger is notified by mail and on their sockets', async () => {
+  test('an owner without a messenger is told by mail and on the own sockets', async () => {
     const { buyer } = await due(1_000);
     await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int', [
       buyer.userId,
@@ -244,7 +244,7 @@ describe('the day of a daily tariff', () => {
 });
 
 describe('bought traffic', () => {
-  test('that expired is removed from the limit once, and the panel and the user are notified', async () => {
+  test('that ran out comes off the limit once, and the panel and the owner hear of it', async () => {
     const buyer = await aBuyer(t.app);
     const inTenDays = new Date(t.clock.now().getTime() + 10 * DAY);
     const id = await aStoredSubscription(t.app, buyer.userId, {

@@ -22,7 +22,7 @@ async function statusAfter(columns: Record<string, unknown>, userStatus = 'activ
   return { id, status };
 }
 
-test('a subscription past its end becomes expired, and its user and the panel are notified once', async () => {
+test('what is over becomes expired, its owner is told and the panel asked to follow, once', async () => {
   const { id, status } = await statusAfter({});
   expect(status).toBe('expired');
   expect(await expireSubscriptions(t.app)).toBe(0);
@@ -39,7 +39,7 @@ test('a subscription past its end becomes expired, and its user and the panel ar
   expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', events: 1, pushes: 1, messages: 1 });
 });
 
-test('a user without a messenger is notified by mail', async () => {
+test('an owner without a messenger is told by mail', async () => {
   const buyer = await aBuyer(t.app);
   const email = `over${buyer.userId}@example.com`;
   await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int RETURNING id', [

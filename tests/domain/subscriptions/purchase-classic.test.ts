@@ -165,7 +165,7 @@ describe('refusals', () => {
     expect((await buy(buyer, { devices: 100 })).subscription).toMatchObject({ device_limit: devices.max });
   });
 
-  test('insufficient funds save the order; restricted users; tariffs mode', async () => {
+  test('lack of money keeps the order; restricted users; tariffs mode', async () => {
     await aServer(app);
     const buyer = await aBuyer(app, 1);
     await expect(buy(buyer)).rejects.toMatchObject({

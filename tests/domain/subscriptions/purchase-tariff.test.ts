@@ -91,7 +91,7 @@ describe('a first purchase', () => {
     expect(view!.connectedSquads).not.toContain(off.uuid);
   });
 
-  test('by an e-mail account is reported by mail and on its sockets', async () => {
+  test('by an e-mail account is told by mail and on its sockets', async () => {
     const tariffId = await aTariff(t.app, { name: 'Mail' });
     const buyer = await aBuyer(t.app, 30_000);
     const email = `buyer${buyer.userId}@example.com`;
@@ -114,7 +114,7 @@ describe('a first purchase', () => {
 });
 
 describe('a later purchase', () => {
-  test('of the same tariff keeps the days left and the bought devices, and reports a renewal', async () => {
+  test('of the same tariff keeps the days left and the bought devices, and tells of a renewal', async () => {
     const tariffId = await aTariff(t.app, { device_limit: 1, device_price_kopeks: 5_000 });
     const buyer = await aBuyer(t.app, 100_000);
     await buyTariff(t.app, buyer, order(tariffId));
@@ -131,7 +131,7 @@ describe('a later purchase', () => {
     ]);
   });
 
-  test('converts a trial to a paid subscription with one conversion row (spec 02 H8)', async () => {
+  test('turns a trial into a paid subscription with one conversion row (spec 02 H8)', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const now = t.clock.now().getTime();
@@ -151,7 +151,7 @@ describe('a later purchase', () => {
     expect(feed.extra).toMatchObject({ was_trial_conversion: true });
   });
 
-  test('deletes purchases and notices of another tariff, and servers that are no longer connected', async () => {
+  test('forgets purchases and notices of another tariff, and servers that are no longer connected', async () => {
     const [old, next] = [await aServer(t.app), await aServer(t.app)];
     const [first, second] = [
       await aTariff(t.app, { allowed_squads: [old.uuid] }),
@@ -211,7 +211,7 @@ describe('a refused purchase', () => {
     return row;
   };
 
-  test('with insufficient funds is 402, changes nothing and saves the order', async () => {
+  test('for lack of money is 402, changes nothing and saves the order', async () => {
     const tariffId = await aTariff(t.app, { name: 'Dear' });
     const buyer = await aBuyer(t.app, 20_000);
     await anOffer(t.app, buyer.userId, 10);

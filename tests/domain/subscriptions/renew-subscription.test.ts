@@ -71,7 +71,7 @@ describe('a renewal', () => {
     expect(rows).toEqual([{ trialDurationDays: 3, firstPaidPeriodDays: 30 }]);
   });
 
-  test('of an expired one starts now and makes it active', async () => {
+  test('of an expired one starts now and turns it active', async () => {
     const buyer = await aBuyer(t.app, 50_000);
     const end = new Date(t.clock.now().getTime() - 5 * DAY);
     await aStoredSubscription(t.app, buyer.userId, { status: 'expired', end_date: end, tariff_id: await aTariff(t.app) });
@@ -115,7 +115,7 @@ describe('a renewal', () => {
 });
 
 describe('a refused renewal', () => {
-  test('with insufficient funds is 402 and saves an `extend` order', async () => {
+  test('for lack of money is 402 and saves an `extend` order', async () => {
     const buyer = await aBuyer(t.app, 29_999);
     const tariffId = await aTariff(t.app);
     const id = await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });

@@ -69,7 +69,7 @@ test('the saved order is bought once, however many top-ups come at once, when th
   expect(await readCart(t.app, buyer.userId)).toBeNull();
 });
 
-test('by default nothing is bought, and the user is notified whether the balance covers the order', async () => {
+test('by default nothing is bought, and the owner hears whether the balance covers the order', async () => {
   const buyer = await waiting();
   await topUp(t.app, buyer.userId, 5_000);
   await spendTopup(t.app, buyer.userId);
@@ -100,7 +100,7 @@ test('under the message about an order stand the ways back: of the mini-app, els
   }
 });
 
-test('an order that the balance does not cover stays saved, at its new price', async () => {
+test('an order that still lacks the money stays saved, at its new price', async () => {
   const buyer = await waiting();
   await t.app.db.sql('UPDATE tariffs SET period_prices = \'{"30": 40000}\' WHERE id = $1::int', [
     ((await readCart(t.app, buyer.userId)) as { tariff_id: number }).tariff_id,
@@ -115,7 +115,7 @@ test('an order that the balance does not cover stays saved, at its new price', a
   expect(await readCart(t.app, buyer.userId)).toMatchObject({ total_price: 40_000 });
 });
 
-test('an order for a renewal is renewed; one that can no longer be carried out is deleted, and its user is notified', async () => {
+test('an order for a renewal is renewed; one that can be carried out no more is dropped, and its owner hears it', async () => {
   const buyers: UserActor[] = [];
   for (const change of [
     '',

@@ -18,7 +18,7 @@ const changes = async (ticketId: number) =>
   (await eventsOf(app, ticketId)).filter(({ type }) => type === 'ticket.status_changed');
 
 describe('the status', () => {
-  it('reports the actual old status, in both areas, and nothing when it does not change (spec 06 section 2.1)', async () => {
+  it('tells the real old one, through both doors, and nothing when it stays (spec 06 section 2.1)', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     const closed = await changeTicketStatus(app, token, ticket.id, 'closed');
     clock.advance(SECOND_MS);

@@ -113,7 +113,7 @@ describe('OAuth providers', () => {
     expect(identity).toMatchObject({ email: 'a@example.com', emailVerified: false });
   });
 
-  it.each(OAUTH_PROVIDERS)('%s: a missing or impossible address is null', async (provider) => {
+  it.each(OAUTH_PROVIDERS)('%s: no address, or none that can be one, is none', async (provider) => {
     expect(await identityOf(provider, someone())).toMatchObject({ email: null, emailVerified: false });
     expect(await identityOf(provider, someone({ email: 'no address' }))).toMatchObject({ email: null, emailVerified: false });
   });
@@ -170,7 +170,7 @@ describe('OAuth providers', () => {
     await expect(identityOf('google', someone())).rejects.toEqual(failsAt('exchange'));
   });
 
-  it('google: refuses user info of another subject than the token', async () => {
+  it('google: refuses user info about somebody else than the token', async () => {
     issuer.knobs.otherSubject = '1';
     await expect(identityOf('google', someone())).rejects.toEqual(failsAt('user_info'));
   });

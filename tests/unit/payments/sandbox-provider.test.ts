@@ -98,7 +98,7 @@ describe('sandbox provider', () => {
     expect(await reason({ rawBody: nonsense, headers: { 'x-sandbox-signature': signed } })).toEqual([false, 400, 'invalid_json']);
   });
 
-  it('takes each step once and from the right state only, with one callback per step', async () => {
+  it('takes each step once and from the right state only, told once per step', async () => {
     const { provider, sandbox, receiver } = await setup();
     const { externalId } = await provider.createInvoice(invoice('order-1'));
     const paid = await Promise.all([1, 2, 3, 4].map(() => sandbox.act(externalId, 'pay')));
@@ -114,7 +114,7 @@ describe('sandbox provider', () => {
     expect(await provider.fetchStatus(externalId)).toMatchObject({ status: 'refunded', outcome: 'failed' });
   });
 
-  it('duplicates and reorders callbacks on request; the event key stays the same', async () => {
+  it('duplicates and reorders callbacks when told to; the event key stays the same', async () => {
     const { provider, sandbox, receiver } = await setup();
     sandbox.knobs.duplicates = 2;
     sandbox.knobs.hold = true;

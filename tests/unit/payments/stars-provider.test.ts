@@ -32,7 +32,7 @@ const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
 });
 
 describe('Stars provider', () => {
-  it('creates an invoice in stars at the rate, with a unique payload', async () => {
+  it('asks for stars at the rate, with a payload no other invoice has', async () => {
     const { provider, invoices } = setup();
     const created = await provider.createInvoice(request());
     expect(created).toMatchObject({
@@ -59,7 +59,7 @@ describe('Stars provider', () => {
     await expect(provider.createInvoice(request())).rejects.toMatchObject({ name: 'ProviderError', failure: expected });
   });
 
-  it('is off when the setting is off, and has no callbacks and no status queries', async () => {
+  it('is off when the setting is off, and never takes callbacks or status questions of its own', async () => {
     const { provider } = setup({ enabled: false });
     expect(provider.isConfigured()).toBe(false);
     await expect(provider.createInvoice(request())).rejects.toMatchObject({ failure: 'not_configured' });

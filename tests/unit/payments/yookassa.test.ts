@@ -78,7 +78,7 @@ const callback = (body: string, change: Partial<ProviderCallback> = {}): Provide
 });
 
 describe('YooKassa adapter against the v3 wire', () => {
-  it('creates a payment, receives its callback, and confirms it by a query', async () => {
+  it('creates, is told of the payment, and confirms it by asking', async () => {
     const context = await setup();
     const { provider, sandbox } = context;
     const created = await provider.createInvoice(invoice());

@@ -14,7 +14,7 @@ it.each([
   expect(free.filter((path) => doors.isTaken(path))).toEqual([]);
 });
 
-it('a callback route is free for its own setting only', () => {
+it('a route of callbacks is free for their own setting only', () => {
   const doors = new OwnDoors();
   doors.add('/messenger-webhook', 'WEBHOOK_PATH');
   expect(doors.isTaken('/messenger-webhook', 'WEBHOOK_PATH')).toBe(false);
