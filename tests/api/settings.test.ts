@@ -67,7 +67,7 @@ describe('reading', () => {
     expect(await api.get('/settings', { query: { category_key: 'NO_SUCH' } })).toMatchObject({ status: 200, body: [] });
   });
 
-  it('describes settings to administrators', async () => {
+  it('tells administrators what a setting is for', async () => {
     const { body } = await admin.get(`${ADMIN}/SUPPORT_TICKET_SLA_MINUTES`);
     expect(body).toEqual({
       key: 'SUPPORT_TICKET_SLA_MINUTES',
@@ -86,7 +86,7 @@ describe('reading', () => {
     expect(categories.find((category: { key: string }) => category.key === 'SUPPORT').description).not.toBe('');
   });
 
-  it('masks every secret in both areas (spec 06 section 6.4)', async () => {
+  it('masks every secret on both doors (spec 06 section 6.4)', async () => {
     for (const reply of [await api.get('/settings'), await owner.get(ADMIN)]) {
       expect(reply.text).not.toContain('from the environment');
       expect(reply.text).not.toContain('tests-only-0123456789abcdef');
@@ -152,7 +152,7 @@ describe('changing', () => {
     expect(body).toMatchObject({ type: 'optional[str]', is_optional: true, current: null, has_override: true });
   });
 
-  it('lets only superadmins change settings that give access (spec 06 section 17, hazard 1)', async () => {
+  it('keeps the keys to the house with the superadmin (spec 06 section 17, hazard 1)', async () => {
     for (const key of ['CABINET_JWT_SECRET', 'ADMIN_EMAILS', 'DATABASE_URL', 'REDIS_URL', 'TEST_EMAIL', 'TEST_EMAIL_PASSWORD']) {
       for (const client of [api.put(`/settings/${key}`, { value: 'x' }), admin.put(`${ADMIN}/${key}`, { value: 'x' })]) {
         expect((await client).status, key).toBe(403);
@@ -170,7 +170,7 @@ describe('changing', () => {
     expect((await reader.delete(`${ADMIN}/DEBUG`)).status).toBe(403);
   });
 
-  it('records no secret in the audit log, whether accepted, refused or over tRPC; other values are recorded', async () => {
+  it('leaves no secret in the audit log, whether accepted, refused or on the other transport; a plain value is told', async () => {
     const values = ['hunter2-accepted', 'hunter2-refused', 'hunter2-not-a-number', 'hunter2-plain', 'hunter2-rpc'] as const;
     const actor = await adminClient(t.app, server, ['*:*'], 999);
     expect((await actor.put(`${ADMIN}/YOOKASSA_SECRET_KEY`, { value: values[0] })).body.current).toBe(SECRET_MASK);

@@ -130,7 +130,7 @@ describe('settings catalogue', () => {
     expect(definitionOf(key).guard).toBe('full-access');
   });
 
-  it('has defaults that satisfy their own rules and can be stored', () => {
+  it('has defaults that obey their own rules and survive being stored', () => {
     for (const key of settingKeys) {
       const definition = definitionOf(key);
       // Two texts have no default at all; they are read as null until somebody gives them.
