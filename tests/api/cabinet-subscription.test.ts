@@ -117,7 +117,7 @@ describe('GET /cabinet/subscription', () => {
   });
 });
 
-describe('the way from options to a link', () => {
+describe('from options to a link', () => {
   test('options, purchase, renewal and link fit together', async () => {
     const { userId, api } = await signedIn(30_000);
     const tariffId = await aTariff(t.app, { name: 'Silver' });

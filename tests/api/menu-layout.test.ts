@@ -281,7 +281,7 @@ describe('export and import', () => {
 });
 
 describe('history', () => {
-  it('holds every edit with its document and the name of its token; a rollback gives the bytes back (row 19)', async () => {
+  it('stores every edit with its document and the name of its token; a rollback restores the same bytes (row 19)', async () => {
     await api.post('/menu-layout/buttons', { ...news, row_id: 'balance_row' });
     const wanted = await storedText();
     const [entry] = await historyOf();

@@ -64,7 +64,7 @@ describe('the guard of paid subscriptions', () => {
     }
   });
 
-  test('a given id must be the own one', async () => {
+  test('a given id must be the id of the user', async () => {
     const { initData, id } = await caller(0, {});
     const { id: foreign } = await caller(0, {});
     const send = (subscriptionId: number | null) => api.post(`${ROOT}/autopay`, { initData, enabled: true, subscriptionId });

@@ -47,7 +47,7 @@ describe('identity by signed initData in the body', () => {
     await api.post(TARIFFS, { initData }),
   ];
 
-  test('spec 02 H24: each fault of the data has its word and is 401, as a text and as a code', async () => {
+  test('spec 02 H24: each error in the data has its own code and is 401, in both forms', async () => {
     const { user, initData } = await aPayer(0);
     const name = JSON.stringify({ id: user.messengerId });
     const cases: [string, string][] = [
@@ -82,7 +82,7 @@ describe('identity by signed initData in the body', () => {
     expect((await api.post(TARIFFS, { initData: initDataOf(t, user, 86_400) })).status).toBe(200);
   });
 
-  test('data that names nobody is 400, an unknown user 404, a blocked one 403', async () => {
+  test('data without a user is 400, an unknown user 404, a blocked one 403', async () => {
     const [noUser] = await refused(signed([['auth_date', seconds()]]));
     expect(noUser).toMatchObject({ status: 400, body: { detail: 'Invalid messenger user payload' } });
     const [, noId] = await refused(

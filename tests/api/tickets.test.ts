@@ -175,7 +175,7 @@ describe('one ticket through all areas', () => {
     expect((await user.get(`/cabinet/tickets/${body.id}`)).body.messages).toHaveLength(1);
   });
 
-  it('says in the words of each area what it refuses', async () => {
+  it('refuses in the form of each area', async () => {
     const { body } = await user.post('/cabinet/tickets', good);
     const replies = [
       await api.post(`/tickets/${body.id}/status`, { status: 'done' }),

@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.close();
 });
 
-describe('who is let in', () => {
+describe('admitted requests', () => {
   const admitted = cells.flatMap((cell) =>
     KINDS.filter((kind) => refusalFor(kind, cell.operation.auth) === null).map((kind) => [cell.name, kind, cell] as const),
   );

@@ -41,7 +41,7 @@ afterAll(async () => {
 const callTrpc = (client: ApiClient, { route }: Cell): Promise<ApiReply> =>
   route.type === 'query' ? client.get(`/trpc/${route.procedurePath}`) : client.post(`/trpc/${route.procedurePath}`, {});
 
-describe('who is turned away', () => {
+describe('refused requests', () => {
   const refused = (kind: ActorKind) => cells.filter(({ operation }) => refusalFor(kind, operation.auth) !== null);
   const kinds = KINDS.filter((kind) => refused(kind).length > 0);
 

@@ -95,7 +95,7 @@ describe('one payment', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('old news and the payment at once end paid, whichever is written first', async () => {
+  test('an outdated status and the payment at the same time end as paid, in either order', async () => {
     const user = await aUser(app);
     for (let round = 1; round <= 5; round++) {
       const { externalId, paymentId } = await anInvoice(user.id);

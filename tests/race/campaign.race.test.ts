@@ -159,7 +159,7 @@ describe('campaigns changed at once', () => {
     }
   });
 
-  test('a switch-off against sign-ins: once it is off nobody registers any more', async () => {
+  test('deactivation against sign-ins: after it no user registers', async () => {
     const admin = adminOf((await aUser(t.app)).id);
     for (let round = 0; round < 5; round++) {
       const campaign = await aCampaign(t.app, { bonus_type: 'none' });

@@ -189,7 +189,7 @@ describe('the subscription', () => {
   });
 });
 
-test('twenty looks at once: the credentials go to one', async () => {
+test('twenty concurrent requests: one gets the credentials', async () => {
   const bought = await aDeliveredPurchase(app, provider, shop);
   const views = await times(20, () => viewPurchase(app, bought.token));
   expect(views.filter((view) => view.autoLoginToken !== null)).toHaveLength(1);

@@ -161,7 +161,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(rest.length + lost(results).length).toBe(users.length - 1);
   });
 
-  it('a messenger account goes to one of many users', async () => {
+  it('a messenger account is linked to one of many users', async () => {
     const accounts = await Promise.all(Array.from({ length: 10 }, () => aVerifiedAccount(app)));
     const initData = signInData(app, 6_600_000_000 + unique());
     const results = await atOnce((n) => linkMessenger(app, accounts[n]!.actor, { initData }), accounts.length);

@@ -35,7 +35,7 @@ async function doctor(environment: Record<string, string> = {}) {
 }
 
 describe('calling it', () => {
-  test('help is an answer; a wrong call is exit code 2 and says what was wrong', async () => {
+  test('help is not an error; wrong usage has exit code 2 and a message that says what was wrong', async () => {
     const help = await runCommand([], { DATA_DIR: dataDir });
     expect(help.code).toBe(0);
     for (const name of [

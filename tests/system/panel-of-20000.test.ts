@@ -349,7 +349,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (skipped without a server: 
     expect(await digest()).toEqual(settled);
   });
 
-  test('and back, with nothing in the way', async () => {
+  test('and back, without a conflict', async () => {
     const done = await timed('squad migration, 20 000', () =>
       migrateSquad(first, actor, { sourceUuid: GERMANY, targetUuid: NETHERLANDS }),
     );

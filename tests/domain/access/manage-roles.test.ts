@@ -167,7 +167,7 @@ describe('spec 01 H4: granted permissions are within the own', () => {
 });
 
 describe('no self lock-out', () => {
-  it('undoes a change that would take the own rights over roles away', async () => {
+  it('undoes a change that would remove the own permissions for roles', async () => {
     const { actor, user } = await anAdmin(['roles:read'], 50);
     // The rights over roles come from a second, lower role.
     const second = await createRole(app, owner, draft(['roles:*'], 10));

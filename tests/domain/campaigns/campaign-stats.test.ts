@@ -56,7 +56,7 @@ async function expectCounted(id: number): Promise<void> {
 }
 
 describe('statistics (spec 04 section 6.6)', () => {
-  test('nobody came: zeros and no division by zero', async () => {
+  test('no registrations: zeros and no division by zero', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     expect(await stats(campaign.id)).toMatchObject({
       ...{
@@ -162,7 +162,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     await expectCounted(campaign.id);
   });
 
-  test('an old user brings the history along', async () => {
+  test('an existing user is counted with the history', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const { id } = await aUser(t.app);
     await pay(id, 6_000);

@@ -76,7 +76,7 @@ describe('inTransaction', () => {
     expect(row!.firstName).not.toBe('lost');
   });
 
-  test.skipIf(!serverUrl)('a statement that runs out of time is 503 and is not begun again (needs a server)', async () => {
+  test.skipIf(!serverUrl)('a statement that exceeds its time-out is 503 and is not repeated (needs a server)', async () => {
     let attempts = 0;
     const outcomeOf = (wait: (tx: TestApp['app']) => Promise<unknown>) =>
       inTransaction(t.app, async (tx) => {

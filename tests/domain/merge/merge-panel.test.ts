@@ -89,7 +89,7 @@ describe('subscriptions and the panel', () => {
     expect(record).toEqual({ panelState: 'pending', abandonedPanelUuid: pair.uuids[1] });
   });
 
-  test('one subscription stays whatever was asked for, and a push of it is wanted', async () => {
+  test('exactly one subscription remains for any choice, and a push of it is requested', async () => {
     const pair = await aPair(t.app);
     await setUser(t.app, pair.secondaryId, { vpnpanel_uuid: randomUUID() });
     const id = await aStoredSubscription(t.app, pair.secondaryId, { provision_state: 'synced' });

@@ -48,7 +48,7 @@ describe('inactive users', () => {
     expect(await deleteInactiveUsers(app)).toBe(0);
   });
 
-  test('spec 01 H22: nobody who has money, paid time, a purchase that waits, a role or a partnership goes', async () => {
+  test('spec 01 H22: users with money, paid time, a pending purchase, a role or a partnership are not deleted', async () => {
     const owner = await aUser((await testApp()).app);
     const { app } = await atNight({ ADMIN_IDS: String(owner.messengerId) });
     const admin = await anAdmin(app, 900);

@@ -84,7 +84,7 @@ describe('calls', () => {
 });
 
 describe('money mutations', () => {
-  it('travel alone, each with its own key, and others without one', async () => {
+  it('are sent in requests of their own with a key, and others without one', async () => {
     const { api } = connect();
     const [first, second] = await Promise.all([
       api.money.spend.mutate({ amount: 1 }),

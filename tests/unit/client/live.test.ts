@@ -134,7 +134,7 @@ describe('live events of a user', () => {
     expect(service.sockets.map(({ credential }) => credential)).toEqual(['access-1', 'access-9']);
   });
 
-  it('waits longer and longer while it is turned away', async () => {
+  it('waits longer after each refused connection', async () => {
     service.knobs.closeSocketsWith = { code: 1013, reason: 'Try again later' };
     const times: number[] = [];
     class Timed extends WebSocket {

@@ -73,7 +73,7 @@ describe('createLogger', () => {
     });
   });
 
-  it('keeps keys that only resemble secrets', () => {
+  it('does not redact keys that only resemble secrets', () => {
     const { log, lines } = capture();
     log.info({ tokenPrefix: 'sst', passwordResetHours: 1, code: 'not_found', userId: 7, at: new Date(0), token: null }, 'x');
     expect(JSON.parse(lines[0]!)).toMatchObject({

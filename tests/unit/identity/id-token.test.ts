@@ -130,7 +130,7 @@ describe('OpenID Connect token', () => {
     expect(asked()).toBe(4);
   });
 
-  it('keeps to the keys it has while the issuer is down, and says 503 when it has none', async () => {
+  it('uses the cached keys while the issuer is not available, and answers 503 when it has none', async () => {
     const { clock, read } = newPort();
     const token = issuer.token(claimsOf({ exp: NOW + 90_000 }));
     issuer.knobs.status = 500;
