@@ -95,7 +95,7 @@ describe('one payment', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('an outdated status and the payment at the same time end as paid, in either order', async () => {
+  test('old news and the payment at once end paid, whichever is written first', async () => {
     const user = await aUser(app);
     for (let round = 1; round <= 5; round++) {
       const { externalId, paymentId } = await anInvoice(user.id);
@@ -112,7 +112,7 @@ describe('one payment', () => {
 });
 
 describe('many at once', () => {
-  test('one key ten times: one invoice; the others get its answer or 409', async () => {
+  test('one key ten times: one invoice; the others get its answer or are told to wait', async () => {
     const user = await aUser(app);
     const before = provider.created.length;
     const call = () =>

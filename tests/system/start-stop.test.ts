@@ -24,7 +24,7 @@ const startRefused = (environment: Record<string, string>) =>
   });
 
 describe('starting', () => {
-  test('the first start writes a token file readable only by its owner; a second start continues with the same data', async () => {
+  test('the first start leaves a token for its owner alone; a second start goes on with the same data', async () => {
     const first = await startServiceProcess({ dataDir });
     expect((await stat(join(dataDir, 'api-token'))).mode & 0o777).toBe(0o600);
     const operator = openDoor(first.url, { 'x-api-key': first.apiToken! });
@@ -39,7 +39,7 @@ describe('starting', () => {
     await second.stop();
   });
 
-  test('a data folder in use is refused with a message that says what to do', async () => {
+  test('a data folder in use is refused with words that help', async () => {
     const running = await startServiceProcess({ dataDir });
     const refused = startRefused({});
     expect(refused.status).toBe(1);
@@ -71,7 +71,7 @@ describe('starting', () => {
 });
 
 describe('stopping', () => {
-  test('SIGTERM under load: accepted requests are answered, sockets are notified, the exit is clean and in time', async () => {
+  test('SIGTERM under load: what was accepted is answered, sockets are told, the exit is clean and in time', async () => {
     const service = await startServiceProcess({ dataDir });
     const operator = openDoor(service.url, { 'x-api-key': service.apiToken! });
     const closed = new Promise<number>((resolve) => {

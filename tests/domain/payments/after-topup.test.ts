@@ -97,7 +97,7 @@ describe('runAfterTopup', () => {
     expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE user_id = $1::int', [user.id])).toEqual({ status: 'active' });
   });
 
-  test('a service that was killed after it spent the top-up does not spend it again after a restart', async () => {
+  test('a service killed after it spent the top-up does not spend it again, however late it comes back', async () => {
     const { user, paymentId } = await aCreditedTopup();
     const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
     const hourAgo = new Date(t.clock.now().getTime() - 3_600_000);

@@ -177,7 +177,7 @@ describe('callbacks', () => {
     expect(await callbackResults(app, externalId)).toEqual([]);
   });
 
-  test('a valid one about an unpaid invoice credits nothing: the provider is queried, and queried again later', async () => {
+  test('a genuine one about an unpaid invoice credits nothing: the provider is asked, and asked again later', async () => {
     const { user, externalId } = await anInvoice();
     await callback(app, externalId);
     for (let run = 1; run <= 4; run++) {
@@ -190,7 +190,7 @@ describe('callbacks', () => {
     expect((await moneyFacts(app, user.id)).balance).toBe(0);
   });
 
-  test('one about an unknown payment has no effect', async () => {
+  test('one about a payment nobody knows ends without harm', async () => {
     await callback(app, 'ext-nobody');
     await runCallbackJobs(app, 'ext-nobody');
     expect(await callbackResults(app, 'ext-nobody')).toEqual(['rejected']);

@@ -28,7 +28,7 @@ const userOf = async (id: number) =>
   (await app.db.sql<{ messengerId: number | null; username: string | null }>('SELECT * FROM users WHERE id = $1::int', [id]))[0]!;
 
 describe('a recipient in the messenger', () => {
-  test('without an account gets one, and takes it over with the first sign-in', async () => {
+  test('nobody knows yet gets an account, and takes it over with the first sign-in', async () => {
     const name = aName();
     const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(name));
     await fulfilPurchase(app, { purchaseId: bought.id });
@@ -81,7 +81,7 @@ describe('a recipient in the messenger', () => {
   });
 });
 
-test('spec 01 H2: no user takes over an account by its name unless a purchase created it and it has no way to sign in', async () => {
+test('spec 01 H2: nobody takes over an account by its name that a purchase did not make, or that has a way in', async () => {
   const claim = (username: string) => inTransaction(app, (t) => claimPurchasedAccount(t, proved(username)));
   const name = aName();
   const { id } = await aUser(app);

@@ -106,7 +106,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
   });
 
-  test('insufficient funds stop the subscription with one notification, and a top-up resumes it (spec 02 H22)', async () => {
+  test('without the money stops the subscription, says so once, and the money starts it again (spec 02 H22)', async () => {
     const { buyer } = await due(999);
     await runDailyService(t.app);
     await runDailyService(t.app);

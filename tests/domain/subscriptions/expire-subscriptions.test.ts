@@ -94,7 +94,7 @@ test('while the daily service is off, dailies end like all others', async () => 
   expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id])).toEqual({ status: 'expired' });
 });
 
-test('a daily subscription that expired while its user was blocked is not charged when the user is unblocked', async () => {
+test('a daily that ended while its owner was blocked is not charged for when the owner is let in again', async () => {
   const { userId } = await aBuyer(t.app, 50_000);
   const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
   await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: hoursAgo(25), last_daily_charge_at: hoursAgo(49) });

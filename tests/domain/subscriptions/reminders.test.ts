@@ -150,7 +150,7 @@ describe('owners are reminded', () => {
     expect((await toldTo(buyer)).days.toSorted((a, b) => b - a)).toEqual([7, 3, 1]);
   });
 
-  test('with no day in the setting no user is warned', async () => {
+  test('an operator who warns at no day warns nobody', async () => {
     const { app } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '0' }, clock: t.clock });
     const owners = [await ending(20), await choosing(20, days(5))];
     await remindOwners(app);

@@ -32,7 +32,7 @@ describe('the status', () => {
     expect(await readTicket(app, ticket.id)).toMatchObject({ status: 'open', closedAt: null });
   });
 
-  it('is one of four, refused in the form of each area, before the ticket is read', async () => {
+  it('is one of four, said in the words of each area, before the ticket is looked for', async () => {
     const admin = await anAdmin(app);
     expect(() => changeTicketStatus(app, token, 1, 'done')).toThrow('Invalid ticket status');
     expect(() => changeTicketStatus(app, admin, 1, 'done')).toThrow('Invalid status. Allowed: open, pending, answered, closed');

@@ -120,7 +120,7 @@ describe('a database of an earlier release', () => {
     expect(await target.query('SELECT referrals FROM referrer_stats WHERE user_id = 1')).toEqual([{ referrals: 2 }]);
   });
 
-  test('is not changed and refused with a part of its migrations, with a changed one and with an unknown one', async () => {
+  test('is left alone and refused with a part of its migrations, with a changed one and with an unknown one', async () => {
     const target = await earlierDatabase(8);
     await expect(applySchema(target, files)).rejects.toThrow(
       'The database holds 8 of the 26 migrations that 0001_baseline replaces. Start the previous release on it once',

@@ -51,7 +51,7 @@ const asCallback = (request: LoopbackRequest): ProviderCallback => ({
 });
 
 describe('sandbox provider', () => {
-  it('completes a payment: invoice, hosted page, payment, signed callback, confirmed state', async () => {
+  it('goes the whole way: invoice, hosted page, payment, signed callback, confirmed state', async () => {
     const { provider, sandbox, receiver } = await setup();
     const created = await provider.createInvoice(invoice('order-1'));
     expect(created).toMatchObject({ status: 'pending', expiresAt: new Date('2026-03-02T10:00:00.000Z') });

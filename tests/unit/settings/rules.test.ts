@@ -188,7 +188,7 @@ describe('small rules', () => {
     expect(maskedValue(definitionOf('DISPLAY_NAME_BANNED_KEYWORDS'), 'a,b')).toBe('a,b');
   });
 
-  it('lets only superadmins change settings that give access', () => {
+  it('lets only the powerful write what gives power', () => {
     const token = { kind: 'token' };
     const admin = { kind: 'admin', isSuperadmin: false };
     const superadmin = { kind: 'admin', isSuperadmin: true };

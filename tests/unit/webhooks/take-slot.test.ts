@@ -14,14 +14,14 @@ async function take(slots: DeliverySlots, webhookId: number): Promise<Leave> {
 }
 
 describe('DeliverySlots', () => {
-  it('runs three deliveries of a webhook at a time and does not limit the others', async () => {
+  it('gives three places to a webhook and leaves the others alone', async () => {
     const { slots } = slotsAt(0);
     for (let index = 0; index < 3; index += 1) await take(slots, 1);
     expect(await slots.enter(1)).toBeTypeOf('number');
     expect(await slots.enter(2)).toBeTypeOf('function');
   });
 
-  it('gives a free place to the waiting jobs, in their order', async () => {
+  it('hands a place that is left to those who wait, in their order', async () => {
     const { slots } = slotsAt(10_000);
     const leave = await take(slots, 1);
     await take(slots, 1);
@@ -37,7 +37,7 @@ describe('DeliverySlots', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
-  it('refuses those who waited too long, and gives a free place afterwards', async () => {
+  it('sends those who waited in vain away, and gives a free place afterwards', async () => {
     const { slots, time } = slotsAt(20);
     const leave = await take(slots, 1);
     await take(slots, 1);
