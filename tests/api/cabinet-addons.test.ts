@@ -99,7 +99,7 @@ describe('connected devices', () => {
 });
 
 describe('lowering the device limit', () => {
-  test('removes the surplus devices that were updated last, without a refund, and updates the panel', async () => {
+  test('removes the surplus that was updated last, without a refund, and tells the panel', async () => {
     const client = await holder({ device_limit: 4 }, { device_limit: 2 });
     known = [device('old', 1), device('newest', 9), device('new', 8), device('older', 2)];
     removed.length = 0;
@@ -154,7 +154,7 @@ describe('lowering the device limit', () => {
 });
 
 describe('buying', () => {
-  test('devices: price, purchase, the older endpoint and the saved cart agree', async () => {
+  test('devices: price, purchase, the older door and the saved cart agree', async () => {
     const client = await holder({}, { device_price_kopeks: 3_000 });
     const price = (await client.get(`${ROOT}/devices/price`, { query: { devices: 2 } })).body;
     expect(price).toMatchObject({ available: true, devices: 2, price_per_device_kopeks: 1_000, total_price_kopeks: 2_000 });

@@ -94,7 +94,7 @@ describe('the money', () => {
     }
   });
 
-  test('callback against the expiry after a day: a received payment is always delivered', async () => {
+  test('callback against the end of the day: the money always wins', async () => {
     for (let round = 0; round < 4; round++) {
       const bought = await aPurchase(app, shop);
       t.clock.advance(DAY_MS + MINUTE_MS);
@@ -173,7 +173,7 @@ describe('the subscription', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
 
-  test('another user and the recipient activate at the same time: only the recipient succeeds', async () => {
+  test('a stranger and the recipient press at once: only the recipient counts', async () => {
     const email = anEmail();
     const [user, stranger] = [await aUser(app, { email }), await aUser(app)];
     await aStoredSubscription(app, user.id);
@@ -189,7 +189,7 @@ describe('the subscription', () => {
   });
 });
 
-test('twenty concurrent requests: one gets the credentials', async () => {
+test('twenty looks at once: the credentials go to one', async () => {
   const bought = await aDeliveredPurchase(app, provider, shop);
   const views = await times(20, () => viewPurchase(app, bought.token));
   expect(views.filter((view) => view.autoLoginToken !== null)).toHaveLength(1);

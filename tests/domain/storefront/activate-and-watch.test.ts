@@ -102,7 +102,7 @@ describe('an activation', () => {
     }
   });
 
-  test('without the tariff reports it, and the money is refunded manually', async () => {
+  test('without the tariff says so, and the money goes back by a person', async () => {
     const { bought, shop, userId } = await aWaitingPurchase();
     await app.db.sql("UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int RETURNING id", [shop.tariffId]);
     const before = await subscriptionOf(app, userId);

@@ -151,7 +151,7 @@ describe('a paid purchase', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending', userId: null });
   });
 
-  test('money for a deleted purchase stays with its invoice, for manual handling', async () => {
+  test('money for a purchase that is gone stays with its invoice, for a person', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql('DELETE FROM guest_purchases WHERE id = $1::int RETURNING id', [bought.id]);
     await tellPaid(app, provider, bought);

@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 describe('notices in the messenger', () => {
-  it('are sent to the chat of administrators in its topic, with all values of the user escaped (spec 05 section 16, invariant 10)', async () => {
+  it('tell the chat of administrators in its topic, everything of the user escaped (spec 05 section 16, invariant 10)', async () => {
     await takeMessages(app, CHAT);
     const ticket = await aTicket(app, await aPerson(app), { title: 'a <b> & "c"', text: `<script>${'y'.repeat(300)}` });
     const [notice, ...more] = await takeMessages(app, CHAT);
@@ -75,7 +75,7 @@ describe('notices in the messenger', () => {
     expect(file.mediaUrl).toMatch(new RegExp(`^https?://.+/media/${fileId}$`));
   });
 
-  it('notify the user of an answer in the messenger, or by mail without one', async () => {
+  it('tell the owner of an answer in the messenger, or by mail where there is none', async () => {
     const admin = await anAdmin(app);
     const user = await aPerson(app, { language: 'en' });
     const ticket = await aTicket(app, user);
@@ -100,7 +100,7 @@ describe('notices in the messenger', () => {
 });
 
 describe('rows in the cabinet', () => {
-  it('are not stored, and nothing is sent to sockets, while their setting is off', async () => {
+  it('are not written, and no socket hears, while their toggle is off', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
     await changeTicketSettings(app, admin, { adminNotificationsEnabled: false, userNotificationsEnabled: false });
     const ticket = await aTicket(app, user);

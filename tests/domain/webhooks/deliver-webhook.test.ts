@@ -269,7 +269,7 @@ describe('deliverWebhook', () => {
     expect(await attempt(500)).toBe(true);
   });
 
-  it('lets another worker take over only after the lease of the first one has ended', async () => {
+  it('lets another worker take over only when the first one is dead for sure', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     let answerNow = (): void => undefined;
@@ -293,7 +293,7 @@ describe('deliverWebhook', () => {
     expect(await getWebhook(app, hook.id)).toMatchObject({ successCount: 0, failureCount: 1 });
   });
 
-  it('handles the deletion of the webhook while it is sent', async () => {
+  it('survives the deletion of the webhook while it is sent', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = (response) => void deleteWebhook(app, actor, hook.id).then(() => response.end('ok'));

@@ -129,7 +129,7 @@ describe('documents', () => {
 });
 
 describe('conditions', () => {
-  it.each(FLAG_CONDITIONS)('%s restricts only when it is true', (name) => {
+  it.each(FLAG_CONDITIONS)('%s asks only when it is true', (name) => {
     const without = person({ flags: { ...flags(true), [name]: false } });
     expect(conditionsHold({ [name]: true }, person())).toBe(true);
     expect(conditionsHold({ [name]: true }, without)).toBe(false);

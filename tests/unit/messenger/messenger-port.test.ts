@@ -90,7 +90,7 @@ describe('messenger port against the Bot API', () => {
     expect(await sandbox.messages()).toHaveLength(1);
   });
 
-  it('reads its own user and who is a member', async () => {
+  it('knows who it is and who is a member', async () => {
     const { port, sandbox } = await setup();
     expect(await port.getMe()).toEqual({ messengerId: 1_000_001, username: 'sandbox_bot', firstName: 'Sandbox bot' });
     expect(await port.getChatMember('@channel', 5)).toEqual({ status: 'member', isMember: true });
@@ -108,7 +108,7 @@ describe('messenger port against the Bot API', () => {
     expect(await failure(port.answerPreCheckout('old', true))).toEqual({ kind: 'rejected' });
   });
 
-  it('waits for a short 429 for every call and returns a long one to the caller', async () => {
+  it('honours a short 429 for every call and hands a long one back', async () => {
     const { port, sandbox, slept } = await setup();
     sandbox.knobs.rateLimits.push(2);
     await port.sendMessage(1, 'after the pause');
