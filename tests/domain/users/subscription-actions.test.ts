@@ -46,7 +46,7 @@ async function aPurchase(subscriptionId: number, gb: number, expiresAt: Date): P
 }
 
 describe('create', () => {
-  test('gives 30 days, 100 GB and one device, paid, and tells the panel after commit', async () => {
+  test('gives 30 days, 100 GB and one device, paid, and updates the panel after the commit', async () => {
     const { id } = await aUser(app);
     const { message, subscription } = await act(id, 'create');
     expect(message).toBe('Subscription created');
@@ -186,7 +186,7 @@ describe('what an administrator ended', () => {
     expect(row).toEqual({ paused: false });
   });
 
-  test('by disabling a user whose daily had stopped for lack of money stays off when the user is let in again', async () => {
+  test('a daily tariff that stopped for insufficient funds, of a user who is disabled, stays off when the user is enabled again', async () => {
     const user = await holder({ tariff_id: await aTariff(app, DAILY), end_date: inDays(-0.1) });
     await runDailyService(app);
     await disableUser(app, admin, user.id, null);
@@ -324,7 +324,7 @@ describe('traffic', () => {
     });
   });
 
-  test('a package of somebody else is not found', async () => {
+  test('a package of another user is not found', async () => {
     const [mine, other] = [await holder(), await holder()];
     const trafficPurchaseId = await aPurchase(other.subscriptionId, 10, inDays(3));
     await expect(act(mine.id, 'remove_traffic', { trafficPurchaseId })).rejects.toMatchObject({ status: 404 });
