@@ -1,5 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
-import type { Recipient } from '../messaging/tell-user.ts';
+import type { Recipient } from '../messaging/notify-user.ts';
 import { linkServersOf } from '../provisioning/link-servers.ts';
 import type {
   ProvisionState,

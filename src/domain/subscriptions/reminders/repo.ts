@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
-import type { Recipient } from '../../messaging/tell-user.ts';
+import type { Recipient } from '../../messaging/notify-user.ts';
 import { MAX_OWN_DAYS } from './rules.ts';
 
 /** A subscription whose owner is to be reminded. */

@@ -43,7 +43,7 @@ export interface UserNotice<K extends keyof EventTypes> {
  * Queues a notice in the caller's transaction: in the messenger where the user has one, else by mail to a verified address and on the
  * own sockets. Blocked and deleted users hear nothing, whoever calls (spec 05 section 9.3).
  */
-export async function tellUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
+export async function notifyUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
   const { userId, status, messengerId, verifiedEmail, language } = recipient;
   if (status !== 'active') return;
   if (messengerId !== null) {

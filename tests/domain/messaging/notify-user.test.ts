@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.ts';
+import { notifyUser, recipientOf } from '../../../src/domain/messaging/notify-user.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
@@ -29,7 +29,7 @@ async function tell(status: string, hasMessenger: boolean) {
   if (!hasMessenger) await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int', [id]);
   const user = { id, status, messengerId: hasMessenger ? messengerId : null, email, emailVerified: true, language: 'en' };
   const context = { reset_gb: 5, current_limit_gb: 10 };
-  await tellUser(t.app, recipientOf(user), {
+  await notifyUser(t.app, recipientOf(user), {
     ...{ html: 'told', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
   });
   return sentTo(id);
