@@ -45,16 +45,16 @@ export function aMethod(
   fields: Partial<LandingContent['paymentMethods'][number]> = {},
 ): LandingContent['paymentMethods'][number] {
   return {
-    method_id: 'sandbox',
-    display_name: 'Sandbox',
+    methodId: 'sandbox',
+    displayName: 'Sandbox',
     description: null,
-    icon_url: null,
-    sort_order: 0,
-    min_amount_kopeks: null,
-    max_amount_kopeks: null,
+    iconUrl: null,
+    sortOrder: 0,
+    minAmountKopeks: null,
+    maxAmountKopeks: null,
     currency: null,
-    return_url: null,
-    sub_options: null,
+    returnUrl: null,
+    subOptions: null,
     ...fields,
   };
 }

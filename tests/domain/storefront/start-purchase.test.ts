@@ -48,7 +48,7 @@ describe('starting a purchase', () => {
   });
 
   test('the page of a method takes the place of the usual one, with the token in it', async () => {
-    const shop = await aShop(app, { paymentMethods: [aMethod({ return_url: 'https://shop.example.com/t/{token}?x=1' })] });
+    const shop = await aShop(app, { paymentMethods: [aMethod({ returnUrl: 'https://shop.example.com/t/{token}?x=1' })] });
     const { token } = await aPurchase(app, shop);
     expect(provider.created.at(-1)!.returnUrl).toBe(`https://shop.example.com/t/${token}?x=1`);
   });
@@ -99,14 +99,14 @@ describe('starting a purchase', () => {
       [
         'Amount is below the minimum (300.01 ₽) for this payment method',
         400,
-        { paymentMethods: [aMethod({ min_amount_kopeks: 30_001 })] },
+        { paymentMethods: [aMethod({ minAmountKopeks: 30_001 })] },
         {},
         {},
       ],
       [
         'Amount exceeds the maximum (299.99 ₽) for this payment method',
         400,
-        { paymentMethods: [aMethod({ max_amount_kopeks: 29_999 })] },
+        { paymentMethods: [aMethod({ maxAmountKopeks: 29_999 })] },
         {},
         {},
       ],
@@ -114,7 +114,7 @@ describe('starting a purchase', () => {
       [
         'Payment provider is unavailable, please try again later',
         502,
-        { paymentMethods: [aMethod({ method_id: 'messenger_stars' })] },
+        { paymentMethods: [aMethod({ methodId: 'messenger_stars' })] },
         {},
         { paymentMethod: 'messenger_stars' },
       ],
