@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
-import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
 import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
 import { replayDelivery } from '../../../src/domain/webhooks/delivery/replay-delivery.ts';
+import { createDeliverer } from '../../../src/domain/webhooks/jobs.ts';
 import { getDelivery, getWebhook, purgeDeliveries } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { reply } from '../../support/webhook-receiver.ts';

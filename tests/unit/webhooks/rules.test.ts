@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { type Random, systemRandom } from '../../../src/core/random.ts';
-import { cutBody, deliveryHeaders, judgeAnswer, parseRetryAfter, retryDelayMs } from '../../../src/domain/webhooks/rules.ts';
+import { classifyAnswer, cutBody, deliveryHeaders, parseRetryAfter, retryDelayMs } from '../../../src/domain/webhooks/rules.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const lowest: Random = { ...systemRandom, int: (min) => min };
@@ -45,9 +45,9 @@ describe('parseRetryAfter', () => {
   });
 });
 
-describe('judgeAnswer', () => {
+describe('classifyAnswer', () => {
   const answered = (status: number, body = '', retryAfter: string | null = null) =>
-    judgeAnswer({ kind: 'answered', status, body, retryAfter }, now);
+    classifyAnswer({ kind: 'answered', status, body, retryAfter }, now);
 
   it.each([200, 201, 204, 299])('takes %i for delivered', (status) => {
     expect(answered(status, 'ok')).toMatchObject({
@@ -70,12 +70,12 @@ describe('judgeAnswer', () => {
   it('knows 410, Retry-After, a time-out and a refused address', () => {
     expect(answered(410).isGone).toBe(true);
     expect(answered(503, '', '12').retryAfterMs).toBe(12_000);
-    expect(judgeAnswer({ kind: 'timeout' }, now)).toMatchObject({ errorMessage: 'Request timeout', isFinal: false });
-    expect(judgeAnswer({ kind: 'blocked', reason: 'not public' }, now)).toMatchObject({
+    expect(classifyAnswer({ kind: 'timeout' }, now)).toMatchObject({ errorMessage: 'Request timeout', isFinal: false });
+    expect(classifyAnswer({ kind: 'blocked', reason: 'not public' }, now)).toMatchObject({
       errorMessage: 'not public',
       isFinal: true,
     });
-    expect(judgeAnswer({ kind: 'unreachable', reason: 'refused' }, now)).toMatchObject({
+    expect(classifyAnswer({ kind: 'unreachable', reason: 'refused' }, now)).toMatchObject({
       errorMessage: 'refused',
       isFinal: false,
     });
