@@ -21,7 +21,7 @@ declare module '../../core/events/event-recorder.ts' {
       has_media: boolean;
       status: TicketStatus;
     };
-    /** Only when the status became another one. */
+    /** Only when the status has changed. */
     'ticket.status_changed': {
       ticket_id: number;
       user_id: number;

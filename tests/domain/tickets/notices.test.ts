@@ -80,10 +80,10 @@ describe('notices in the messenger', () => {
     const user = await aPerson(app, { language: 'en' });
     const ticket = await aTicket(app, user);
     await answerTicket(app, admin, ticket.id, { text: '<i>'.repeat(50), ...noFile });
-    const [told] = await takeMessages(app, user.messengerId);
-    expect(told!.html).toContain('&lt;i&gt;');
-    expect(told!.html).not.toContain('<i>');
-    expect(told!.buttons!.flat().map(({ callbackData }) => callbackData)).toEqual([
+    const [sent] = await takeMessages(app, user.messengerId);
+    expect(sent!.html).toContain('&lt;i&gt;');
+    expect(sent!.html).not.toContain('<i>');
+    expect(sent!.buttons!.flat().map(({ callbackData }) => callbackData)).toEqual([
       `view_ticket_${ticket.id}`,
       `close_ticket_notification_${ticket.id}`,
     ]);
@@ -102,7 +102,7 @@ describe('notices in the messenger', () => {
 describe('rows in the cabinet', () => {
   it('are not written, and no socket hears, while their toggle is off', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
-    await changeTicketSettings(app, admin, { adminNotificationsEnabled: false, userNotificationsEnabled: false });
+    await changeTicketSettings(app, admin, { cabinetAdminNotificationsEnabled: false, cabinetUserNotificationsEnabled: false });
     const ticket = await aTicket(app, user);
     await answerTicket(app, admin, ticket.id, { text: 'Hello', ...noFile });
     expect(await rowsOf(app, ticket.id)).toEqual([]);

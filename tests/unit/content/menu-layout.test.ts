@@ -4,7 +4,7 @@ import { buildMenu } from '../../../src/domain/content/menu-layout/build-menu.ts
 import { BUILTIN_BUTTONS, DEFAULT_LAYOUT } from '../../../src/domain/content/menu-layout/default-layout.ts';
 import * as edits from '../../../src/domain/content/menu-layout/edits.ts';
 import { readButton, readDocument } from '../../../src/domain/content/menu-layout/read-document.ts';
-import { conditionsHold, isVisibleTo } from '../../../src/domain/content/menu-layout/rules.ts';
+import { areConditionsMet, isVisibleTo } from '../../../src/domain/content/menu-layout/rules.ts';
 import {
   BOUND_CONDITIONS,
   BUTTON_TYPES,
@@ -131,9 +131,9 @@ describe('documents', () => {
 describe('conditions', () => {
   it.each(FLAG_CONDITIONS)('%s asks only when it is true', (name) => {
     const without = person({ flags: { ...flags(true), [name]: false } });
-    expect(conditionsHold({ [name]: true }, person())).toBe(true);
-    expect(conditionsHold({ [name]: true }, without)).toBe(false);
-    expect(conditionsHold({ [name]: false }, without)).toBe(true);
+    expect(areConditionsMet({ [name]: true }, person())).toBe(true);
+    expect(areConditionsMet({ [name]: true }, without)).toBe(false);
+    expect(areConditionsMet({ [name]: false }, without)).toBe(true);
   });
 
   it.each([
@@ -145,24 +145,24 @@ describe('conditions', () => {
     ['has_subscription_days_left', 7, 8],
     ['max_subscription_days_left', 7, 6],
   ] as const)('%s includes its bound', (name, inside, outside) => {
-    expect(conditionsHold({ [name]: inside }, person())).toBe(true);
-    expect(conditionsHold({ [name]: outside }, person())).toBe(false);
+    expect(areConditionsMet({ [name]: inside }, person())).toBe(true);
+    expect(areConditionsMet({ [name]: outside }, person())).toBe(false);
   });
 
   it('compares promo groups as text; nobody without a group is in a list', () => {
     const [member, loner] = [person(), person({ promoGroupId: null })];
-    expect(conditionsHold({ promo_group_ids: ['4', '9'] }, member)).toBe(true);
-    expect(conditionsHold({ promo_group_ids: ['9'] }, member)).toBe(false);
-    expect(conditionsHold({ promo_group_ids: ['4'] }, loner)).toBe(false);
-    expect(conditionsHold({ promo_group_ids: [] }, loner)).toBe(true);
-    expect(conditionsHold({ exclude_promo_group_ids: ['4'] }, member)).toBe(false);
-    expect(conditionsHold({ exclude_promo_group_ids: ['4'] }, loner)).toBe(true);
+    expect(areConditionsMet({ promo_group_ids: ['4', '9'] }, member)).toBe(true);
+    expect(areConditionsMet({ promo_group_ids: ['9'] }, member)).toBe(false);
+    expect(areConditionsMet({ promo_group_ids: ['4'] }, loner)).toBe(false);
+    expect(areConditionsMet({ promo_group_ids: [] }, loner)).toBe(true);
+    expect(areConditionsMet({ exclude_promo_group_ids: ['4'] }, member)).toBe(false);
+    expect(areConditionsMet({ exclude_promo_group_ids: ['4'] }, loner)).toBe(true);
   });
 
   it('must all hold', () => {
-    expect(conditionsHold({ is_admin: true, min_referrals: 3, has_referrals: true }, person())).toBe(true);
-    expect(conditionsHold({ is_admin: true, min_referrals: 4, has_referrals: true }, person())).toBe(false);
-    expect(conditionsHold(null, person())).toBe(true);
+    expect(areConditionsMet({ is_admin: true, min_referrals: 3, has_referrals: true }, person())).toBe(true);
+    expect(areConditionsMet({ is_admin: true, min_referrals: 4, has_referrals: true }, person())).toBe(false);
+    expect(areConditionsMet(null, person())).toBe(true);
   });
 
   it('shows to subscribers only while the subscription is active', () => {
@@ -323,7 +323,7 @@ describe('edits', () => {
 
   it('notice placeholders when the buttons are replaced', () => {
     const buttons = { a: button({ text: { ru: 'Осталось {subscription_days}' } }), b: button({ text: { ru: '{x}' } }) };
-    const replaced = edits.replaceHalves(document, { rows: null, buttons });
+    const replaced = edits.replaceParts(document, { rows: null, buttons });
     expect([replaced.buttons.a?.dynamic_text, replaced.buttons.b?.dynamic_text]).toEqual([true, false]);
     expect(replaced.rows).toBe(document.rows);
   });
