@@ -21,13 +21,13 @@ import {
   aPaidPurchase,
   aPurchase,
   aShop,
+  confirmPayment,
   contact,
   factsOf,
   mailsTo,
   revenueOf,
   type Shop,
   subscriptionOf,
-  tellPaid,
 } from '../domain/storefront/purchase-samples.ts';
 import { aUser } from '../support/builders.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
@@ -85,7 +85,7 @@ describe('the money', () => {
   test('two purchases for one new address, and for one new name, paid at once: one account each, one keeps the credentials', async () => {
     for (const value of [anEmail(), aName()]) {
       const bought = await Promise.all([1, 2, 3].map(() => aPurchase(app, shop, { buyer: contact(value) })));
-      await Promise.all(bought.map((one) => tellPaid(app, provider, one)));
+      await Promise.all(bought.map((one) => confirmPayment(app, provider, one)));
       const facts = await Promise.all(bought.map(({ id }) => factsOf(app, id)));
       expect(new Set(facts.map((fact) => fact.userId)).size).toBe(1);
       expect(facts.filter((fact) => fact.accountCreated)).toHaveLength(1);

@@ -23,27 +23,27 @@ const sentTo = (userId: number) =>
     [userId],
   );
 
-async function tell(status: string, hasMessenger: boolean) {
-  const email = `told${unique()}@example.com`;
+async function notify(status: string, hasMessenger: boolean) {
+  const email = `notified${unique()}@example.com`;
   const { id, messengerId } = await aUser(t.app, { email });
   if (!hasMessenger) await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int', [id]);
   const user = { id, status, messengerId: hasMessenger ? messengerId : null, email, emailVerified: true, language: 'en' };
   const context = { reset_gb: 5, current_limit_gb: 10 };
   await notifyUser(t.app, recipientOf(user), {
-    ...{ html: 'told', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
+    ...{ html: 'notice', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
   });
   return sentTo(id);
 }
 
 describe('a notice', () => {
   test('goes to the messenger, else by mail and to the sockets', async () => {
-    expect(await tell('active', true)).toEqual({ messages: 1, mails: 0, sockets: 0 });
-    expect(await tell('active', false)).toEqual({ messages: 0, mails: 1, sockets: 1 });
+    expect(await notify('active', true)).toEqual({ messages: 1, mails: 0, sockets: 0 });
+    expect(await notify('active', false)).toEqual({ messages: 0, mails: 1, sockets: 1 });
   });
 
   test.each(['blocked', 'deleted'])('does not go to a %s user in any way', async (status) => {
     for (const hasMessenger of [true, false]) {
-      expect(await tell(status, hasMessenger)).toEqual({ messages: 0, mails: 0, sockets: 0 });
+      expect(await notify(status, hasMessenger)).toEqual({ messages: 0, mails: 0, sockets: 0 });
     }
   });
 
@@ -57,7 +57,7 @@ describe('a notice', () => {
       'UPDATE users SET status = $2, messenger_id = NULL, email = $3, email_verified = true WHERE id = $1::int',
       [userId, status, `sold${unique()}@example.com`],
     );
-    // As a late payment does with the saved order of somebody who was blocked meanwhile.
+    // As a late payment does with the saved order of a user who was blocked meanwhile.
     await buyTariff(t.app, { kind: 'user', userId }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
     expect(await sentTo(userId)).toMatchObject({ mails, sockets: mails });
   });

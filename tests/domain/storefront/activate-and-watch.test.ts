@@ -17,6 +17,7 @@ import {
   aPaidPurchase,
   aPurchase,
   aShop,
+  confirmPayment,
   contact,
   factsOf,
   giftTo,
@@ -24,7 +25,6 @@ import {
   revenueOf,
   type Shop,
   subscriptionOf,
-  tellPaid,
 } from './purchase-samples.ts';
 
 let t: TestApp;
@@ -154,7 +154,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid' });
     expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ isPaid: true });
     // A callback that comes after all changes nothing.
-    await tellPaid(app, provider, bought);
+    await confirmPayment(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['already_credited']);
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
@@ -167,7 +167,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'amount_mismatch' });
   });
 
-  test('spec 03 H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
+  test('spec 03 H15: expires purchases unpaid for a day, after asking the provider once more', async () => {
     const shop = await aShop(app);
     const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
     provider.set(paid.externalId, 'paid');
@@ -179,7 +179,7 @@ describe('the watch', () => {
     expect((await factsOf(app, paid.id)).status).toBe('paid');
     expect((await factsOf(app, young.id)).status).toBe('pending');
     // The success after that counts as well.
-    await tellPaid(app, provider, unpaid);
+    await confirmPayment(app, provider, unpaid);
     expect((await factsOf(app, unpaid.id)).status).toBe('paid');
   });
 
@@ -244,7 +244,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', lastError: null });
   });
 
-  test('delivers what the panel answered while nobody listened', async () => {
+  test('delivers purchases whose call after the panel push was lost', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     await app.db.sql(
@@ -257,7 +257,7 @@ describe('the watch', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('spec 03 H6: never activates by itself what nobody asked for', async () => {
+  test('spec 03 H6: does not activate without a request', async () => {
     const { bought, userId } = await aWaitingPurchase();
     // Even if something has put it on the list of tries.
     await app.db.sql(
@@ -284,7 +284,7 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 
-  test('spec 03 H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
+  test('spec 03 H6, H22: a request without sign-in is withdrawn when a subscription has begun to run', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, next_attempt_at = $2::timestamptz WHERE id = $1::int RETURNING id`,
@@ -300,7 +300,7 @@ describe('the watch', () => {
     });
   });
 
-  test('clears credentials that nobody fetched', async () => {
+  test('deletes credentials that were not fetched', async () => {
     const bought = await aDeliveredPurchase(app, provider, await aShop(app));
     expect((await factsOf(app, bought.id)).autoLoginToken).toEqual(expect.any(String));
     t.clock.advance(DAY_MS + MINUTE_MS);
