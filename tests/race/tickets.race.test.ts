@@ -10,14 +10,13 @@ import type { TicketSettings } from '../../src/domain/tickets/types.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
 import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
 import { anAdmin } from '../support/admins.ts';
-import { settled } from '../support/parallel.ts';
+import { lost, settled, won } from '../support/parallel.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const PARALLEL = 20;
 const CHAT = -1_007_000_000_123;
 const atOnce = <T>(work: (n: number) => Promise<T>) => settled(PARALLEL, work);
-const won = (results: PromiseSettledResult<unknown>[]) => results.filter(({ status }) => status === 'fulfilled');
 
 // With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('tickets raced', () => {
@@ -36,7 +35,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     const ticket = await aTicket(app, user);
     const sent = await atOnce((n) => postUserMessage(at(n), user, ticket.id, { text: `message ${n}`, ...noFile }));
     expect(won(sent)).toHaveLength(1);
-    for (const result of sent) if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 429 });
+    for (const reason of lost(sent)) expect(reason).toMatchObject({ status: 429 });
     expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
     expect(await rowsOf(app, ticket.id)).toHaveLength(2);
   });

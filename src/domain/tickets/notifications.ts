@@ -17,7 +17,7 @@ type Reader = UserActor | AdminActor;
 
 const inboxOf = (actor: Reader): Inbox => (actor.kind === 'user' ? { kind: 'user', userId: actor.userId } : { kind: 'admin' });
 
-/** Newest first; the count is of everything unread, whatever the page (spec 05 section 2). */
+/** Newest first; the count includes all unread rows, not only those of the page (spec 05 section 2). */
 export async function listTicketNotifications(
   app: App,
   actor: Reader,

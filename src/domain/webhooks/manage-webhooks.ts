@@ -1,7 +1,9 @@
 import type { Actor } from '../../core/actor.ts';
+import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
-import { type AppError, refuse, ValidationError } from '../../core/errors.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
 import { assertAllowedUrl, BlockedAddressError } from '../../core/http/address-guard.ts';
 import {
   countDeliveries,
@@ -97,9 +99,25 @@ export async function getDeliveries(
 
 /** A delivery with every attempt made so far. @throws AppError 404 'Delivery not found' */
 export async function getDelivery(app: App, deliveryId: number): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
-  const delivery = await findDelivery(app.db, deliveryId);
-  if (delivery === null) throw refuse('webhook_delivery_not_found', 404, 'Delivery not found');
+  const delivery = (await findDelivery(app.db, deliveryId)) ?? deliveryNotFound();
   return { ...delivery, attempts: await listAttempts(app.db, deliveryId) };
+}
+
+/**
+ * Sends a stored delivery again, also of a disabled webhook (spec 00, Outside effects). It is sent within a second under the same
+ * `webhook-id`; two requests before that send it once. Its failure schedules no further attempt.
+ * @returns the delivery before the attempt
+ * @throws AppError 404 'Delivery not found'
+ */
+export async function replayDelivery(app: App, actor: Actor, deliveryId: number): Promise<WebhookDelivery> {
+  return inTransaction(app, async (t) => {
+    const delivery = (await findDelivery(t.db, deliveryId)) ?? deliveryNotFound();
+    // Before the first attempt there is nothing to repeat; the second job is only a safeguard for the first.
+    const afterAttempt = delivery.status === 'pending' ? undefined : delivery.attemptNumber;
+    await t.jobs.send('webhooks.deliver', { deliveryId, afterAttempt });
+    t.log.info({ deliveryId, actor: actorKey(actor) }, 'a webhook delivery is sent again by hand');
+    return delivery;
+  });
 }
 
 /** Deletes deliveries older than 30 days, with their attempts. @returns the number of deliveries */
@@ -132,6 +150,9 @@ function checkUrl(app: App, url: string): void {
 }
 
 function notFound(): never {
-  const error: AppError = refuse('webhook_not_found', 404, 'Webhook not found');
-  throw error;
+  throw refuse('webhook_not_found', 404, 'Webhook not found');
+}
+
+function deliveryNotFound(): never {
+  throw refuse('webhook_delivery_not_found', 404, 'Delivery not found');
 }

@@ -7,7 +7,7 @@ export interface SmtpConnection {
   password: string | null;
   fromEmail: string;
   fromName: string;
-  /** STARTTLS is required. On port 465 the connection is TLS from the start, whatever this value is. */
+  /** STARTTLS is required. On port 465 the connection is TLS from the start, independent of this value. */
   useTls: boolean;
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-/** What is on its way to a user, in each of the three ways. */
+/** Notices queued for a user, by the three ways. */
 const sentTo = (userId: number) =>
   rowOf<{ messages: number; mails: number; sockets: number }>(
     t.app,

@@ -98,7 +98,7 @@ describe('a paid purchase', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('spec 03 H15: an expired purchase is delivered all the same when its money comes late', async () => {
+  test('spec 03 H15: an expired purchase is delivered when its money comes late', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);
     await app.db.sql("UPDATE payments SET outcome = 'expired' WHERE id = $1::int RETURNING id", [bought.paymentId]);
@@ -135,7 +135,7 @@ describe('a paid purchase', () => {
     });
     expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'amount_mismatch', transactionId: null });
     expect(await app.db.sql('SELECT id FROM users WHERE email = $1', [email])).toEqual([]);
-    // The provider puts it right: the money is never lost.
+    // The provider corrects the amount: the purchase is credited then.
     provider.set(bought.externalId, 'paid', { amountKopeks: 30_000, currency: 'RUB' });
     await confirmPayment(app, provider, bought);
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', lastError: null });
@@ -149,7 +149,7 @@ describe('a paid purchase', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending', userId: null });
   });
 
-  test('money for a purchase that is gone stays with its invoice, for a person', async () => {
+  test('money for a deleted purchase stays with its invoice, with an alarm', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql('DELETE FROM guest_purchases WHERE id = $1::int RETURNING id', [bought.id]);
     await confirmPayment(app, provider, bought);

@@ -15,7 +15,7 @@ import type { ScriptedProvider } from '../payments/scripted-provider.ts';
 
 const system = { kind: 'system', name: 'test' } as const;
 
-/** A page with nothing special about it that sells one tariff over the sandbox. */
+/** A plain page that sells one tariff over the sandbox. */
 export function aLandingContent(fields: Partial<LandingContent> = {}): LandingContent {
   return {
     slug: `page-${unique()}`,
@@ -145,7 +145,7 @@ export async function panelAnswers(app: App, purchaseId: number): Promise<void> 
   await deliverWaiting(app, { subscriptionId: row!.id });
 }
 
-/** A purchase that went all the way. */
+/** A delivered purchase. */
 export async function aDeliveredPurchase(
   app: App,
   provider: ScriptedProvider,

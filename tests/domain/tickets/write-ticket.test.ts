@@ -52,7 +52,7 @@ describe('a new ticket', () => {
     ]);
   });
 
-  it('marks the file that comes with it, and refuses files the service never had (spec 05 section 1.1, attachments)', async () => {
+  it('stores its file, and refuses files that are unknown to the service (spec 05 section 1.1, attachments)', async () => {
     const user = await aPerson(app);
     const fileId = await aFile(app);
     const ticket = await aTicket(app, user, { mediaType: 'photo', mediaFileId: fileId, mediaCaption: 'see' });
@@ -126,7 +126,7 @@ describe('messages of the user', () => {
     expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
   });
 
-  it('stay refused while a block holds, and its end needs no write (spec 05 section 16, invariant 1)', async () => {
+  it('are refused until a block ends, which needs no write (spec 05 section 16, invariant 1)', async () => {
     const user = await aPerson(app);
     const blocked = await aTicket(app, user);
     const other = await aTicket(app, user);

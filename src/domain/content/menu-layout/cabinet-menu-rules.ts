@@ -26,7 +26,7 @@ export interface CustomButton extends ButtonLook {
   readonly open_in: 'external' | 'webapp';
 }
 
-/** A row; `B` is what stands for a button: its id (section or custom button), or the complete button. */
+/** A row with its buttons: their ids (sections and custom buttons), or complete buttons. */
 export type CabinetRow<B> = { readonly id: string; readonly max_per_row: number; readonly buttons: readonly B[] };
 
 /** One document, so that one lock protects layout and looks. */

@@ -35,7 +35,7 @@ export function featureFlags({ settings }: Pick<App, 'settings'>): Record<Featur
   };
 }
 
-/** The context of a user without payments, referrals and subscription days: a preview knows only the fields of its request. */
+/** The context of a user without payments, referrals and subscription days: a preview has only the fields of its request. */
 export function previewContext(app: App, user: PreviewUser): MenuContext {
   const isSubscribed = user.hasActiveSubscription && user.subscriptionIsActive;
   return {

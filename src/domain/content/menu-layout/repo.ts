@@ -1,4 +1,4 @@
-import { columns, plainRow } from '../../../core/db/columns.ts';
+import { columns } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { HistoryEntry } from './types.ts';
 
@@ -64,18 +64,14 @@ export async function listHistoryRows(
   layoutName: string,
   page: { limit: number; offset: number },
 ): Promise<{ items: HistoryEntry[]; total: number }> {
-  const omit = { layoutName: true, document: true } as const;
-  const [rows, total] = await Promise.all([
-    db.prisma.menuLayoutHistory.findMany({
-      where: { layoutName },
-      orderBy: { id: 'desc' },
-      take: page.limit,
-      skip: page.offset,
-      omit,
-    }),
+  const [items, total] = await Promise.all([
+    db.sql<HistoryEntry>(
+      `SELECT ${ENTRY.of()} FROM menu_layout_history WHERE layout_name = $1 ORDER BY id DESC LIMIT $2::int OFFSET $3::bigint`,
+      [layoutName, page.limit, page.offset],
+    ),
     db.prisma.menuLayoutHistory.count({ where: { layoutName } }),
   ]);
-  return { items: rows.map((row) => plainRow('MenuLayoutHistory', row)), total };
+  return { items, total };
 }
 
 export async function findHistoryEntry(db: Db, name: string, id: number): Promise<(HistoryEntry & { document: string }) | null> {

@@ -8,7 +8,7 @@ import type { Landing, LandingContent, LandingMethod, NewLanding } from './types
 const LANDING = allColumns('LandingPage');
 type LandingRow = RowOf<typeof LANDING>;
 
-/** Columns that hold JSON or nothing. */
+/** JSON columns that may be null. */
 const NULLABLE_JSON: ReadonlySet<string> = new Set<keyof LandingContent>([
   ...(['subtitle', 'footerText', 'metaTitle', 'metaDescription', 'discountBadgeText'] as const),
   ...(['discountOverrides', 'backgroundConfig'] as const),

@@ -24,7 +24,7 @@ import type { GuestPurchase } from './types.ts';
 /**
  * Activates a purchase by its token (spec 03 sections 7.2 and 8.3): the new subscription replaces the current one. Where that one
  * still runs, the token is not enough: the recipient has to be signed in (H22). A repeated call changes nothing.
- * @param actor the signed-in user; null = nobody is
+ * @param actor the signed-in user; null when no user is signed in
  * @throws AppError 404 'Purchase not found' | 400 'Purchase is not pending activation' | 401 or 403 when consent is missing | 500 with
  * the texts of the specification
  */

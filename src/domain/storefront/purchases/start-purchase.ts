@@ -59,7 +59,7 @@ interface PreparedPurchase {
 const TOKEN_BYTES = 48;
 
 /**
- * Starts a purchase by somebody without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
+ * Starts a purchase without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
  * called (H4), which happens outside of any transaction. If the provider makes no invoice, the purchase is deleted.
  * @param caller the client's address and `Idempotency-Key`: a repeat from the same address gets the first answer
  * @throws AppError 404 no such page | 400 not offered, with the texts of the specification | 502 the provider is down
@@ -79,7 +79,7 @@ export async function startPurchase(
   );
 }
 
-/** Guests share one actor, so keys are separate for each address: nobody gets the answer to another client's request. */
+/** Guests share one actor, so keys are separate for each address, and no client gets the answer to another one's request. */
 function keyOfAddress({ ip, idempotencyKey: key }: { ip: string | null; idempotencyKey: string | null }): string | null {
   if (key === null || key === '' || key.length > 255) return key;
   return createHash('sha256').update(`${ip}\n${key}`).digest('hex');
