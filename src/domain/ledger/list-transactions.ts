@@ -34,11 +34,11 @@ export function listOwnTransactions(
 }
 
 /**
- * How many movements a filter lets through. One user's, and those of less than a whole day, are counted by their index; any other
- * filter would count millions of rows, so whole days come from counts that `countTransactionsByDay` keeps.
+ * How many movements match a filter. Those of one user and those of less than a whole day are counted with an index. Any other filter
+ * would count millions of rows, so whole days come from the counts that `countTransactionsByDay` maintains.
  */
 function countTransactions(app: App, filter: TransactionFilter): Promise<number> {
-  if (filter.userId !== undefined || filter.paymentMethod === '') return countDirectly(app.db, filter);
+  if (filter.userId != null || filter.paymentMethod === '') return countDirectly(app.db, filter);
   const from = filter.from ? new Date(Math.ceil(filter.from.getTime() / DAY_MS) * DAY_MS) : null;
   const to = filter.to ? new Date(Math.floor(filter.to.getTime() / DAY_MS) * DAY_MS) : null;
   if (from && to && from >= to) return countDirectly(app.db, filter);

@@ -71,7 +71,7 @@ async function totalsAreExact(): Promise<void> {
 describe('listTransactions', () => {
   test('totals are exact before, while and after days are counted', async () => {
     await totalsAreExact();
-    // Twice: a round notes the highest id, the next counts up to it.
+    // Twice: a round records the highest id, the next one counts up to it.
     await countTransactionsByDay(t.app, -1);
     await countTransactionsByDay(t.app, -1);
     const [mark] = await t.app.db.sql<{ counted: number; through: number }>(
