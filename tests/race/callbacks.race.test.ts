@@ -134,7 +134,7 @@ describe('many at once', () => {
     const jobs = (await Promise.all(invoices.map(({ externalId }) => callbackJobs(app, externalId)))).flat();
     await Promise.all(jobs.map((callbackId) => processCallback(app, { callbackId })));
     for (const user of users)
-      expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 500_000, deposits: 10, told: 10, jobs: 10 });
+      expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 500_000, deposits: 10, notifications: 10, jobs: 10 });
     expect(await checkLedger(app)).toEqual([]);
   });
 });

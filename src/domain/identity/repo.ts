@@ -230,3 +230,12 @@ export type MessengerAccount = Profile & { messengerId: number };
 export async function setMessengerAccount(db: Db, userId: number, account: MessengerAccount, now: Date): Promise<void> {
   await db.prisma.user.updateMany({ where: { id: userId }, data: { ...account, updatedAt: now } });
 }
+
+/** Sets the flag of the first top-up. @returns false when it was set before */
+export async function setFirstTopup(db: Db, userId: number, now: Date): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    'UPDATE users SET has_made_first_topup = true, updated_at = $2::timestamptz WHERE id = $1::int AND NOT has_made_first_topup RETURNING id',
+    [userId, now],
+  );
+  return rows.length > 0;
+}

@@ -112,7 +112,7 @@ describe('a paid invoice', () => {
     provider.set(externalId, 'paid', change);
     await callback(app, externalId);
     await runCallbackJobs(app, externalId);
-    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0, told: 0, jobs: 0 });
+    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0, notifications: 0, jobs: 0 });
     expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'amount_mismatch', isPaid: false });
     provider.set(externalId, 'failed');
     await callback(app, externalId);
@@ -249,8 +249,8 @@ describe('callbacks', () => {
       balance: 0,
       deposits: 0,
       feed: 0,
-      told: 0,
-      notes: 0,
+      notifications: 0,
+      activities: 0,
       jobs: 0,
       flag: false,
     });

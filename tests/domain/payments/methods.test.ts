@@ -49,13 +49,13 @@ describe('listPaymentMethodsFor', () => {
     const user = await aUser(t.app, { language: 'en' });
     const methods = await listPaymentMethodsFor(t.app, user.id);
     expect(methods).toMatchObject([
-      { id: 'sandbox', name: 'Sandbox', minKopeks: 1_000, options: null },
-      { id: 'messenger_stars', minKopeks: 100, maxKopeks: 1_000_000, options: null },
+      { id: 'sandbox', name: 'Sandbox', minAmountKopeks: 1_000, options: null },
+      { id: 'messenger_stars', minAmountKopeks: 100, maxAmountKopeks: 1_000_000, options: null },
       {
         id: 'yookassa',
         name: 'YooKassa',
-        minKopeks: 5_000,
-        maxKopeks: 1_000_000,
+        minAmountKopeks: 5_000,
+        maxAmountKopeks: 1_000_000,
         options: [{ id: 'card', name: '💳 Bank card' }, { id: 'sbp' }],
       },
     ]);
@@ -67,8 +67,8 @@ describe('listPaymentMethodsFor', () => {
     expect((await listPaymentMethodsFor(t.app, user.id))[0]).toMatchObject({
       id: 'yookassa',
       name: 'Card',
-      minKopeks: 7_000,
-      maxKopeks: 8_000,
+      minAmountKopeks: 7_000,
+      maxAmountKopeks: 8_000,
       options: [{ id: 'sbp' }],
     });
     await configure('yookassa', 'sub_options = NULL');
