@@ -21,7 +21,7 @@ beforeAll(async () => {
   for (let index = 0; index < 60; index++) await post();
 });
 
-/** A movement of one of ten days, some of them exactly at midnight, every seventh invisible. */
+/** A movement on one of ten days, some of them exactly at midnight, every seventh internal. */
 async function post(): Promise<void> {
   const index = posted++;
   const movement: Movement = {
@@ -52,7 +52,7 @@ const filters: fc.Arbitrary<TransactionFilter> = fc
   })
   .map((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)));
 
-/** Any filter has the total that counting its rows gives, and pages cut the list without gap or repeat. */
+/** Any filter has the total of counting its rows, and pages divide the list without gap or repeat. */
 async function totalsAreExact(): Promise<void> {
   await fc.assert(
     fc.asyncProperty(filters, async (filter) => {

@@ -32,7 +32,7 @@ describe('seedPaymentMethods', () => {
     expect(rows.find((row) => row.methodId === 'sandbox')!.subOptions).toBeNull();
   });
 
-  test('run again it changes nothing, and a missing method comes back at the end', async () => {
+  test('a second run changes nothing, and a missing method is added at the end', async () => {
     await configure('yookassa', "is_enabled = false, display_name = 'Card'");
     await t.app.db.sql("DELETE FROM payment_method_configs WHERE method_id = 'cryptobot' RETURNING method_id");
     await seedPaymentMethods(t.app);
@@ -45,7 +45,7 @@ describe('seedPaymentMethods', () => {
 });
 
 describe('listPaymentMethodsFor', () => {
-  test('shows what is enabled and configured, with limits, names and options', async () => {
+  test('lists enabled and configured methods, with limits, names and options', async () => {
     const user = await aUser(t.app, { language: 'en' });
     const methods = await listPaymentMethodsFor(t.app, user.id);
     expect(methods).toMatchObject([

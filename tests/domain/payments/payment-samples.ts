@@ -29,7 +29,7 @@ export async function paymentFacts(app: App, id: number): Promise<PaymentFacts> 
   return row!;
 }
 
-/** What the database holds of a user's money and of everything a credit writes beside it. */
+/** What the database contains about a user's money and about everything that a credit writes besides. */
 export async function moneyFacts(app: App, userId: number) {
   const [row] = await app.db.sql<{
     balance: number;
@@ -66,7 +66,7 @@ export const creditedOnce = (kopeks: number) => ({
 
 let events = 0;
 
-/** Posts a callback about a payment as the provider would. */
+/** Posts a callback about a payment as the provider does. */
 export function callback(app: App, externalId: string, options: { eventId?: string; signature?: string } = {}) {
   const id = options.eventId ?? `event-${++events}-${createHash('sha1').update(externalId).digest('hex').slice(0, 8)}`;
   return receiveProviderCallback(app, 'sandbox', {
