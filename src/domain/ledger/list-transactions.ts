@@ -1,8 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { DAY_MS } from '../../core/clock.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { countByDay, countDirectly } from './count-repo.ts';
-import { listTransactions as listRows, type TransactionFilter } from './repo.ts';
+import { countByDay, countDirectly, listTransactions as listRows, type TransactionFilter } from './repo.ts';
 import type { TransactionRecord } from './types.ts';
 
 export type { TransactionFilter } from './repo.ts';

@@ -14,7 +14,7 @@ const TRANSACTION = columns('Transaction', [
 ]);
 
 /** Equalities of a filter as SQL with its values. The text depends only on which keys are given, so there are few prepared statements. */
-export function equalities(filter: TransactionFilter, values: unknown[]): string[] {
+function equalities(filter: TransactionFilter, values: unknown[]): string[] {
   const conditions: string[] = [];
   const add = (condition: (placeholder: string) => string, value: unknown): void => {
     values.push(value);
@@ -29,7 +29,7 @@ export function equalities(filter: TransactionFilter, values: unknown[]): string
 }
 
 /** All of a filter as SQL. */
-export function conditionsOf(filter: TransactionFilter, values: unknown[]): string {
+function conditionsOf(filter: TransactionFilter, values: unknown[]): string {
   const conditions = ['NOT is_internal', ...equalities(filter, values)];
   if (filter.from) conditions.push(`created_at >= $${values.push(filter.from)}::timestamptz`);
   if (filter.to) conditions.push(`created_at <= $${values.push(filter.to)}::timestamptz`);
@@ -50,4 +50,61 @@ export async function listTransactions(
      LIMIT $${values.push(limit)}::int OFFSET $${values.push(offset)}::bigint`,
     values,
   );
+}
+
+/** Up to which id `transaction_day_counts` has counted. */
+const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
+
+/** Counts row by row. */
+export async function countDirectly(db: Db, filter: TransactionFilter): Promise<number> {
+  const values: unknown[] = [];
+  const conditions = conditionsOf(filter, values);
+  const [row] = await db.sql<{ total: number }>(`SELECT count(*) AS total FROM transactions WHERE ${conditions}`, values);
+  return row!.total;
+}
+
+/** UTC midnights around the whole days of a filter; null = that side is open. */
+export interface WholeDays {
+  from: Date | null;
+  to: Date | null;
+}
+
+/**
+ * Counts whole days from `transaction_day_counts`, and row by row only the rest: the partial days at both ends and what is not counted
+ * by day yet. It is one statement, hence one snapshot: the parts neither overlap nor leave a gap.
+ *
+ * The uncounted rows are selected first (OFFSET 0 keeps the planner from merging the subquery), by both bounds of their ids. A prepared
+ * plan cannot know that they are few and would otherwise scan the index of a filter over the whole history.
+ * @param filter without a user, without an empty payment method
+ */
+export async function countByDay(db: Db, filter: TransactionFilter, days: WholeDays): Promise<number> {
+  const values: unknown[] = [];
+  const at = (moment: Date): string => `$${values.push(moment)}::timestamptz`;
+  const dayOf = (moment: Date): string => `(${at(moment)} AT TIME ZONE 'UTC')::date`;
+  const { from, to } = filter;
+  const equal = ['true', ...equalities(filter, values)].join(' AND ');
+  const inDays: string[] = [];
+  const cut: string[] = [];
+  const inRange: string[] = [];
+  if (from && days.from) {
+    inDays.push(`AND day >= ${dayOf(days.from)}`);
+    inRange.push(`AND created_at >= ${at(from)}`);
+    cut.push(`created_at >= ${at(from)} AND created_at < ${at(days.from)}`);
+  }
+  if (to && days.to) {
+    inDays.push(`AND day < ${dayOf(days.to)}`);
+    inRange.push(`AND created_at <= ${at(to)}`);
+    cut.push(`created_at >= ${at(days.to)} AND created_at <= ${at(to)}`);
+  }
+  const parts = [
+    `(SELECT coalesce(sum(total), 0) FROM transaction_day_counts WHERE ${equal} ${inDays.join(' ')})`,
+    `(SELECT count(*) FROM (SELECT * FROM transactions
+        WHERE id > ${THROUGH} AND id <= (SELECT max(id) FROM transactions) OFFSET 0) AS uncounted
+      WHERE NOT is_internal AND ${equal} ${inRange.join(' ')})`,
+    ...cut.map(
+      (range) => `(SELECT count(*) FROM transactions WHERE id <= ${THROUGH} AND NOT is_internal AND ${range} AND ${equal})`,
+    ),
+  ];
+  const [row] = await db.sql<{ total: number }>(`SELECT (${parts.join(' + ')})::bigint AS total`, values);
+  return row!.total;
 }

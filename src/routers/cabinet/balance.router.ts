@@ -9,7 +9,6 @@ import { listPaymentMethodsFor } from '../../domain/payments/list-methods.ts';
 import { findLatestOwnPayment, listOwnPendingPayments, readOwnPayment } from '../../domain/payments/list-payments.ts';
 import { listSavedCards, unlinkSavedCard } from '../../domain/payments/saved-cards.ts';
 import { topupBalance } from '../../domain/payments/topup-balance.ts';
-import type { PaymentView } from '../../domain/payments/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -164,6 +163,6 @@ function withSignedAmount(transaction: TransactionRecord) {
   return withRubles({ ...transaction, amountKopeks: SPENT.has(transaction.type) && size > 0 ? -size : size });
 }
 
-function withRubles<T extends TransactionRecord | PaymentView>(row: T) {
+function withRubles<T extends { amountKopeks: number }>(row: T) {
   return { ...row, amountRubles: rublesOf(row.amountKopeks) };
 }
