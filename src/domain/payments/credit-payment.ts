@@ -137,12 +137,10 @@ export interface PostedTopup {
   payer: LockedPayer;
 }
 
-/** What belongs to every posted top-up, in its transaction: first-top-up flag, feed row, event to the payer and follow-up jobs. */
+/** What belongs to every posted top-up, in its transaction: feed row, first-top-up flag, event to the payer and follow-up jobs. */
 export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
   const { payer, amountKopeks, balanceKopeks } = topup;
   const now = t.clock.now();
-  // With a referrer the flag belongs to the referral bonus (spec 03 section 2.3).
-  if (payer.referredById === null && !payer.hasMadeFirstTopup) await recordFirstTopup(t, payer.id);
   await insertEvent(
     t.db,
     {
@@ -165,6 +163,8 @@ export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
     },
     now,
   );
+  // With a referrer the flag belongs to the referral bonus (spec 03 section 2.3).
+  if (payer.referredById === null && !payer.hasMadeFirstTopup) await recordFirstTopup(t, payer.id);
   await t.events.emit(
     BALANCE_TOPUP,
     {
