@@ -59,7 +59,7 @@ function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
       pay: act('pay'),
       fail: act('fail'),
       refund: act('refund'),
-      setDelivery: (delivery) => void Object.assign(payments.knobs, delivery),
+      setDelivery: ({ duplicates, hold }) => void Object.assign(payments.knobs, { duplicates, isPaused: hold }),
       flush: () => payments.flush(),
     },
     clock: { now: () => sandbox.clock.now(), advance: (ms) => sandbox.clock.advance(ms) },

@@ -1,11 +1,11 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
+import { recordFirstTopup } from '../identity/record-first-topup.ts';
 import { fullName } from '../identity/rules.ts';
 import { postMovement } from '../ledger/post-movement.ts';
 import { notifyUser, recipientOf } from '../messaging/notify-user.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
-import { recordFirstTopup } from '../users/account/referral-fields.ts';
 import {
   deletePendingEarning,
   findAccrualState,

@@ -33,7 +33,7 @@ export const guestPurchases: PaymentPurpose = {
     return inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
   },
 
-  async noteMismatch(t, payment) {
+  async recordMismatch(t, payment) {
     const purchase = await findByPayment(t.db, payment.id);
     if (!purchase || !(await markFailed(t.db, purchase.id, ['pending', 'expired'], 'amount_mismatch', t.clock.now()))) return;
     await alertAdmins(t, purchase, 'amount_mismatch');
