@@ -57,3 +57,18 @@ export interface TransactionRecord {
   createdAt: Date;
   completedAt: Date | null;
 }
+
+/** Completed transactions of one type and method; amounts are absolute, in kopeks. */
+export interface CompletedSum {
+  type: string;
+  /** Null where the transaction has none. */
+  paymentMethod: string | null;
+  count: number;
+  amountKopeks: number;
+  /** Since midnight UTC. */
+  todayCount: number;
+  todayKopeks: number;
+  /** Since 7 and 30 days before that midnight. */
+  weekCount: number;
+  monthCount: number;
+}
