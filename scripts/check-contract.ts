@@ -22,7 +22,7 @@ const COMPLETE_TAGS = [
   ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
-  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout'],
+  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats'],
   ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
   ...['vpnpanel', 'Cabinet Admin VpnPanel'],
   ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
