@@ -71,6 +71,26 @@ test('an empty service has zeros and no keys', async () => {
   expect(stats.referrals).toMatchObject({ usersWithReferrals: 0, activeReferrers: 0, topReferrers: [] });
 });
 
+// Each counter is given a wrong number, as no change of its source rows would: the answer shows it, so no source row was read.
+test('spec 06 section 17, hazard 16: answers come from counters', async () => {
+  const [userId] = (await users(1)) as [number];
+  await aStoredSubscription(t.app, userId, { is_trial: true });
+  await post(userId, 100, { createdAt: plus(NOW, -3 * DAY_MS) });
+  await count();
+  await sql('UPDATE transaction_day_counts SET total = 50, amount_kopeks = 7000');
+  await sql('UPDATE transaction_count_mark SET wallet_kopeks = 8000');
+  await sql('UPDATE user_counters SET users = 90');
+  await sql("UPDATE user_day_counters SET users = 30, day = '2026-03-19'");
+  await sql('UPDATE subscription_counters SET subscriptions = 60');
+  await sql("UPDATE trial_day_counters SET trials = 20, day = '2026-03-19'");
+  expect(await readFullStats(t.app)).toMatchObject({
+    overview: { users: { total: 90, balanceKopeks: 8_000 } },
+    users: { activeUsers: 90, newToday: 0, newWeek: 30 },
+    subscriptions: { totalSubscriptions: 60, trialStatistics: { usedTrials: 60, activeTrials: 0, resettableTrials: 20 } },
+    transactions: { totals: { incomeKopeks: 7_000 }, byType: { deposit: { count: 50, amount: 7_000 } } },
+  });
+});
+
 describe('users', () => {
   test('by status: deleted ones are blocked in the full statistics only', async () => {
     const ids = await users(5);
