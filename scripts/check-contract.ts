@@ -43,7 +43,8 @@ const undescribed = [
   ...gaps.unused.map((key) => `a text for nothing: ${key}`),
 ];
 if (undescribed.length > 0) {
-  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions.`);
+  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions. The name behind the kind is a key of
+tag-descriptions.ts, of a file in operations/, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
   process.exit(1);
 }
 const diff = join(import.meta.dirname, '..', '..', 'shared', 'contract', 'diff.mjs');
