@@ -59,8 +59,11 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   sent_notifications: 'subscriptions',
   subscription_conversions: 'subscriptions',
 
+  paid_trials: 'subscriptions',
+  subscription_counters: 'subscriptions',
   subscriptions: 'subscriptions',
   traffic_purchases: 'subscriptions',
+  trial_day_counters: 'subscriptions',
 
   payment_method_configs: 'payments',
   payment_method_promo_groups: 'payments',
