@@ -8,10 +8,11 @@ import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { devicesLabel } from '../pricing/labels.ts';
 import { discountFields } from './buy-traffic.ts';
-import { InsufficientFundsError, noSubscription } from './errors.ts';
+import { noSubscription } from './errors.ts';
 import { DEVICES_PURCHASED } from './events.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
+import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
 import { findHolding } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
@@ -97,7 +98,8 @@ export async function sellDevices(t: App, userId: number, devices: number, noneS
     dropsPurchases: false,
     endsCarts: ['add_devices'],
     description,
-    refusal: (missing) => lacksForDevices(buyer, quote.finalKopeks, devicesCart(devices, quote, missing, description)),
+    refusal: (missing) =>
+      insufficientFundsForDevices(buyer, quote.finalKopeks, devicesCart(devices, quote, missing, description)),
   });
   const paid = { amount_kopeks: quote.finalKopeks, amount_rubles: rublesOf(quote.finalKopeks) };
   const owner = { audience: 'user', userId } as const;
@@ -170,15 +172,4 @@ export function devicesCart(devices: number, quote: DeviceOffer['quote'], missin
     base_price_kopeks: quote.originalKopeks,
     discount_percent: quote.discountPercent,
   };
-}
-
-/** The 402 of devices has names of its own (spec 02 section 5.5). */
-function lacksForDevices(buyer: Buyer, requiredKopeks: number, cart: SavedCart): InsufficientFundsError {
-  const error = 'Insufficient balance';
-  return new InsufficientFundsError({
-    message: error,
-    missingKopeks: cart.missing_amount,
-    cart,
-    more: { error, required_kopeks: requiredKopeks, current_kopeks: buyer.balanceKopeks, missing_kopeks: cart.missing_amount },
-  });
 }

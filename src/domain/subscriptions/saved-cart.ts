@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { peek, put } from '../../core/short-lived.ts';
-import { InsufficientFundsError } from './errors.ts';
+import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import type { SavedCart } from './types.ts';
 
 /** Key of a user's saved order. */

@@ -1,11 +1,10 @@
 import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
-import { formatPrice } from '../../core/money.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { text } from '../messaging/texts.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
-import type { Buyer, SaleRecord, SaleStart } from './purchase/types.ts';
+import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
+import type { SaleRecord, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { isPast } from './rules/status.ts';
 import { subscriptionSettingsOf } from './settings.ts';
@@ -42,7 +41,7 @@ export async function sellDay(
     serverPrices: {},
     conversion: subscription.isTrial ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: 1 } : null,
     description: text(buyer.language, 'subscriptions.transaction_daily', { tariff_name: tariff.name }),
-    refusal: () => lacksDay(t, buyer, priceKopeks),
+    refusal: () => insufficientFundsForDay(t, buyer, priceKopeks),
     event: (balanceAfter) => (isAutomatic ? renewalEvent(subscription, endDate, balanceAfter) : null),
     ...(isAutomatic ? { endsCarts: [] } : {}),
     tariffName: tariff.name,
@@ -64,18 +63,4 @@ function renewalEvent(subscription: Subscription, endDate: Date, balanceAfter: n
       balance_after: balanceAfter,
     },
   };
-}
-
-/** The refusal of a day that the balance does not cover. */
-export function lacksDay(t: App, buyer: Buyer, requiredKopeks: number): AppError {
-  const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
-  return refuse('insufficient_balance', 402, {
-    code: 'insufficient_balance',
-    message: text(buyer.language, 'errors.insufficient_balance_daily', {
-      required: label(requiredKopeks),
-      balance: label(buyer.balanceKopeks),
-    }),
-    required: requiredKopeks,
-    balance: buyer.balanceKopeks,
-  });
 }

@@ -7,7 +7,7 @@ import { renewEnded } from './autopay/renew-due.ts';
 import { sellDevices } from './buy-devices.ts';
 import { sellTraffic } from './buy-traffic.ts';
 import { resumeDaily } from './daily/charge-days.ts';
-import { InsufficientFundsError } from './errors.ts';
+import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { sellClassic } from './purchase-classic.ts';

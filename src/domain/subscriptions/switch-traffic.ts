@@ -1,7 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
-import { formatPrice, rublesOf } from '../../core/money.ts';
+import { formatPrice } from '../../core/money.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { type AddOnQuote, quoteTrafficChange } from '../pricing/addons.ts';
@@ -10,6 +10,7 @@ import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
+import { insufficientFundsForTrafficSwitch } from './purchase/insufficient-funds.ts';
 import type { SaleStart } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { actualStatus } from './rules/status.ts';
@@ -54,10 +55,7 @@ async function sellSwitch(t: App, userId: number, gb: number): Promise<WireObjec
     dropsPurchases: true,
     endsCarts: ['add_traffic'],
     description: text(buyer.language, 'subscriptions.transaction_traffic_switch', { traffic: trafficLabel(gb, buyer.language) }),
-    refusal: () => {
-      const need = rublesOf(quote.finalKopeks).toFixed(2);
-      return refuse('insufficient_funds', 402, `Insufficient balance. Need ${need} RUB`);
-    },
+    refusal: () => insufficientFundsForTrafficSwitch(quote.finalKopeks),
   });
   return {
     success: true,

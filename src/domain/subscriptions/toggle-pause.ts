@@ -8,13 +8,14 @@ import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
+import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { update } from './repo.ts';
 import { isPast, isStopped } from './rules/status.ts';
 import { recurringDailyPrice } from './rules/view.ts';
-import { lacksDay, sellDay } from './sell-day.ts';
+import { sellDay } from './sell-day.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
@@ -49,7 +50,7 @@ async function toggle(t: App, userId: number): Promise<WireObject> {
     const balanceKopeks = await resume(t, start, subscription, tariff, priceKopeks);
     return answerOf(t, buyer, { isPaused: false, balanceKopeks });
   }
-  if (buyer.balanceKopeks < priceKopeks) throw lacksDay(t, buyer, priceKopeks);
+  if (buyer.balanceKopeks < priceKopeks) throw insufficientFundsForDay(t, buyer, priceKopeks);
   await update(t.db, subscription.id, { isDailyPaused: false }, { now });
   return answerOf(t, buyer, { isPaused: false, balanceKopeks: buyer.balanceKopeks });
 }
