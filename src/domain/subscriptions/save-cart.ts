@@ -5,10 +5,10 @@ import { put } from '../../core/short-lived.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { trafficLabel } from '../pricing/labels.ts';
-import { describeDevices, devicesCart, offerDevices } from './buy-devices.ts';
-import { quoteTraffic, trafficCart } from './buy-traffic.ts';
 import { findHolding } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
+import { describeDevices, devicesCart, offerDevices } from './purchase-devices.ts';
+import { quoteTraffic, trafficCart } from './purchase-traffic.ts';
 import { cartKey } from './saved-cart.ts';
 import type { SavedCart, Subscription } from './types.ts';
 

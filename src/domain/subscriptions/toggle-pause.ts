@@ -7,6 +7,7 @@ import type { Tariff } from '../catalog/types.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
+import { chargeDayInTransaction } from './charge-day.ts';
 import { noSubscription } from './errors.ts';
 import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
 import { lockSaleStart } from './purchase/repo.ts';
@@ -15,7 +16,6 @@ import type { WireObject } from './purchase-options.ts';
 import { update } from './repo.ts';
 import { isPast, isStopped } from './rules/status.ts';
 import { recurringDailyPrice } from './rules/view.ts';
-import { sellDay } from './sell-day.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
@@ -72,7 +72,7 @@ async function resume(
   if (start.buyer.restrictionSubscription) {
     throw refuse('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
   }
-  const sale = await sellDay(t, start, { subscription, tariff, priceKopeks });
+  const sale = await chargeDayInTransaction(t, start, { subscription, tariff, priceKopeks });
   return sale.balanceKopeks;
 }
 

@@ -1,6 +1,4 @@
 import { refuse } from '../../core/errors.ts';
-import { buyDevices, readDevicePrice } from '../../domain/subscriptions/buy-devices.ts';
-import { buyTraffic } from '../../domain/subscriptions/buy-traffic.ts';
 import {
   forgetAllDevices,
   forgetDevice,
@@ -9,6 +7,8 @@ import {
   reduceDevices,
   seenAt,
 } from '../../domain/subscriptions/connected-devices.ts';
+import { purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
+import { purchaseTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
 import { switchTraffic } from '../../domain/subscriptions/switch-traffic.ts';
 import { FreeForm } from '../shared.schemas.ts';
@@ -30,7 +30,7 @@ export const subscriptionAddonsRouter = router({
     .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' }, idempotent: true })
     .input(TrafficPurchaseRequest)
     .output(FreeForm)
-    .mutation(({ ctx, input }) => buyTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
+    .mutation(({ ctx, input }) => purchaseTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
 
   switchTraffic: cabinetProcedure
     .meta({
@@ -85,7 +85,9 @@ export const subscriptionAddonsRouter = router({
     })
     .input(DevicePurchaseRequest)
     .output(FreeForm)
-    .mutation(({ ctx, input }) => buyDevices(ctx.app, ctx.actor, { devices: input.devices, idempotencyKey: ctx.idempotencyKey })),
+    .mutation(({ ctx, input }) =>
+      purchaseDevices(ctx.app, ctx.actor, { devices: input.devices, idempotencyKey: ctx.idempotencyKey }),
+    ),
 
   addDevices: cabinetProcedure
     .meta({
@@ -96,7 +98,7 @@ export const subscriptionAddonsRouter = router({
     .output(FreeForm)
     .mutation(async ({ ctx, input }) => {
       const order = { devices: input.devices, idempotencyKey: ctx.idempotencyKey };
-      const { success, price_kopeks, price_label, balance_kopeks, balance_label, ...bought } = await buyDevices(
+      const { success, price_kopeks, price_label, balance_kopeks, balance_label, ...bought } = await purchaseDevices(
         ctx.app,
         ctx.actor,
         order,

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { buyDevices, readDevicePrice } from '../../../src/domain/subscriptions/buy-devices.ts';
-import { buyTraffic } from '../../../src/domain/subscriptions/buy-traffic.ts';
+import { purchaseDevices, readDevicePrice } from '../../../src/domain/subscriptions/purchase-devices.ts';
+import { purchaseTraffic } from '../../../src/domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { switchTraffic } from '../../../src/domain/subscriptions/switch-traffic.ts';
@@ -20,8 +20,8 @@ beforeAll(async () => {
 
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_400_000);
 const traffic = (app: App, buyer: UserActor, gb: number, key: string | null = null) =>
-  buyTraffic(app, buyer, { gb, idempotencyKey: key });
-const devices = (buyer: UserActor, count: number) => buyDevices(t.app, buyer, { devices: count, idempotencyKey: null });
+  purchaseTraffic(app, buyer, { gb, idempotencyKey: key });
+const devices = (buyer: UserActor, count: number) => purchaseDevices(t.app, buyer, { devices: count, idempotencyKey: null });
 const change = (app: App, buyer: UserActor, gb: number) => switchTraffic(app, buyer, { gb, idempotencyKey: null });
 
 async function holder(balance: number, tariff: Record<string, unknown> | null, columns: Record<string, unknown> = {}) {
@@ -207,7 +207,9 @@ describe('devices (spec 02 H28)', () => {
     expect(await readDevicePrice(t.app, ended, 1)).toEqual({ available: false, reason: 'There is no active subscription' });
     const nobody = await aBuyer(t.app);
     await expect(devices(nobody, 1)).rejects.toMatchObject({ status: 400, detail: 'You have no subscription' });
-    await expect(buyDevices(t.app, nobody, { devices: 1, idempotencyKey: null }, 404)).rejects.toMatchObject({ status: 404 });
+    await expect(purchaseDevices(t.app, nobody, { devices: 1, idempotencyKey: null }, 404)).rejects.toMatchObject({
+      status: 404,
+    });
     const { buyer: poor } = await holder(66, { device_price_kopeks: 500 });
     await expect(devices(poor, 1)).rejects.toMatchObject({
       status: 402,

@@ -6,13 +6,13 @@ import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { chargeDayInTransaction } from '../charge-day.ts';
 import { DAILY_DEBIT } from '../events.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { update } from '../repo.ts';
 import { isPast } from '../rules/status.ts';
 import { recurringDailyPrice } from '../rules/view.ts';
-import { sellDay } from '../sell-day.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { tellOwner } from '../tell-owner.ts';
 import type { Subscription } from '../types.ts';
@@ -71,7 +71,7 @@ function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise
       if (endsHere(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
       return false;
     }
-    const sale = await sellDay(t, start, { subscription, tariff, priceKopeks }, true);
+    const sale = await chargeDayInTransaction(t, start, { subscription, tariff, priceKopeks }, true);
     await tellDebit(t, buyer, priceKopeks, sale.balanceKopeks);
     return true;
   });

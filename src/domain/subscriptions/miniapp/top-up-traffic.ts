@@ -3,9 +3,9 @@ import type { App } from '../../../core/app.ts';
 import { isAppError, refuse } from '../../../core/errors.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { text } from '../../messaging/texts.ts';
-import { buyTraffic, type TrafficShortage } from '../buy-traffic.ts';
 import { tariffsModeOff } from '../errors.ts';
 import type { WireObject } from '../purchase-options.ts';
+import { purchaseTraffic, type TrafficShortage } from '../purchase-traffic.ts';
 import { TopupLimitError } from '../rules/traffic-order.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
@@ -26,7 +26,7 @@ export async function topUpTraffic(
   if (pricingSettingsOf(app).salesMode !== 'tariffs') throw tariffsModeOff();
   if (subscription.tariffId === null) throw refuse('no_tariff', 400, 'Subscription has no tariff');
   try {
-    const bought = await buyTraffic(app, actor, { gb: order.gb, idempotencyKey: order.idempotencyKey }, lacksBalance);
+    const bought = await purchaseTraffic(app, actor, { gb: order.gb, idempotencyKey: order.idempotencyKey }, lacksBalance);
     return {
       success: true,
       message: bought.message,

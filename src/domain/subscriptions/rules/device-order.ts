@@ -16,7 +16,7 @@ export type DeviceOffer = { kind: 'offer'; quote: AddOnQuote; terms: DeviceTerms
  * @param devices how many to add, 1 or more
  * @param tariff the tariff of the subscription; null for a classic one
  */
-export function judgeDevices(
+export function planDevices(
   subscription: Pick<Subscription, 'status' | 'endDate' | 'deviceLimit'>,
   tariff: Tariff | null,
   devices: number,

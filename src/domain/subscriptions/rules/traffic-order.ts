@@ -5,7 +5,7 @@ import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
 
-export interface TrafficWish {
+export interface TrafficRequest {
   subscription: Subscription;
   /** The tariff of the subscription; null for a classic one. */
   tariff: Tariff | null;
@@ -22,7 +22,7 @@ export interface TrafficWish {
  * unlimited or an ended subscription buys none. 0 GB is the classic unlimited package.
  * @throws AppError 400 | 404 tariff_not_found
  */
-export function judgeTraffic(wish: TrafficWish): AddOnQuote {
+export function planTraffic(wish: TrafficRequest): AddOnQuote {
   const { subscription, tariff, buyer: user, pricing: settings, now } = wish;
   const hasTariff = settings.salesMode === 'tariffs' && subscription.tariffId !== null;
   const packageKopeks = hasTariff ? tariffPackage(wish) : classicPackage(wish);
@@ -35,7 +35,7 @@ export function judgeTraffic(wish: TrafficWish): AddOnQuote {
   return quoteTrafficPackage({ packageKopeks, hasTariff: tariff !== null, endDate: subscription.endDate, user, settings, now });
 }
 
-function tariffPackage({ subscription, tariff, gb }: TrafficWish): number {
+function tariffPackage({ subscription, tariff, gb }: TrafficRequest): number {
   if (!tariff) throw refuse('tariff_not_found', 404, 'Tariff not found');
   if (!tariff.trafficTopupEnabled) {
     throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
@@ -56,7 +56,7 @@ function tariffPackage({ subscription, tariff, gb }: TrafficWish): number {
   return priceKopeks;
 }
 
-function classicPackage({ tariff, gb, pricing }: TrafficWish): number {
+function classicPackage({ tariff, gb, pricing }: TrafficRequest): number {
   if (!pricing.trafficTopupEnabled) throw refuse('traffic_topup_disabled', 400, 'Traffic top-up feature is disabled');
   if (tariff?.allowTrafficTopup === false) {
     throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is not available for your tariff');

@@ -15,7 +15,7 @@ import type { Subscription } from './types.ts';
  * together (spec 02 H22), what was left of the paid time is kept (H10), of a trial only when the setting says so (H8).
  * @throws AppError 402 insufficient_balance
  */
-export async function sellDay(
+export async function chargeDayInTransaction(
   t: App,
   start: SaleStart,
   sold: { subscription: Subscription; tariff: Tariff; priceKopeks: number },

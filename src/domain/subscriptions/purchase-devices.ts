@@ -7,7 +7,6 @@ import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { devicesLabel } from '../pricing/labels.ts';
-import { discountFields } from './buy-traffic.ts';
 import { noSubscription } from './errors.ts';
 import { DEVICES_PURCHASED } from './events.ts';
 import { beginSale } from './purchase/begin-sale.ts';
@@ -16,7 +15,8 @@ import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
 import { findHolding } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
-import { type DeviceOffer, type DeviceRefusal, judgeDevices } from './rules/device-order.ts';
+import { discountFields } from './purchase-traffic.ts';
+import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
@@ -33,7 +33,7 @@ export interface DeviceOrder {
  * @returns the answer of `POST /cabinet/subscription/devices/purchase`
  * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402
  */
-export function buyDevices(
+export function purchaseDevices(
   app: App,
   actor: UserActor,
   order: DeviceOrder & { idempotencyKey: string | null },
@@ -42,7 +42,7 @@ export function buyDevices(
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.devices', input }, (t) =>
-      sellDevices(t, actor.userId, input.devices, noneStatus),
+      purchaseDevicesInTransaction(t, actor.userId, input.devices, noneStatus),
     ),
   );
 }
@@ -80,7 +80,12 @@ export async function readDevicePrice(app: App, actor: UserActor, devices: numbe
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function sellDevices(t: App, userId: number, devices: number, noneStatus: 400 | 404 = 400): Promise<WireObject> {
+export async function purchaseDevicesInTransaction(
+  t: App,
+  userId: number,
+  devices: number,
+  noneStatus: 400 | 404 = 400,
+): Promise<WireObject> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) {
@@ -131,7 +136,7 @@ export async function offerDevices(app: App, buyer: Buyer, subscription: Subscri
 async function judge(app: App, buyer: Buyer, subscription: Subscription, devices: number) {
   const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
   const context = { user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() };
-  return judgeDevices(subscription, tariff, devices, context);
+  return planDevices(subscription, tariff, devices, context);
 }
 
 function wordsOf(buyer: Buyer, refusal: DeviceRefusal): string {

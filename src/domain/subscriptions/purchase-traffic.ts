@@ -16,7 +16,7 @@ import type { Buyer } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { listPurchases } from './repo.ts';
 import { reactivatedStatus } from './rules/status.ts';
-import { judgeTraffic } from './rules/traffic-order.ts';
+import { planTraffic } from './rules/traffic-order.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
@@ -36,9 +36,9 @@ const withCart: TrafficShortage = (t, buyer, cart) => insufficientFunds(t, buyer
  * Adds a traffic package for 30 days from the balance, once per idempotency key (spec 02 sections 3.3 and 5.3). Lack of money saves the
  * order as the cart.
  * @returns the answer of `POST /cabinet/subscription/traffic`
- * @throws AppError 403 restricted | 404 | 400 (see `judgeTraffic`) | 402 insufficient_funds
+ * @throws AppError 403 restricted | 404 | 400 (see `planTraffic`) | 402 insufficient_funds
  */
-export function buyTraffic(
+export function purchaseTraffic(
   app: App,
   actor: UserActor,
   order: TrafficOrder & { idempotencyKey: string | null },
@@ -47,13 +47,13 @@ export function buyTraffic(
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic', input }, (t) =>
-      sellTraffic(t, actor.userId, input, shortage),
+      purchaseTrafficInTransaction(t, actor.userId, input, shortage),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function sellTraffic(
+export async function purchaseTrafficInTransaction(
   t: App,
   userId: number,
   { gb }: TrafficOrder,
@@ -105,7 +105,7 @@ export async function sellTraffic(
 
 /** The price of the package for this subscription, or why it is not sold. */
 export async function quoteTraffic(app: App, buyer: Buyer, subscription: Subscription, gb: number): Promise<AddOnQuote> {
-  return judgeTraffic({
+  return planTraffic({
     subscription,
     tariff: subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId),
     gb,
