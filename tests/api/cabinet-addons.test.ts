@@ -154,7 +154,7 @@ describe('lowering the device limit', () => {
 });
 
 describe('buying', () => {
-  test('devices: price, purchase, the older door and the saved cart agree', async () => {
+  test('devices: price, purchase, the older endpoint and the saved cart agree', async () => {
     const client = await holder({}, { device_price_kopeks: 3_000 });
     const price = (await client.get(`${ROOT}/devices/price`, { query: { devices: 2 } })).body;
     expect(price).toMatchObject({ available: true, devices: 2, price_per_device_kopeks: 1_000, total_price_kopeks: 2_000 });
@@ -165,7 +165,16 @@ describe('buying', () => {
     expect((await client.post(`${ROOT}/devices/save-cart`, { devices: 2 })).body).toEqual({ success: true, cart_saved: true });
     const keyed = client.with({ 'idempotency-key': 'devices' });
     const bought = await keyed.post(`${ROOT}/devices/purchase`, { devices: 2 });
-    expect(bought.body).toMatchObject({ price_kopeks: 2_000, new_device_limit: 3, balance_kopeks: 98_000 });
+    expect(bought.body).toEqual({
+      success: true,
+      message: expect.any(String),
+      devices_added: 2,
+      new_device_limit: 3,
+      price_kopeks: 2_000,
+      price_label: '20 ₽',
+      balance_kopeks: 98_000,
+      balance_label: '980 ₽',
+    });
     expect((await keyed.post(`${ROOT}/devices/purchase`, { devices: 2 })).body).toEqual(bought.body);
     expect((await client.post(`${ROOT}/devices`, { devices: 1 })).body).toEqual({
       message: expect.any(String),
@@ -177,7 +186,14 @@ describe('buying', () => {
 
   test('traffic, trial and pause over HTTP', async () => {
     const client = await holder({}, { traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 } });
-    expect((await client.post(`${ROOT}/traffic`, { gb: 10 })).body).toMatchObject({ gb_added: 10, new_balance_kopeks: 95_000 });
+    expect((await client.post(`${ROOT}/traffic`, { gb: 10 })).body).toMatchObject({
+      success: true,
+      message: expect.any(String),
+      gb_added: 10,
+      new_traffic_limit_gb: 110,
+      amount_paid_kopeks: 5_000,
+      new_balance_kopeks: 95_000,
+    });
     expect((await client.post(`${ROOT}/traffic/save-cart`, { gb: 10 })).body).toEqual({ success: true, cart_saved: true });
     expect((await client.put(`${ROOT}/traffic`, { gb: 250 })).status).toBe(400);
     expect((await client.post(`${ROOT}/traffic`, { gb: -1 })).status).toBe(422);

@@ -11,15 +11,15 @@ import { subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
 /**
- * Charges a day of a daily tariff and runs it, in the caller's transaction under the locks of `lockSaleStart`: charged and active
- * together (spec 02 H22), what was left of the paid time is kept (H10), of a trial only when the setting says so (H8).
+ * Charges a day of a daily tariff and makes the subscription active, in the caller's transaction under the locks of `lockSaleStart`: both or
+ * neither (spec 02 H22). The rest of the paid time is added (H10), that of a trial only when the setting says so (H8).
  * @throws AppError 402 insufficient_balance
  */
 export async function chargeDayInTransaction(
   t: App,
   start: SaleStart,
   sold: { subscription: Subscription; tariff: Tariff; priceKopeks: number },
-  /** By the service itself: a row of the dashboard feed, and a saved order of something else stays. */
+  /** Without the user: adds a row to the dashboard feed, and leaves a saved order of something else. */
   isAutomatic = false,
 ): Promise<CompletedSale> {
   const { buyer } = start;

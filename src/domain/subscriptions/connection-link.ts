@@ -12,16 +12,16 @@ import { type ConnectionLink, connectionLink } from './rules/connection-link.ts'
  * @throws AppError 404 `No subscription found` | 404 `Subscription link not yet generated` until the panel has one
  */
 export async function readConnectionLink(app: App, actor: UserActor): Promise<ConnectionLink & { steps: string[] }> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  if (!holding.details) throw noSubscription();
-  const link = connectionLink(holding.details.subscription, {
+  const found = await findHolding(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  if (!found.details) throw noSubscription();
+  const link = connectionLink(found.details.subscription, {
     connectMode: app.settings.get('CONNECT_BUTTON_MODE'),
     hideSubscriptionLink: app.settings.get('HIDE_SUBSCRIPTION_LINK'),
     redirectTemplate: app.settings.get('HAPP_CRYPTOLINK_REDIRECT_TEMPLATE'),
   });
   if (!link) throw refuse('link_not_generated', 404, 'Subscription link not yet generated');
-  const { language } = holding.buyer;
+  const { language } = found.buyer;
   const steps = [
     text(language, 'messages.connection_step_1'),
     text(language, 'messages.connection_step_2'),

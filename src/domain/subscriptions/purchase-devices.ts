@@ -14,8 +14,7 @@ import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
 import { findHolding } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
-import { discountFields } from './purchase-traffic.ts';
+import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
@@ -26,11 +25,53 @@ export interface DeviceOrder {
   devices: number;
 }
 
+/** Devices that were bought; kopeks, and labels of the same amounts. */
+export interface PurchasedDevices extends AddOnDiscount {
+  /** In the user's language. */
+  message: string;
+  devicesAdded: number;
+  newDeviceLimit: number;
+  priceKopeks: number;
+  priceLabel: string;
+  balanceKopeks: number;
+  balanceLabel: string;
+}
+
+/** What more devices would cost; kopeks, and labels of the same amounts. */
+export interface AvailableDevices {
+  available: true;
+  devices: number;
+  /** The total divided by the number, rounded down. */
+  pricePerDeviceKopeks: number;
+  pricePerDeviceLabel: string;
+  totalPriceKopeks: number;
+  totalPriceLabel: string;
+  currentDeviceLimit: number;
+  /** Null = no maximum. */
+  maxDeviceLimit: number | null;
+  canAdd: number | null;
+  daysLeft: number;
+  /** Of one device for 30 days, before any discount. */
+  baseDevicePriceKopeks: number;
+  /** These three only when something was taken off. */
+  discountPercent?: number;
+  discountKopeks?: number;
+  baseTotalPriceKopeks?: number;
+}
+
+/** Why no devices are sold, in the user's language; the numbers only when there is a maximum. */
+export interface UnavailableDevices {
+  available: false;
+  reason: string;
+  currentDeviceLimit?: number;
+  maxDeviceLimit?: number;
+  canAdd?: number;
+}
+
 /**
- * Buys devices for the rest of the paid time from the balance, once per idempotency key (spec 02 section 5.5). The limit is judged under
- * the lock, so two purchases at once never pass the maximum together. Lack of money saves the order as the cart.
- * @param noneStatus of the refusal without subscription: the two doors of the cabinet differ
- * @returns the answer of `POST /cabinet/subscription/devices/purchase`
+ * Buys devices for the rest of the paid time from the balance, once per idempotency key (spec 02 section 5.5). The limit is checked under
+ * the lock, so two purchases at once never exceed the maximum together. When the balance is too small, the order is saved as the cart.
+ * @param noneStatus status of the refusal without a subscription: the two endpoints of the cabinet differ
  * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402
  */
 export function purchaseDevices(
@@ -38,7 +79,7 @@ export function purchaseDevices(
   actor: UserActor,
   order: DeviceOrder & { idempotencyKey: string | null },
   noneStatus: 400 | 404 = 400,
-): Promise<WireObject> {
+): Promise<PurchasedDevices> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.devices', input }, (t) =>
@@ -47,35 +88,36 @@ export function purchaseDevices(
   );
 }
 
-/**
- * What so many devices would cost, or why none are sold (spec 02 section 5.1). Never writes.
- * @returns the answer of `GET /cabinet/subscription/devices/price`
- */
-export async function readDevicePrice(app: App, actor: UserActor, devices: number): Promise<WireObject> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  const { buyer } = holding;
-  const subscription = holding.details?.subscription;
+/** What so many devices would cost, or why none are sold (spec 02 section 5.5). Never writes. @throws AppError 404 */
+export async function readDevicePrice(
+  app: App,
+  actor: UserActor,
+  devices: number,
+): Promise<AvailableDevices | UnavailableDevices> {
+  const found = await findHolding(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  const { buyer } = found;
+  const subscription = found.details?.subscription;
   if (!subscription) return { available: false, reason: text(buyer.language, 'errors.subscription_not_active_now') };
-  const judged = await judge(app, buyer, subscription, devices);
-  if (judged.kind === 'refusal') return { available: false, reason: wordsOf(buyer, judged), ...boundsOf(subscription, judged) };
+  const plan = await planFor(app, buyer, subscription, devices);
+  if (plan.kind === 'refusal') return { available: false, reason: reasonOf(buyer, plan), ...boundsOf(subscription, plan) };
   const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
-  const { quote, terms, canAdd } = judged;
+  const { quote, terms, canAdd } = plan;
   const perDevice = Math.floor(quote.finalKopeks / devices);
-  const { base_price_kopeks: base, ...discount } = discountFields(quote);
+  const { basePriceKopeks, ...discount } = addOnDiscount(quote);
   return {
     available: true,
     devices,
-    price_per_device_kopeks: perDevice,
-    price_per_device_label: label(perDevice),
-    total_price_kopeks: quote.finalKopeks,
-    total_price_label: label(quote.finalKopeks),
-    current_device_limit: subscription.deviceLimit,
-    max_device_limit: terms.maxDevices,
-    can_add: canAdd,
-    days_left: quote.days,
-    base_device_price_kopeks: terms.unitKopeks,
-    ...(base === undefined ? {} : { ...discount, base_total_price_kopeks: base }),
+    pricePerDeviceKopeks: perDevice,
+    pricePerDeviceLabel: label(perDevice),
+    totalPriceKopeks: quote.finalKopeks,
+    totalPriceLabel: label(quote.finalKopeks),
+    currentDeviceLimit: subscription.deviceLimit,
+    maxDeviceLimit: terms.maxDevices,
+    canAdd,
+    daysLeft: quote.days,
+    baseDevicePriceKopeks: terms.unitKopeks,
+    ...(basePriceKopeks === undefined ? {} : { ...discount, baseTotalPriceKopeks: basePriceKopeks }),
   };
 }
 
@@ -85,7 +127,7 @@ export async function purchaseDevicesInTransaction(
   userId: number,
   devices: number,
   noneStatus: 400 | 404 = 400,
-): Promise<WireObject> {
+): Promise<PurchasedDevices> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) {
@@ -111,35 +153,34 @@ export async function purchaseDevicesInTransaction(
   await t.events.emit(DEVICES_PURCHASED, { devices_added: devices, new_device_limit: newLimit, ...paid }, owner);
   const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
   return {
-    success: true,
     message: text(buyer.language, 'subscriptions.devices_bought', { devices: devicesLabel(devices, buyer.language) }),
-    devices_added: devices,
-    new_device_limit: newLimit,
-    price_kopeks: quote.finalKopeks,
-    price_label: label(quote.finalKopeks),
-    balance_kopeks: sale.balanceKopeks,
-    balance_label: label(sale.balanceKopeks),
-    ...discountFields(quote),
+    devicesAdded: devices,
+    newDeviceLimit: newLimit,
+    priceKopeks: quote.finalKopeks,
+    priceLabel: label(quote.finalKopeks),
+    balanceKopeks: sale.balanceKopeks,
+    balanceLabel: label(sale.balanceKopeks),
+    ...addOnDiscount(quote),
   };
 }
 
 /** @throws AppError 400 why these devices are not sold, in the user's language */
 export async function offerDevices(app: App, buyer: Buyer, subscription: Subscription, devices: number): Promise<DeviceOffer> {
-  const judged = await judge(app, buyer, subscription, devices);
-  if (judged.kind === 'offer') return judged;
+  const plan = await planFor(app, buyer, subscription, devices);
+  if (plan.kind === 'offer') return plan;
   const { language } = buyer;
-  if ('max' in judged) throw refuse('devices_limit_exceeded', 400, text(language, 'errors.devices_maximum', { max: judged.max }));
-  if (judged.reason === 'off') throw refuse('devices_unavailable', 400, text(language, 'errors.devices_purchase_off'));
+  if ('max' in plan) throw refuse('devices_limit_exceeded', 400, text(language, 'errors.devices_maximum', { max: plan.max }));
+  if (plan.reason === 'off') throw refuse('devices_unavailable', 400, text(language, 'errors.devices_purchase_off'));
   throw refuse('subscription_inactive', 400, text(language, 'errors.subscription_inactive'));
 }
 
-async function judge(app: App, buyer: Buyer, subscription: Subscription, devices: number) {
+async function planFor(app: App, buyer: Buyer, subscription: Subscription, devices: number) {
   const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
   const context = { user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() };
   return planDevices(subscription, tariff, devices, context);
 }
 
-function wordsOf(buyer: Buyer, refusal: DeviceRefusal): string {
+function reasonOf(buyer: Buyer, refusal: DeviceRefusal): string {
   switch (refusal.reason) {
     case 'inactive':
       return text(buyer.language, 'errors.subscription_not_active_now');
@@ -152,19 +193,17 @@ function wordsOf(buyer: Buyer, refusal: DeviceRefusal): string {
   }
 }
 
-function boundsOf(subscription: Subscription, refusal: DeviceRefusal): WireObject {
+function boundsOf(subscription: Subscription, refusal: DeviceRefusal): Partial<UnavailableDevices> {
   if (!('max' in refusal)) return {};
-  return {
-    current_device_limit: subscription.deviceLimit,
-    max_device_limit: refusal.max,
-    can_add: refusal.canAdd,
-  };
+  return { currentDeviceLimit: subscription.deviceLimit, maxDeviceLimit: refusal.max, canAdd: refusal.canAdd };
 }
 
+/** What the list of transactions shows, in the user's language. */
 export function describeDevices(buyer: Pick<Buyer, 'language'>, devices: number): string {
   return text(buyer.language, 'subscriptions.transaction_devices', { devices: devicesLabel(devices, buyer.language) });
 }
 
+/** The order as it is saved for a later top-up; kopeks. */
 export function devicesCart(devices: number, quote: DeviceOffer['quote'], missingKopeks: number, description: string): SavedCart {
   return {
     source: 'cabinet',

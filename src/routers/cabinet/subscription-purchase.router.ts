@@ -8,7 +8,9 @@ import { revivedSubscription } from '../../domain/subscriptions/subscription-dat
 import { previewTariffSwitch, type SwitchOrder, switchToTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { FreeForm } from '../shared.schemas.ts';
+import { PauseAnswer } from '../subscription-answers.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import { SubscriptionData } from './subscription.schemas.ts';
 import {
   PurchasePreviewRequest,
@@ -84,8 +86,8 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/pause', tags, summary: 'Pause or resume a daily subscription' },
       idempotent: true,
     })
-    .output(FreeForm)
-    .mutation(({ ctx }) => togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)),
+    .output(toWire(PauseAnswer))
+    .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   switchPreview: cabinetProcedure
     .meta({

@@ -13,7 +13,9 @@ import { topUpTraffic } from '../../domain/subscriptions/miniapp/top-up-traffic.
 import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
 import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { FreeForm } from '../shared.schemas.ts';
+import { PauseAnswer } from '../subscription-answers.ts';
 import { miniappProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import { asMiniappUser } from './as-miniapp-user.ts';
 import {
   MiniAppDailySubscriptionToggleRequest,
@@ -162,8 +164,8 @@ export const miniappSubscriptionRouter = router({
     })
     .input(MiniAppDailySubscriptionToggleRequest)
     .use(asMiniappUser())
-    .output(FreeForm)
-    .mutation(({ ctx }) => togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)),
+    .output(toWire(PauseAnswer))
+    .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   removeDevice: miniappProcedure
     .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Forget one connected device' } })

@@ -121,8 +121,8 @@ describe('pause of a daily subscription', () => {
 
   test('pausing and resuming a running one costs nothing and leaves the panel alone', async () => {
     const buyer = await daily(2_000);
-    expect(await pause(buyer)).toMatchObject({ success: true, is_paused: true, balance_kopeks: 2_000, balance_label: '20 ₽' });
-    expect(await pause(buyer)).toMatchObject({ is_paused: false, balance_kopeks: 2_000 });
+    expect(await pause(buyer)).toMatchObject({ isPaused: true, balanceKopeks: 2_000, balanceLabel: '20 ₽' });
+    expect(await pause(buyer)).toMatchObject({ isPaused: false, balanceKopeks: 2_000 });
     expect(await stateOf(buyer)).toMatchObject({ paused: false, payments: 0, pushes: 0, endDate: inDays(0.5) });
   });
 
@@ -133,13 +133,13 @@ describe('pause of a daily subscription', () => {
       detail: { code: 'insufficient_balance', required: 2_000, balance: 1_999 },
     });
     await aMembership(t.app, buyer.userId, { period_discounts: { 1: 10 } });
-    expect(await pause(buyer)).toMatchObject({ is_paused: false });
+    expect(await pause(buyer)).toMatchObject({ isPaused: false });
   });
 
   test('spec 02 H22: a stopped one is charged and runs again in one step; time left is kept (H10)', async () => {
     const buyer = await daily(5_000, { status: 'disabled', end_date: inDays(-2) });
     const answer = await pause(buyer, 'resume');
-    expect(answer).toMatchObject({ is_paused: false, balance_kopeks: 3_000 });
+    expect(answer).toMatchObject({ isPaused: false, balanceKopeks: 3_000 });
     expect(await pause(buyer, 'resume')).toEqual(answer);
     expect(await stateOf(buyer)).toMatchObject({
       status: 'active',
@@ -173,7 +173,7 @@ describe('pause of a daily subscription', () => {
 
   test('a paused one that ran out is no free day', async () => {
     const buyer = await daily(5_000, { is_daily_paused: true, end_date: inDays(-1) });
-    expect(await pause(buyer)).toMatchObject({ balance_kopeks: 3_000 });
+    expect(await pause(buyer)).toMatchObject({ balanceKopeks: 3_000 });
     expect(await stateOf(buyer)).toMatchObject({ endDate: inDays(1) });
   });
 

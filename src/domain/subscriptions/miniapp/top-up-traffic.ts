@@ -1,11 +1,10 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isAppError, refuse } from '../../../core/errors.ts';
-import { formatPrice } from '../../../core/money.ts';
-import { text } from '../../messaging/texts.ts';
 import { tariffsModeOff } from '../errors.ts';
+import { insufficientFundsForMiniappTraffic } from '../purchase/insufficient-funds.ts';
 import type { WireObject } from '../purchase-options.ts';
-import { purchaseTraffic, type TrafficShortage } from '../purchase-traffic.ts';
+import { purchaseTraffic } from '../purchase-traffic.ts';
 import { TopupLimitError } from '../rules/traffic-order.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
@@ -26,31 +25,26 @@ export async function topUpTraffic(
   if (pricingSettingsOf(app).salesMode !== 'tariffs') throw tariffsModeOff();
   if (subscription.tariffId === null) throw refuse('no_tariff', 400, 'Subscription has no tariff');
   try {
-    const bought = await purchaseTraffic(app, actor, { gb: order.gb, idempotencyKey: order.idempotencyKey }, lacksBalance);
+    const bought = await purchaseTraffic(
+      app,
+      actor,
+      { gb: order.gb, idempotencyKey: order.idempotencyKey },
+      insufficientFundsForMiniappTraffic,
+    );
     return {
       success: true,
       message: bought.message,
-      new_traffic_limit_gb: bought.new_traffic_limit_gb,
-      new_balance_kopeks: bought.new_balance_kopeks,
-      charged_kopeks: bought.amount_paid_kopeks,
+      new_traffic_limit_gb: bought.newTrafficLimitGb,
+      new_balance_kopeks: bought.newBalanceKopeks,
+      charged_kopeks: bought.amountPaidKopeks,
     };
   } catch (error) {
     if (error instanceof TopupLimitError) {
-      const { maxGb, currentGb, availableGb } = error.room;
-      const room = { max_limit_gb: maxGb, current_gb: currentGb, available_gb: availableGb };
-      throw refuse(error.code, 400, { code: error.code, message: error.message, ...room });
+      const { maxGb, currentGb, availableGb } = error.limits;
+      const limits = { max_limit_gb: maxGb, current_gb: currentGb, available_gb: availableGb };
+      throw refuse(error.code, 400, { code: error.code, message: error.message, ...limits });
     }
     if (isAppError(error) && error.code === 'traffic_topup_disabled') throw refuse(error.code, 403, error.detail);
     throw error;
   }
 }
-
-const lacksBalance: TrafficShortage = (t, buyer, cart) => {
-  const missing = formatPrice(cart.missing_amount, t.settings.get('PRICE_ROUNDING_ENABLED'));
-  return refuse('insufficient_balance', 402, {
-    code: 'insufficient_balance',
-    message: text(buyer.language, 'errors.insufficient_funds', { missing }),
-    required: cart.total_price,
-    balance: buyer.balanceKopeks,
-  });
-};
