@@ -10,7 +10,7 @@ import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../prici
 import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricePart } from '../pricing/types.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
-import { classicOptions } from './classic-options.ts';
+import { type ClassicOptions, classicOptions } from './classic-options.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
@@ -29,7 +29,7 @@ import type { SavedCart, Subscription } from './types.ts';
  * What a classic subscription may be made of (spec 02 section 5.8). Never writes.
  * @throws AppError 400 in tariffs mode
  */
-export async function readClassicOptions(app: App, actor: UserActor): Promise<WireObject> {
+export async function readClassicOptions(app: App, actor: UserActor): Promise<ClassicOptions> {
   refuseTariffsMode(app);
   const holding = await findHolding(app.db, actor.userId);
   if (!holding) throw userNotFound();

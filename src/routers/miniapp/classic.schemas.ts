@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
+import { ClassicOptionsAnswer } from '../purchase-options-wire.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
@@ -15,7 +16,7 @@ export const MiniAppSubscriptionPurchaseOptionsResponse = z
     balanceKopeks: z.int().nullish(),
     balanceLabel: z.string().nullish(),
     subscriptionId: z.int().nullish(),
-    data: z.record(z.string(), z.unknown()).default({}),
+    data: ClassicOptionsAnswer.optional().meta({ default: {} }),
   })
   .meta({ id: 'MiniAppSubscriptionPurchaseOptionsResponse' });
 
