@@ -11,7 +11,7 @@ import { type TestApp, testApp } from '../support/test-app.ts';
 const ROOT = '/cabinet/subscription';
 let t: TestApp;
 let server: FastifyInstance;
-/** What the panel knows, or that it is away. */
+/** The devices that the panel has; null = it does not answer. */
 let known: PanelDevice[] | null = [];
 const removed: string[] = [];
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
     if (known === null) throw new PanelError('unavailable', 'away');
     return known;
   };
-  // At the port: what the panel says of devices is this test's to decide.
+  // At the port: the test decides what the panel answers.
   const panel: VpnPanelPort = {
     ...t.app.ports.panel,
     listDevices: answer,
@@ -57,7 +57,7 @@ async function holder(columns: Record<string, unknown> = {}, tariff: Record<stri
 }
 
 describe('connected devices', () => {
-  test('are listed with fallbacks; a panel that is away is an empty list', async () => {
+  test('are listed with fallbacks; a panel that does not answer is an empty list', async () => {
     const client = await holder({ device_limit: 4 });
     known = [device('a', 5), device('b', 1, { platform: null, deviceModel: null, updatedAt: null })];
     expect((await client.get(`${ROOT}/devices`)).body).toEqual({
@@ -99,7 +99,7 @@ describe('connected devices', () => {
 });
 
 describe('lowering the device limit', () => {
-  test('removes the surplus that was updated last, without a refund, and tells the panel', async () => {
+  test('removes the surplus that was updated last, without a refund, and updates the panel', async () => {
     const client = await holder({ device_limit: 4 }, { device_limit: 2 });
     known = [device('old', 1), device('newest', 9), device('new', 8), device('older', 2)];
     removed.length = 0;

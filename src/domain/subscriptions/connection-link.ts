@@ -8,7 +8,7 @@ import { findHolding } from './purchase/repo.ts';
 import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
 
 /**
- * The links to connect with, and how to (spec 02 section 5.14).
+ * The links to connect with, and the steps of connecting (spec 02 section 5.14).
  * @throws AppError 404 `No subscription found` | 404 `Subscription link not yet generated` until the panel has one
  */
 export async function readConnectionLink(app: App, actor: UserActor): Promise<ConnectionLink & { steps: string[] }> {

@@ -13,7 +13,7 @@ import { type SubscriptionView, viewSubscription } from './rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
 
-/** The user's subscription as it holds now; null without one. Never writes (spec 02 section 5.1, H29). */
+/** The user's subscription as it is now; null without one. Never writes (spec 02 section 5.1, H29). */
 export async function readSubscription(app: App, actor: UserActor): Promise<SubscriptionView | null> {
   const { buyer, details } = await readOwner(app, actor);
   if (!details) return null;

@@ -18,7 +18,7 @@ import { recurringDailyPrice } from './rules/view.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
-/** How a daily subscription stands after the toggle; kopeks. */
+/** A daily subscription after the toggle; kopeks. */
 export interface PauseState {
   /** In the user's language. */
   message: string;

@@ -2,14 +2,14 @@
 
 export type SubscriptionStatus = 'trial' | 'active' | 'expired' | 'disabled' | 'limited' | 'pending';
 
-/** Whether the panel holds what the row says; a failed one is retried by the provisioning job. */
+/** Whether the panel's user equals the row; a failed one is retried by the provisioning job. */
 export type ProvisionState = 'pending' | 'synced' | 'failed';
 
 /** One per user. */
 export interface Subscription {
   id: number;
   userId: number;
-  /** As stored; what holds now is `actualStatus`. */
+  /** As stored; `actualStatus` gives the status of now. */
   status: SubscriptionStatus;
   /** Independent of `status`: a live trial normally is `active`. */
   isTrial: boolean;
@@ -114,7 +114,7 @@ export type SubscriptionEventType =
   | 'promocode_activation'
   | 'referral_link_visit'
   | 'promo_group_change'
-  /** Autopay lacked the money, or found no period on offer. */
+  /** The balance was too small for autopay, or no period was on offer. */
   | 'autopay_failed';
 
 /**

@@ -51,7 +51,7 @@ export const subscriptionAddonsRouter = router({
         method: 'PUT',
         path: `${ROOT}/traffic`,
         tags,
-        summary: 'Put another traffic package in place of the current one',
+        summary: 'Replace the current traffic package with another',
       },
       idempotent: true,
     })
@@ -63,7 +63,7 @@ export const subscriptionAddonsRouter = router({
     })),
 
   saveTrafficCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Keep a traffic package for later' } })
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' } })
     .input(TrafficPurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -108,7 +108,7 @@ export const subscriptionAddonsRouter = router({
 
   addDevices: cabinetProcedure
     .meta({
-      openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; kept for older clients' },
+      openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -120,7 +120,7 @@ export const subscriptionAddonsRouter = router({
     }),
 
   saveDevicesCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Keep an order of devices for later' } })
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' } })
     .input(DevicePurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {

@@ -26,7 +26,7 @@ const tags: [string] = ['Cabinet Subscription'];
 
 export const subscriptionRouter = router({
   get: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/subscription', tags, summary: 'The own subscription as it holds now' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/subscription', tags, summary: 'The own subscription as it is now' } })
     .output(toWire(SubscriptionStatusResponse))
     .query(async ({ ctx }) => {
       const subscription = await readSubscription(ctx.app, ctx.actor);

@@ -52,7 +52,7 @@ const lastEvent = (buyer: UserActor, type: string) =>
   ]);
 
 describe('traffic packages', () => {
-  test('add to limit and purchases, reactivate, tell panel and owner; a flat price on a tariff', async () => {
+  test('add to limit and purchases, reactivate, update the panel and notify the owner; a flat price on a tariff', async () => {
     const { buyer } = await holder(10_000, topups, { status: 'limited', end_date: inDays(45) });
     await aMembership(t.app, buyer.userId, { traffic_discount_percent: 20 });
     const first = await traffic(t.app, buyer, 10, 'ten');
@@ -107,7 +107,7 @@ describe('traffic packages', () => {
     expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 100_000, purchases: 0 });
   });
 
-  test('lack of money keeps the order; a purchase of traffic ends that cart and no other', async () => {
+  test('insufficient funds save the order; a purchase of traffic ends that cart and no other', async () => {
     const { buyer, id } = await holder(0, topups);
     await expect(traffic(t.app, buyer, 10)).rejects.toMatchObject({
       status: 402,
@@ -140,7 +140,7 @@ describe('traffic packages', () => {
 });
 
 describe('another traffic package (spec 02 H4)', () => {
-  test('a dearer one costs the prorated difference, a cheaper one nothing', async () => {
+  test('a more expensive one costs the prorated difference, a cheaper one nothing', async () => {
     const { buyer, id } = await holder(100_000, null, { end_date: inDays(45), traffic_limit_gb: 110, purchased_traffic_gb: 10 });
     await t.app.db.sql(
       'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, 10, $2::timestamptz) RETURNING id',
@@ -154,7 +154,7 @@ describe('another traffic package (spec 02 H4)', () => {
     await expect(change(classic, buyer, 6)).rejects.toMatchObject({ detail: 'Invalid traffic package' });
   });
 
-  test('is refused for tariffs, trials, restricted users and lack of money', async () => {
+  test('is refused for tariffs, trials, restricted users and insufficient funds', async () => {
     const { buyer: onTariff } = await holder(100_000, {});
     await expect(change(classic, onTariff, 250)).rejects.toMatchObject({ status: 400 });
     const { buyer: onTrial } = await holder(100_000, null, { is_trial: true });
@@ -180,7 +180,7 @@ describe('devices (spec 02 H28)', () => {
     expect(await price(100, 1, 5)).toBe(100);
   });
 
-  test('raise the limit within the cap, tell panel and owner', async () => {
+  test('raise the limit within the cap, update the panel and notify the owner', async () => {
     const { buyer } = await holder(100_000, { device_price_kopeks: 3_000, max_device_limit: 3 });
     expect(await readDevicePrice(t.app, buyer, 3)).toEqual({
       available: false,

@@ -3,7 +3,7 @@ const CHARGED =
   'The balance is charged and the subscription changed in one step; the panel follows afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.';
 
 export const CABINET_SUBSCRIPTION: Readonly<Record<string, string>> = {
-  'GET /cabinet/subscription': 'Returns the own subscription as it holds now, or `has_subscription` false.',
+  'GET /cabinet/subscription': 'Returns the own subscription as it is now, or `has_subscription` false.',
   'GET /cabinet/subscription/renewal-options':
     'Lists periods and prices of a renewal, with all discounts of the user, as they would be charged.',
   'GET /cabinet/subscription/traffic-packages':
@@ -27,11 +27,11 @@ export const CABINET_SUBSCRIPTION: Readonly<Record<string, string>> = {
     'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
   'POST /cabinet/subscription/tariff/switch': `Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost, and connected devices are removed in the panel. ${CHARGED}`,
   'POST /cabinet/subscription/traffic': `Buys a traffic package for 30 days on top of the limit. A subscription that was closed for lack of traffic opens again. Where the balance does not suffice, the order is saved (402). ${CHARGED}`,
-  'PUT /cabinet/subscription/traffic': `Puts another traffic package in place of the current one. A dearer one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. ${CHARGED}`,
+  'PUT /cabinet/subscription/traffic': `Replaces the current traffic package with another. A more expensive one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. ${CHARGED}`,
   'POST /cabinet/subscription/traffic/save-cart':
     'Saves the order of a traffic package for after a top-up, in place of a saved one. Charges nothing.',
   'GET /cabinet/subscription/devices': 'Lists the connected devices. A panel that does not answer gives an empty list.',
-  'POST /cabinet/subscription/devices': `Buys devices at the price of a full month, whatever time remains. Kept for old clients; use \`POST /cabinet/subscription/devices/purchase\`. ${CHARGED}`,
+  'POST /cabinet/subscription/devices': `Buys devices for the remaining time, at the price of \`POST /cabinet/subscription/devices/purchase\`. For older clients; new ones use that operation. ${CHARGED}`,
   'DELETE /cabinet/subscription/devices': 'Removes all connected devices in the panel; each connects again with its next use.',
   'GET /cabinet/subscription/devices/price': 'Returns what more devices cost for the remaining time, or why none can be bought.',
   'POST /cabinet/subscription/devices/purchase': `Buys devices for the remaining time. Where the balance does not suffice, the order is saved (402). ${CHARGED}`,
