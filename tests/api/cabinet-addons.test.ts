@@ -5,7 +5,7 @@ import type { PanelDevice, VpnPanelPort } from '../../src/domain/provisioning/po
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
+import { aMembership, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/cabinet/subscription';
@@ -157,7 +157,19 @@ describe('buying', () => {
   test('devices: price, purchase, the older endpoint and the saved cart agree', async () => {
     const client = await holder({}, { device_price_kopeks: 3_000 });
     const price = (await client.get(`${ROOT}/devices/price`, { query: { devices: 2 } })).body;
-    expect(price).toMatchObject({ available: true, devices: 2, price_per_device_kopeks: 1_000, total_price_kopeks: 2_000 });
+    expect(price).toEqual({
+      available: true,
+      devices: 2,
+      price_per_device_kopeks: 1_000,
+      price_per_device_label: '10 ₽',
+      total_price_kopeks: 2_000,
+      total_price_label: '20 ₽',
+      current_device_limit: 1,
+      max_device_limit: null,
+      can_add: null,
+      days_left: 10,
+      base_device_price_kopeks: 3_000,
+    });
     expect((await client.get(`${ROOT}/devices/price`)).body).toMatchObject({ devices: 1, total_price_kopeks: 1_000 });
     for (const devices of [0, -1, 101]) {
       expect((await client.get(`${ROOT}/devices/price`, { query: { devices } })).status).toBe(422);
@@ -181,6 +193,66 @@ describe('buying', () => {
       devices_added: 1,
       new_device_limit: 4,
       amount_paid_kopeks: 1_000,
+    });
+  });
+
+  test('the fields of a discount and of a maximum are there only with one', async () => {
+    const client = await holder(
+      {},
+      { device_price_kopeks: 3_000, max_device_limit: 2, traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 } },
+    );
+    await aMembership(t.app, client.user.id, { device_discount_percent: 20, traffic_discount_percent: 20 });
+    expect((await client.get(`${ROOT}/devices/price`)).body).toMatchObject({
+      total_price_kopeks: 800,
+      max_device_limit: 2,
+      can_add: 1,
+      discount_percent: 20,
+      discount_kopeks: 200,
+      base_total_price_kopeks: 1_000,
+    });
+    expect((await client.get(`${ROOT}/devices/price`, { query: { devices: 2 } })).body).toEqual({
+      available: false,
+      reason: 'You can add at most 1',
+      current_device_limit: 1,
+      max_device_limit: 2,
+      can_add: 1,
+    });
+    const discount = { discount_percent: 20, discount_kopeks: 200, base_price_kopeks: 1_000 };
+    expect((await client.post(`${ROOT}/devices`, { devices: 1 })).body).toEqual({
+      message: expect.any(String),
+      devices_added: 1,
+      new_device_limit: 2,
+      amount_paid_kopeks: 800,
+      ...discount,
+    });
+    expect((await client.post(`${ROOT}/traffic`, { gb: 10 })).body).toEqual({
+      success: true,
+      message: expect.any(String),
+      gb_added: 10,
+      new_traffic_limit_gb: 110,
+      amount_paid_kopeks: 4_000,
+      new_balance_kopeks: 95_200,
+      discount_percent: 20,
+      discount_kopeks: 1_000,
+      base_price_kopeks: 5_000,
+    });
+    const nobody = await userClient(t.app, server, { language: 'en' });
+    expect((await nobody.get(`${ROOT}/devices/price`)).body).toEqual({
+      available: false,
+      reason: 'There is no active subscription',
+    });
+  });
+
+  test('another traffic package of a classic subscription', async () => {
+    const client = await holder({ tariff_id: null });
+    expect((await client.put(`${ROOT}/traffic`, { gb: 5 })).body).toEqual({
+      success: true,
+      message: expect.any(String),
+      old_traffic_gb: 100,
+      new_traffic_gb: 5,
+      charged_kopeks: 0,
+      balance_kopeks: 100_000,
+      balance_label: '1000 ₽',
     });
   });
 
