@@ -1,7 +1,7 @@
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Db, SqlRunner, TransactionWork } from './db.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
-import { holdConnections } from './transaction-connection.ts';
+import { trackTransactionConnections } from './transaction-connection.ts';
 
 /** How long a transaction may wait for a connection, and how long it may take. */
 const MAX_WAIT_MS = 10_000;
@@ -18,7 +18,7 @@ export function openPrisma<Connection>(
   adapter: NonNullable<Prisma.PrismaClientOptions['adapter']>,
   options: { sqlOn: (connection: Connection) => SqlRunner; checksBeforeCommit?: boolean },
 ): Pick<Db, 'prisma' | 'begin'> & { disconnect(): Promise<void> } {
-  const withConnection = holdConnections(adapter, options.sqlOn);
+  const connections = trackTransactionConnections(adapter, options.sqlOn);
   const client = new PrismaClient({ adapter, errorFormat: 'minimal' });
   const guarded = client.$extends({
     query: {
@@ -33,8 +33,8 @@ export function openPrisma<Connection>(
     prisma: guarded as unknown as PrismaClient,
     begin: (fn) => {
       const work = options.checksBeforeCommit ? withChecks(fn) : fn;
-      return withConnection((sql, over) =>
-        client.$transaction((tx) => work(tx, sql()).finally(over), { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS }),
+      return connections.run(({ sql, close }) =>
+        client.$transaction((tx) => work(tx, sql()).finally(close), { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS }),
       );
     },
     disconnect: () => client.$disconnect(),
