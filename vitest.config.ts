@@ -29,6 +29,8 @@ export default defineConfig({
   test: {
     env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test' },
     maxWorkers: 2,
+    // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
+    experimental: { viteModuleRunner: false },
     sequence: { ...sequence, sequencer: LongFilesFirst },
     dangerouslyIgnoreUnhandledErrors: false,
     ...limits,
