@@ -74,6 +74,8 @@ export default defineConfig({
           name: 'system',
           include: ['tests/system/**/*.test.ts'],
           pool: 'forks',
+          // Most of its time is waiting, for a process to start or a schedule to come round.
+          maxWorkers: 3,
           sequence: { ...sequence, groupOrder: 2 },
           testTimeout: 900_000,
           hookTimeout: 900_000,

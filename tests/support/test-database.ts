@@ -8,6 +8,7 @@ import type { SqlRunner } from '../../src/core/db/db.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
 import { readSchemaFiles } from '../../src/core/db/schema-files.ts';
+import { EMBEDDED_PARSERS } from '../../src/core/db/sql-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -56,11 +57,8 @@ async function prepareEmbeddedTemplate(key: string): Promise<void> {
     )
   )
     return;
-  const database = await openEmbedded({ dataDir: null, migrationsFolder });
-  await installAll(database);
-  await database.close();
-  // A second instance: dumping needs the raw handle.
-  const raw = await PGlite.create();
+  // Not by `openEmbedded`: dumping needs the raw handle.
+  const raw = await PGlite.create({ parsers: EMBEDDED_PARSERS });
   const wrapped = embeddedDatabase(raw, migrationsFolder, async () => undefined);
   await installAll(wrapped);
   const dump = await raw.dumpDataDir('none');

@@ -6,7 +6,7 @@ import { lockFolder } from './folder-lock.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma } from './open-prisma.ts';
 import { readSchemaFiles } from './schema-files.ts';
-import { embeddedSql } from './sql-runner.ts';
+import { EMBEDDED_PARSERS, embeddedSql } from './sql-runner.ts';
 
 export interface EmbeddedOptions {
   /** Folder that keeps the data; null = in memory (tests). */
@@ -24,6 +24,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     database = await PGlite.create({
       dataDir: options.dataDir === null ? undefined : join(options.dataDir, 'database'),
       loadDataDir: options.loadDataDir,
+      parsers: EMBEDDED_PARSERS,
       serializers: { [types.TIMESTAMPTZ]: momentText, [types.TIMESTAMP]: momentText },
     });
   } catch (error) {
@@ -39,6 +40,7 @@ function momentText(given: unknown): string {
   return value instanceof Date ? value.toISOString().replace(/^\+0?/, '') : String(value);
 }
 
+/** @param database opened with `EMBEDDED_PARSERS` */
 export function embeddedDatabase(database: PGlite, migrationsFolder: string, unlock: () => Promise<void>): Database {
   const sql = embeddedSql(database);
   const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), { sqlOn: sql.on, checksBeforeCommit: true });
