@@ -80,7 +80,7 @@ describe('the verdict', () => {
 
   test('an event loop that sign-ins hold up misses its aim, and a refused sign-in is a fault', () => {
     const burst: BenchResults['signInBursts'][number] = {
-      ...{ database: 'postgres', loopDelayP99Ms: 49.9, perSecond: 6, p99Ms: 9_000, failures: 0, statuses: {} },
+      ...{ database: 'postgres', loopDelayP99Ms: 49.9, perSecond: 6, slowestMs: 9_000, failures: 0, statuses: {} },
     };
     const results: BenchResults = {
       ...nothing,
