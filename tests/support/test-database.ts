@@ -7,6 +7,7 @@ import type { Database } from '../../src/core/db/database.ts';
 import type { SqlRunner } from '../../src/core/db/db.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
+import type { WaitLimits } from '../../src/core/db/open-prisma.ts';
 import { readSchemaFiles } from '../../src/core/db/schema-files.ts';
 import { EMBEDDED_PARSERS } from '../../src/core/db/sql-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
@@ -18,6 +19,9 @@ const log = createLogger({ level: 'silent', format: 'json' });
 
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
+
+/** Hundreds of callers share a pool in the race tests, and a busy machine serves them as slowly as it likes. */
+const TEST_LIMITS: WaitLimits = { connectMs: 60_000, beginMs: 60_000, transactionMs: 90_000 };
 
 /** Set for the workers by the process that prepares the template, so that they need not load the jobs of all modules for the key. */
 const TEMPLATE_KEY = 'TEST_TEMPLATE_KEY';
@@ -131,7 +135,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   const key = await templateKey();
   if (!serverUrl) {
     const file = await readFile(join(cacheFolder, `${key}.tar`));
-    const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]) });
+    const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]), limits: TEST_LIMITS });
     return { ...database, url: null, drop: () => database.close() };
   }
   const name = newName();
@@ -139,7 +143,8 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   const database = await openPostgres({
     url: urlOf(name),
     poolSize: options.poolSize ?? 20,
-    statementTimeoutMs: 30_000,
+    statementTimeoutMs: TEST_LIMITS.transactionMs,
+    limits: TEST_LIMITS,
     migrationsFolder,
     log,
   });

@@ -4,7 +4,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applySchema } from './migrate.ts';
-import { openPrisma } from './open-prisma.ts';
+import { openPrisma, type WaitLimits } from './open-prisma.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { EMBEDDED_PARSERS, embeddedSql } from './sql-runner.ts';
 
@@ -14,6 +14,8 @@ export interface EmbeddedOptions {
   migrationsFolder: string;
   /** A dumped data folder to start from (tests). */
   loadDataDir?: PGliteOptions['loadDataDir'];
+  /** `WAIT_LIMITS` unless given. */
+  limits?: WaitLimits;
 }
 
 /** Opens the embedded database. One connection serves everything, so every open transaction makes all others wait. */
@@ -31,7 +33,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     await unlock();
     throw error;
   }
-  return embeddedDatabase(database, options.migrationsFolder, unlock);
+  return embeddedDatabase(database, options.migrationsFolder, unlock, options.limits);
 }
 
 /** A `Date` as PostgreSQL reads it: JavaScript puts a sign before the years above 9999, which a sum of days can reach. */
@@ -41,9 +43,18 @@ function momentText(given: unknown): string {
 }
 
 /** @param database opened with `EMBEDDED_PARSERS` */
-export function embeddedDatabase(database: PGlite, migrationsFolder: string, unlock: () => Promise<void>): Database {
+export function embeddedDatabase(
+  database: PGlite,
+  migrationsFolder: string,
+  unlock: () => Promise<void>,
+  limits?: WaitLimits,
+): Database {
   const sql = embeddedSql(database);
-  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), { sqlOn: sql.on, checksBeforeCommit: true });
+  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), {
+    sqlOn: sql.on,
+    checksBeforeCommit: true,
+    ...(limits ? { limits } : {}),
+  });
   return {
     kind: 'embedded',
     db: { ...prisma, sql: sql.root },
