@@ -1,5 +1,6 @@
 // `prisma generate` without the download of the schema engine, which generating does not use: any executable satisfies the check.
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,5 +18,32 @@ const result = spawnSync(process.execPath, [join(dirname(packageFile), 'build', 
   },
 });
 if (result.status !== 0) process.stderr.write(`${result.stdout}\n${result.stderr}\n`);
-if (result.status === 0) await import('./generate-rows.mjs');
+if (result.status === 0) {
+  refuseUnknownFields(join(root, 'src', 'generated', 'prisma', 'internal', 'prismaNamespace.ts'));
+  await import('./generate-rows.mjs');
+}
 process.exitCode = result.status ?? 1;
+
+/**
+ * Prisma's types accept a field in `data` that the model does not have, and the query fails when it runs. This makes it a compile error,
+ * so that a renamed field is found at each write.
+ * @param {string} file of the generated client, changed in place
+ */
+function refuseUnknownFields(file) {
+  const original = '  [key in keyof T]: key extends keyof U ? T[key] : never\n} &\n  (T extends SelectAndInclude';
+  const text = readFileSync(file, 'utf8');
+  if (!text.includes(original))
+    throw new Error(`SelectSubset of the generated Prisma client has another form: adjust ${import.meta.filename}`);
+  const checked = original.replace('T[key] :', "(key extends 'data' | 'create' | 'update' ? KnownFields<T[key], U[key]> : T[key]) :");
+  writeFileSync(
+    file,
+    `${text.replace(original, checked)}
+type FieldsOf<U> = U extends readonly unknown[] ? never : U extends unknown ? keyof U : never
+type KnownFields<T, U> = T extends readonly unknown[]
+  ? { [index in keyof T]: KnownFields<T[index], U> }
+  : T extends object
+    ? { [field in keyof T]: field extends FieldsOf<U> ? T[field] : never }
+    : T
+`,
+  );
+}
