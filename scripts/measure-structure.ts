@@ -25,7 +25,8 @@ import { traceReadOperations } from './measure/read-operations.ts';
 
 /** Above these CI fails. They are lowered as the numbers fall, and never raised. */
 const LIMITS: Record<string, number> = {
-  'files of a read operation (median)': 7,
+  'files touched by a read operation (median)': 5,
+  'files used by a read operation (median)': 7,
   'places of a field (median)': 6,
   'mapping lines, all': 1_103,
   'lines an operation in domain and routers': 137,
@@ -54,7 +55,8 @@ const operations = described?.operations ?? null;
 
 const numbers: Record<string, number | null> = {
   operations,
-  'files of a read operation (median)': median(reads.map((operation) => operation.files.length)),
+  'files touched by a read operation (median)': median(reads.map((operation) => operation.touched.length)),
+  'files used by a read operation (median)': median(reads.map((operation) => operation.files.length)),
   'places of a field (median)': median([...fields.values()]),
   'mapping lines, all': Object.values(mapping).reduce((sum, count) => sum + count, 0),
   '  row interfaces': mapping.rowInterfaces,

@@ -5,8 +5,10 @@ import { type Token, tokenize, withoutComments } from '../checks/typescript-lexe
 
 export interface ReadOperation {
   name: string;
-  /** Project files from the procedure to the database that are specific to it, and one test. */
+  /** Files whose parts it uses, from the procedure to the database, and one test: what is read to understand it. */
   files: string[];
+  /** Those with a part that no other operation uses, and one test: what had to be written or changed for it. */
+  touched: string[];
 }
 
 /** Everything that a top-level declaration names. */
@@ -22,7 +24,7 @@ const GENERIC =
 /**
  * Follows the names from a `.query(` procedure through the functions and types that it uses. Counted: the router's file, files of
  * src/routers, and files of those modules of the domain that the router calls directly; plus the operation's test. Not counted: core,
- * the base procedures and what else every operation shares, and modules that the use case itself calls.
+ * the base procedures and what else every operation shares, and modules that the use case itself calls. A part is a top-level declaration.
  */
 export function traceReadOperations(root: string, files: readonly SourceText[]): ReadOperation[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
@@ -31,37 +33,50 @@ export function traceReadOperations(root: string, files: readonly SourceText[]):
     if (!read.has(path)) read.set(path, readParts(root, path, texts.get(path) ?? ''));
     return read.get(path)!;
   };
-  return files
-    .filter(({ path }) => path.endsWith('.router.ts'))
+  const operations = files
+    .filter(({ path }) => path.endsWith('.router.ts') || path.endsWith('-procedures.ts'))
     .flatMap(({ path, text }) =>
-      procedures(withoutComments(tokenize(text)))
-        .filter(({ isRead }) => isRead)
-        .map(({ name, words }) => ({ name: `${path} ${name}`, files: trace(path, words, partsOf) })),
+      procedures(withoutComments(tokenize(text))).map(({ name, isRead, words }) => ({
+        name: `${path} ${name}`,
+        router: path,
+        isRead,
+        used: trace(path, words, partsOf),
+      })),
     );
+  const users = new Map<string, number>();
+  for (const { used } of operations) for (const key of used.keys()) users.set(key, (users.get(key) ?? 0) + 1);
+  return operations
+    .filter(({ isRead }) => isRead)
+    .map(({ name, router, used }) => {
+      const mine = [...used].filter(([key]) => users.get(key) === 1).map(([, file]) => file);
+      return { name, files: withRouterAndTest(router, used.values()), touched: withRouterAndTest(router, mine) };
+    });
 }
+
+const withRouterAndTest = (router: string, files: Iterable<string>): string[] => [...new Set([router, ...files]), 'its test'];
+
 
 const moduleOf = (path: string): string | null => /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
 
-function trace(router: string, words: ReadonlySet<string>, partsOf: (path: string) => FileParts): string[] {
-  const files = new Set([router]);
+/** @returns the file of each part that is used, by `file name` */
+function trace(router: string, words: ReadonlySet<string>, partsOf: (path: string) => FileParts): Map<string, string> {
   const modules = new Set<string | null>();
-  const seen = new Set<string>();
+  const used = new Map<string, string>();
   const follow = (file: string, names: ReadonlySet<string>): void => {
     const { imports, parts } = partsOf(file);
     for (const name of names) {
       const imported = imports.get(name);
       const target = imported ?? (parts.has(name) ? { file, name } : null);
-      if (!target || GENERIC.test(target.file) || seen.has(`${target.file} ${target.name}`)) continue;
+      if (!target || GENERIC.test(target.file) || used.has(`${target.file} ${target.name}`)) continue;
       const module = moduleOf(target.file);
       if (module !== null && file.startsWith('src/routers/')) modules.add(module);
       if (module !== null && !modules.has(module)) continue;
-      seen.add(`${target.file} ${target.name}`);
-      files.add(target.file);
+      used.set(`${target.file} ${target.name}`, target.file);
       follow(target.file, partsOf(target.file).parts.get(target.name) ?? new Set());
     }
   };
   follow(router, words);
-  return [...files, 'its test'];
+  return used;
 }
 
 function readParts(root: string, path: string, text: string): FileParts {
