@@ -18,7 +18,7 @@ const MODULE_ORDER = [
   ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],
 ];
 
-/** What each room may import, besides itself. */
+/** What each layer may import, besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   generated: [],
   core: ['generated'],
@@ -89,7 +89,7 @@ function resolveImport(file: SourceFile, target: string): string | null {
   return relative(root, join(root, dirname(file.path), target));
 }
 
-const roomOf = (path: string) => path.split('/')[1]!;
+const layerOf = (path: string) => path.split('/')[1]!;
 const moduleOf = (path: string) => (path.startsWith('src/domain/') ? path.split('/')[2]! : null);
 
 function checkNames(file: SourceFile): void {
@@ -101,7 +101,7 @@ function checkNames(file: SourceFile): void {
 }
 
 function checkImports(file: SourceFile): void {
-  const room = roomOf(file.path);
+  const layer = layerOf(file.path);
   for (const { target, isType } of file.imports) {
     const resolved = resolveImport(file, target);
     if (resolved === null) {
@@ -114,10 +114,10 @@ function checkImports(file: SourceFile): void {
       if (!resolved.startsWith('locales/') && resolved !== 'package.json') report(file.path, `imports ${resolved}, outside src`);
       continue;
     }
-    const targetRoom = roomOf(resolved);
-    if (targetRoom !== room && !(MAY_IMPORT[room] ?? []).includes(targetRoom))
-      report(file.path, `${room} must not import ${targetRoom} (${resolved})`);
-    if (targetRoom === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path))
+    const targetLayer = layerOf(resolved);
+    if (targetLayer !== layer && !(MAY_IMPORT[layer] ?? []).includes(targetLayer))
+      report(file.path, `${layer} must not import ${targetLayer} (${resolved})`);
+    if (targetLayer === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path))
       report(file.path, 'Prisma values only in repo.ts and core/db');
     // Plain shapes are no dependency of behaviour: a type may be borrowed from any module's types.ts.
     if (!(isType && resolved.endsWith('/types.ts'))) checkModules(file, resolved);

@@ -58,7 +58,7 @@ export async function installTarball(tarball: string, folder: string): Promise<v
 }
 
 /** Makes packages of this project visible to a project elsewhere. */
-export async function lendPackages(folder: string, names: readonly string[]): Promise<void> {
+export async function linkInstalledPackages(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const link = join(folder, 'node_modules', name);
     await mkdir(join(link, '..'), { recursive: true });
@@ -110,7 +110,7 @@ export async function checkConsumers(tarball: string): Promise<{ browserMs: numb
   const folder = await mkdtemp(join(tmpdir(), 'client-consumer-'));
   try {
     await installTarball(tarball, folder);
-    await lendPackages(folder, ['@types/node', 'undici-types']);
+    await linkInstalledPackages(folder, ['@types/node', 'undici-types']);
     await writeFile(join(folder, 'consumer.ts'), CONSUMER);
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const check = async (change: object): Promise<number> => {

@@ -102,16 +102,16 @@ const results: BenchResults = {
   bigLists: [],
   stalls: [],
   sockets: [],
-  notes: [],
+  remarks: [],
 };
 if (loadavg()[0]! > 1)
-  results.notes.push(
+  results.remarks.push(
     `The machine was busy before the run (load ${loadavg()[0]!.toFixed(1)}): figures are worse than they could be.`,
   );
 const serverUrl = options.databases.includes('postgres') ? await findServer(process.env) : null;
 for (const kind of options.databases) {
   if (kind === 'postgres' && serverUrl === null) {
-    results.notes.push(
+    results.remarks.push(
       'PostgreSQL was left out: no server answers at TEST_DATABASE_URL, DATABASE_URL or 127.0.0.1:5432 that lets us make databases.',
     );
     continue;

@@ -41,7 +41,7 @@ export function callbackRoute(app: App): (path: string) => string | null {
     if (path.startsWith(INTERNAL_PREFIX)) return NOWHERE;
     const bare = barePath(path);
     const inside = insideOf(app, bare);
-    return inside === null || app.ports.doors.isTaken(bare) ? null : inside;
+    return inside === null || app.ports.reservedRoutes.isTaken(bare) ? null : inside;
   };
 }
 

@@ -110,11 +110,11 @@ export class SandboxHost {
   }
 
   async #beat(): Promise<void> {
-    if (await this.#holdLease()) {
+    if (await this.#renewLease()) {
       if (!this.#servers) {
         this.#servers = await this.#startServers();
         this.#addresses = this.#ownAddresses(this.#servers);
-        await this.#holdLease();
+        await this.#renewLease();
       }
       return;
     }
@@ -125,7 +125,7 @@ export class SandboxHost {
   }
 
   /** Takes or renews the lease and publishes the addresses. */
-  async #holdLease(): Promise<boolean> {
+  async #renewLease(): Promise<boolean> {
     const value = JSON.stringify(this.#servers ? this.#addresses : { instance: this.#instance });
     const rows = await this.#options.database.db.sql(
       `INSERT INTO service_state (key, value, updated_at) VALUES ('sandbox_host', $1::jsonb, now())

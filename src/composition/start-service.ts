@@ -10,7 +10,7 @@ import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
-import { readCabinetStanding } from '../realtime/cabinet-standing.ts';
+import { readCabinetAccess } from '../realtime/cabinet-access.ts';
 import { addressOf } from '../rest/request-context.ts';
 import { announce } from './announce.ts';
 import { assembleService } from './assemble-service.ts';
@@ -64,7 +64,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     listen: service.database.listen,
     authenticateToken,
     authenticateUser,
-    readStanding: readCabinetStanding,
+    readCabinetAccess,
     clientIp: (request) => addressOf(request, env.trustedProxies),
     metrics,
   });

@@ -28,8 +28,8 @@ export interface RealtimeOptions {
     ip: string | null,
   ): Promise<{ tokenId: number }>;
   authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
-  /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `hearsStaff`: that, or holds `tickets:read`. */
-  readStanding(app: App, userId: number, ip: string | null): Promise<{ isAdmin: boolean; hearsStaff: boolean }>;
+  /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `receivesStaffEvents`: that, or holds `tickets:read`. */
+  readCabinetAccess(app: App, userId: number, ip: string | null): Promise<{ isAdmin: boolean; receivesStaffEvents: boolean }>;
   /** Client address behind trusted proxies; the socket's own unless given. */
   clientIp?: (request: IncomingMessage) => string | null;
   metrics?: Pick<Metrics, 'setWebsocketSource'>;
@@ -116,7 +116,7 @@ class RealtimeServer implements Realtime {
     this.#stops.push(
       () => httpServer.off('upgrade', onUpgrade),
       () => clearInterval(timer),
-      bus.subscribe((event) => this.#tell(event)),
+      bus.subscribe((event) => this.#publish(event)),
       // The store hears of a change made on any instance.
       storeOf(app).onChange(
         this.#feeds.map(({ rules }) => rules.setting),
@@ -162,15 +162,15 @@ class RealtimeServer implements Realtime {
     const { app, authenticateToken } = this.#options;
     const { tokenId } = await authenticateToken(app, { apiKey: credential, bearer: null }, ip);
     const greeting = { type: 'connection', status: 'connected', message: 'WebSocket connection established' };
-    return { actor: `token:${tokenId}`, userId: null, hearsStaff: false, expiresAt: null, greeting };
+    return { actor: `token:${tokenId}`, userId: null, receivesStaffEvents: false, expiresAt: null, greeting };
   }
 
   async #userAccess(credential: string, ip: string | null): Promise<Access> {
-    const { app, authenticateUser, readStanding } = this.#options;
+    const { app, authenticateUser, readCabinetAccess } = this.#options;
     const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
-    const { isAdmin, hearsStaff } = await readStanding(app, userId, ip);
+    const { isAdmin, receivesStaffEvents } = await readCabinetAccess(app, userId, ip);
     const greeting = { type: 'connected', user_id: userId, is_admin: isAdmin };
-    return { actor: `user:${userId}`, userId, hearsStaff, expiresAt: expiryOf(credential), greeting };
+    return { actor: `user:${userId}`, userId, receivesStaffEvents, expiresAt: expiryOf(credential), greeting };
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -226,7 +226,7 @@ class RealtimeServer implements Realtime {
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
   }
 
-  #tell(event: DomainEvent): void {
+  #publish(event: DomainEvent): void {
     if (event.audience === 'feed') {
       if (this.#ws.clients.size > 0) this.#fanOut.publish(textFrame(feedText(event)));
     } else if (event.audience === 'staff') {

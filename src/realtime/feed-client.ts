@@ -28,7 +28,7 @@ export class FeedClient {
     // Clients that came together are not pinged together.
     lastNumber += 1;
     this.#lastPingAt = performance.now() - ((lastNumber * 97) % limits.heartbeatMs);
-    ws.on('message', (data, isBinary) => this.#hear(data, isBinary));
+    ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
     ws.on('ping', () => this.#count());
     ws.on('pong', () => {
       this.#lastSeenAt = performance.now();
@@ -73,7 +73,7 @@ export class FeedClient {
   }
 
   /** `{type: 'ping'}` is answered; whatever else comes is ignored (spec 05 section 12). */
-  #hear(data: RawData, isBinary: boolean): void {
+  #receive(data: RawData, isBinary: boolean): void {
     this.#count();
     if (!isBinary && this.isOpen && isPing(String(data))) this.send(PONG);
   }

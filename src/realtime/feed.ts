@@ -10,7 +10,7 @@ export interface Access {
   /** Set on `/cabinet/ws`. */
   userId: number | null;
   /** May hear events of the `staff` audience. */
-  hearsStaff: boolean;
+  receivesStaffEvents: boolean;
   expiresAt: Date | null;
   /** First message of the server. */
   greeting: object;
@@ -90,7 +90,7 @@ export class Feed {
     holder.checkAt = 0;
     holder.clients.add(client);
     this.clients.add(client);
-    if (access.hearsStaff) this.#staff.add(client);
+    if (access.receivesStaffEvents) this.#staff.add(client);
     return true;
   }
 
@@ -140,7 +140,7 @@ export class Feed {
     try {
       holder.access = await this.rules.authenticate(holder.credential, holder.ip);
       for (const client of holder.clients) {
-        if (holder.access.hearsStaff) this.#staff.add(client);
+        if (holder.access.receivesStaffEvents) this.#staff.add(client);
         else this.#staff.delete(client);
       }
     } catch (error) {

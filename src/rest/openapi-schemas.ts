@@ -105,7 +105,7 @@ function namesThatDiffer(parts: Record<Side, Map<string, JsonSchema>>): Set<stri
 }
 
 /** Formats that say it all: zod's expression for them is noise to readers and generators. */
-const TELLING_FORMATS = new Set(['date-time', 'date', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
+const SELF_EXPLAINING_FORMATS = new Set(['date-time', 'date', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
 
 function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   // `z.int()` means "a whole number"; the bounds of exact numbers are not the interface's.
@@ -116,7 +116,7 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (zodSchema instanceof z.ZodBigInt) json.type = 'integer';
   // What may be anything may be null as well.
   if (zodSchema instanceof z.ZodNullable && isAnything(zodSchema.def.innerType)) delete json.anyOf;
-  if (typeof json.format === 'string' && TELLING_FORMATS.has(json.format)) delete json.pattern;
+  if (typeof json.format === 'string' && SELF_EXPLAINING_FORMATS.has(json.format)) delete json.pattern;
   if (side === 'out' && zodSchema instanceof z.ZodObject) {
     if (zodSchema.def.catchall === undefined) delete json.additionalProperties;
     const shape = zodSchema.shape as Record<string, Schema>;

@@ -246,14 +246,14 @@ describe('limits by address', () => {
       () => guest.post('/cabinet/landing/no-such-page/purchase', anOrder(1)),
       404,
     ],
-  ] as const)('%s: %i a minute', async (action, limit, detail, knock, usual) => {
-    await knock();
+  ] as const)('%s: %i a minute', async (action, limit, detail, attempt, usual) => {
+    await attempt();
     await t.app.db.sql("UPDATE rate_limit_windows SET hits = $2::int WHERE key LIKE '%landing/' || $1 RETURNING key", [
       action,
       limit - 1,
     ]);
-    expect((await knock()).status).toBe(usual);
-    const refused = await knock();
+    expect((await attempt()).status).toBe(usual);
+    const refused = await attempt();
     expect([refused.status, refused.body.detail, refused.headers['retry-after']]).toEqual([429, detail, '60']);
   });
 

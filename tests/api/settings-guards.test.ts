@@ -75,9 +75,9 @@ it('an editor cannot choose the secret of the messenger and confirm a sign-in as
 });
 
 it("an editor cannot have the panel's key sent to a server of his own", async () => {
-  const heard: string[] = [];
+  const headerLines: string[] = [];
   const foreign = createServer((request, reply) => {
-    heard.push(JSON.stringify(request.headers));
+    headerLines.push(JSON.stringify(request.headers));
     reply.end('{}');
   });
   await new Promise<void>((done) => foreign.listen(0, '127.0.0.1', done));
@@ -87,7 +87,7 @@ it("an editor cannot have the panel's key sent to a server of his own", async ()
   foreign.closeAllConnections();
   foreign.close();
   expect(put.status).toBe(403);
-  expect(heard.join()).not.toContain(PANEL_KEY);
+  expect(headerLines.join()).not.toContain(PANEL_KEY);
 });
 
 it.each([
@@ -104,12 +104,12 @@ it.each([
   ['SUPPORT_USERNAME', '@help', [200, 200, 200]],
 ])('%s = %j is set and reset by whom it may be (editor, token, superadmin): %j', async (key, value, expected) => {
   const detail = `Setting ${key} can only be changed by a superadmin`;
-  const doors = [
+  const routes = [
     [editor, `${ADMIN}/${key}`],
     [token, `/settings/${key}`],
     [superadmin, `${ADMIN}/${key}`],
   ] as const;
-  for (const [index, [client, path]] of doors.entries()) {
+  for (const [index, [client, path]] of routes.entries()) {
     for (const reply of [await client.put(path, { value }), await client.delete(path)]) {
       expect(reply.status).toBe(expected[index]);
       if (reply.status === 403) expect(reply.body).toEqual({ detail });

@@ -18,8 +18,8 @@ afterAll(() => server.close());
 const DAY = 86_400_000;
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * DAY).toISOString();
 
-/** Version of the wish and number of pushes: what the panel will be told (spec 02 H15). */
-async function wishOf(id: number): Promise<{ version: number; pushes: number }> {
+/** Version of the wish and number of pushes: what the panel will be events (spec 02 H15). */
+async function provisionOf(id: number): Promise<{ version: number; pushes: number }> {
   return rowOf(
     t.app,
     `SELECT provision_version AS version, (SELECT count(*)::int FROM jobs.job j
@@ -59,13 +59,13 @@ describe('POST /subscriptions', () => {
       created_at: t.clock.now().toISOString(),
       updated_at: t.clock.now().toISOString(),
     });
-    expect(await wishOf(made.body.id)).toEqual({ version: 1, pushes: 1 });
-    const told = await rowOf<{ total: number }>(
+    expect(await provisionOf(made.body.id)).toEqual({ version: 1, pushes: 1 });
+    const events = await rowOf<{ total: number }>(
       t.app,
       'SELECT count(*)::int AS total FROM domain_events WHERE user_id = $1::int',
       [user.id],
     );
-    expect(told.total).toBe(0);
+    expect(events.total).toBe(0);
     await t.app.db.sql('DELETE FROM server_squads WHERE id = $1::int RETURNING id', [first.id]);
   });
 
@@ -145,7 +145,7 @@ describe('POST /subscriptions', () => {
     [{ period_days: 36_501 }, 'period_days'],
     [{ period_days: 0, duration_days: null }, 'period_days'],
     [{ period_days: 5, duration_days: 0 }, 'duration_days'],
-  ])('days out of bounds are told by the name they came under: %j', async (days, field) => {
+  ])('days out of bounds are events by the name they came under: %j', async (days, field) => {
     const user = await aUser(t.app);
     const reply = await api.post('/subscriptions', { user_id: user.id, ...days });
     expect(reply).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field] }] } });
@@ -212,7 +212,7 @@ describe('one subscription', () => {
     const { id } = await stored({ status: 'expired', end_date: new Date(t.clock.now().getTime() - DAY) });
     const reply = await api.post(`/subscriptions/${id}/extend`, { days: 5 });
     expect(reply).toMatchObject({ status: 200, body: { status: 'active', end_date: inDays(5) } });
-    expect(await wishOf(id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisionOf(id)).toEqual({ version: 1, pushes: 1 });
     expect((await api.post(`/subscriptions/${id}/extend`, { days: 0 })).status).toBe(422);
     expect((await api.post(`/subscriptions/${id}/extend`, { days: 36_500 })).status).toBe(422);
   });
@@ -235,7 +235,7 @@ describe('one subscription', () => {
       trafficGb: 5,
       expiresAt: new Date(inDays(30)),
     });
-    expect(await wishOf(id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisionOf(id)).toEqual({ version: 1, pushes: 1 });
     const unlimited = await stored({ traffic_limit_gb: 0 });
     expect(await api.post(`/subscriptions/${unlimited.id}/traffic`, { gb: 5 })).toMatchObject({ status: 400 });
   });
@@ -244,7 +244,7 @@ describe('one subscription', () => {
     const { id } = await stored({ device_limit: 18 });
     expect((await api.post(`/subscriptions/${id}/devices`, { devices: 1 })).body.device_limit).toBe(19);
     expect((await api.post(`/subscriptions/${id}/devices`, { devices: 2 ** 50 })).body.device_limit).toBe(20);
-    expect(await wishOf(id)).toMatchObject({ version: 2 });
+    expect(await provisionOf(id)).toMatchObject({ version: 2 });
   });
 
   test('gets and loses servers; the panel follows each time (spec 02 H15)', async () => {
@@ -265,7 +265,7 @@ describe('one subscription', () => {
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).body.connected_squads).toEqual([]);
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).status).toBe(200);
     expect(await linked()).toEqual([]);
-    expect(await wishOf(id)).toMatchObject({ version: 4, pushes: 1 });
+    expect(await provisionOf(id)).toMatchObject({ version: 4, pushes: 1 });
   });
 
   test('is switched off but kept', async () => {
@@ -275,7 +275,7 @@ describe('one subscription', () => {
       body: { id, status: 'disabled', actual_status: 'disabled' },
     });
     expect((await api.get(`/subscriptions/${id}`)).body.status).toBe('disabled');
-    expect(await wishOf(id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisionOf(id)).toEqual({ version: 1, pushes: 1 });
   });
 
   test('needs a credential', async () => {

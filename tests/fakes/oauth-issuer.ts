@@ -36,7 +36,7 @@ export interface IssuerKnobs {
   /** Changes the claims of Google's token. */
   idTokenClaims: Record<string, unknown>;
   /** User info speaks of another account than the token. */
-  otherSubject: string | null;
+  otherId: string | null;
 }
 
 /** What the browser comes back with. */
@@ -194,7 +194,7 @@ export async function startOAuthIssuer(): Promise<OAuthIssuer> {
     switch (provider) {
       case 'google':
         return {
-          sub: knobs.otherSubject ?? account.id,
+          sub: knobs.otherId ?? account.id,
           ...(email ? { email, email_verified: emailVerified } : {}),
           given_name: firstName,
           family_name: lastName,
@@ -267,6 +267,6 @@ function freshKnobs(): IssuerKnobs {
     userInfoBody: null,
     expireCodes: false,
     idTokenClaims: {},
-    otherSubject: null,
+    otherId: null,
   };
 }

@@ -46,10 +46,10 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     const changes = async () => (await eventsOf(app, ticket.id)).filter(({ type }) => type === 'ticket.status_changed');
     expect(await changes()).toHaveLength(1);
     await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, ['open', 'pending', 'closed'][n % 3]!));
-    const told = (await changes()).map(({ payload }) => payload);
-    for (const [n, change] of told.entries()) if (n > 0) expect(change.old_status).toBe(told[n - 1]!.new_status);
+    const payloads = (await changes()).map(({ payload }) => payload);
+    for (const [n, change] of payloads.entries()) if (n > 0) expect(change.old_status).toBe(payloads[n - 1]!.new_status);
     const after = await readTicket(app, ticket.id);
-    expect(after.status).toBe(told.at(-1)!.new_status);
+    expect(after.status).toBe(payloads.at(-1)!.new_status);
     expect(after.closedAt === null).toBe(after.status !== 'closed');
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor } from '../../scripts/demo/http.ts';
+import { createRequester } from '../../scripts/demo/http.ts';
 import { startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { installJobs } from '../../src/composition/install-jobs.ts';
 import type { Database } from '../../src/core/db/database.ts';
@@ -126,7 +126,7 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
 
     const service = await startServiceProcess({ environment: { DATABASE_URL: ownerUrl } });
     try {
-      const operator = openDoor(service.url, { 'x-api-key': service.apiToken! });
+      const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });
       expect((await operator.get('/users?limit=1')).body.total).toBe(USERS);
       const made = await operator.post('/users', { messenger_id: 900_000_001, first_name: 'Next' });
       expect(made).toMatchObject({ status: 200, body: { id: USERS + 1, first_name: 'Next' } });

@@ -21,7 +21,7 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
   const { reload: reloadOptions } = options;
 
   useEffect(() => {
-    const tell = (text: string) => setNews((before) => [...before.slice(-2), { id: Date.now() + Math.random(), text }]);
+    const showNotice = (text: string) => setNews((before) => [...before.slice(-2), { id: Date.now() + Math.random(), text }]);
     const reloadAll = () => {
       reloadBalance();
       reloadSubscription();
@@ -29,15 +29,15 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
     };
     const stops = [
       client.live.onEvent('balance.topup', (event) => {
-        tell(`${texts.toldTopup} +${money(event.amount_kopeks, language)}`);
+        showNotice(`${texts.noticeTopup} +${money(event.amount_kopeks, language)}`);
         reloadAll();
       }),
       client.live.onEvent('subscription.activated', (event) => {
-        tell(`${texts.toldActivated} ${event.tariff_name}`);
+        showNotice(`${texts.noticeActivated} ${event.tariff_name}`);
         reloadAll();
       }),
       client.live.onEvent('subscription.renewed', () => {
-        tell(texts.toldRenewed);
+        showNotice(texts.noticeRenewed);
         reloadAll();
       }),
       // What happened while the connection was away is not told again.

@@ -112,12 +112,12 @@ export class ReconnectingSocket {
     }
     const socket = new this.#rules.WebSocket(target.url, target.protocols);
     this.#socket = socket;
-    socket.onmessage = ({ data }) => this.#hear(String(data));
+    socket.onmessage = ({ data }) => this.#receive(String(data));
     socket.onclose = ({ code, reason }) => void this.#closed(code, reason);
     this.#expect(this.#timing.openMs);
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     let message: unknown;
     try {
       message = JSON.parse(text);

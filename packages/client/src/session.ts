@@ -34,7 +34,7 @@ export class Session {
   /** Keeps the tokens of a sign-in answer; every later call uses them. */
   async start(answer: SignInAnswer): Promise<void> {
     await this.#options.store.set({ accessToken: answer.access_token, refreshToken: answer.refresh_token });
-    this.#tell();
+    this.#notifyListeners();
   }
 
   async tokens(): Promise<TokenPair | null> {
@@ -49,7 +49,7 @@ export class Session {
   async signOut(): Promise<void> {
     const tokens = await this.tokens();
     await this.#options.store.clear();
-    this.#tell();
+    this.#notifyListeners();
     if (tokens) await this.#post('/cabinet/auth/logout', tokens.refreshToken).catch(() => undefined);
   }
 
@@ -98,7 +98,7 @@ export class Session {
       throw new CabinetError({ status: response.status, code: 'refresh_failed', detail });
     }
     await store.clear();
-    this.#tell();
+    this.#notifyListeners();
     this.#options.onSignedOut?.();
     return null;
   }
@@ -117,7 +117,7 @@ export class Session {
     }
   }
 
-  #tell(): void {
+  #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
   }
 }

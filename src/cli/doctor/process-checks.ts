@@ -68,13 +68,13 @@ const SAMPLE_HOST = /(^|\.)example\.(com|org|net)$/;
 
 /** Addresses that users, messenger and providers are sent to. */
 export function checkPublicUrls(env: Env, settings: SettingsReader): Finding {
-  const notes: string[] = [];
-  if (env.isCabinetEnabled) notes.push(...faultOf('CABINET_URL', settings.get('CABINET_URL'), env));
+  const faults: string[] = [];
+  if (env.isCabinetEnabled) faults.push(...faultOf('CABINET_URL', settings.get('CABINET_URL'), env));
   const hook = settings.get('WEBHOOK_URL');
-  if (hook) notes.push(...faultOf('WEBHOOK_URL', hook, env));
-  if (notes.length === 0) return ok('public URLs', [settings.get('CABINET_URL'), hook].filter(Boolean).join(', '));
+  if (hook) faults.push(...faultOf('WEBHOOK_URL', hook, env));
+  if (faults.length === 0) return ok('public URLs', [settings.get('CABINET_URL'), hook].filter(Boolean).join(', '));
   const next = 'Set the address under which people really reach the cabinet; links in mails and messages are made from it.';
-  return env.isProduction ? problem('public URLs', notes.join('\n'), next) : warning('public URLs', notes.join('\n'), next);
+  return env.isProduction ? problem('public URLs', faults.join('\n'), next) : warning('public URLs', faults.join('\n'), next);
 }
 
 function faultOf(key: string, text: string, env: Env): string[] {

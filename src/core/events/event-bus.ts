@@ -67,7 +67,7 @@ export class EventBus {
       while (this.#waiting.length > 0) {
         const ids = this.#waiting.splice(0, BATCH).filter((id) => !this.#seen.has(id));
         if (ids.length === 0) continue;
-        this.#tell(
+        this.#deliver(
           await this.#database.db.sql<EventRow>(
             'SELECT id, type, payload, audience, user_id, created_at FROM domain_events WHERE id = ANY($1::bigint[]) ORDER BY id',
             [ids],
@@ -88,13 +88,13 @@ export class EventBus {
          WHERE created_at > (SELECT max(created_at) FROM domain_events) - $1::int * interval '1 second' ORDER BY id`,
         [CATCH_UP_SECONDS],
       );
-      this.#tell(rows.filter((row) => !this.#seen.has(row.id)));
+      this.#deliver(rows.filter((row) => !this.#seen.has(row.id)));
     } catch (error) {
       this.#log.error({ err: error }, 'missed events could not be read');
     }
   }
 
-  #tell(rows: EventRow[]): void {
+  #deliver(rows: EventRow[]): void {
     for (const row of rows) {
       this.#remember(row.id);
       const event: DomainEvent = {

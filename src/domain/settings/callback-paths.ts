@@ -18,7 +18,7 @@ export function barePath(path: string): string {
 export function callbackPathProblem(app: App, key: SettingKey, value: unknown): string | null {
   if (!pathKeys.includes(key) || typeof value !== 'string') return null;
   const path = barePath(value);
-  if (app.ports.doors.isTaken(path, key)) return 'Value must not be a path that the service itself answers';
+  if (app.ports.reservedRoutes.isTaken(path, key)) return 'Value must not be a path that the service itself answers';
   const other = pathKeys.find((each) => each !== key && barePath(String(app.settings.get(each))) === path);
   return other === undefined ? null : `Value must not be the path of ${other}`;
 }

@@ -1,7 +1,7 @@
 import type { SettingKey } from './types.ts';
 
 /** The paths that this process answers at; told where routes are registered, asked before a callback is given a path. */
-export interface DoorsPort {
+export interface ReservedRoutesPort {
   /**
    * @param url the route as registered: `:name` is a parameter, `*` the rest
    * @param callbackOf the setting by which the callbacks of this route may be given another path as well
@@ -17,6 +17,6 @@ export interface DoorsPort {
 
 declare module '../../core/app.ts' {
   interface Ports {
-    doors: DoorsPort;
+    reservedRoutes: ReservedRoutesPort;
   }
 }

@@ -63,7 +63,7 @@ describe('deletion of a group with many members (spec 04 section 8.4)', () => {
     expect(half.members).toBeGreaterThan(0);
     expect(half.members).toBeLessThan(551);
     const records: unknown[] = [];
-    const audit = { note: (record: unknown) => void records.push(record) } as unknown as NonNullable<App['audit']>;
+    const audit = { record: (record: unknown) => void records.push(record) } as unknown as NonNullable<App['audit']>;
     await deletePromoGroup({ ...t.app, audit }, ADMIN, group);
     expect(await countsOf(group)).toEqual({ groups: 0, primary: 0, members: 0 });
     const moved = await rowOf<{ n: number; by: string[] }>(

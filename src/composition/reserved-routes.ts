@@ -1,9 +1,9 @@
 import { barePath } from '../domain/settings/callback-paths.ts';
-import type { DoorsPort } from '../domain/settings/ports.ts';
+import type { ReservedRoutesPort } from '../domain/settings/ports.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
 
 /** The routes of this process as their registration tells them, so that a new one cannot be forgotten. */
-export class OwnDoors implements DoorsPort {
+export class ReservedRoutes implements ReservedRoutesPort {
   /** Routes without parameters, and whose callbacks they take; null = an operation of ours. */
   readonly #paths = new Map<string, SettingKey | null>();
   readonly #patterns = new Map<string, RegExp>();
