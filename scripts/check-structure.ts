@@ -11,7 +11,7 @@ const MAX_LINES = 400;
 /** Later modules may use earlier ones, never the other way round; news for an earlier module travels as an event or an argument. */
 const MODULE_ORDER = [
   ...['settings', 'messaging', 'ledger', 'access', 'identity'],
-  ...['activity', 'promo-groups', 'catalog', 'pricing', 'provisioning'],
+  ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'payments', 'audience', 'promo', 'storefront'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
   ...['tickets', 'content'],

@@ -59,7 +59,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   sent_notifications: 'subscriptions',
   subscription_conversions: 'subscriptions',
 
-  subscriptions: 'subscriptions',
+  // Catalog and provisioning come before `subscriptions` in the order of modules; what they change of its rows is `subscription-state`.
+  subscriptions: ['subscription-state', 'subscriptions'],
   traffic_purchases: 'subscriptions',
 
   payment_method_configs: 'payments',

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
+import { claimStateLease, readState, releaseStateLease } from '../core/service-state.ts';
 import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
 import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
@@ -40,6 +41,8 @@ const BETWEEN_HOSTS: SandboxAddresses = {
   mailUrl: NOWHERE,
   serviceUrl: '',
 };
+/** Key of the lease in `service_state`. */
+const HOST_KEY = 'sandbox_host';
 const LEASE_MS = 5_000;
 const BEAT_MS = 1_500;
 
@@ -103,10 +106,7 @@ export class SandboxHost {
     this.#servers = null;
     if (!servers) return;
     await Promise.all([servers.panel.close(), servers.payments.close(), servers.messenger.close(), servers.mail.close()]);
-    await this.#options.database.db.sql(
-      "DELETE FROM service_state WHERE key = 'sandbox_host' AND value->>'instance' = $1 RETURNING key",
-      [this.#instance],
-    );
+    await releaseStateLease(this.#options.database.db, HOST_KEY, this.#instance);
   }
 
   async #beat(): Promise<void> {
@@ -118,23 +118,14 @@ export class SandboxHost {
       }
       return;
     }
-    const [row] = await this.#options.database.db.sql<{ value: SandboxAddresses }>(
-      "SELECT value FROM service_state WHERE key = 'sandbox_host'",
-    );
-    this.#addresses = row?.value.panelUrl ? row.value : BETWEEN_HOSTS;
+    const published = await readState<SandboxAddresses>(this.#options.database.db, HOST_KEY);
+    this.#addresses = published?.panelUrl ? published : BETWEEN_HOSTS;
   }
 
   /** Takes or renews the lease and publishes the addresses. */
-  async #renewLease(): Promise<boolean> {
-    const value = JSON.stringify(this.#servers ? this.#addresses : { instance: this.#instance });
-    const rows = await this.#options.database.db.sql(
-      `INSERT INTO service_state (key, value, updated_at) VALUES ('sandbox_host', $1::jsonb, now())
-       ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now()
-       WHERE service_state.value->>'instance' = $2 OR service_state.updated_at < now() - $3::int * interval '1 millisecond'
-       RETURNING key`,
-      [value, this.#instance, LEASE_MS],
-    );
-    return rows.length > 0;
+  #renewLease(): Promise<boolean> {
+    const value = this.#servers ? this.#addresses : { instance: this.#instance };
+    return claimStateLease(this.#options.database.db, HOST_KEY, value, LEASE_MS);
   }
 
   #ownAddresses(servers: SandboxServers): SandboxAddresses {

@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
+import { moveOrDrop } from '../../core/short-lived.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -161,7 +162,9 @@ async function moveSubscriptions(t: App, primary: MergingUser, secondary: Mergin
   if (plan.isMoved && plan.retainedSubscriptionId !== null) {
     await repo.moveSubscription(t.db, plan.retainedSubscriptionId, primary.id, t.clock.now());
   }
-  await repo.moveSavedCart(t.db, { from: cartKey(secondary.id), to: cartKey(primary.id) }, plan.retainedSubscriptionId);
+  // The secondary's saved order is moved, unless the primary has one or it extends a subscription that was deleted.
+  const carts = { from: cartKey(secondary.id), to: cartKey(primary.id) };
+  await moveOrDrop(t, carts, { field: 'subscription_id', expected: plan.retainedSubscriptionId });
 }
 
 /** Makes every token of both void at once and clears what instances have cached of them (spec 01 H8). */

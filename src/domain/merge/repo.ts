@@ -84,21 +84,6 @@ export async function moveSubscription(db: Db, id: number, primaryId: number, no
   ]);
 }
 
-/** Moves the secondary's saved order, unless the primary has one or the order extends a subscription that was deleted. */
-export async function moveSavedCart(
-  db: Db,
-  keys: { from: string; to: string },
-  retainedSubscriptionId: number | null,
-): Promise<void> {
-  await db.sql(
-    `UPDATE short_lived_entries c SET key = $2 WHERE c.key = $1
-       AND NOT EXISTS (SELECT 1 FROM short_lived_entries o WHERE o.key = $2)
-       AND (c.value->>'subscription_id' IS NULL OR (c.value->>'subscription_id')::int = $3::int) RETURNING key`,
-    [keys.from, keys.to, retainedSubscriptionId],
-  );
-  await db.sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [keys.from]);
-}
-
 /**
  * Changes the secondary's rows of one column as the list says; the names come from the list, never from a request.
  * @returns how many rows became the primary's
