@@ -14,7 +14,10 @@ import './jobs.ts';
 import { transferPanelUser } from '../provisioning/panel-user-transfer.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { recordRemoval } from '../provisioning/sync/removed-users.ts';
+import { deleteMutualEarnings } from '../referrals/mutual-earnings.ts';
+import { deleteSubscription, moveSubscription } from '../subscriptions/change-owner.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
+import { choosePromoGroup, closeSecondary, moveReferrals, updatePrimary } from '../users/merged-account.ts';
 import {
   keptUserUnknown,
   mergedUserUnreadable,
@@ -84,17 +87,17 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   const referredById = await referrerOf(t, primary, secondary);
   const moved: Record<string, number> = { transactions: await moveMoney(t, primary, secondary) };
   await moveSubscriptions(t, primary, secondary, plan);
-  await repo.deleteMutualEarnings(t.db, secondary.id, primary.id);
+  await deleteMutualEarnings(t.db, secondary.id, primary.id);
   for (const owned of OWNED_COLUMNS) {
     const count = await repo.transferColumn(t.db, owned, secondary.id, primary.id);
     if (count > 0) moved[owned.table] = (moved[owned.table] ?? 0) + count;
   }
   // In this order: a unique value must be free before it is used again, and no step may form a cycle of referrers.
   const fields = mergedFields(primary, secondary, { plan, referredById }, t.clock.now());
-  await repo.closeSecondary(t.db, secondary.id, t.clock.now());
-  await repo.updatePrimary(t.db, primary.id, fields, t.clock.now());
-  moved.users = await repo.moveReferrals(t.db, secondary.id, primary.id);
-  await repo.choosePromoGroup(t.db, primary.id);
+  await closeSecondary(t.db, secondary.id, t.clock.now());
+  await updatePrimary(t.db, primary.id, fields, t.clock.now());
+  moved.users = await moveReferrals(t.db, secondary.id, primary.id);
+  await choosePromoGroup(t.db, primary.id);
   await closeSessions(t, [primary.id, secondary.id]);
   const mergeId = await repo.insertMerge(
     t.db,
@@ -158,9 +161,9 @@ async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): 
 }
 
 async function moveSubscriptions(t: App, primary: MergingUser, secondary: MergingUser, plan: SubscriptionPlan): Promise<void> {
-  if (plan.deletedSubscriptionId !== null) await repo.deleteSubscription(t.db, plan.deletedSubscriptionId);
+  if (plan.deletedSubscriptionId !== null) await deleteSubscription(t.db, plan.deletedSubscriptionId);
   if (plan.isMoved && plan.retainedSubscriptionId !== null) {
-    await repo.moveSubscription(t.db, plan.retainedSubscriptionId, primary.id, t.clock.now());
+    await moveSubscription(t.db, plan.retainedSubscriptionId, primary.id, t.clock.now());
   }
   // The secondary's saved order is moved, unless the primary has one or it extends a subscription that was deleted.
   const carts = { from: cartKey(secondary.id), to: cartKey(primary.id) };
