@@ -3,6 +3,9 @@ import { z } from 'zod';
 
 export type Schema = z.core.$ZodType;
 
+/** Key of a schema's metadata that makes the published document show an object of any fields in its place. */
+export const FREE_FORM = 'publishedAsFreeForm';
+
 /**
  * Strips everything that does not change which values come in: optional, nullable, default, readonly, catch, lazy, brands,
  * and of a pipe the side that clients write to.

@@ -6,7 +6,7 @@
  * second forces defaulted fields of answers into `required` and closes answers with `additionalProperties: false`.
  */
 import { z } from 'zod';
-import type { Schema } from '../core/zod-structure.ts';
+import { FREE_FORM, type Schema } from '../core/zod-structure.ts';
 
 export type JsonSchema = { [key: string]: unknown };
 
@@ -108,6 +108,11 @@ function namesThatDiffer(parts: Record<Side, Map<string, JsonSchema>>): Set<stri
 const SELF_EXPLAINING_FORMATS = new Set(['date-time', 'date', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
 
 function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
+  if (json[FREE_FORM] === true) {
+    for (const key of Object.keys(json)) delete json[key];
+    Object.assign(json, { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
+    return;
+  }
   // `z.int()` means "a whole number"; the bounds of exact numbers are not the interface's.
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isWithinCalendar } from '../core/clock.ts';
+import { FREE_FORM } from '../core/zod-structure.ts';
 
 /** Scalars and shapes that more than one tag group uses. */
 
@@ -24,6 +25,14 @@ export const SuccessResponse = z.object({ success: z.literal(true) }).meta({ id:
 
 /** A body that the contract leaves free-form. */
 export const FreeForm = z.record(z.string(), z.unknown());
+
+/**
+ * A typed answer that the contract leaves free-form: the typed client and the output check use the schema, the published document shows an
+ * object of any fields. The schema and its parts must not have an `id` of their own, or they would be published as components.
+ */
+export function publishedAsFreeForm<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ [FREE_FORM]: true });
+}
 
 /** A promo group as users and servers show it. */
 export const PromoGroupSummary = z

@@ -11,7 +11,7 @@ import { noSubscription } from './errors.ts';
 import { TRAFFIC_PURCHASED } from './events.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
-import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { listPurchases } from './repo.ts';
@@ -30,7 +30,7 @@ export interface TrafficOrder {
 /** The refusal when the money does not suffice. @param cart what could be kept for later, with price and shortage */
 export type TrafficShortage = (t: App, buyer: Buyer, cart: SavedCart) => AppError;
 
-const withCart: TrafficShortage = (t, buyer, cart) => lackOfMoney(t, buyer, cart.missing_amount, cart);
+const withCart: TrafficShortage = (t, buyer, cart) => insufficientFunds(t, buyer, cart.missing_amount, cart);
 
 /**
  * Adds a traffic package for 30 days from the balance, once per idempotency key (spec 02 sections 3.3 and 5.3). Lack of money saves the

@@ -13,7 +13,7 @@ import { autopayDefaults } from './autopay-defaults.ts';
 import { classicOptions } from './classic-options.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
-import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { findHolding } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
@@ -90,7 +90,7 @@ export async function sellClassic(t: App, userId: number, selection: ClassicSele
         ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
         : null,
     description,
-    refusal: (missing) => lackOfMoney(t, buyer, missing, cartOf(order, missing, description)),
+    refusal: (missing) => insufficientFunds(t, buyer, missing, cartOf(order, missing, description)),
     event: () => ({
       type: 'purchase',
       extra: { period_days: order.periodDays, was_trial_conversion: isConversion, payment_method: 'balance' },
@@ -160,7 +160,7 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): WireObject {
     missing_amount_kopeks: missing,
     missing_amount_label: missing > 0 ? label(missing) : null,
     can_purchase: missing === 0,
-    status_message: missing > 0 ? lackOfMoney(app, buyer, missing, null).message : '',
+    status_message: missing > 0 ? insufficientFunds(app, buyer, missing, null).message : '',
   };
   return { ...fields, ...inCamelCase(fields), breakdown: breakdownOf(buyer, order, label) };
 }

@@ -16,7 +16,7 @@ import { autopayDefaults } from './autopay-defaults.ts';
 import { tariffNotOffered, tariffsModeOff } from './errors.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
-import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
@@ -89,7 +89,12 @@ export async function sellTariff(t: App, userId: number, order: TariffOrder, kee
         : null,
     description,
     refusal: (missingKopeks) =>
-      lackOfMoney(t, buyer, missingKopeks, keepsCart ? cartOf(order, tariff, quote, changes, missingKopeks, description) : null),
+      insufficientFunds(
+        t,
+        buyer,
+        missingKopeks,
+        keepsCart ? cartOf(order, tariff, quote, changes, missingKopeks, description) : null,
+      ),
     event: () => ({
       type: 'purchase',
       extra: { period_days: quote.periodDays, was_trial_conversion: isTrialConversion, payment_method: 'balance' },

@@ -14,7 +14,7 @@ import type { PricingSettings } from '../pricing/types.ts';
 import { noSubscription } from './errors.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
-import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { WireObject } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -93,7 +93,7 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder, i
       : null,
     description,
     refusal: (missingKopeks) =>
-      lackOfMoney(t, buyer, missingKopeks, cartOf(subscription, order, quote, missingKopeks, description)),
+      insufficientFunds(t, buyer, missingKopeks, cartOf(subscription, order, quote, missingKopeks, description)),
     event: (balanceAfter) => ({
       type: 'renewal',
       extra: {

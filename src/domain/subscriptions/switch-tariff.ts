@@ -11,7 +11,7 @@ import { freeLabel } from '../pricing/labels.ts';
 import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
-import { lackOfMoney } from './purchase/lack-of-money.ts';
+import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { findHolding } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
@@ -95,7 +95,7 @@ async function sellSwitch(t: App, userId: number, order: SwitchOrder): Promise<W
       old_tariff: current.name,
       new_tariff: judged.next.name,
     }),
-    refusal: (missingKopeks) => lackOfMoney(t, buyer, missingKopeks, null),
+    refusal: (missingKopeks) => insufficientFunds(t, buyer, missingKopeks, null),
     event: () => ({
       type: 'purchase',
       extra: {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { buildOpenApiDocument } from '../../../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../../../src/rest/route-table.ts';
+import { FreeForm, publishedAsFreeForm } from '../../../src/routers/shared.schemas.ts';
 import { meta, open, t, thingRouter } from './rest-fixture.ts';
 
 type Json = Record<string, unknown>;
@@ -183,6 +184,24 @@ describe('OpenAPI document', () => {
     });
     expect(operation('post', '/strict', doc).requestBody?.content['application/json']).not.toHaveProperty('example');
     expect(operation('post', '/given', doc).requestBody?.content['application/json']?.example).toEqual({ code: 'GIFT-7' });
+  });
+
+  it('shows a typed answer that the contract leaves free-form as an object of any fields, without its parts', () => {
+    const Bought = z.object({ price_kopeks: z.int(), servers: z.array(z.object({ uuid: z.string() })) });
+    const router = t.router({
+      typed: open
+        .meta(meta('POST', '/typed'))
+        .output(publishedAsFreeForm(Bought))
+        .mutation(() => ({ price_kopeks: 1, servers: [] })),
+      free: open
+        .meta(meta('POST', '/free'))
+        .output(FreeForm)
+        .mutation(() => ({})),
+    });
+    const doc = buildOpenApiDocument(buildRouteTable(router), { title: 'x', version: '1' });
+    const answer = (path: string) => (operation('post', path, doc).responses['200'] as { content: Json }).content;
+    expect(JSON.stringify(answer('/typed'))).not.toContain('price_kopeks');
+    expect(answer('/typed')).toEqual(answer('/free'));
   });
 
   it('refuses two different schemas under one name', () => {

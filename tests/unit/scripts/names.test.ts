@@ -66,7 +66,7 @@ describe('refusal', () => {
     'PanelWish',
     'user_tallies',
     'workOff',
-    'lackOfMoney',
+    'insufficientFunds',
     'counterAccount',
     'OwnDoors',
     'judge-state',

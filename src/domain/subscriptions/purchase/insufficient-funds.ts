@@ -10,7 +10,12 @@ import type { Buyer } from './types.ts';
  * The one 402 of everything that is paid from the balance, `{code: 'insufficient_funds', message, missing_amount}`; kopeks.
  * @param cart the order to keep for a later top-up (`keepCartOnRefusal` saves it); null = nothing is kept
  */
-export function lackOfMoney(t: App, buyer: Pick<Buyer, 'language'>, missingKopeks: number, cart: SavedCart | null): AppError {
+export function insufficientFunds(
+  t: App,
+  buyer: Pick<Buyer, 'language'>,
+  missingKopeks: number,
+  cart: SavedCart | null,
+): AppError {
   const missing = formatPrice(missingKopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
   const message = text(buyer.language, 'errors.insufficient_funds', { missing });
   if (cart !== null) return new InsufficientFundsError({ message, missingKopeks, cart });
