@@ -2,9 +2,9 @@ import { barePath } from '../domain/settings/callback-paths.ts';
 import type { ReservedRoutesPort } from '../domain/settings/ports.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
 
-/** The routes of this process as their registration tells them, so that a new one cannot be forgotten. */
+/** The routes of this process, which callbacks cannot have. Filled where routes are registered, so that it is always complete. */
 export class ReservedRoutes implements ReservedRoutesPort {
-  /** Routes without parameters, and whose callbacks they take; null = an operation of ours. */
+  /** Routes without parameters, and the setting of the callbacks that they take; null = an operation of the service. */
   readonly #paths = new Map<string, SettingKey | null>();
   readonly #patterns = new Map<string, RegExp>();
 

@@ -18,7 +18,7 @@ export interface SandboxAddresses {
   paymentsUrl: string;
   messengerUrl: string;
   mailUrl: string;
-  /** The hosting instance's own door, for its sandbox page. */
+  /** Address of the hosting instance, for its sandbox page. */
   serviceUrl: string;
 }
 
@@ -51,12 +51,12 @@ export interface SandboxHostOptions {
   clock: Clock;
   log: Logger;
   secrets: SandboxSecrets;
-  /** Path of the messenger's webhook on our server. */
+  /** Path of the messenger's webhook on this server. */
   messengerWebhookPath: string;
 }
 
 /**
- * Runs the fake systems on one instance of the installation: whoever holds the lease row serves them on loopback, the others
+ * Runs the fake systems on one instance of the installation: the instance that has the lease serves them on loopback, the others
  * use its addresses. When the host dies, another takes over with the state that was saved.
  */
 export class SandboxHost {
@@ -72,7 +72,7 @@ export class SandboxHost {
     this.#options = options;
   }
 
-  /** Where the fakes can be reached now; for the moment between two hosts a place where nothing answers, like a system that is down. */
+  /** Where the fakes can be reached now; between two hosts an address where nothing answers, like a system that is down. */
   addresses(): SandboxAddresses {
     return this.#addresses;
   }

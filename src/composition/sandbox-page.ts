@@ -6,7 +6,7 @@ import type { SandboxServers } from './sandbox-host.ts';
 
 const PAGE_SIZE = 100;
 
-/** Serves `/sandbox` on the instance that hosts the fakes; the others send the browser there. */
+/** Serves `/sandbox` on the instance that hosts the fakes; the others redirect the browser to it. */
 export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): void {
   server.register(async (scope) => {
     scope.removeContentTypeParser(['application/json', 'text/plain']);

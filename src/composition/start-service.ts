@@ -25,7 +25,7 @@ export interface RunningService {
   /** Address on loopback. */
   readonly url: string;
   readonly sandbox: Sandbox | null;
-  /** Takes no new work, finishes what runs, tells sockets, hands jobs back, closes the database. */
+  /** Accepts no new work, finishes running requests, closes sockets, returns unfinished jobs to the queue, closes the database. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface StartOptions {
   redactor: Redactor;
 }
 
-/** Starts everything: database, jobs, doors, sandbox. Resolves when requests are served. */
+/** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
 export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
   const state = { isReady: false };
@@ -97,7 +97,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       unfollowToken();
       stopSchedules();
       await realtime.close();
-      // Answers what is under way; connections that only wait are closed.
+      // Finishes running requests; idle connections are closed.
       await fastify.close();
       await runner.stop(10_000);
       await fakes?.close();

@@ -5,7 +5,7 @@ import { readSessionUser } from '../domain/identity/authenticate-user.ts';
 
 /**
  * What `/cabinet/ws` needs to know of a user (spec 05 section 12.2): administrator by the configuration or by a role, and whether
- * events for staff are told, which a role with `tickets:read` allows too.
+ * the user receives events for staff, which a role with `tickets:read` allows too.
  * @param ip client address for policies, null = unknown
  */
 export async function readCabinetAccess(

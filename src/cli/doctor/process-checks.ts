@@ -18,7 +18,7 @@ export function checkRuntime(version: string, release: string): Finding {
   return ok('runtime', detail);
 }
 
-/** @param problems lines that begin with the variable's name and hold no values */
+/** @param problems lines that begin with the variable's name and contain no values */
 export function checkEnvironment(problems: readonly string[], env: Env | null): Finding {
   if (problems.length > 0) {
     return problem(
@@ -33,7 +33,7 @@ export function checkEnvironment(problems: readonly string[], env: Env | null): 
   );
 }
 
-/** The folder of embedded database, uploads and backups: can it be written? */
+/** Whether the folder of the embedded database, uploads and backups is writable. */
 export async function checkDataFolder(dataDir: string): Promise<Finding> {
   const folder = resolve(dataDir);
   try {
@@ -66,7 +66,7 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 
 const SAMPLE_HOST = /(^|\.)example\.(com|org|net)$/;
 
-/** Addresses that users, messenger and providers are sent to. */
+/** Public addresses of the service, which users, messenger and providers open. */
 export function checkPublicUrls(env: Env, settings: SettingsReader): Finding {
   const faults: string[] = [];
   if (env.isCabinetEnabled) faults.push(...faultOf('CABINET_URL', settings.get('CABINET_URL'), env));

@@ -63,7 +63,7 @@ function targetUrl(text: string): string {
 
 /**
  * Migrates the target and installs its job tables; what is already there stays.
- * @returns rows that migrations put in: of a new target what it holds now, else what they put into a throw-away database
+ * @returns rows that migrations insert: of a new target all its rows, else what they insert into a temporary database
  */
 async function prepareTarget(env: Env, log: Logger): Promise<Map<string, number>> {
   try {

@@ -11,12 +11,12 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** Locks of this very process; a lock file with our pid that is not among them was left by a dead process (containers reuse pids). */
+/** Locks of this process; a lock file with our pid that is not among them was left by a dead process (containers reuse pids). */
 const lockedPaths = new Set<string>();
 
 /**
  * Takes the data folder for this process. A lock left by a process that no longer runs is taken over.
- * @returns a function that gives the folder back
+ * @returns a function that releases the folder
  * @throws FolderInUseError
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {

@@ -8,7 +8,7 @@ export interface MigrationTarget {
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-/** Any fixed number: instances that start at once take turns. */
+/** Key of the advisory lock, any fixed number: instances that start at the same time migrate one after the other. */
 const ADVISORY_LOCK = 727_110_001;
 
 /** A database compared with the migrations of the release; names of migrations. */
@@ -23,7 +23,7 @@ export interface MigrationState {
   replaced: string[];
 }
 
-/** @param applied checksum by name, as `schema_migrations` holds them */
+/** @param applied checksum by name, as in `schema_migrations` */
 export function compareMigrations(applied: ReadonlyMap<string, string>, files: SchemaFiles): MigrationState {
   const known = new Map([
     ...files.replaced.checksums,

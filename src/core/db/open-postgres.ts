@@ -85,7 +85,7 @@ interface Listener {
   onReconnect: () => void;
 }
 
-/** One connection that listens on all channels and comes back by itself. */
+/** One connection that listens on all channels and reconnects by itself. */
 class Listeners {
   readonly #options: PostgresOptions;
   readonly #listeners = new Set<Listener>();

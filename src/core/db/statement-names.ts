@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const MAX_NAMED_STATEMENTS = 500;
 
 /**
- * Names for prepared statements, one a text: the server parses and plans each text once a connection. Past the bound the name is
+ * Names of prepared statements, one for each text: the server parses and plans each text once a connection. Above the limit the name is
  * empty, which is an unnamed statement. Behind a pooler that shares sessions between clients, names must not be used.
  */
 export function statementNamer(): (text: string) => string {

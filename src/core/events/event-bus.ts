@@ -14,12 +14,12 @@ interface EventRow {
   createdAt: Date;
 }
 
-/** After a lost connection, events of this span are read again; what was already told is left out. */
+/** After a lost connection, events of this period are read again; those already delivered are left out. */
 const CATCH_UP_SECONDS = 60;
 const REMEMBERED_IDS = 10_000;
 const BATCH = 500;
 
-/** Tells committed events of every instance to this instance's listeners: `/ws`, `/cabinet/ws`, tests. */
+/** Delivers committed events of every instance to the listeners of this instance: `/ws`, `/cabinet/ws`, tests. */
 export class EventBus {
   readonly #database: Database;
   readonly #log: Logger;

@@ -21,7 +21,7 @@ export interface SandboxReply {
 /** Furthest the clock may be moved in one step: 30 days. */
 const MAX_ADVANCE_MS = 30 * 24 * 60 * 60 * 1_000;
 const MAX_DUPLICATES = 100;
-/** A header no foreign page can set without asking first, so that none can press the buttons. */
+/** A header that pages of other origins cannot set without a preflight, so that they cannot send these requests. */
 const GUARD_HEADER = 'x-sandbox-page';
 
 const SECURITY_HEADERS = {

@@ -47,7 +47,7 @@ export interface SandboxView {
   panel: { users(): Promise<readonly ViewPanelUser[]>; squads(): Promise<readonly ViewSquad[]> };
   payments: {
     list(): Promise<readonly ViewInvoice[]>;
-    /** Each step answers whether the invoice allowed it. */
+    /** Each step returns whether the invoice allowed it. */
     pay(id: string): Promise<boolean>;
     fail(id: string): Promise<boolean>;
     refund(id: string): Promise<boolean>;
