@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const MAX_LINES = 400;
 
-/** Later modules may use earlier ones, never the other way round; news for an earlier module travels as an event or an argument. */
+/** Later modules may use earlier ones, never the reverse; an earlier module gets information as an event or an argument. */
 const MODULE_ORDER = [
   ...['settings', 'messaging', 'ledger', 'access', 'identity'],
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
@@ -119,7 +119,7 @@ function checkImports(file: SourceFile): void {
       report(file.path, `${layer} must not import ${targetLayer} (${resolved})`);
     if (targetLayer === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path))
       report(file.path, 'Prisma values only in repo.ts and core/db');
-    // Plain shapes are no dependency of behaviour: a type may be borrowed from any module's types.ts.
+    // Plain types are no dependency of behaviour: a type may be imported from any module's types.ts.
     if (!(isType && resolved.endsWith('/types.ts'))) checkModules(file, resolved);
   }
   if (/process\.env\b/.test(file.text) && !['src/core/env.ts'].includes(file.path))
@@ -131,8 +131,8 @@ function checkImports(file: SourceFile): void {
 }
 
 /**
- * FOR UPDATE keeps out foreign key checks, too, which a transaction makes when it writes one row twice: two that meet at a user and a
- * subscription would wait for each other. A merge alone needs it, since it takes the user's rows away and the user with them.
+ * FOR UPDATE also blocks foreign key checks, which a transaction makes when it writes one row twice: two transactions on a user and a
+ * subscription would deadlock. Only a merge needs it, because it moves the user's rows and closes the user.
  */
 function checkLocks(file: SourceFile): void {
   if (/\bFROM users\b(?:(?!\bFROM |`)[\s\S])*?\bFOR UPDATE\b/.test(file.text) && moduleOf(file.path) !== 'merge')

@@ -1,4 +1,4 @@
-// `prisma generate` without the download of the schema engine, which generating does not use: any executable satisfies the check.
+// `prisma generate` without the download of the schema engine, which `generate` does not use: any executable passes the check.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

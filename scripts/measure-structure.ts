@@ -1,7 +1,7 @@
 /**
  * Measures how much a change costs in this code base. CI prints it; it fails only where a number passes its limit below.
  *   npm run measure:structure                      a table
- *   npm run measure:structure -- --verbose         with the places behind the numbers
+ *   npm run measure:structure -- --verbose         with the places that were counted
  *   npm run measure:structure -- --json
  *   npm run measure:structure -- --root FOLDER     of another checkout (its packages installed), to compare two states; no limits
  *
@@ -21,7 +21,7 @@ import { countFieldPlaces, median } from './measure/field-places.ts';
 import { countMappingLines } from './measure/mapping-lines.ts';
 import { traceReadOperations } from './measure/read-operations.ts';
 
-/** Above these CI fails. They are lowered as the numbers fall, and never raised. */
+/** CI fails above these limits. They are lowered when the numbers fall, and never raised. */
 const LIMITS: Record<string, number> = {
   'mapping lines, all': 2_940,
   'duplicated blocks': 40,

@@ -1,6 +1,6 @@
 /**
- * Packs `packages/client` and proves the tarball: only the listed files, no dependency, no path into the server, and programs in
- * browsers' and in Node's terms that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there.
+ * Packs `packages/client` and checks the tarball: only the listed files, no dependency, no path into the server, and programs for
+ * browsers and for Node that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 const packageFolder = join(root, 'packages', 'client');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const ALLOWED = ['dist/client.d.ts', 'dist/client.js', 'dist/trpc-license.txt', 'package.json'];
-/** Names that would betray server code or a server dependency. */
+/** Names that occur only in server code or server dependencies. */
 const FOREIGN = /@prisma|fastify|pg-boss|PrismaClient|@trpc\/server|\/src\/|node_modules|from ['"](?!\.)/;
 
 export interface PackedClient {
@@ -23,7 +23,7 @@ export interface PackedClient {
   moduleBytes: number;
 }
 
-/** Packs what `scripts/build-client.ts` built. @throws Error when the tarball holds what it must not */
+/** Packs what `scripts/build-client.ts` built. @throws Error when the tarball contains what it must not */
 export async function packClient(folder: string): Promise<PackedClient> {
   if (!existsSync(join(packageFolder, 'dist', 'client.js')))
     throw new Error('There is nothing to pack yet: npm run build:client');
@@ -66,7 +66,7 @@ export async function linkInstalledPackages(folder: string, names: readonly stri
   }
 }
 
-/** Type-checks a project. @returns milliseconds @throws Error with what the compiler says */
+/** Type-checks a project. @returns milliseconds @throws Error with the compiler's errors */
 export function checkTypes(folder: string): number {
   const startedAt = performance.now();
   run(process.execPath, [compiler, '-p', folder], folder);
@@ -105,7 +105,7 @@ export async function use(): Promise<string> {
 }
 `;
 
-/** A program that knows nothing but the tarball, in both worlds. @returns milliseconds of each check */
+/** Programs for browsers and for Node that use only the tarball. @returns milliseconds of each check */
 export async function checkConsumers(tarball: string): Promise<{ browserMs: number; nodeMs: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'client-consumer-'));
   try {

@@ -1,5 +1,5 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why.
-//   npm test -- tests/unit/money.test.ts   hands further words to the test runner
+//   npm test -- tests/unit/money.test.ts   passes further words to the test runner
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
@@ -24,9 +24,9 @@ const round = async (name, args, env) => {
   times.push(`${name}: ${seconds(startedAt)}`);
 };
 
-/** Whatever sends SQL runs on both databases. */
+/** Tests that send SQL run on both databases. */
 const ON_EACH_DATABASE = ['tests/domain/', 'tests/api/', 'tests/contract/', 'tests/realtime/'];
-/** Requests that are refused before any SQL of an operation: once is enough, on the server where there is one, since it is quicker. */
+/** Requests that are refused before any SQL of an operation: they run on one database, the server where there is one, because it is faster. */
 const ON_ONE_DATABASE = ['tests/protocol/'];
 
 /** Where the tests record the refusals that they observe, see `scripts/refusals.ts`. */

@@ -1,4 +1,4 @@
-/** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and keeps the figures. */
+/** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and stores the results. */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { measureBigLists } from './big-lists.ts';
@@ -72,7 +72,7 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
   }
   if (proxied.length > 0) await withLab({ kind, serverUrl, size, isBehindProxy: true }, (lab) => compare(lab, proxied));
   if (wants('stall')) {
-    // A service of its own: no jobs of earlier measurements are left in its queues.
+    // A new service: its queues have no jobs of earlier measurements.
     await withLab({ kind, serverUrl, size: { ...size, users: 2_000, transactions: 4_000 } }, async (lab) => {
       progress('a panel and a webhook receiver that stall');
       results.stalls.push(await measureStall(lab, options.quick ? { rounds: 2, seconds: 4 } : { rounds: 5, seconds: 12 }));

@@ -14,14 +14,14 @@ export interface MeasuredPath {
   /** Whether service and baseline must answer with the same bytes. */
   sameBytes: boolean;
   connections: number;
-  /** Measured with a service behind a proxy, so that requests come from as many addresses as they name. */
+  /** Measured with a service behind a proxy, so that requests can name many client addresses. */
   isBehindProxy?: true;
   service: (lab: Lab) => RequestPlan;
   bare: (lab: Lab) => RequestPlan;
 }
 
 const READERS = 16;
-/** Comparing a password takes a processor for a third of a second: more at once would only wait. */
+/** Comparing a password takes a processor for a third of a second: more at the same time would only wait. */
 const HASHERS = 4;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ADJUSTMENT = JSON.stringify({ amount_kopeks: 100, description: 'Benchmark' });
@@ -166,7 +166,7 @@ function callbacks(path: string, secret: string): RequestPlan {
   return { method: 'POST', signed: { header: SIGNATURE, secret }, items: [{ path, headers: JSON_TYPE, body: CALLBACK }] };
 }
 
-/** Each from an address of its own: one address gets ten tries a minute. */
+/** Each from another address: one address has ten attempts a minute. */
 function logins(lab: Lab, path: string): RequestPlan {
   const items = Array.from({ length: 4_000 }, (_, n) => ({
     path,

@@ -1,4 +1,4 @@
-/** What the run says: tables for people, one JSON file for comparisons, and the verdict. */
+/** Report of a run: tables, one JSON file for comparisons, and the verdict. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BigListResult } from './big-lists.ts';
@@ -31,7 +31,7 @@ export interface Verdict {
   isMet: boolean;
 }
 
-/** What may grow in one path before it is called a leak, MiB. */
+/** Growth of one path above which it counts as a leak, MiB. */
 const MEMORY_GROWTH_LIMIT = 200;
 
 const AIMS = {
@@ -94,7 +94,7 @@ export function verdicts(results: BenchResults): Verdict[] {
   ];
 }
 
-/** What no run may show, whatever the machine. */
+/** Results that fail a run on any machine. */
 export function faults(results: BenchResults): string[] {
   return [
     ...results.paths

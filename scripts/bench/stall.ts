@@ -1,4 +1,4 @@
-/** What a panel and a webhook receiver that take 15 s for each answer do to everybody else's requests. */
+/** Effect of a panel and a webhook receiver that take 15 s for each answer on all other requests. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lab } from './lab.ts';
 import type { DatabaseKind } from './options.ts';
@@ -71,7 +71,7 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
     const { seen } = await outside.ask({ stall: false });
     reached.panel += seen.panel;
     reached.receiver += seen.receiver;
-    // Answers that are still held back come within the stall.
+    // Delayed answers arrive within the duration of the stall.
     await wait(2_000);
   }
   const [usualP99Ms, stalledP99Ms] = [median(usual), median(stalled)];

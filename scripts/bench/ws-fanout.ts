@@ -2,7 +2,7 @@
  * Measures the fan-out of `/ws`: one server process, two client processes, loopback only; ends by itself.
  *   node scripts/bench/ws-fanout.ts [sockets=5000] [messages a second=30000] [seconds=10]
  * First the asked rate (latency from `publish` to the client's handler), then as fast as the clients take it.
- * Authentication and the event bus are stand-ins: this is about sockets, not about the database.
+ * Authentication and the event bus are fakes, so that sockets are measured and not the database.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** The few lines of HTTP that a client of the service needs. */
+/** HTTP requests of the demo and of system tests. */
 
 export interface Reply {
   status: number;
@@ -33,7 +33,7 @@ export function createRequester(baseUrl: string, headers: Record<string, string>
   };
 }
 
-/** Asks again until `accept` likes the answer. @throws Error with the last answer after `limitMs` */
+/** Repeats the request until `accept` returns true. @throws Error with the last answer after `limitMs` */
 export async function until<T>(
   what: string,
   ask: () => Promise<T>,

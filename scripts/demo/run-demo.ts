@@ -1,5 +1,5 @@
 /**
- * The whole way from sign-up to a working link, over HTTP only, as clients go it; every claim is checked, a wrong one throws.
+ * All steps from sign-up to a working link, over HTTP only, as a client makes them; every result is checked, a wrong one throws.
  * Needs a service with its sandbox on and an API token.
  */
 import { createHmac, randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { createRequester, type Reply, type Requester, until } from './http.ts';
 export interface DemoOptions {
   url: string;
   apiToken: string;
-  /** Told of each step when it is done. */
+  /** Called after each step. */
   onStep: (name: string, ms: number, detail: string) => void;
 }
 
@@ -141,7 +141,7 @@ async function verificationToken(stranger: Requester, email: string): Promise<st
   return token;
 }
 
-/** One invoice that fails and one that is paid: the provider tells of the later one first, and of each twice. */
+/** One invoice that fails and one that is paid: the provider reports the later one first, and each twice. */
 async function topUp(me: Requester, stranger: Requester): Promise<[undefined, string]> {
   const delivery = (wanted: object) => stranger.post('/sandbox/api/payments/delivery', wanted, SANDBOX_HEADER);
   const topUpOnce = async () =>
@@ -165,7 +165,7 @@ async function topUp(me: Requester, stranger: Requester): Promise<[undefined, st
     async () => (await me.get('/cabinet/balance')).body.balance_kopeks as number,
     (kopeks) => kopeks > 0,
   );
-  // A second credit would come with the duplicates; give it the time to show.
+  // A second credit would come with the duplicates; wait until it would be visible.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect((await me.get('/cabinet/balance')).body.balance_kopeks === TOP_UP_KOPEKS, 'credited exactly once', balance);
   return [undefined, `balance ${TOP_UP_KOPEKS / 100} ₽`];

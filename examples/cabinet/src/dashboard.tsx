@@ -6,7 +6,7 @@ import { TariffList } from './tariff-list.tsx';
 import { money, useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** Balance, subscription and tariffs: the calls travel in one request, and live events keep them true. */
+/** Balance, subscription and tariffs: the calls are sent in one request, and live events update them. */
 export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
   const texts = useTexts();
   const language = useLanguage();
@@ -40,7 +40,7 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
         showNotice(texts.noticeRenewed);
         reloadAll();
       }),
-      // What happened while the connection was away is not told again.
+      // Events during an interruption are not sent again, so everything is loaded again.
       client.live.onStatus((status) => {
         setIsLive(status === 'open');
         if (status === 'open') reloadAll();
@@ -51,7 +51,7 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
     };
   }, [texts, language, reloadBalance, reloadSubscription, reloadOptions]);
 
-  // The link appears when the panel knows the user, shortly after the purchase.
+  // The link exists when the panel has the user, shortly after the purchase.
   const own = subscription.value?.subscription;
   const isLinkComing = Boolean(own?.is_active && !own.subscription_url && !own.hide_subscription_link);
   useEffect(() => {

@@ -112,7 +112,7 @@ export function useTexts(): Texts {
   return TEXTS[useLanguage()];
 }
 
-/** Kopeks as roubles, for reading only. */
+/** Kopeks as rubles, for display only. */
 export function money(kopeks: number, language: Language): string {
   const fraction = kopeks % 100 === 0 ? 0 : 2;
   const format = {

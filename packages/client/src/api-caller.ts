@@ -5,11 +5,11 @@ import type { CallOptions } from './procedure-types.ts';
 import { randomId } from './random-id.ts';
 import type { Session } from './session.ts';
 
-/** What the types do not tell at run time; the build reads it off the router's metadata. */
+/** What types do not say at run time; the build reads it from the router's metadata. */
 export interface ProcedureFacts {
   /** Paths of mutations that honour an `Idempotency-Key`. */
   idempotent: readonly string[];
-  /** Paths that need no credential: their 401 is about the input, never about the session. */
+  /** Paths that need no credential: their 401 refers to the input, never to the session. */
   open: readonly string[];
 }
 
@@ -23,22 +23,22 @@ export interface ApiCallerOptions {
 
 export type CallKind = 'query' | 'mutation';
 
-/** The service takes at most this many calls in one request. */
+/** The service accepts at most this many calls in one request. */
 const MAX_BATCH = 20;
 const MAX_URL_LENGTH = 4_000;
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
 
-/** Carried from the call to the links and back. */
+/** Passed from the call to the links and back. */
 interface CallContext extends OperationContext {
-  /** Set by the link: what the request was sent with. */
+  /** Set by the link: the token that the request was sent with. */
   accessToken: string | null;
   idempotencyKey: string | null;
 }
 
 /**
- * Calls procedures by path. Calls of one tick travel in one request; money mutations travel alone, each with its key. A refused
- * token is refreshed and the call sent once more; an answer that did not come is asked for again where that is safe.
+ * Calls procedures by path. Calls of one tick are sent in one request; each money mutation is sent alone, with its key. A refused
+ * token is refreshed and the call sent once more; a call without an answer is repeated where that is safe.
  */
 export class ApiCaller {
   readonly #options: ApiCallerOptions;
@@ -117,7 +117,7 @@ export class ApiCaller {
   }
 }
 
-/** An answer of somebody else, say of a proxy that cannot reach the service. */
+/** An answer that is not from the service, for example of a proxy that cannot reach it. */
 class ForeignAnswer extends Error {
   readonly response: Response;
 
