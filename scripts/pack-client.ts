@@ -32,7 +32,7 @@ export async function packClient(folder: string): Promise<PackedClient> {
     { filename: string; size: number; files: { path: string; size: number }[] },
   ];
   const paths = report.files.map(({ path }) => path).sort();
-  if (paths.join() !== ALLOWED.join()) throw new Error(`The tarball holds other files: ${paths.join(', ')}`);
+  if (paths.join() !== ALLOWED.join()) throw new Error(`The tarball has other files: ${paths.join(', ')}`);
   const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as Record<string, unknown>;
   for (const key of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
     if (manifest[key] !== undefined) throw new Error(`The package has ${key}`);

@@ -38,7 +38,7 @@ export function describeDatabaseFailure(error: unknown): string | null {
     if (text) return text;
     if (/timeout exceeded when trying to connect|Connection terminated/i.test(current.message)) return SENTENCES.ETIMEDOUT!;
     if (/client password must be a string/i.test(current.message))
-      return 'The database wants a password and DATABASE_URL holds none.';
+      return 'The database requires a password and DATABASE_URL has none.';
     if (current instanceof AggregateError) {
       const nested = current.errors.map(describeDatabaseFailure).find((sentence) => sentence !== null);
       if (nested) return nested;
@@ -62,6 +62,6 @@ const SENTENCES: Record<string, string> = {
   '57P03': 'The database server is starting or stopping. Try again in a moment.',
   '57014': 'The statement took longer than DATABASE_STATEMENT_TIMEOUT_MS. Raise it for this command, for example to 600000.',
   '55P03':
-    'Another program holds the tables. Stop every instance of the service that uses this database and run the command again.',
+    'Another program has locked the tables. Stop every instance of the service that uses this database and run the command again.',
   ENOSPC: 'The disk is full.',
 };

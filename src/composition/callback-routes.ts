@@ -33,15 +33,15 @@ type Headers = Record<string, string | undefined>;
 
 /**
  * Finds the internal URL of a callback by the path that a provider or the messenger calls. Paths are settings and are read on each
- * call, so that a provider that is switched on needs no restart (spec 00, Outside effects). An operation of the service
- * at the same path has priority: a setting must not replace an operation (spec 06 section 17, hazard 13).
+ * call, so that a route exists as soon as its provider is configured, without a restart (spec 00, Outside effects). An operation at the
+ * same path takes precedence: a setting must not hide an operation, wherever the setting comes from (spec 06 section 17, hazard 13).
  */
 export function callbackRoute(app: App): (path: string) => string | null {
   return (path) => {
     if (path.startsWith(INTERNAL_PREFIX)) return NOWHERE;
     const bare = barePath(path);
     const inside = insideOf(app, bare);
-    return inside === null || app.ports.reservedRoutes.isTaken(bare) ? null : inside;
+    return inside === null || app.ports.routes.isTaken(bare) ? null : inside;
   };
 }
 

@@ -55,7 +55,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   server.addHook('onRoute', ({ url, method, config }) => {
     // CORS answers OPTIONS for every path; that is no route.
-    if (method !== 'OPTIONS' && config?.callbackOf !== null) app.ports.reservedRoutes.add(url, config?.callbackOf);
+    if (method !== 'OPTIONS' && config?.callbackOf !== null) app.ports.routes.add(url, config?.callbackOf);
   });
   const createContext = contextFactory(app);
   logAndMeasure(server, app, metrics);

@@ -25,7 +25,7 @@ import { createYookassaProvider } from '../integrations/payments/yookassa/yookas
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
-import { ReservedRoutes } from './reserved-routes.ts';
+import { RouteRegistry } from './route-registry.ts';
 import { SANDBOX_BOT_USERNAME, SANDBOX_CALLBACK_PATH, type SandboxHost } from './sandbox-host.ts';
 import type { SandboxKind } from './sandbox-kinds.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
@@ -132,7 +132,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     audit: new AuditWriter(log),
     gates: [assertNotBlacklisted, assertNoMaintenance, assertChannelsJoined],
     instance: options.instance,
-    reservedRoutes: new ReservedRoutes(),
+    routes: new RouteRegistry(),
   };
 }
 

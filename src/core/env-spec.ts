@@ -63,7 +63,7 @@ export const ENV_SPEC = {
     default: 'auto',
     choices: ['auto', 'on', 'off'],
     effect:
-      'Fake panel, payment provider, messenger and mail box on loopback. auto = on outside production, for each kind that has no real system configured. on is refused in production.',
+      'Fake panel, payment provider, messenger and mailbox on loopback. auto = on outside production, for each kind that has no real system configured. on is refused in production.',
   },
   DATABASE_URL: {
     group: 'Database',
@@ -71,7 +71,7 @@ export const ENV_SPEC = {
     default: null,
     isSecret: true,
     effect:
-      'postgresql://user:password@host:5432/name. Unset = embedded database in DATA_DIR, for development and one single process.',
+      'postgresql://user:password@host:5432/name. Unset = embedded database in DATA_DIR, for development and a single process.',
   },
   DATABASE_POOL_SIZE: {
     group: 'Database',
@@ -79,7 +79,7 @@ export const ENV_SPEC = {
     default: '10',
     min: 2,
     max: 1_000,
-    effect: 'Most connections this process holds open. Unused with the embedded database.',
+    effect: 'Largest number of database connections of this process. Unused with the embedded database.',
   },
   DATABASE_STATEMENT_TIMEOUT_MS: {
     group: 'Database',
@@ -100,7 +100,7 @@ export const ENV_SPEC = {
     type: 'choice',
     default: 'info',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    effect: 'Least severe line that is written. WARNING and CRITICAL, in any case of letters, are accepted too.',
+    effect: 'Lowest severity that is logged. WARNING and CRITICAL, in any case of letters, are accepted too.',
   },
   LOG_FORMAT: {
     group: 'Logs and metrics',
@@ -163,7 +163,7 @@ export const ENV_SPEC = {
     default: null,
     isSecret: true,
     effect:
-      'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and kept in the database.',
+      'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and stored in the database.',
   },
   DISPOSABLE_EMAIL_LIST_URL: {
     group: 'Cabinet',
@@ -171,7 +171,7 @@ export const ENV_SPEC = {
     default:
       'https://raw.githubusercontent.com/disposable-email-domains/disposable-email-domains/HEAD/disposable_email_blocklist.conf',
     effect:
-      'Published list of throw-away mail domains (https, one a line), fetched once a day; until then, and while it cannot be fetched, the built-in or the last good one counts.',
+      'Published list of throw-away mail domains (https, one a line), fetched once a day; until then, and while it cannot be fetched, the built-in list or the last one that was fetched applies.',
   },
   MESSENGER_OIDC_ISSUER: {
     group: 'Cabinet',
@@ -185,7 +185,7 @@ export const ENV_SPEC = {
     type: 'list',
     aliases: ['CABINET_TRUSTED_PROXIES'],
     default: '',
-    effect: 'Addresses or CIDR ranges, comma separated, whose X-Forwarded-For and X-Real-IP are believed.',
+    effect: 'Addresses or CIDR ranges, comma separated, whose X-Forwarded-For and X-Real-IP are trusted.',
   },
   WEBHOOK_ALLOWED_PRIVATE_HOSTS: {
     group: 'Network',
@@ -245,7 +245,7 @@ export function renderEnvExample(): string {
     '# Copy to .env in the project folder. Variables of the process win over this file.',
     '# Every variable is optional in development; what is commented out shows its default.',
     '# Any secret NAME may be given as NAME_FILE=/path/of/a/file instead.',
-    '# Keys of the settings registry (panel, messenger, payment providers, prices ...) may stand here as well;',
+    '# Keys of the settings registry (panel, messenger, payment providers, prices ...) can be set here as well;',
     '# a key given here cannot be changed through the settings interface.',
   ].join('\n');
   const byGroup = new Map<string, string[]>();

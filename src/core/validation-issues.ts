@@ -21,7 +21,7 @@ interface Place {
 /**
  * Maps a failed parse to the entries of a 422 answer.
  * @param root the value that was parsed; `input` of each entry is looked up in it (of a missing field: the object without it)
- * @param schema the schema that refused. Without it a wrong whole number cannot be told from a wrong number,
+ * @param schema the schema that refused. Without it a wrong whole number cannot be distinguished from a wrong number,
  *   nor a one-of literal from an enumeration
  */
 export function issuesFromZod(error: z.core.$ZodError, root: unknown, locate: Locate, schema?: Schema): ValidationIssue[] {

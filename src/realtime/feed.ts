@@ -162,7 +162,7 @@ function holderKey(credential: string, ip: string | null): string {
   return `${ip ?? ''} ${credential}`;
 }
 
-/** What a client is told when its credential is refused with this HTTP status. */
+/** Close reason of a socket whose credential is refused with this HTTP status. */
 export function refusalReason(status: number): string {
   return status >= 500 ? 'Try again later' : INVALID_REASON;
 }

@@ -120,7 +120,7 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
     await expect(sql.query('DELETE FROM ledger_entries')).rejects.toThrow('append-only');
 
     const again = await move();
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining(`The target already holds data: `)]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining(`The target already has data: `)]);
     expect(again.err).toContain(`users (${USERS})`);
     expect(await countOf('users')).toBe(USERS);
 

@@ -42,7 +42,7 @@ export const moveCommand: Command = {
         '',
         `  ${line}`,
         '',
-        ...(line.includes('***') ? ['*** stands for the password you gave.'] : []),
+        ...(line.includes('***') ? ['*** replaces the password that you gave.'] : []),
         `The embedded database in ${env.dataDir} is unchanged; keep it until you are sure, then delete its folder "database".`,
       ].join('\n');
       return {

@@ -65,7 +65,7 @@ function explained(error: unknown): unknown {
   if (!isForeignKeyViolation(error)) return error;
   const detail = (error as { detail?: unknown }).detail;
   return new CommandError(
-    `The embedded data holds a row that refers to a missing one, so somebody changed it by hand: ${String(detail ?? '')} The target was left empty.`,
+    `The embedded data has a row that refers to a missing one, so it was changed by hand: ${String(detail ?? '')} The target was left empty.`,
     { cause: error },
   );
 }

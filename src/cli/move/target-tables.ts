@@ -24,7 +24,7 @@ export async function requireEmpty(
   }
   if (found.length === 0) return;
   throw new CommandError(
-    `The target already holds data: ${found.join(', ')}. Nothing was changed.\n` +
+    `The target already has data: ${found.join(', ')}. Nothing was changed.\n` +
       'Give an empty database: CREATE DATABASE name OWNER user. (A service that was started on it once has filled it already.)',
   );
 }

@@ -80,12 +80,12 @@ async function applyMigrations(target: MigrationTarget, files: SchemaFiles): Pro
 
 function requireUpgradable({ unknown, changed, replaced }: MigrationState, files: SchemaFiles): void {
   if (unknown.length > 0)
-    throw new Error(`The database holds migration ${unknown[0]}, which this release does not know: it is newer`);
+    throw new Error(`The database has the migration ${unknown[0]}, which this release does not know: it is newer`);
   if (changed.length > 0) throw new Error(`Migration ${changed[0]} was changed after it had been applied`);
   const all = files.replaced.checksums.size;
   if (replaced.length > 0 && replaced.length < all) {
     throw new Error(
-      `The database holds ${replaced.length} of the ${all} migrations that ${files.migrations[0]?.name} replaces. ` +
+      `The database has ${replaced.length} of the ${all} migrations that ${files.migrations[0]?.name} replaces. ` +
         'Start the previous release on it once, which applies the others, then start this release',
     );
   }

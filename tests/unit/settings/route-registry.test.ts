@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ReservedRoutes } from '../../../src/composition/reserved-routes.ts';
+import { RouteRegistry } from '../../../src/composition/route-registry.ts';
 
 it.each([
   ['/users/:user_id', ['/users/5', '/users/a.b/'], ['/users', '/users/5/balance', '/usersX5']],
@@ -8,14 +8,14 @@ it.each([
   ['/sandbox/*', ['/sandbox/a', '/sandbox/a/b'], ['/sandboxes']],
   ['/docs', ['/docs', '/docs/'], ['/Docs', '/docs/x', '/']],
 ])('%s answers at %j and not at %j', (url, taken, free) => {
-  const routes = new ReservedRoutes();
+  const routes = new RouteRegistry();
   routes.add(url);
   expect(taken.filter((path) => !routes.isTaken(path))).toEqual([]);
   expect(free.filter((path) => routes.isTaken(path))).toEqual([]);
 });
 
-it('a route of callbacks is free for their own setting only', () => {
-  const routes = new ReservedRoutes();
+it('a route of callbacks is free for the setting of these callbacks only', () => {
+  const routes = new RouteRegistry();
   routes.add('/messenger-webhook', 'WEBHOOK_PATH');
   expect(routes.isTaken('/messenger-webhook', 'WEBHOOK_PATH')).toBe(false);
   expect(routes.isTaken('/messenger-webhook', 'WATA_WEBHOOK_PATH')).toBe(true);

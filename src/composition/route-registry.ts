@@ -1,10 +1,10 @@
 import { barePath } from '../domain/settings/callback-paths.ts';
-import type { ReservedRoutesPort } from '../domain/settings/ports.ts';
+import type { RouteRegistryPort } from '../domain/settings/ports.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
 
-/** The routes of this process, which callbacks cannot have. Filled where routes are registered, so that it is always complete. */
-export class ReservedRoutes implements ReservedRoutesPort {
-  /** Routes without parameters, and the setting of the callbacks that they take; null = an operation of the service. */
+/** The routes of this process, collected while they are registered, so that a new one cannot be forgotten. */
+export class RouteRegistry implements RouteRegistryPort {
+  /** Routes without parameters, with the path setting of their callbacks; null = an operation. */
   readonly #paths = new Map<string, SettingKey | null>();
   readonly #patterns = new Map<string, RegExp>();
 
@@ -21,7 +21,7 @@ export class ReservedRoutes implements ReservedRoutesPort {
   }
 }
 
-/** A route as fastify writes it: `:name` is a parameter, `::` a colon, `*` the rest. */
+/** A route in fastify's notation: `:name` is a parameter, `::` a colon, `*` the rest. */
 function patternOf(url: string): RegExp {
   const source = barePath(url).replace(/::|:\w+|\*|[\\^$.+?()[\]{}|]/g, (part) => {
     if (part === '::') return ':';
