@@ -7,7 +7,9 @@ import { z } from 'zod';
 import { camelCase } from '../core/camel-case.ts';
 import { innerSchema, objectShape, type Schema } from '../core/zod-structure.ts';
 
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
+export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
 
 /** The domain's form of a wire type: keys in camel case at every depth. Free-form maps keep their keys. */
 export type Domain<T> = T extends Date | string | number | boolean | bigint | null | undefined

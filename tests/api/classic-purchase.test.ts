@@ -21,7 +21,15 @@ test('cabinet: preview and purchase over HTTP, once per key', async () => {
   await topUp(t.app, client.user.id, 500_000);
   const selection = { period_id: 'days:30', traffic_value: 100, devices: 2 };
   const shown = await client.post('/cabinet/subscription/purchase-preview', { selection });
-  expect(shown).toMatchObject({ status: 200, body: { can_purchase: true, totalPriceKopeks: shown.body.total_price_kopeks } });
+  expect(shown).toMatchObject({
+    status: 200,
+    body: {
+      can_purchase: true,
+      canPurchase: true,
+      total_price_kopeks: expect.any(Number),
+      totalPriceKopeks: shown.body.total_price_kopeks,
+    },
+  });
   const keyed = client.with({ 'idempotency-key': 'classic' });
   const bought = await keyed.post('/cabinet/subscription/purchase', { selection });
   expect(bought).toMatchObject({ status: 200, body: { success: true, was_trial_conversion: false } });

@@ -49,13 +49,13 @@ test.each(Object.entries(ADMIN_WRITES))('%s', async (name, { kind, request }) =>
   );
   expect(row?.status).toBe('success');
   const { before, after } = row!.details;
-  const isRecorded = { before: (before ?? null) !== null, after: (after ?? null) !== null };
+  const recorded = { before: (before ?? null) !== null, after: (after ?? null) !== null };
   if (kind === 'change') {
-    expect(isRecorded, name).toEqual({ before: true, after: true });
+    expect(recorded, name).toEqual({ before: true, after: true });
     expect(after).not.toEqual(before);
   }
-  if (kind === 'creation' || kind === 'summary') expect(isRecorded, name).toEqual({ before: false, after: true });
-  if (kind === 'deletion') expect(isRecorded.before, name).toBe(true);
+  if (kind === 'creation' || kind === 'summary') expect(recorded, name).toEqual({ before: false, after: true });
+  if (kind === 'deletion') expect(recorded.before, name).toBe(true);
 });
 
 test('before and after of a secret setting tell that it changed, not what it was', async () => {

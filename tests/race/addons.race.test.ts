@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { activateTrial, cabinetShortage } from '../../src/domain/subscriptions/activate-trial.ts';
+import { activateTrial, cabinetTrialRefusal } from '../../src/domain/subscriptions/activate-trial.ts';
 import { buyDevices } from '../../src/domain/subscriptions/buy-devices.ts';
 import { buyTraffic } from '../../src/domain/subscriptions/buy-traffic.ts';
 import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
@@ -49,7 +49,7 @@ test('20 traffic packages at once with money for three: three are sold and count
 
 test('20 paid trials at once: one fee, one subscription', async () => {
   const buyer = await aBuyer(t.app, 1_000_000);
-  const results = await settled(20, () => activateTrial(t.app, buyer, null, cabinetShortage));
+  const results = await settled(20, () => activateTrial(t.app, buyer, null, cabinetTrialRefusal));
   expect(reasonsOf(results)).toEqual(Array(19).fill('subscription_exists'));
   expect(await stateOf(buyer.userId)).toMatchObject({ balance: 999_000, payments: 1 });
   expect(await checkLedger(t.app)).toEqual([]);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
-import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { aPair, tokenFor, userRow } from '../domain/merge/merge-samples.ts';
 import { aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -72,7 +72,7 @@ describe('merges at once', () => {
       const [merged] = await Promise.allSettled([
         mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId }),
         ...Array.from({ length: 6 }, (_, index) => credit(index % 2 === 0 ? pair.primaryId : pair.secondaryId)),
-        buyTariff(t.app, { kind: 'user', userId: pair.secondaryId }, order),
+        purchaseTariff(t.app, { kind: 'user', userId: pair.secondaryId }, order),
       ]);
       expect(merged?.status).toBe('fulfilled');
       const found = await rowOf<{ total: number; subscriptions: number; paid: number }>(

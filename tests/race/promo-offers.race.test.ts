@@ -6,7 +6,7 @@ import { createOffer } from '../../src/domain/promo/offers/create-offer.ts';
 import { expirePromo } from '../../src/domain/promo/offers/run-expiry.ts';
 import { continueBroadcast } from '../../src/domain/promo/offers/send-messages.ts';
 import { offerWinBacks } from '../../src/domain/promo/offers/win-back.ts';
-import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { aSegment, withMessenger } from '../domain/audience/audience-samples.ts';
 import { anOfferTo, logOf, offersOf, someTerms, TOKEN, userActor } from '../domain/promo/offer-samples.ts';
 import { discountOf } from '../domain/promo/promocode-samples.ts';
@@ -82,7 +82,7 @@ describe('claims at once (spec 04 section 9.6)', () => {
     await topUp(t.app, user.id, 500_000);
     await claim(user.id, (await anOfferTo(t.app, user.id)).id);
     const order = { tariffId: await aTariff(t.app), periodDays: 30, trafficGb: null, idempotencyKey: null };
-    await times(5, () => buyTariff(t.app, userActor(user.id), order));
+    await times(5, () => purchaseTariff(t.app, userActor(user.id), order));
     const { balance } = await rowOf<{ balance: number }>(
       t.app,
       'SELECT balance_kopeks AS balance FROM users WHERE id = $1::int',

@@ -3,7 +3,7 @@ import { runOutsideTransaction } from '../../src/core/db/root-guard.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { expireSubscriptions } from '../../src/domain/subscriptions/expire-subscriptions.ts';
-import { buyTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { extendByDays } from '../../src/domain/subscriptions/web-subscriptions.ts';
@@ -38,7 +38,7 @@ describe('purchases at once', () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const results = await settled(20, () =>
-      buyTariff(t.app, buyer, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null }),
+      purchaseTariff(t.app, buyer, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null }),
     );
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
     const refusals = results.filter((result) => result.status === 'rejected').map((result) => result.reason);
@@ -52,9 +52,9 @@ describe('purchases at once', () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 90_000);
     const order = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: 'two hundred' };
-    const results = await settled(200, () => buyTariff(t.app, buyer, order));
+    const results = await settled(200, () => purchaseTariff(t.app, buyer, order));
     const answers = results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason)));
-    expect(answers[0]).toMatchObject({ success: true, balance_kopeks: 60_000 });
+    expect(answers[0]).toMatchObject({ success: true, balanceKopeks: 60_000 });
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(await countsOf(buyer.userId)).toEqual({ balance: 60_000, payments: 1, events: 1, pushes: 1 });
   });
@@ -64,10 +64,10 @@ describe('purchases at once', () => {
     const buyer = await aBuyer(t.app, 300_000);
     await anOffer(t.app, buyer.userId, 50);
     const results = await settled(5, () =>
-      buyTariff(t.app, buyer, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null }),
+      purchaseTariff(t.app, buyer, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null }),
     );
     const charged = results
-      .map((result) => (result.status === 'fulfilled' ? Number(result.value.charged_amount) : -1))
+      .map((result) => (result.status === 'fulfilled' ? result.value.chargedAmount : -1))
       .sort((a, b) => a - b);
     expect(charged).toEqual([15_000, 30_000, 30_000, 30_000, 30_000]);
     expect(await countsOf(buyer.userId)).toMatchObject({ balance: 300_000 - 135_000, payments: 5 });

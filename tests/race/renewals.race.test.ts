@@ -6,7 +6,7 @@ import { resumeDaily } from '../../src/domain/subscriptions/daily/charge-days.ts
 import { runDailyService } from '../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
-import { renewSubscription, sellRenewal } from '../../src/domain/subscriptions/renew-subscription.ts';
+import { renewInTransaction, renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
 import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
@@ -108,7 +108,7 @@ test('a top-up that waits for the owner, who buys the saved order at this moment
     await lockSaleStart(tx.db, buyer.userId);
     locked.resolve();
     await goOn.promise;
-    await sellRenewal(tx, buyer.userId, { periodDays: 30 });
+    await renewInTransaction(tx, buyer.userId, { periodDays: 30 });
   });
   await locked.promise;
   const job = spendTopup(app, buyer.userId);

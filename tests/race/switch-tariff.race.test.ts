@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
-import { switchToTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
+import { switchTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
 import { settled } from '../support/parallel.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -44,7 +44,7 @@ const chargesOf = (userId: number) =>
 describe('switches at once', () => {
   test('20 to one tariff: one charge, nineteen are there already', async () => {
     const { buyer, newId } = await aHolder(1_000_000);
-    const results = await settled(20, () => switchToTariff(t.app, buyer, order(newId)));
+    const results = await settled(20, () => switchTariff(t.app, buyer, order(newId)));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
     expect(reasonsOf(results)).toEqual(Array(19).fill('Already on this tariff'));
     expect(await chargesOf(buyer.userId)).toEqual({ balance: 990_000, payments: 1, charged: 10_000, tariff: newId });
@@ -53,9 +53,9 @@ describe('switches at once', () => {
 
   test('20 with one key: one charge, 20 equal answers', async () => {
     const { buyer, newId } = await aHolder(1_000_000);
-    const results = await settled(20, () => switchToTariff(t.app, buyer, order(newId, 'one switch')));
+    const results = await settled(20, () => switchTariff(t.app, buyer, order(newId, 'one switch')));
     const answers = results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason)));
-    expect(answers[0]).toMatchObject({ success: true, charged_kopeks: 10_000 });
+    expect(answers[0]).toMatchObject({ success: true, chargedKopeks: 10_000 });
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(await chargesOf(buyer.userId)).toMatchObject({ payments: 1, charged: 10_000 });
   });
@@ -63,7 +63,7 @@ describe('switches at once', () => {
   test('to two tariffs with money for one: the balance is never overdrawn', async () => {
     const { buyer, newId } = await aHolder(10_000);
     const otherId = await aTariff(t.app, { period_prices: { 30: 60_000 } });
-    const results = await settled(2, (index) => switchToTariff(t.app, buyer, order(index === 0 ? newId : otherId)));
+    const results = await settled(2, (index) => switchTariff(t.app, buyer, order(index === 0 ? newId : otherId)));
     // The loser is judged from the winner's tariff, which costs the same: it is free.
     expect(reasonsOf(results)).toEqual([]);
     expect(await chargesOf(buyer.userId)).toMatchObject({ balance: 0, charged: 10_000 });
@@ -76,14 +76,14 @@ test('a switch against a renewal: whichever comes first, each is charged by what
     const { buyer, newId } = await aHolder(1_000_000);
     const [switched, renewed] = await Promise.all(
       round % 2 === 0
-        ? [switchToTariff(t.app, buyer, order(newId)), renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })]
+        ? [switchTariff(t.app, buyer, order(newId)), renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })]
         : [
-            new Promise((resolve) => setImmediate(resolve)).then(() => switchToTariff(t.app, buyer, order(newId))),
+            new Promise((resolve) => setImmediate(resolve)).then(() => switchTariff(t.app, buyer, order(newId))),
             renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null }),
           ],
     );
     // Switched first: 10 days of difference and a renewal at the new price; renewed first: 40 days of difference.
-    const costs = `${switched.charged_kopeks} + ${renewed.amount_paid_kopeks}`;
+    const costs = `${switched.chargedKopeks} + ${renewed.amountPaidKopeks}`;
     expect(['10000 + 60000', '40000 + 30000']).toContain(costs);
     expect(await chargesOf(buyer.userId)).toEqual({ balance: 930_000, payments: 2, charged: 70_000, tariff: newId });
     expect((await readSubscription(t.app, buyer))!.daysLeft).toBe(40);

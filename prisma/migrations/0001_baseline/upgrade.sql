@@ -52,3 +52,23 @@ BEGIN
       replace(replace(v_part.name, 'made_up_to', 'processed_up_to'), 'wants_messages', 'sends_messages'));
   END LOOP;
 END $$;
+
+-- Answers stored for repeated requests: their fields had the names of the wire, and their moments were texts.
+CREATE FUNCTION pg_temp.domain_value(p_value jsonb, p_renames boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+  IF jsonb_typeof(p_value) = 'object' THEN
+    RETURN (SELECT coalesce(jsonb_object_agg(CASE WHEN p_renames THEN (
+        SELECT string_agg(CASE WHEN place = 1 THEN part ELSE upper(left(part, 1)) || substr(part, 2) END, '' ORDER BY place)
+        FROM unnest(string_to_array(field.key, '_')) WITH ORDINALITY AS parts (part, place)
+      ) ELSE field.key END, pg_temp.domain_value(field.value, p_renames)), '{}') FROM jsonb_each(p_value) AS field);
+  ELSIF jsonb_typeof(p_value) = 'array' THEN
+    RETURN (SELECT coalesce(jsonb_agg(pg_temp.domain_value(item.value, p_renames) ORDER BY item.place), '[]')
+      FROM jsonb_array_elements(p_value) WITH ORDINALITY AS item (value, place));
+  ELSIF jsonb_typeof(p_value) = 'string' AND p_value #>> '{}' ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$' THEN
+    RETURN jsonb_build_object('$date', p_value);
+  END IF;
+  RETURN p_value;
+END $$;
+
+UPDATE idempotency_keys SET response = pg_temp.domain_value(response::jsonb, operation LIKE 'subscription.%')::json
+  WHERE response IS NOT NULL AND (operation LIKE 'subscription.%' OR operation = 'users.adjust-balance');

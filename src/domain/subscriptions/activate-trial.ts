@@ -12,14 +12,13 @@ import { completeSale } from './purchase/complete-sale.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
 import { startTrial, TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
+import type { SubscriptionView } from './rules/view.ts';
 import { subscriptionSettingsOf } from './settings.ts';
-import { jsonAnswer } from './subscription-data.ts';
 import { readTrialTerms } from './trial-terms.ts';
 
-/** What lacks for a paid trial; kopeks. The two areas tell it in different forms. */
-export interface TrialShortage {
+/** A trial fee that the balance does not cover; kopeks. The two areas refuse it in different forms. */
+export interface UnpaidTrialFee {
   language: string;
   /** `PRICE_ROUNDING_ENABLED` */
   rounds: boolean;
@@ -28,29 +27,42 @@ export interface TrialShortage {
   balanceKopeks: number;
 }
 
+/** A trial that was started; days, kopeks. */
+export interface ActivatedTrial {
+  subscription: SubscriptionView;
+  message: string;
+  durationDays: number;
+  chargedKopeks: number;
+  /** After the charge. */
+  balanceKopeks: number;
+}
+
 /**
  * Starts the user's trial, once per idempotency key: the fee, if there is one, and the subscription in one transaction; eligibility is
  * the test that `GET /trial` shows (spec 02 section 5.7). Without a fee nothing is charged and the user does not count as one who paid.
- * @param shortage the refusal when the fee is not on the balance
- * @returns {subscription: SubscriptionData, message, duration_days, charged_kopeks, balance_kopeks}
- * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable | the shortage
+ * @param refusal of a fee that the balance does not cover
+ * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable | `refusal`
  */
 export function activateTrial(
   app: App,
   actor: UserActor,
   idempotencyKey: string | null,
-  shortage: (lack: TrialShortage) => AppError,
-): Promise<WireObject> {
+  refusal: (fee: UnpaidTrialFee) => AppError,
+): Promise<ActivatedTrial> {
   const once = { key: idempotencyKey, operation: 'subscription.trial', input: {} };
-  return runOnce(app, actor, once, (t) => sellTrial(t, actor.userId, shortage));
+  return runOnce(app, actor, once, (t) => activateTrialInTransaction(t, actor.userId, refusal));
 }
 
-/** The cabinet's words for a fee that is not on the balance (spec 02 section 5.7). */
-export function cabinetShortage(lack: TrialShortage): AppError {
-  return refuse('insufficient_funds', 400, `Insufficient balance. Need ${rublesOf(lack.requiredKopeks).toFixed(2)} RUB`);
+/** The cabinet's refusal of a fee that the balance does not cover (spec 02 section 5.7). */
+export function cabinetTrialRefusal(fee: UnpaidTrialFee): AppError {
+  return refuse('insufficient_funds', 400, `Insufficient balance. Need ${rublesOf(fee.requiredKopeks).toFixed(2)} RUB`);
 }
 
-async function sellTrial(t: App, userId: number, shortage: (lack: TrialShortage) => AppError): Promise<WireObject> {
+async function activateTrialInTransaction(
+  t: App,
+  userId: number,
+  refusal: (fee: UnpaidTrialFee) => AppError,
+): Promise<ActivatedTrial> {
   const start = await lockSaleStart(t.db, userId);
   if (!start) throw userNotFound();
   const { buyer, subscription } = start;
@@ -68,7 +80,7 @@ async function sellTrial(t: App, userId: number, shortage: (lack: TrialShortage)
     serverPrices: {},
     conversion: null,
     description: text(buyer.language, 'subscriptions.transaction_trial'),
-    refusal: (missingKopeks) => shortage(shortageOf(t, buyer, feeKopeks, missingKopeks)),
+    refusal: (missingKopeks) => refusal(unpaidFee(t, buyer, feeKopeks, missingKopeks)),
     event: () => ({
       type: 'activation',
       extra: {
@@ -82,15 +94,15 @@ async function sellTrial(t: App, userId: number, shortage: (lack: TrialShortage)
     isTerm: true,
     marksPaid: feeKopeks > 0,
     resetsTraffic: true,
-    isTold: false,
+    sendsMail: false,
   });
-  return jsonAnswer({
+  return {
     subscription: soldSubscription(t, { buyer, tariff, sale, usedOffer: false }),
     message: text(buyer.language, 'subscriptions.trial_started', { days: terms.durationDays }),
-    duration_days: terms.durationDays,
-    charged_kopeks: feeKopeks,
-    balance_kopeks: sale.balanceKopeks,
-  });
+    durationDays: terms.durationDays,
+    chargedKopeks: feeKopeks,
+    balanceKopeks: sale.balanceKopeks,
+  };
 }
 
 function refuseIneligible(t: App, { buyer, subscription }: SaleStart): void {
@@ -109,7 +121,7 @@ const CODES = {
   trial_used: 'trial_expired',
 } as const;
 
-function shortageOf(t: App, buyer: Buyer, requiredKopeks: number, missingKopeks: number): TrialShortage {
+function unpaidFee(t: App, buyer: Buyer, requiredKopeks: number, missingKopeks: number): UnpaidTrialFee {
   const rounds = t.settings.get('PRICE_ROUNDING_ENABLED');
   return { language: buyer.language, rounds, requiredKopeks, missingKopeks, balanceKopeks: buyer.balanceKopeks };
 }

@@ -3,12 +3,13 @@ import { recordEvent } from '../activity/record-event.ts';
 import { effectiveSquadsOf } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
 import { SUBSCRIPTION_ACTIVATED } from './events.ts';
 import { insert, linkServers, markPaidBuyer, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import type { Subscription } from './types.ts';
 
-/** A tariff that was paid for elsewhere; days, kopeks. */
+/** A tariff that was paid for outside the balance; days, kopeks. */
 export interface TariffDelivery {
   tariff: Tariff;
   days: number;
@@ -21,8 +22,8 @@ export interface TariffDelivery {
 
 /**
  * Starts a paid tariff anew for a locked user, over whatever subscription there was: dates, limits, squads and used traffic begin
- * again, the links go until the panel gives new ones (spec 03 section 8.3). Whether a running subscription may be written over is
- * the caller's question. In the caller's transaction; the panel is told after commit.
+ * again, the links are removed until the panel gives new ones (spec 03 section 8.3). The caller decides whether a running subscription
+ * may be replaced. In the caller's transaction; the panel is updated after commit.
  * @param current the user's subscription, locked
  */
 export async function deliverTariff(
@@ -60,11 +61,4 @@ export async function deliverTariff(
   const started = { expires_at: saved.endDate.toISOString(), tariff_name: tariff.name };
   await t.events.emit(SUBSCRIPTION_ACTIVATED, started, { audience: 'user', userId });
   return saved;
-}
-
-function autopayDefaults({ settings }: App) {
-  return {
-    autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),
-    autopayDaysBefore: settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
-  };
 }

@@ -6,6 +6,7 @@ import { autopayDefaults } from './autopay-defaults.ts';
 import { insert, linkServers, lockByUser } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
+import { readTrialTerms } from './trial-terms.ts';
 import type { Subscription } from './types.ts';
 
 /** What is given; days, GB (0 = unlimited), devices. */
@@ -21,13 +22,13 @@ export interface GrantTerms {
 
 /**
  * Starts the first subscription of a user without charging (spec 04 section 6.2), in the caller's transaction: row, servers and the
- * request to the panel, which is told after commit. Without squads of its own it gets one trial-eligible server at random, else the
- * first available one.
+ * request to the panel, which is updated after commit. Without existing squads in the terms one trial-eligible server is chosen at
+ * random.
  * @returns null when the user has a subscription already, in whatever state, or does not exist
  */
 export async function grantSubscription(t: App, userId: number, terms: GrantTerms): Promise<Subscription | null> {
-  const held = await lockByUser(t.db, userId);
-  if (!held || held.subscription) return null;
+  const user = await lockByUser(t.db, userId);
+  if (!user || user.subscription) return null;
   const now = t.clock.now();
   const all = await listSquads(t);
   const squads = await pickTrialSquads(t, terms.squads, all);
@@ -40,6 +41,16 @@ export async function grantSubscription(t: App, userId: number, terms: GrantTerm
   await linkServers(t.db, subscription.id, now);
   await requestProvisioning(t, subscription.id, { resetTraffic: true });
   return subscription;
+}
+
+/**
+ * Starts a free trial of the given length for a locked user without subscription (spec 02 section 4.1, spec 04 section 7.1). In the
+ * caller's transaction; the panel is updated after commit.
+ * @returns null when the user has a subscription already
+ */
+export async function grantTrial(t: App, userId: number, days: number): Promise<Subscription | null> {
+  const { trafficLimitGb, deviceLimit, squads, tariffId } = await readTrialTerms(t);
+  return grantSubscription(t, userId, { days, isTrial: true, trafficLimitGb, deviceLimit, squads, tariffId });
 }
 
 /**

@@ -20,9 +20,9 @@ import type { Buyer } from './purchase/types.ts';
 import type { PurchaseOptionsInput, WireObject } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
+import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import { jsonAnswer } from './subscription-data.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
 /**
@@ -36,12 +36,42 @@ export async function readClassicOptions(app: App, actor: UserActor): Promise<Wi
   return classicOptions(await inputOf(app, holding.buyer, holding.details?.subscription ?? null));
 }
 
+/** What a classic selection costs, with the texts shown beside it; kopeks. What is null does not apply. */
+export interface ClassicPreview {
+  totalPriceKopeks: number;
+  totalPriceLabel: string;
+  originalPriceKopeks: number | null;
+  originalPriceLabel: string | null;
+  discountPercent: number;
+  discountLabel: string | null;
+  discountLines: string[];
+  perMonthPriceKopeks: number;
+  perMonthPriceLabel: string;
+  balanceKopeks: number;
+  balanceLabel: string;
+  missingAmountKopeks: number;
+  missingAmountLabel: string | null;
+  canPurchase: boolean;
+  /** Empty when the balance suffices. */
+  statusMessage: string;
+  breakdown: { label: string; value: string }[];
+}
+
+/** A classic subscription that was bought; kopeks. */
+export interface PurchasedClassic {
+  success: true;
+  message: string;
+  subscription: SubscriptionView;
+  wasTrialConversion: boolean;
+  /** After the purchase. */
+  balanceKopeks: number;
+}
+
 /**
- * What a classic selection would cost (spec 02 section 5.9); kopeks. Never writes.
- * @returns the answer of `POST /cabinet/subscription/purchase-preview`: every key in snake and in camel form, and `breakdown`
+ * What a classic selection would cost (spec 02 section 5.9). Never writes.
  * @throws AppError 400 mode and what `resolveSelection` refuses
  */
-export async function previewClassic(app: App, actor: UserActor, selection: ClassicSelection): Promise<WireObject> {
+export async function previewClassic(app: App, actor: UserActor, selection: ClassicSelection): Promise<ClassicPreview> {
   refuseTariffsMode(app);
   const holding = await findHolding(app.db, actor.userId);
   if (!holding) throw userNotFound();
@@ -51,25 +81,29 @@ export async function previewClassic(app: App, actor: UserActor, selection: Clas
 }
 
 /**
- * Buys a classic subscription from the balance, once per idempotency key (spec 02 section 5.9). Lack of money saves the order as the cart.
- * @returns {success, message, subscription, was_trial_conversion, balance_kopeks}
+ * Buys a classic subscription from the balance, once per idempotency key (spec 02 section 5.9). An order that the
+ * balance does not cover is saved as the cart.
  * @throws AppError 403 restricted | 400 mode and what `resolveSelection` refuses | 402 insufficient_funds
  */
-export function buyClassic(
+export function purchaseClassic(
   app: App,
   actor: UserActor,
   order: { selection: ClassicSelection; idempotencyKey: string | null },
-): Promise<WireObject> {
+): Promise<PurchasedClassic> {
   const { selection, idempotencyKey: key } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key, operation: 'subscription.purchase', input: selection }, (t) =>
-      sellClassic(t, actor.userId, selection),
+      purchaseClassicInTransaction(t, actor.userId, selection),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function sellClassic(t: App, userId: number, selection: ClassicSelection): Promise<WireObject> {
+export async function purchaseClassicInTransaction(
+  t: App,
+  userId: number,
+  selection: ClassicSelection,
+): Promise<PurchasedClassic> {
   refuseTariffsMode(t);
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
@@ -99,15 +133,15 @@ export async function sellClassic(t: App, userId: number, selection: ClassicSele
     isTerm: true,
     marksPaid: true,
     resetsTraffic: true,
-    isTold: true,
+    sendsMail: true,
   });
-  return jsonAnswer({
+  return {
     success: true,
     message: text(buyer.language, 'subscriptions.classic_bought', { period }),
     subscription: soldSubscription(t, { buyer, tariff: null, sale, usedOffer: order.quote.offerDiscountKopeks > 0 }),
-    was_trial_conversion: isConversion,
-    balance_kopeks: sale.balanceKopeks,
-  });
+    wasTrialConversion: isConversion,
+    balanceKopeks: sale.balanceKopeks,
+  };
 }
 
 /** Classic goods are sold in classic mode only, in both areas (spec 02 H6). */
@@ -137,7 +171,7 @@ function cartOf(order: ClassicOrder, missingKopeks: number, description: string)
   };
 }
 
-function previewOf(app: App, buyer: Buyer, order: ClassicOrder): WireObject {
+function previewOf(app: App, buyer: Buyer, order: ClassicOrder): ClassicPreview {
   const { quote } = order;
   const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
@@ -145,24 +179,24 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): WireObject {
   const isReduced = quote.finalKopeks < quote.originalTotalKopeks;
   const saved = quote.originalTotalKopeks - quote.finalKopeks;
   const percent = isReduced ? Math.round((saved * 100) / quote.originalTotalKopeks) : 0;
-  const fields: WireObject = {
-    total_price_kopeks: quote.finalKopeks,
-    total_price_label: label(quote.finalKopeks),
-    original_price_kopeks: isReduced ? quote.originalTotalKopeks : null,
-    original_price_label: isReduced ? label(quote.originalTotalKopeks) : null,
-    discount_percent: percent,
-    discount_label: isReduced ? discountLabel(percent) : null,
-    discount_lines: discountLines(buyer, order),
-    per_month_price_kopeks: perMonth,
-    per_month_price_label: label(perMonth),
-    balance_kopeks: buyer.balanceKopeks,
-    balance_label: label(buyer.balanceKopeks),
-    missing_amount_kopeks: missing,
-    missing_amount_label: missing > 0 ? label(missing) : null,
-    can_purchase: missing === 0,
-    status_message: missing > 0 ? insufficientFunds(app, buyer, missing, null).message : '',
+  return {
+    totalPriceKopeks: quote.finalKopeks,
+    totalPriceLabel: label(quote.finalKopeks),
+    originalPriceKopeks: isReduced ? quote.originalTotalKopeks : null,
+    originalPriceLabel: isReduced ? label(quote.originalTotalKopeks) : null,
+    discountPercent: percent,
+    discountLabel: isReduced ? discountLabel(percent) : null,
+    discountLines: discountLines(buyer, order),
+    perMonthPriceKopeks: perMonth,
+    perMonthPriceLabel: label(perMonth),
+    balanceKopeks: buyer.balanceKopeks,
+    balanceLabel: label(buyer.balanceKopeks),
+    missingAmountKopeks: missing,
+    missingAmountLabel: missing > 0 ? label(missing) : null,
+    canPurchase: missing === 0,
+    statusMessage: missing > 0 ? insufficientFunds(app, buyer, missing, null).message : '',
+    breakdown: breakdownOf(buyer, order, label),
   };
-  return { ...fields, ...inCamelCase(fields), breakdown: breakdownOf(buyer, order, label) };
 }
 
 function namedParts(buyer: Buyer, { quote, periodDays, trafficGb, devices }: ClassicOrder): [string, PricePart][] {
@@ -175,7 +209,7 @@ function namedParts(buyer: Buyer, { quote, periodDays, trafficGb, devices }: Cla
   ];
 }
 
-function breakdownOf(buyer: Buyer, order: ClassicOrder, label: (kopeks: number) => string): WireObject[] {
+function breakdownOf(buyer: Buyer, order: ClassicOrder, label: (kopeks: number) => string): ClassicPreview['breakdown'] {
   const lines = namedParts(buyer, order)
     .filter(([, part], index) => index === 0 || part.originalKopeks > 0)
     .map(([name, part]) => ({ label: name, value: label(part.finalKopeks) }));
@@ -193,9 +227,4 @@ function discountLines(buyer: Buyer, order: ClassicOrder): string[] {
     lines.push(`${text(buyer.language, 'subscriptions.part_offer')}: ${discountLabel(offerDiscountPercent)}`);
   }
   return lines;
-}
-
-function inCamelCase(fields: WireObject): WireObject {
-  const camel = (key: string) => key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [camel(key), value]));
 }

@@ -19,11 +19,10 @@ import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
-import { purchasedPeriod, purchaseTariff } from './rules/tariff-purchase.ts';
+import { planTariffPurchase, purchasedPeriod } from './rules/tariff-purchase.ts';
+import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import { jsonAnswer } from './subscription-data.ts';
 import type { SavedCart, Subscription, SubscriptionChanges } from './types.ts';
 
 export interface TariffOrder {
@@ -34,29 +33,58 @@ export interface TariffOrder {
   trafficGb: number | null;
 }
 
+/** A tariff that was bought; kopeks. The fields of a discount are absent when there was none. */
+export interface PurchasedTariff {
+  success: true;
+  message: string;
+  subscription: SubscriptionView;
+  tariffId: number;
+  tariffName: string;
+  chargedAmount: number;
+  chargedLabel: string;
+  /** After the purchase. */
+  balanceKopeks: number;
+  balanceLabel: string;
+  discountPercent?: number;
+  originalPriceKopeks?: number;
+  originalPriceLabel?: string;
+  discountAmountKopeks?: number;
+  discountLabel?: string;
+  promoGroupName?: string | null;
+  promoOfferDiscountPercent?: number;
+  promoOfferDiscountAmountKopeks?: number;
+  promoOfferDiscountLabel?: string;
+  priceBeforePromoOfferKopeks?: number;
+}
+
 /**
- * Buys a tariff from the balance, once per idempotency key (spec 02 section 5.10). Lack of money saves the order as the cart.
- * @param options.keepsCart false = an order that lacks the money is forgotten (the mini-app, spec 02 section 12.2)
- * @returns the answer of `POST /cabinet/subscription/purchase-tariff`
+ * Buys a tariff from the balance, once per idempotency key (spec 02 section 5.10). An order that the balance does not cover is saved as
+ * the cart.
+ * @param options.keepsCart false = such an order is not saved (the mini-app, spec 02 section 12.2)
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
  * traffic_unavailable | 404 | 402 insufficient_funds
  */
-export function buyTariff(
+export function purchaseTariff(
   app: App,
   actor: UserActor,
   order: TariffOrder & { idempotencyKey: string | null },
   options: { keepsCart: boolean } = { keepsCart: true },
-): Promise<WireObject> {
+): Promise<PurchasedTariff> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.purchase-tariff', input }, (t) =>
-      sellTariff(t, actor.userId, input, options.keepsCart),
+      purchaseTariffInTransaction(t, actor.userId, input, options.keepsCart),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function sellTariff(t: App, userId: number, order: TariffOrder, keepsCart = true): Promise<WireObject> {
+export async function purchaseTariffInTransaction(
+  t: App,
+  userId: number,
+  order: TariffOrder,
+  keepsCart = true,
+): Promise<PurchasedTariff> {
   const pricing = pricingSettingsOf(t);
   const now = t.clock.now();
   const start = await beginSale(t, userId);
@@ -64,7 +92,7 @@ export async function sellTariff(t: App, userId: number, order: TariffOrder, kee
   if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
   const tariff = await offeredTariff(t, buyer, order.tariffId);
   const quote = priceOrder(tariff, order, start, pricing, now);
-  const outcome = purchaseTariff(
+  const outcome = planTariffPurchase(
     subscription,
     {
       tariff,
@@ -103,12 +131,12 @@ export async function sellTariff(t: App, userId: number, order: TariffOrder, kee
     isTerm: true,
     marksPaid: true,
     resetsTraffic: changes.trafficUsedGb === 0,
-    isTold: true,
+    sendsMail: true,
   });
-  return jsonAnswer(answerOf(t, { buyer, tariff, quote, pricing, sale }));
+  return answerOf(t, { buyer, tariff, quote, pricing, sale });
 }
 
-/** The tariff, held so that it cannot be deleted under the sale (spec 02 H18), if this buyer may have it (H19). */
+/** The tariff, locked for share so that it cannot be deleted during the sale (spec 02 H18), if this buyer may have it (H19). */
 async function offeredTariff(t: App, buyer: Buyer, tariffId: number): Promise<Tariff> {
   const tariff = isRowId(tariffId) ? await lockTariff(t, tariffId) : null;
   if (!tariff?.isActive) throw tariffNotOffered();
@@ -176,35 +204,35 @@ function cartOf(
 function answerOf(
   t: App,
   done: { buyer: Buyer; tariff: Tariff; quote: TariffQuote; pricing: PricingSettings; sale: CompletedSale },
-): WireObject {
+): PurchasedTariff {
   const { buyer, tariff, quote, pricing, sale } = done;
   const label = (kopeks: number) => formatPrice(kopeks, pricing.priceRoundingEnabled);
   return {
     success: true,
     message: text(buyer.language, 'messages.tariff_bought', { tariff_name: tariff.name }),
     subscription: soldSubscription(t, { buyer, tariff, sale, usedOffer: quote.offerDiscountKopeks > 0 }),
-    tariff_id: tariff.id,
-    tariff_name: tariff.name,
-    charged_amount: quote.finalKopeks,
-    charged_label: label(quote.finalKopeks),
-    balance_kopeks: sale.balanceKopeks,
-    balance_label: label(sale.balanceKopeks),
+    tariffId: tariff.id,
+    tariffName: tariff.name,
+    chargedAmount: quote.finalKopeks,
+    chargedLabel: label(quote.finalKopeks),
+    balanceKopeks: sale.balanceKopeks,
+    balanceLabel: label(sale.balanceKopeks),
     ...(quote.groupDiscountKopeks > 0
       ? {
-          discount_percent: quote.base.discountPercent,
-          original_price_kopeks: quote.originalTotalKopeks,
-          original_price_label: label(quote.originalTotalKopeks),
-          discount_amount_kopeks: quote.groupDiscountKopeks,
-          discount_label: discountLabel(quote.base.discountPercent),
-          promo_group_name: buyer.primaryPromoGroup?.name ?? null,
+          discountPercent: quote.base.discountPercent,
+          originalPriceKopeks: quote.originalTotalKopeks,
+          originalPriceLabel: label(quote.originalTotalKopeks),
+          discountAmountKopeks: quote.groupDiscountKopeks,
+          discountLabel: discountLabel(quote.base.discountPercent),
+          promoGroupName: buyer.primaryPromoGroup?.name ?? null,
         }
       : {}),
     ...(quote.offerDiscountKopeks > 0
       ? {
-          promo_offer_discount_percent: quote.offerDiscountPercent,
-          promo_offer_discount_amount_kopeks: quote.offerDiscountKopeks,
-          promo_offer_discount_label: discountLabel(quote.offerDiscountPercent),
-          price_before_promo_offer_kopeks: quote.subtotalKopeks,
+          promoOfferDiscountPercent: quote.offerDiscountPercent,
+          promoOfferDiscountAmountKopeks: quote.offerDiscountKopeks,
+          promoOfferDiscountLabel: discountLabel(quote.offerDiscountPercent),
+          priceBeforePromoOfferKopeks: quote.subtotalKopeks,
         }
       : {}),
   };

@@ -10,13 +10,11 @@ import { text } from '../messaging/texts.ts';
 import type { ClassicQuote } from '../pricing/classic-price.ts';
 import { periodLabel } from '../pricing/labels.ts';
 import type { TariffQuote } from '../pricing/tariff-price.ts';
-import type { PricingSettings } from '../pricing/types.ts';
 import { noSubscription } from './errors.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import type { Buyer } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { extendSubscription } from './rules/extend.ts';
 import { isSellable, quoteRenewal } from './rules/renewal.ts';
@@ -28,31 +26,34 @@ export interface RenewalOrder {
   periodDays: number;
 }
 
-/**
- * Renews the user's subscription from the balance, once per idempotency key (spec 02 sections 3.2 and 5.2). Works for trials
- * and any status; a renewed trial becomes paid (H8). Lack of money saves the order as the cart.
- * @returns the answer of `POST /cabinet/subscription/renew`
- * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds
- */
-export async function renewSubscription(
-  app: App,
-  actor: UserActor,
-  order: RenewalOrder & { idempotencyKey: string | null },
-): Promise<WireObject> {
-  const { balance_kopeks, subscription_id, ...answer } = await renewAndTellBalance(app, actor, order);
-  return answer;
+/** A renewal that was made; kopeks. The fields of the personal discount are absent without one. */
+export interface RenewedSubscription {
+  message: string;
+  subscriptionId: number;
+  newEndDate: Date;
+  amountPaidKopeks: number;
+  /** After the renewal. */
+  balanceKopeks: number;
+  promoDiscountPercent?: number;
+  promoDiscountAmountKopeks?: number;
+  originalPriceKopeks?: number;
 }
 
-/** The same renewal; the answer also has `subscription_id` and `balance_kopeks` as they are after it. */
-export function renewAndTellBalance(
+/**
+ * Renews the user's subscription from the balance, once per idempotency key (spec 02 sections 3.2 and 5.2). Works for trials
+ * and any status; a renewed trial becomes paid (H8). An order that the balance does not cover is saved as
+ * the cart.
+ * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds
+ */
+export function renewSubscription(
   app: App,
   actor: UserActor,
   order: RenewalOrder & { idempotencyKey: string | null },
-): Promise<WireObject> {
+): Promise<RenewedSubscription> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.renew', input }, (t) =>
-      sellRenewal(t, actor.userId, input),
+      renewInTransaction(t, actor.userId, input),
     ),
   );
 }
@@ -62,7 +63,12 @@ export function renewAndTellBalance(
  * @param isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
  * resets it there only when the old time was over (spec 02 section 3.2)
  */
-export async function sellRenewal(t: App, userId: number, order: RenewalOrder, isAutopay = false): Promise<WireObject> {
+export async function renewInTransaction(
+  t: App,
+  userId: number,
+  order: RenewalOrder,
+  isAutopay = false,
+): Promise<RenewedSubscription> {
   const pricing = pricingSettingsOf(t);
   const settings = subscriptionSettingsOf(t);
   const now = t.clock.now();
@@ -81,7 +87,7 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder, i
     { now, settings, pricing, isCurrentTariffDaily: start.isCurrentTariffDaily },
   );
   const description = describe(buyer, tariff, order.periodDays);
-  const newEndDate = (result.changes.endDate ?? subscription.endDate).toISOString();
+  const newEndDate = result.changes.endDate ?? subscription.endDate;
   const sale = await completeSale(t, start, {
     quote,
     product: tariff === null ? 'classic' : 'tariff',
@@ -99,7 +105,7 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder, i
       extra: {
         extended_days: order.periodDays,
         previous_end_date: result.previousEndDate.toISOString(),
-        new_end_date: newEndDate,
+        new_end_date: newEndDate.toISOString(),
         payment_method: 'balance',
         balance_after: balanceAfter,
       },
@@ -108,12 +114,21 @@ export async function sellRenewal(t: App, userId: number, order: RenewalOrder, i
     isTerm: true,
     marksPaid: true,
     resetsTraffic: (isAutopay || result.wasExpired) && settings.resetTrafficOnPayment,
-    isTold: false,
+    sendsMail: false,
   });
   return {
-    ...answerOf(buyer, quote, newEndDate, pricing),
-    subscription_id: subscription.id,
-    balance_kopeks: sale.balanceKopeks,
+    message: text(buyer.language, 'messages.renewed', { amount: formatPrice(quote.finalKopeks, pricing.priceRoundingEnabled) }),
+    subscriptionId: subscription.id,
+    newEndDate,
+    amountPaidKopeks: quote.finalKopeks,
+    balanceKopeks: sale.balanceKopeks,
+    ...(quote.offerDiscountKopeks > 0
+      ? {
+          promoDiscountPercent: quote.offerDiscountPercent,
+          promoDiscountAmountKopeks: quote.offerDiscountKopeks,
+          originalPriceKopeks: quote.subtotalKopeks,
+        }
+      : {}),
   };
 }
 
@@ -148,20 +163,5 @@ function cartOf(
     traffic_limit_gb: subscription.trafficLimitGb,
     device_limit: subscription.deviceLimit,
     allowed_squads: subscription.connectedSquads,
-  };
-}
-
-function answerOf(buyer: Buyer, quote: TariffQuote | ClassicQuote, newEndDate: string, pricing: PricingSettings): WireObject {
-  return {
-    message: text(buyer.language, 'messages.renewed', { amount: formatPrice(quote.finalKopeks, pricing.priceRoundingEnabled) }),
-    new_end_date: newEndDate,
-    amount_paid_kopeks: quote.finalKopeks,
-    ...(quote.offerDiscountKopeks > 0
-      ? {
-          promo_discount_percent: quote.offerDiscountPercent,
-          promo_discount_amount_kopeks: quote.offerDiscountKopeks,
-          original_price_kopeks: quote.subtotalKopeks,
-        }
-      : {}),
   };
 }

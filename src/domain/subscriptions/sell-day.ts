@@ -49,7 +49,7 @@ export async function sellDay(
     isTerm: true,
     marksPaid: true,
     resetsTraffic: false,
-    isTold: false,
+    sendsMail: false,
   });
 }
 

@@ -1,4 +1,3 @@
-import type { WireObject } from './purchase-options.ts';
 import type { SubscriptionView } from './rules/view.ts';
 
 /**
@@ -44,26 +43,5 @@ export function subscriptionData(view: SubscriptionView) {
     tariff_id: view.tariffId,
     tariff_name: view.tariffName,
     traffic_reset_mode: view.trafficResetMode,
-  };
-}
-
-/** The same answer with nothing but what JSON can hold, so that the first answer and its replay are equal. */
-export function jsonAnswer(answer: object): WireObject {
-  return JSON.parse(JSON.stringify(answer)) as WireObject;
-}
-
-/** SubscriptionData out of a stored answer, with its moments as moments again. */
-export function revivedSubscription(stored: unknown): ReturnType<typeof subscriptionData> {
-  const data = stored as ReturnType<typeof subscriptionData>;
-  return {
-    ...data,
-    start_date: new Date(data.start_date),
-    end_date: new Date(data.end_date),
-    next_daily_charge_at: data.next_daily_charge_at === null ? null : new Date(data.next_daily_charge_at),
-    traffic_purchases: data.traffic_purchases.map((purchase) => ({
-      ...purchase,
-      expires_at: new Date(purchase.expires_at),
-      created_at: new Date(purchase.created_at),
-    })),
   };
 }

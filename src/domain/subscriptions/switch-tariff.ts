@@ -15,12 +15,11 @@ import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { findHolding } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
-import { type JudgedSwitch, judgeSwitch } from './rules/switch-order.ts';
-import { switchTariff } from './rules/tariff-purchase.ts';
+import { type ValidatedSwitch, validateSwitch } from './rules/switch-order.ts';
+import { planTariffSwitch } from './rules/tariff-purchase.ts';
+import type { SubscriptionView } from './rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import { jsonAnswer } from './subscription-data.ts';
 import type { Subscription } from './types.ts';
 
 /** Period and traffic are taken along as part of the request; a switch keeps its own time (spec 02 section 5.11). */
@@ -30,54 +29,92 @@ export interface SwitchOrder {
   trafficGb: number | null;
 }
 
+/** The discount of a switch; absent when nothing was taken off. */
+interface SwitchDiscount {
+  discountPercent?: number;
+  discountKopeks?: number;
+}
+
+/** What a switch would cost; days, kopeks. */
+export interface SwitchPreview extends SwitchDiscount {
+  canSwitch: boolean;
+  currentTariffId: number | null;
+  currentTariffName: string;
+  newTariffId: number;
+  newTariffName: string;
+  remainingDays: number;
+  upgradeCostKopeks: number;
+  upgradeCostLabel: string;
+  balanceKopeks: number;
+  balanceLabel: string;
+  hasEnoughBalance: boolean;
+  missingAmountKopeks: number;
+  missingAmountLabel: string;
+  isUpgrade: boolean;
+  /** Before the discount. */
+  baseUpgradeCostKopeks?: number;
+}
+
+/** A switch that was made; kopeks. */
+export interface SwitchedTariff extends SwitchDiscount {
+  success: true;
+  message: string;
+  subscription: SubscriptionView;
+  oldTariffName: string;
+  newTariffId: number;
+  newTariffName: string;
+  chargedKopeks: number;
+  /** After the switch. */
+  balanceKopeks: number;
+  balanceLabel: string;
+  /** Before the discount. */
+  baseChargedKopeks?: number;
+}
+
 /**
  * What a switch to the tariff would cost and whether the balance covers it (spec 02 section 5.11); kopeks. Never writes.
- * @returns the answer of `POST /cabinet/subscription/tariff/switch/preview`
- * @throws AppError the refusals of `judgeSwitch`
+ * @throws AppError the refusals of `validateSwitch`
  */
-export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchOrder): Promise<WireObject> {
+export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchOrder): Promise<SwitchPreview> {
   const holding = await findHolding(app.db, actor.userId);
   if (!holding) throw userNotFound();
   const { buyer } = holding;
   const next = isRowId(order.tariffId) ? await findTariff(app, order.tariffId) : null;
-  const wish = { buyer, subscription: holding.details?.subscription ?? null, next };
-  const judged = await judge(app, wish, 'Tariff not available for your promo group');
-  return previewOf(app, buyer, judged);
+  const request = { buyer, subscription: holding.details?.subscription ?? null, next };
+  return previewOf(app, buyer, await validate(app, request, 'Tariff not available for your promo group'));
 }
 
 /**
  * Switches the subscription to another tariff, once per idempotency key: charge, limits, servers and dates in one transaction
  * (spec 02 section 5.11, H8, H9, H10). The panel follows after commit and forgets the user's devices.
- * @returns the answer of `POST /cabinet/subscription/tariff/switch`
- * @throws AppError the refusals of `judgeSwitch` | 403 restricted | 402 insufficient_funds
+ * @throws AppError the refusals of `validateSwitch` | 403 restricted | 402 insufficient_funds
  */
-export function switchToTariff(
+export function switchTariff(
   app: App,
   actor: UserActor,
   order: SwitchOrder & { idempotencyKey: string | null },
-): Promise<WireObject> {
+): Promise<SwitchedTariff> {
   const { idempotencyKey, ...input } = order;
   return runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.switch-tariff', input }, (t) =>
-    sellSwitch(t, actor.userId, input),
+    switchTariffInTransaction(t, actor.userId, input),
   );
 }
 
-async function sellSwitch(t: App, userId: number, order: SwitchOrder): Promise<WireObject> {
+async function switchTariffInTransaction(t: App, userId: number, order: SwitchOrder): Promise<SwitchedTariff> {
   const start = await beginSale(t, userId);
   const { buyer } = start;
   // The current tariff cannot go away meanwhile: that would have to change the locked subscription.
-  const next = isRowId(order.tariffId) ? await lockTariff(t, order.tariffId) : null;
-  const wish = { buyer, subscription: start.subscription, next };
-  const judged = await judge(t, wish, 'Tariff not available');
-  const { subscription, current, quote } = judged;
-  const result = switchTariff(
+  const locked = isRowId(order.tariffId) ? await lockTariff(t, order.tariffId) : null;
+  const valid = await validate(t, { buyer, subscription: start.subscription, next: locked }, 'Tariff not available');
+  const { subscription, current, next, quote } = valid;
+  const result = planTariffSwitch(
     subscription,
     {
-      next: judged.next,
+      next,
       kind: quote.kind,
       newPeriodDays: quote.newPeriodDays,
       isPaid: quote.finalKopeks > 0,
-      squads: (await effectiveSquadsOf(t, judged.next)).map((squadUuid) => ({ squadUuid, isAvailable: true })),
+      squads: (await effectiveSquadsOf(t, next)).map((squadUuid) => ({ squadUuid, isAvailable: true })),
     },
     { now: t.clock.now(), settings: subscriptionSettingsOf(t), pricing: pricingSettingsOf(t) },
   );
@@ -93,7 +130,7 @@ async function sellSwitch(t: App, userId: number, order: SwitchOrder): Promise<W
       : null,
     description: text(buyer.language, 'subscriptions.transaction_switch', {
       old_tariff: current.name,
-      new_tariff: judged.next.name,
+      new_tariff: next.name,
     }),
     refusal: (missingKopeks) => insufficientFunds(t, buyer, missingKopeks, null),
     event: () => ({
@@ -105,42 +142,43 @@ async function sellSwitch(t: App, userId: number, order: SwitchOrder): Promise<W
         payment_method: 'balance',
       },
     }),
-    tariffName: judged.next.name,
+    tariffName: next.name,
     isTerm: result.changes.endDate !== undefined,
     marksPaid: quote.finalKopeks > 0,
     resetsTraffic: result.changes.trafficUsedGb === 0,
     resetsDevices: true,
-    isTold: false,
+    sendsMail: false,
   });
   const label = labeller(t);
-  return jsonAnswer({
+  return {
     success: true,
-    message: text(buyer.language, 'subscriptions.switched', { tariff_name: judged.next.name }),
-    subscription: soldSubscription(t, { buyer, tariff: judged.next, sale, usedOffer: quote.offerDiscountKopeks > 0 }),
-    old_tariff_name: current.name,
-    new_tariff_id: judged.next.id,
-    new_tariff_name: judged.next.name,
-    charged_kopeks: quote.finalKopeks,
-    balance_kopeks: sale.balanceKopeks,
-    balance_label: label(sale.balanceKopeks),
-    ...discountFields(quote, 'base_charged_kopeks'),
-  });
+    message: text(buyer.language, 'subscriptions.switched', { tariff_name: next.name }),
+    subscription: soldSubscription(t, { buyer, tariff: next, sale, usedOffer: quote.offerDiscountKopeks > 0 }),
+    oldTariffName: current.name,
+    newTariffId: next.id,
+    newTariffName: next.name,
+    chargedKopeks: quote.finalKopeks,
+    balanceKopeks: sale.balanceKopeks,
+    balanceLabel: label(sale.balanceKopeks),
+    ...discountOf(quote),
+    ...(quote.discountKopeks > 0 ? { baseChargedKopeks: quote.rawKopeks } : {}),
+  };
 }
 
-async function judge(
+async function validate(
   app: App,
-  wish: { buyer: Buyer; subscription: Subscription | null; next: Tariff | null },
+  request: { buyer: Buyer; subscription: Subscription | null; next: Tariff | null },
   denied: string,
-): Promise<JudgedSwitch> {
-  const { buyer, subscription } = wish;
+): Promise<ValidatedSwitch> {
+  const { buyer, subscription } = request;
   const current = subscription?.tariffId == null ? null : await findTariff(app, subscription.tariffId);
-  return judgeSwitch(
+  return validateSwitch(
     {
-      ...wish,
+      ...request,
       current,
       pricing: pricingSettingsOf(app),
       now: app.clock.now(),
-      words: {
+      messages: {
         expired: text(buyer.language, 'errors.subscription_expired'),
         inactive: text(buyer.language, 'errors.subscription_inactive'),
       },
@@ -149,37 +187,33 @@ async function judge(
   );
 }
 
-function previewOf(app: App, buyer: Buyer, { subscription, current, next, quote }: JudgedSwitch): WireObject {
+function previewOf(app: App, buyer: Buyer, { subscription, current, next, quote }: ValidatedSwitch): SwitchPreview {
   const label = labeller(app);
   const cost = quote.finalKopeks;
   const missing = Math.max(0, cost - buyer.balanceKopeks);
   return {
-    can_switch: missing === 0,
-    current_tariff_id: subscription.tariffId,
-    current_tariff_name: current.name,
-    new_tariff_id: next.id,
-    new_tariff_name: next.name,
-    remaining_days: quote.remainingDays,
-    upgrade_cost_kopeks: cost,
-    upgrade_cost_label: cost > 0 ? label(cost) : freeLabel(buyer.language),
-    balance_kopeks: buyer.balanceKopeks,
-    balance_label: label(buyer.balanceKopeks),
-    has_enough_balance: missing === 0,
-    missing_amount_kopeks: missing,
-    missing_amount_label: label(missing),
-    is_upgrade: quote.isUpgrade,
-    ...discountFields(quote, 'base_upgrade_cost_kopeks'),
+    canSwitch: missing === 0,
+    currentTariffId: subscription.tariffId,
+    currentTariffName: current.name,
+    newTariffId: next.id,
+    newTariffName: next.name,
+    remainingDays: quote.remainingDays,
+    upgradeCostKopeks: cost,
+    upgradeCostLabel: cost > 0 ? label(cost) : freeLabel(buyer.language),
+    balanceKopeks: buyer.balanceKopeks,
+    balanceLabel: label(buyer.balanceKopeks),
+    hasEnoughBalance: missing === 0,
+    missingAmountKopeks: missing,
+    missingAmountLabel: label(missing),
+    isUpgrade: quote.isUpgrade,
+    ...discountOf(quote),
+    ...(quote.discountKopeks > 0 ? { baseUpgradeCostKopeks: quote.rawKopeks } : {}),
   };
 }
 
-/** Only when something was taken off. */
-function discountFields(quote: TariffSwitchQuote, baseKey: 'base_charged_kopeks' | 'base_upgrade_cost_kopeks'): WireObject {
+function discountOf(quote: TariffSwitchQuote): SwitchDiscount {
   if (quote.discountKopeks <= 0) return {};
-  return {
-    discount_percent: quote.effectiveDiscountPercent,
-    discount_kopeks: quote.discountKopeks,
-    [baseKey]: quote.rawKopeks,
-  };
+  return { discountPercent: quote.effectiveDiscountPercent, discountKopeks: quote.discountKopeks };
 }
 
 function labeller(app: App): (kopeks: number) => string {

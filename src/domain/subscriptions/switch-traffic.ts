@@ -35,11 +35,11 @@ export function switchTraffic(
 ): Promise<WireObject> {
   const { idempotencyKey, ...input } = order;
   return runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic-switch', input }, (t) =>
-    sellSwitch(t, actor.userId, input.gb),
+    switchTariffInTransaction(t, actor.userId, input.gb),
   );
 }
 
-async function sellSwitch(t: App, userId: number, gb: number): Promise<WireObject> {
+async function switchTariffInTransaction(t: App, userId: number, gb: number): Promise<WireObject> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();

@@ -1,20 +1,23 @@
-import type { z } from 'zod';
-import { activateTrial, cabinetShortage } from '../../domain/subscriptions/activate-trial.ts';
-import { buyClassic, previewClassic } from '../../domain/subscriptions/purchase-classic.ts';
-import { buyTariff } from '../../domain/subscriptions/purchase-tariff.ts';
+import { activateTrial, cabinetTrialRefusal } from '../../domain/subscriptions/activate-trial.ts';
+import { previewClassic, purchaseClassic } from '../../domain/subscriptions/purchase-classic.ts';
+import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../domain/subscriptions/renew-subscription.ts';
-import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
-import { revivedSubscription } from '../../domain/subscriptions/subscription-data.ts';
-import { previewTariffSwitch, type SwitchOrder, switchToTariff } from '../../domain/subscriptions/switch-tariff.ts';
+import { previewTariffSwitch, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { FreeForm } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import { SubscriptionData } from './subscription.schemas.ts';
 import {
+  ClassicPreviewResponse,
+  ClassicPurchaseResponse,
   PurchasePreviewRequest,
-  type PurchaseSelectionRequest,
   RenewalRequest,
+  RenewalResponse,
   TariffPurchaseRequest,
+  TariffPurchaseResponse,
+  TariffSwitchPreviewResponse,
+  TariffSwitchResponse,
 } from './subscription-purchase.schemas.ts';
 
 const tags: [string] = ['Cabinet Subscription'];
@@ -25,34 +28,28 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/renew', tags, summary: 'Renew from the balance' },
       idempotent: true,
     })
-    .input(RenewalRequest)
-    .output(FreeForm)
-    .mutation(({ ctx, input }) =>
-      renewSubscription(ctx.app, ctx.actor, { periodDays: input.period_days, idempotencyKey: ctx.idempotencyKey }),
-    ),
+    .input(fromWire(RenewalRequest))
+    .output(toWire(RenewalResponse))
+    .mutation(({ ctx, input }) => renewSubscription(ctx.app, ctx.actor, { ...input, idempotencyKey: ctx.idempotencyKey })),
 
   purchaseTariff: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/purchase-tariff', tags, summary: 'Buy a tariff from the balance' },
       idempotent: true,
     })
-    .input(TariffPurchaseRequest)
-    .output(FreeForm)
-    .mutation(({ ctx, input }) =>
-      buyTariff(ctx.app, ctx.actor, {
-        tariffId: input.tariff_id,
-        periodDays: input.period_days,
-        trafficGb: input.traffic_gb ?? null,
-        idempotencyKey: ctx.idempotencyKey,
-      }),
-    ),
+    .input(fromWire(TariffPurchaseRequest))
+    .output(toWire(TariffPurchaseResponse))
+    .mutation(({ ctx, input }) => {
+      const order = { ...input, trafficGb: input.trafficGb ?? null };
+      return purchaseTariff(ctx.app, ctx.actor, { ...order, idempotencyKey: ctx.idempotencyKey });
+    }),
 
   classicPreview: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/purchase-preview', tags, summary: 'What a selection costs' },
     })
-    .input(PurchasePreviewRequest)
-    .output(FreeForm)
+    .input(fromWire(PurchasePreviewRequest))
+    .output(toWire(ClassicPreviewResponse))
     .mutation(({ ctx, input }) => previewClassic(ctx.app, ctx.actor, selectionOf(input.selection))),
 
   purchaseClassic: cabinetProcedure
@@ -60,12 +57,11 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/purchase', tags, summary: 'Buy a selection from the balance' },
       idempotent: true,
     })
-    .input(PurchasePreviewRequest)
-    .output(FreeForm)
-    .mutation(async ({ ctx, input }) => {
+    .input(fromWire(PurchasePreviewRequest))
+    .output(toWire(ClassicPurchaseResponse))
+    .mutation(({ ctx, input }) => {
       const order = { selection: selectionOf(input.selection), idempotencyKey: ctx.idempotencyKey };
-      const { balance_kopeks, ...bought } = await buyClassic(ctx.app, ctx.actor, order);
-      return bought;
+      return purchaseClassic(ctx.app, ctx.actor, order);
     }),
 
   activateTrial: cabinetProcedure
@@ -73,10 +69,10 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/trial', tags, summary: 'Start the trial' },
       idempotent: true,
     })
-    .output(SubscriptionData)
+    .output(toWire(SubscriptionData))
     .mutation(async ({ ctx }) => {
-      const started = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, cabinetShortage);
-      return revivedSubscription(started.subscription);
+      const { subscription } = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, cabinetTrialRefusal);
+      return subscription;
     }),
 
   pause: cabinetProcedure
@@ -96,33 +92,36 @@ export const subscriptionPurchaseRouter = router({
         summary: 'What a switch to another tariff costs',
       },
     })
-    .input(TariffPurchaseRequest)
-    .output(FreeForm)
+    .input(fromWire(TariffPurchaseRequest))
+    .output(toWire(TariffSwitchPreviewResponse))
     // A mutation for its method only; nothing is written.
-    .mutation(({ ctx, input }) => previewTariffSwitch(ctx.app, ctx.actor, switchOrder(input))),
+    .mutation(({ ctx, input }) => previewTariffSwitch(ctx.app, ctx.actor, { ...input, trafficGb: input.trafficGb ?? null })),
 
   switchTariff: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/tariff/switch', tags, summary: 'Switch to another tariff' },
       idempotent: true,
     })
-    .input(TariffPurchaseRequest)
-    .output(FreeForm)
-    .mutation(({ ctx, input }) =>
-      switchToTariff(ctx.app, ctx.actor, { ...switchOrder(input), idempotencyKey: ctx.idempotencyKey }),
-    ),
+    .input(fromWire(TariffPurchaseRequest))
+    .output(toWire(TariffSwitchResponse))
+    .mutation(({ ctx, input }) => {
+      const order = { ...input, trafficGb: input.trafficGb ?? null };
+      return switchTariff(ctx.app, ctx.actor, { ...order, idempotencyKey: ctx.idempotencyKey });
+    }),
 });
 
-function switchOrder(input: z.output<typeof TariffPurchaseRequest>): SwitchOrder {
-  return { tariffId: input.tariff_id, periodDays: input.period_days, trafficGb: input.traffic_gb ?? null };
-}
-
-function selectionOf(input: z.output<typeof PurchaseSelectionRequest>): ClassicSelection {
+function selectionOf(given: {
+  periodId?: string | null;
+  periodDays?: number | null;
+  trafficValue?: number | null;
+  servers: string[] | null;
+  devices?: number | null;
+}) {
   return {
-    periodId: input.period_id ?? null,
-    periodDays: input.period_days ?? null,
-    trafficGb: input.traffic_value ?? null,
-    squadUuids: input.servers ?? [],
-    devices: input.devices ?? null,
+    periodId: given.periodId ?? null,
+    periodDays: given.periodDays ?? null,
+    trafficGb: given.trafficValue ?? null,
+    squadUuids: given.servers ?? [],
+    devices: given.devices ?? null,
   };
 }

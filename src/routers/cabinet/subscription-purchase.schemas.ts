@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import { camelCase } from '../../core/camel-case.ts';
+import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import type { CamelCase } from '../wire.ts';
+import { SubscriptionData } from './subscription.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: what is paid from the balance (spec 02 sections 5.2, 5.9 and 5.10). */
 
@@ -23,3 +27,121 @@ export const PurchaseSelectionRequest = z
   .meta({ id: 'PurchaseSelectionRequest' });
 
 export const PurchasePreviewRequest = z.object({ selection: PurchaseSelectionRequest }).meta({ id: 'PurchasePreviewRequest' });
+
+/** Untyped in the contract, like all answers below (spec 02 sections 5.2 and 5.7 to 5.12). Absent = there was no discount. */
+export const RenewalResponse = publishedAsFreeForm(
+  z.object({
+    message: z.string(),
+    new_end_date: Moment,
+    amount_paid_kopeks: z.int(),
+    promo_discount_percent: z.int().optional(),
+    promo_discount_amount_kopeks: z.int().optional(),
+    original_price_kopeks: z.int().optional(),
+  }),
+);
+
+export const TariffPurchaseResponse = publishedAsFreeForm(
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    subscription: SubscriptionData,
+    tariff_id: z.int(),
+    tariff_name: z.string(),
+    charged_amount: z.int(),
+    charged_label: z.string(),
+    balance_kopeks: z.int(),
+    balance_label: z.string(),
+    discount_percent: z.int().optional(),
+    original_price_kopeks: z.int().optional(),
+    original_price_label: z.string().optional(),
+    discount_amount_kopeks: z.int().optional(),
+    discount_label: z.string().optional(),
+    promo_group_name: z.string().nullish(),
+    promo_offer_discount_percent: z.int().optional(),
+    promo_offer_discount_amount_kopeks: z.int().optional(),
+    promo_offer_discount_label: z.string().optional(),
+    price_before_promo_offer_kopeks: z.int().optional(),
+  }),
+);
+
+/** Clients read these fields in both spellings. */
+const previewFields = {
+  total_price_kopeks: z.int(),
+  total_price_label: z.string(),
+  original_price_kopeks: z.int().nullable(),
+  original_price_label: z.string().nullable(),
+  discount_percent: z.int(),
+  discount_label: z.string().nullable(),
+  discount_lines: z.array(z.string()),
+  per_month_price_kopeks: z.int(),
+  per_month_price_label: z.string(),
+  balance_kopeks: z.int(),
+  balance_label: z.string(),
+  missing_amount_kopeks: z.int(),
+  missing_amount_label: z.string().nullable(),
+  can_purchase: z.boolean(),
+  status_message: z.string(),
+};
+
+export const ClassicPreviewResponse = publishedAsFreeForm(
+  z.object({
+    ...previewFields,
+    ...inCamelCase(previewFields),
+    breakdown: z.array(z.object({ label: z.string(), value: z.string() })),
+  }),
+);
+
+export const ClassicPurchaseResponse = publishedAsFreeForm(
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    subscription: SubscriptionData,
+    was_trial_conversion: z.boolean(),
+  }),
+);
+
+const switchDiscount = { discount_percent: z.int().optional(), discount_kopeks: z.int().optional() };
+
+export const switchPreviewFields = {
+  can_switch: z.boolean(),
+  current_tariff_id: z.int().nullable(),
+  current_tariff_name: z.string(),
+  new_tariff_id: z.int(),
+  new_tariff_name: z.string(),
+  remaining_days: z.int(),
+  upgrade_cost_kopeks: z.int(),
+  upgrade_cost_label: z.string(),
+  balance_kopeks: z.int(),
+  balance_label: z.string(),
+  has_enough_balance: z.boolean(),
+  missing_amount_kopeks: z.int(),
+  missing_amount_label: z.string(),
+  is_upgrade: z.boolean(),
+  ...switchDiscount,
+  base_upgrade_cost_kopeks: z.int().optional(),
+};
+
+export const TariffSwitchPreviewResponse = publishedAsFreeForm(z.object(switchPreviewFields));
+
+export const TariffSwitchResponse = publishedAsFreeForm(
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    subscription: SubscriptionData,
+    old_tariff_name: z.string(),
+    new_tariff_id: z.int(),
+    new_tariff_name: z.string(),
+    charged_kopeks: z.int(),
+    balance_kopeks: z.int(),
+    balance_label: z.string(),
+    ...switchDiscount,
+    base_charged_kopeks: z.int().optional(),
+  }),
+);
+
+/** The same fields under their names in camel case. */
+function inCamelCase<Shape extends z.ZodRawShape>(shape: Shape) {
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [camelCase(name), schema])) as {
+    [Name in keyof Shape as CamelCase<Name & string>]: Shape[Name];
+  };
+}

@@ -1,7 +1,8 @@
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { buyClassic, previewClassic, readClassicOptions } from '../../domain/subscriptions/purchase-classic.ts';
+import { previewClassic, purchaseClassic, readClassicOptions } from '../../domain/subscriptions/purchase-classic.ts';
 import { miniappProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import { asMiniappUser } from './as-miniapp-user.ts';
 import {
   MiniAppSubscriptionPurchaseOptionsRequest,
@@ -38,15 +39,10 @@ export const miniappClassicRouter = router({
     .meta({ openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'What a selection costs' } })
     .input(MiniAppSubscriptionPurchasePreviewRequest)
     .use(asMiniappUser())
-    .output(MiniAppSubscriptionPurchasePreviewResponse)
+    .output(toWire(MiniAppSubscriptionPurchasePreviewResponse))
     .mutation(async ({ ctx, input }) => {
       const preview = await previewClassic(ctx.app, ctx.actor, required(selectionOf(input)));
-      return {
-        success: true,
-        preview,
-        balanceKopeks: Number(preview.balance_kopeks),
-        balanceLabel: String(preview.balance_label),
-      };
+      return { success: true, preview, balanceKopeks: preview.balanceKopeks, balanceLabel: preview.balanceLabel };
     }),
 
   purchase: miniappProcedure
@@ -56,15 +52,9 @@ export const miniappClassicRouter = router({
     .output(MiniAppSubscriptionPurchaseResponse)
     .mutation(async ({ ctx, input }) => {
       const order = { selection: required(selectionOf(input)), idempotencyKey: ctx.idempotencyKey };
-      const bought = await buyClassic(ctx.app, ctx.actor, order);
-      const balanceKopeks = Number(bought.balance_kopeks);
-      return {
-        success: true,
-        message: String(bought.message),
-        balanceKopeks,
-        balanceLabel: formatPrice(balanceKopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED')),
-        subscriptionId: (bought.subscription as { id: number }).id,
-      };
+      const { message, balanceKopeks, subscription } = await purchaseClassic(ctx.app, ctx.actor, order);
+      const balanceLabel = formatPrice(balanceKopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED'));
+      return { success: true, message, balanceKopeks, balanceLabel, subscriptionId: subscription.id };
     }),
 });
 

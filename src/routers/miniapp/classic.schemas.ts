@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { camelCase } from '../../core/camel-case.ts';
 import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
+import { ClassicPreviewResponse } from '../cabinet/subscription-purchase.schemas.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
@@ -49,7 +51,8 @@ export const MiniAppSubscriptionPurchaseRequest = z.object(purchaseFields).meta(
 export const MiniAppSubscriptionPurchasePreviewResponse = z
   .object({
     success: z.boolean().default(true),
-    preview: z.record(z.string(), z.unknown()).default({}),
+    // The contract names an empty default; the service always sends a preview.
+    preview: ClassicPreviewResponse.default({} as never),
     balanceKopeks: z.int().nullish(),
     balanceLabel: z.string().nullish(),
   })
@@ -85,6 +88,5 @@ export function selectionOf(input: z.output<typeof MiniAppSubscriptionPurchaseRe
 }
 
 function inCamelCase(fields: Record<string, unknown>): Record<string, unknown> {
-  const camel = (key: string) => key.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [camel(key), value]));
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [camelCase(key), value]));
 }

@@ -4,7 +4,7 @@ import { text } from '../../domain/messaging/texts.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
 import { findPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
-import { activateTrial, type TrialShortage } from '../../domain/subscriptions/activate-trial.ts';
+import { activateTrial, type UnpaidTrialFee } from '../../domain/subscriptions/activate-trial.ts';
 import { outOfBounds } from '../../domain/subscriptions/errors.ts';
 import { requirePaidSubscription } from '../../domain/subscriptions/miniapp/paid-guard.ts';
 import { removeMiniappDevice } from '../../domain/subscriptions/miniapp/remove-device.ts';
@@ -85,19 +85,19 @@ export const miniappSubscriptionRouter = router({
     .use(asMiniappUser())
     .output(MiniAppSubscriptionTrialResponse)
     .mutation(async ({ ctx }) => {
-      const started = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, trialShortage);
+      const started = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, trialRefusal);
       const label = (kopeks: number) => formatPrice(kopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED'));
-      const charged = Number(started.charged_kopeks);
+      const { chargedKopeks: charged, balanceKopeks } = started;
       return {
         success: true,
-        message: String(started.message),
-        subscriptionId: (started.subscription as { id: number }).id,
+        message: started.message,
+        subscriptionId: started.subscription.id,
         trialStatus: 'activated',
-        trialDurationDays: Number(started.duration_days),
+        trialDurationDays: started.durationDays,
         chargedAmountKopeks: charged > 0 ? charged : null,
         chargedAmountLabel: charged > 0 ? label(charged) : null,
-        balanceKopeks: Number(started.balance_kopeks),
-        balanceLabel: label(Number(started.balance_kopeks)),
+        balanceKopeks,
+        balanceLabel: label(balanceKopeks),
       };
     }),
 
@@ -220,12 +220,12 @@ function renewalGuard(subscriptionId: number | null | undefined) {
   return { subscriptionId: subscriptionId ?? null, trial: true, expired: true };
 }
 
-function trialShortage(lack: TrialShortage) {
+function trialRefusal(fee: UnpaidTrialFee) {
   return refuse('insufficient_funds', 402, {
     code: 'insufficient_funds',
-    message: text(lack.language, 'errors.insufficient_funds', { missing: formatPrice(lack.missingKopeks, lack.rounds) }),
-    missing_amount_kopeks: lack.missingKopeks,
-    required_amount_kopeks: lack.requiredKopeks,
-    balance_kopeks: lack.balanceKopeks,
+    message: text(fee.language, 'errors.insufficient_funds', { missing: formatPrice(fee.missingKopeks, fee.rounds) }),
+    missing_amount_kopeks: fee.missingKopeks,
+    required_amount_kopeks: fee.requiredKopeks,
+    balance_kopeks: fee.balanceKopeks,
   });
 }

@@ -2,10 +2,10 @@ import { formatPrice } from '../../core/money.ts';
 import { identifyMiniappUser } from '../../domain/identity/authenticate-miniapp.ts';
 import { readMaintenanceNotice } from '../../domain/safety/maintenance.ts';
 import { listMiniappTariffs } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
-import { buyTariff } from '../../domain/subscriptions/purchase-tariff.ts';
-import { previewTariffSwitch, type SwitchOrder, switchToTariff } from '../../domain/subscriptions/switch-tariff.ts';
-import { FreeForm } from '../shared.schemas.ts';
+import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
+import { previewTariffSwitch, type SwitchOrder, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { miniappProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import { asMiniappUser } from './as-miniapp-user.ts';
 import { toCurrentTariff, toMiniappPromoGroup, toOfferedTariff } from './tariff-wire.ts';
 import {
@@ -13,7 +13,9 @@ import {
   MiniAppSubscriptionRequest,
   MiniAppTariffPurchaseRequest,
   MiniAppTariffPurchaseResponse,
+  MiniAppTariffSwitchPreviewResponse,
   MiniAppTariffSwitchRequest,
+  MiniAppTariffSwitchResponse,
   MiniAppTariffsRequest,
   MiniAppTariffsResponse,
 } from './tariffs.schemas.ts';
@@ -65,11 +67,12 @@ export const miniappTariffsRouter = router({
     })
     .input(MiniAppTariffPurchaseRequest)
     .use(asMiniappUser())
-    .output(MiniAppTariffPurchaseResponse)
+    .output(toWire(MiniAppTariffPurchaseResponse))
     .mutation(async ({ ctx, input }) => {
       const order = { tariffId: input.tariffId, periodDays: input.periodDays, trafficGb: null };
       const once = { ...order, idempotencyKey: ctx.idempotencyKey };
-      return toPurchaseAnswer(await buyTariff(ctx.app, ctx.actor, once, { keepsCart: false }));
+      const { subscription, ...purchased } = await purchaseTariff(ctx.app, ctx.actor, once, { keepsCart: false });
+      return { ...purchased, subscriptionId: subscription.id, newEndDate: subscription.endDate };
     }),
 
   switchPreview: miniappProcedure
@@ -83,7 +86,7 @@ export const miniappTariffsRouter = router({
     })
     .input(MiniAppTariffSwitchRequest)
     .use(asMiniappUser(SWITCH_NAMES))
-    .output(FreeForm)
+    .output(toWire(MiniAppTariffSwitchPreviewResponse))
     .mutation(async ({ ctx, input }) => ({
       ...(await previewTariffSwitch(ctx.app, ctx.actor, switchOrder(input.tariff_id))),
       message: null,
@@ -96,36 +99,13 @@ export const miniappTariffsRouter = router({
     })
     .input(MiniAppTariffSwitchRequest)
     .use(asMiniappUser(SWITCH_NAMES))
-    .output(FreeForm)
+    .output(toWire(MiniAppTariffSwitchResponse))
     .mutation(async ({ ctx, input }) => {
       const order = { ...switchOrder(input.tariff_id), idempotencyKey: ctx.idempotencyKey };
-      const done = await switchToTariff(ctx.app, ctx.actor, order);
-      return {
-        success: true,
-        message: done.message,
-        tariff_id: done.new_tariff_id,
-        tariff_name: done.new_tariff_name,
-        charged_kopeks: done.charged_kopeks,
-        balance_kopeks: done.balance_kopeks,
-        balance_label: done.balance_label,
-      };
+      const { newTariffId: tariffId, newTariffName: tariffName, ...switched } = await switchTariff(ctx.app, ctx.actor, order);
+      return { ...switched, tariffId, tariffName };
     }),
 });
-
-/** The use case keeps the cabinet's answer for repeats by key; the mini-app tells a part of it. */
-function toPurchaseAnswer(bought: Awaited<ReturnType<typeof buyTariff>>) {
-  const subscription = bought.subscription as { id: number; end_date: string };
-  return {
-    success: true,
-    message: String(bought.message),
-    subscription_id: subscription.id,
-    tariff_id: Number(bought.tariff_id),
-    tariff_name: String(bought.tariff_name),
-    new_end_date: new Date(subscription.end_date),
-    balance_kopeks: Number(bought.balance_kopeks),
-    balance_label: String(bought.balance_label),
-  };
-}
 
 function switchOrder(tariffId: number): SwitchOrder {
   return { tariffId, periodDays: null, trafficGb: null };

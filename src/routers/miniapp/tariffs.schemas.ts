@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { switchPreviewFields } from '../cabinet/subscription-purchase.schemas.ts';
+import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
 
 /** Contract group `miniapp`: tariffs, their purchase and switch (spec 02 section 12.2). */
 
@@ -127,3 +128,18 @@ export const MiniAppTariffPurchaseResponse = z
 export const MiniAppTariffSwitchRequest = z
   .object({ init_data: InitData, tariff_id: z.int() })
   .meta({ id: 'MiniAppTariffSwitchRequest' });
+
+/** Untyped in the contract, as is the next one. */
+export const MiniAppTariffSwitchPreviewResponse = publishedAsFreeForm(z.object({ ...switchPreviewFields, message: z.null() }));
+
+export const MiniAppTariffSwitchResponse = publishedAsFreeForm(
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    tariff_id: z.int(),
+    tariff_name: z.string(),
+    charged_kopeks: z.int(),
+    balance_kopeks: z.int(),
+    balance_label: z.string(),
+  }),
+);

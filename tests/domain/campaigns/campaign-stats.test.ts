@@ -6,7 +6,7 @@ import { readCampaignChart, readCampaignStats } from '../../../src/domain/campai
 import { campaignTotals, listCampaigns } from '../../../src/domain/campaigns/read-campaigns.ts';
 import { deleteCampaign } from '../../../src/domain/campaigns/save-campaign.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -145,7 +145,11 @@ describe('statistics (spec 04 section 6.6)', () => {
     expect(await stats(campaign.id)).toMatchObject({ trialUsersCount: 3, activeTrialsCount: 2 });
     await topUp(t.app, buyer, 30_000);
     const tariffId = await aTariff(t.app);
-    await buyTariff(t.app, { kind: 'user', userId: buyer }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
+    await purchaseTariff(
+      t.app,
+      { kind: 'user', userId: buyer },
+      { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null },
+    );
     expect(await stats(campaign.id)).toMatchObject({
       ...{
         trialUsersCount: 2,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -58,7 +58,7 @@ describe('a notice', () => {
       [userId, status, `sold${unique()}@example.com`],
     );
     // As a late payment does with the saved order of somebody who was blocked meanwhile.
-    await buyTariff(t.app, { kind: 'user', userId }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
+    await purchaseTariff(t.app, { kind: 'user', userId }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
     expect(await sentTo(userId)).toMatchObject({ mails, sockets: mails });
   });
 

@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { MessengerError, type MessengerFailure } from '../../../src/domain/messaging/ports.ts';
 import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -104,7 +104,7 @@ describe('runAfterTopup', () => {
     await aStoredSubscription(app, user.id, { tariff_id: tariffId, status: 'expired', end_date: hourAgo });
     const wanted = { tariffId: await aTariff(app, { period_prices: { 30: 50_060 } }), periodDays: 30, trafficGb: null };
     const actor = { kind: 'user', userId: user.id } as const;
-    await expect(buyTariff(app, actor, { ...wanted, idempotencyKey: null })).rejects.toMatchObject({ status: 402 });
+    await expect(purchaseTariff(app, actor, { ...wanted, idempotencyKey: null })).rejects.toMatchObject({ status: 402 });
     await app.db.sql('UPDATE tariffs SET period_prices = \'{"30": 30000}\' WHERE id = $1::int', [wanted.tariffId]);
     const { settings } = (await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' } })).app;
     const buying = { ...app, settings };

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
 import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/promo/offers/own-discount.ts';
 import { expirePromo } from '../../../src/domain/promo/offers/run-expiry.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -99,7 +99,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     await topUp(t.app, user, 100_000);
     const tariffId = await aTariff(t.app);
     const order = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null };
-    await buyTariff(t.app, userActor(user), order);
+    await purchaseTariff(t.app, userActor(user), order);
     expect((await discountOf(t.app, user)).percent).toBe(0);
     const log = await logOf(t.app, user);
     expect(log[1]).toMatchObject({
@@ -113,7 +113,7 @@ describe('a discount (spec 04 section 9.5)', () => {
       [user],
     );
     expect(row?.offerId).toBe(offer.id);
-    await buyTariff(t.app, userActor(user), order);
+    await purchaseTariff(t.app, userActor(user), order);
     expect(await logOf(t.app, user)).toHaveLength(2);
   });
 

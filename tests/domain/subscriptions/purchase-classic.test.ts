@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { buyClassic, previewClassic } from '../../../src/domain/subscriptions/purchase-classic.ts';
+import { previewClassic, purchaseClassic } from '../../../src/domain/subscriptions/purchase-classic.ts';
 import { readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import type { ClassicSelection } from '../../../src/domain/subscriptions/rules/classic-selection.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
@@ -28,7 +28,7 @@ const pick = (fields: Partial<ClassicSelection> = {}): ClassicSelection => ({
   ...fields,
 });
 const buy = (buyer: UserActor, fields: Partial<ClassicSelection> = {}, idempotencyKey: string | null = null) =>
-  buyClassic(app, buyer, { selection: pick(fields), idempotencyKey });
+  purchaseClassic(app, buyer, { selection: pick(fields), idempotencyKey });
 const preview = (buyer: UserActor, fields: Partial<ClassicSelection> = {}) => previewClassic(app, buyer, pick(fields));
 
 test('the documented vector: 180 days with servers, traffic and devices, group and offer', async () => {
@@ -43,10 +43,9 @@ test('the documented vector: 180 days with servers, traffic and devices, group a
   await anOffer(app, buyer.userId, 20);
   const selection = { periodId: 'days:180', squadUuids: servers.map((server) => server.uuid), devices: 3 };
   expect(await preview(buyer, selection)).toMatchObject({
-    total_price_kopeks: 474_120,
     totalPriceKopeks: 474_120,
-    can_purchase: true,
-    missing_amount_kopeks: 0,
+    canPurchase: true,
+    missingAmountKopeks: 0,
     breakdown: [
       { label: '6 months', value: '4491 ₽' },
       { label: '100 GB', value: '855 ₽' },
@@ -58,9 +57,9 @@ test('the documented vector: 180 days with servers, traffic and devices, group a
   const bought = await buy(buyer, selection, 'vector');
   expect(bought).toMatchObject({
     success: true,
-    balance_kopeks: 25_880,
-    was_trial_conversion: false,
-    subscription: { status: 'active', days_left: 180, traffic_limit_gb: 100, device_limit: 3, tariff_id: null },
+    balanceKopeks: 25_880,
+    wasTrialConversion: false,
+    subscription: { status: 'active', daysLeft: 180, trafficLimitGb: 100, deviceLimit: 3, tariffId: null },
   });
   expect(await buy(buyer, selection, 'vector')).toEqual(bought);
   const rows = await app.db.sql(
@@ -90,8 +89,8 @@ test('the preview is the charge, for any selection, group and offer (spec 02 H3,
         await aMembership(app, buyer.userId, group);
         await anOffer(app, buyer.userId, offer);
         const selection = { periodDays, trafficGb, devices, squadUuids: [server.uuid] };
-        const cost = (await preview(buyer, selection)).total_price_kopeks as number;
-        expect(await buy(buyer, selection)).toMatchObject({ balance_kopeks: RICH - cost });
+        const cost = (await preview(buyer, selection)).totalPriceKopeks;
+        expect(await buy(buyer, selection)).toMatchObject({ balanceKopeks: RICH - cost });
       },
     ),
     { numRuns: 25 },
@@ -106,12 +105,12 @@ describe('what a purchase makes of a subscription', () => {
     await aStoredSubscription(app, buyer.userId, { tariff_id, device_limit: 9, purchased_traffic_gb: 30, traffic_used_gb: 5 });
     const bought = await buy(buyer, { trafficGb: 250, devices: 2, squadUuids: [server.uuid, server.uuid] });
     expect(bought.subscription).toMatchObject({
-      days_left: 40,
-      traffic_limit_gb: 250,
-      traffic_used_gb: 0,
-      device_limit: 2,
-      connected_squads: [server.uuid],
-      tariff_id: null,
+      daysLeft: 40,
+      trafficLimitGb: 250,
+      trafficUsedGb: 0,
+      deviceLimit: 2,
+      connectedSquads: [server.uuid],
+      tariffId: null,
     });
   });
 
@@ -120,7 +119,7 @@ describe('what a purchase makes of a subscription', () => {
     const trial = { is_trial: true, start_date: inDays(-1), end_date: inDays(2) };
     const buyer = await aBuyer(app, RICH);
     await aStoredSubscription(app, buyer.userId, trial);
-    expect(await buy(buyer)).toMatchObject({ was_trial_conversion: true, subscription: { is_trial: false, days_left: 30 } });
+    expect(await buy(buyer)).toMatchObject({ wasTrialConversion: true, subscription: { isTrial: false, daysLeft: 30 } });
     const conversions =
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int';
     expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 3, firstPaidPeriodDays: 30 });
@@ -128,8 +127,8 @@ describe('what a purchase makes of a subscription', () => {
     const adding = (await testApp({ environment, clock: t.clock })).app;
     const other = await aBuyer(app, RICH);
     await aStoredSubscription(app, other.userId, trial);
-    expect(await buyClassic(adding, other, { selection: pick(), idempotencyKey: null })).toMatchObject({
-      subscription: { days_left: 32 },
+    expect(await purchaseClassic(adding, other, { selection: pick(), idempotencyKey: null })).toMatchObject({
+      subscription: { daysLeft: 32 },
     });
   });
 });
@@ -162,7 +161,7 @@ describe('refusals', () => {
     await aServer(app);
     const buyer = await aBuyer(app, RICH);
     const { devices } = (await readPurchaseOptions(app, buyer)) as { devices: { max: number } };
-    expect((await buy(buyer, { devices: 100 })).subscription).toMatchObject({ device_limit: devices.max });
+    expect((await buy(buyer, { devices: 100 })).subscription).toMatchObject({ deviceLimit: devices.max });
   });
 
   test('lack of money keeps the order; restricted users; tariffs mode', async () => {
@@ -178,7 +177,7 @@ describe('refusals', () => {
       traffic_gb: 100,
       devices: 1,
     });
-    expect(await preview(buyer)).toMatchObject({ can_purchase: false, status_message: expect.stringContaining('missing') });
+    expect(await preview(buyer)).toMatchObject({ canPurchase: false, statusMessage: expect.stringContaining('missing') });
     await app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [buyer.userId]);
     await expect(buy(buyer)).rejects.toMatchObject({ status: 403 });
     const tariffs = (await testApp({ clock: t.clock })).app;
@@ -186,7 +185,7 @@ describe('refusals', () => {
       status: 400,
       detail: 'This endpoint is not available in tariffs mode. Use /purchase-tariff instead.',
     };
-    await expect(buyClassic(tariffs, buyer, { selection: pick(), idempotencyKey: null })).rejects.toMatchObject(refusal);
+    await expect(purchaseClassic(tariffs, buyer, { selection: pick(), idempotencyKey: null })).rejects.toMatchObject(refusal);
     await expect(previewClassic(tariffs, buyer, pick())).rejects.toMatchObject(refusal);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
@@ -19,25 +19,25 @@ describe('a first purchase', () => {
     const server = await aServer(t.app);
     const tariffId = await aTariff(t.app, { name: 'Gold', allowed_squads: [server.uuid], traffic_limit_gb: 50, device_limit: 3 });
     const buyer = await aBuyer(t.app, 40_000);
-    const answer = await buyTariff(t.app, buyer, order(tariffId));
-    const end = new Date(t.clock.now().getTime() + 30 * DAY).toISOString();
+    const answer = await purchaseTariff(t.app, buyer, order(tariffId));
+    const end = new Date(t.clock.now().getTime() + 30 * DAY);
     expect(answer).toMatchObject({
       success: true,
-      tariff_id: tariffId,
-      tariff_name: 'Gold',
-      charged_amount: 30_000,
-      charged_label: '300 ₽',
-      balance_kopeks: 10_000,
+      tariffId: tariffId,
+      tariffName: 'Gold',
+      chargedAmount: 30_000,
+      chargedLabel: '300 ₽',
+      balanceKopeks: 10_000,
       subscription: {
         status: 'active',
-        is_trial: false,
-        end_date: end,
-        days_left: 30,
-        traffic_limit_gb: 50,
-        device_limit: 3,
-        connected_squads: [server.uuid],
-        servers: [{ uuid: server.uuid, name: server.uuid, country_code: null }],
-        tariff_name: 'Gold',
+        isTrial: false,
+        endDate: end,
+        daysLeft: 30,
+        trafficLimitGb: 50,
+        deviceLimit: 3,
+        connectedSquads: [server.uuid],
+        servers: [{ uuid: server.uuid, name: server.uuid, countryCode: null }],
+        tariffName: 'Gold',
       },
     });
     const row = await rowOf<Record<string, unknown>>(
@@ -64,7 +64,7 @@ describe('a first purchase', () => {
     expect(events).toMatchObject([
       { type: 'transaction.created', payload: { amount_kopeks: 30_000 }, audience: 'feed' },
       { type: 'balance.change', payload: { amount_kopeks: -30_000, new_balance_kopeks: 10_000 }, audience: 'user' },
-      { type: 'subscription.activated', payload: { expires_at: end, tariff_name: 'Gold' }, audience: 'user' },
+      { type: 'subscription.activated', payload: { expires_at: end.toISOString(), tariff_name: 'Gold' }, audience: 'user' },
     ]);
     const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
     expect(feed).toMatchObject({
@@ -85,7 +85,7 @@ describe('a first purchase', () => {
   test('of a tariff without servers gives every available one', async () => {
     const [available, off] = [await aServer(t.app), await aServer(t.app, { is_available: false })];
     const buyer = await aBuyer(t.app, 30_000);
-    await buyTariff(t.app, buyer, order(await aTariff(t.app)));
+    await purchaseTariff(t.app, buyer, order(await aTariff(t.app)));
     const view = await readSubscription(t.app, buyer);
     expect(view!.connectedSquads).toContain(available.uuid);
     expect(view!.connectedSquads).not.toContain(off.uuid);
@@ -99,7 +99,7 @@ describe('a first purchase', () => {
       'UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int RETURNING id',
       [buyer.userId, email],
     );
-    await buyTariff(t.app, buyer, order(tariffId));
+    await purchaseTariff(t.app, buyer, order(tariffId));
     const mail = await rowOf<{ template: string }>(t.app, 'SELECT template, subject FROM outgoing_mails WHERE recipient = $1', [
       email,
     ]);
@@ -117,10 +117,10 @@ describe('a later purchase', () => {
   test('of the same tariff keeps the days left and the bought devices, and tells of a renewal', async () => {
     const tariffId = await aTariff(t.app, { device_limit: 1, device_price_kopeks: 5_000 });
     const buyer = await aBuyer(t.app, 100_000);
-    await buyTariff(t.app, buyer, order(tariffId));
+    await purchaseTariff(t.app, buyer, order(tariffId));
     await t.app.db.sql('UPDATE subscriptions SET device_limit = 3 WHERE user_id = $1::int RETURNING id', [buyer.userId]);
-    const answer = await buyTariff(t.app, buyer, order(tariffId));
-    expect(answer).toMatchObject({ charged_amount: 40_000, subscription: { days_left: 60, device_limit: 3 } });
+    const answer = await purchaseTariff(t.app, buyer, order(tariffId));
+    expect(answer).toMatchObject({ chargedAmount: 40_000, subscription: { daysLeft: 60, deviceLimit: 3 } });
     const events = await t.app.db.sql<{ type: string }>(
       `SELECT type FROM domain_events WHERE user_id = $1::int AND audience = 'user' ORDER BY id`,
       [buyer.userId],
@@ -140,7 +140,9 @@ describe('a later purchase', () => {
       start_date: new Date(now - DAY),
       end_date: new Date(now + 2 * DAY),
     });
-    expect(await buyTariff(t.app, buyer, order(tariffId))).toMatchObject({ subscription: { is_trial: false, days_left: 30 } });
+    expect(await purchaseTariff(t.app, buyer, order(tariffId))).toMatchObject({
+      subscription: { isTrial: false, daysLeft: 30 },
+    });
     const rows = await t.app.db.sql<object>('SELECT * FROM subscription_conversions WHERE user_id = $1::int', [buyer.userId]);
     expect(rows).toMatchObject([
       { trialDurationDays: 3, paymentMethod: 'balance', firstPaymentAmountKopeks: 30_000, firstPaidPeriodDays: 30 },
@@ -158,7 +160,7 @@ describe('a later purchase', () => {
       await aTariff(t.app, { allowed_squads: [next.uuid] }),
     ];
     const buyer = await aBuyer(t.app, 60_000);
-    await buyTariff(t.app, buyer, order(first));
+    await purchaseTariff(t.app, buyer, order(first));
     const { id } = await rowOf<{ id: number }>(t.app, 'SELECT id FROM subscriptions WHERE user_id = $1::int', [buyer.userId]);
     const later = new Date(t.clock.now().getTime() + DAY);
     await t.app.db.sql(
@@ -169,8 +171,8 @@ describe('a later purchase', () => {
       `INSERT INTO sent_notifications (user_id, subscription_id, notification_type) VALUES ($1::int, $2::int, 'expiring') RETURNING id`,
       [buyer.userId, id],
     );
-    const answer = await buyTariff(t.app, buyer, order(second));
-    expect(answer).toMatchObject({ subscription: { traffic_purchases: [], connected_squads: [next.uuid], days_left: 60 } });
+    const answer = await purchaseTariff(t.app, buyer, order(second));
+    expect(answer).toMatchObject({ subscription: { trafficPurchases: [], connectedSquads: [next.uuid], daysLeft: 60 } });
     const counts = await rowOf<object>(
       t.app,
       `SELECT (SELECT count(*)::int FROM traffic_purchases WHERE subscription_id = $1::int) AS purchases,
@@ -184,10 +186,10 @@ describe('a later purchase', () => {
   test('of a daily tariff buys one day, unpaused and stamped', async () => {
     const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
     const buyer = await aBuyer(t.app, 1_000);
-    const answer = await buyTariff(t.app, buyer, order(tariffId, 90));
+    const answer = await purchaseTariff(t.app, buyer, order(tariffId, 90));
     expect(answer).toMatchObject({
-      charged_amount: 1_000,
-      subscription: { is_daily: true, is_daily_paused: false, days_left: 1 },
+      chargedAmount: 1_000,
+      subscription: { isDaily: true, isDailyPaused: false, daysLeft: 1 },
     });
     const row = await rowOf<{ lastDailyChargeAt: Date }>(
       t.app,
@@ -215,7 +217,7 @@ describe('a refused purchase', () => {
     const tariffId = await aTariff(t.app, { name: 'Dear' });
     const buyer = await aBuyer(t.app, 20_000);
     await anOffer(t.app, buyer.userId, 10);
-    await expect(buyTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'poor' })).rejects.toMatchObject({
+    await expect(purchaseTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'poor' })).rejects.toMatchObject({
       status: 402,
       detail: {
         code: 'insufficient_funds',
@@ -236,14 +238,16 @@ describe('a refused purchase', () => {
     });
     // The key is free again after a refusal, and the bought order takes the cart with it (spec 02 H12).
     await topUp(t.app, buyer.userId, 7_000);
-    expect(await buyTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'poor' })).toMatchObject({ balance_kopeks: 0 });
+    expect(await purchaseTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'poor' })).toMatchObject({
+      balanceKopeks: 0,
+    });
     expect(await readCart(t.app, buyer.userId)).toBeNull();
   });
 
   test('of a daily tariff saves a daily order', async () => {
     const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000 });
     const buyer = await aBuyer(t.app);
-    await expect(buyTariff(t.app, buyer, order(tariffId, 1))).rejects.toMatchObject({
+    await expect(purchaseTariff(t.app, buyer, order(tariffId, 1))).rejects.toMatchObject({
       detail: { cart_mode: 'daily_tariff_purchase', missing_amount: 1_000 },
     });
     expect(await readCart(t.app, buyer.userId)).toMatchObject({ is_daily: true, daily_price_kopeks: 1_000, total_price: 1_000 });
@@ -270,7 +274,7 @@ describe('a refused purchase', () => {
   ])('for %s is 400 (spec 02 H1, H2)', async (_name, fields, columns, status, code) => {
     const buyer = await aBuyer(t.app, 500_000);
     const tariffId = await aTariff(t.app, columns);
-    await expect(buyTariff(t.app, buyer, { ...order(tariffId), ...fields })).rejects.toMatchObject({
+    await expect(purchaseTariff(t.app, buyer, { ...order(tariffId), ...fields })).rejects.toMatchObject({
       status,
       detail: { code, message: expect.any(String) },
     });
@@ -280,9 +284,9 @@ describe('a refused purchase', () => {
   test('for an unknown, inactive or restricted tariff, or a restricted buyer', async () => {
     const buyer = await aBuyer(t.app, 500_000);
     const notFound = { status: 404, detail: 'Tariff not found or inactive' };
-    await expect(buyTariff(t.app, buyer, order(2_000_000_000))).rejects.toMatchObject(notFound);
-    await expect(buyTariff(t.app, buyer, order(2 ** 52))).rejects.toMatchObject(notFound);
-    await expect(buyTariff(t.app, buyer, order(await aTariff(t.app, { is_active: false })))).rejects.toMatchObject(notFound);
+    await expect(purchaseTariff(t.app, buyer, order(2_000_000_000))).rejects.toMatchObject(notFound);
+    await expect(purchaseTariff(t.app, buyer, order(2 ** 52))).rejects.toMatchObject(notFound);
+    await expect(purchaseTariff(t.app, buyer, order(await aTariff(t.app, { is_active: false })))).rejects.toMatchObject(notFound);
     const restricted = await aTariff(t.app);
     const other = await aBuyer(t.app);
     const group = await aMembership(t.app, other.userId, {});
@@ -290,12 +294,12 @@ describe('a refused purchase', () => {
       'INSERT INTO tariff_promo_groups (tariff_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING tariff_id',
       [restricted, group],
     );
-    await expect(buyTariff(t.app, buyer, order(restricted))).rejects.toMatchObject({
+    await expect(purchaseTariff(t.app, buyer, order(restricted))).rejects.toMatchObject({
       status: 403,
       detail: 'This tariff is not available for your promo group',
     });
     await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [buyer.userId]);
-    await expect(buyTariff(t.app, buyer, order(restricted))).rejects.toMatchObject({
+    await expect(purchaseTariff(t.app, buyer, order(restricted))).rejects.toMatchObject({
       status: 403,
       detail: 'Subscription purchases are restricted for this account',
     });
@@ -305,7 +309,7 @@ describe('a refused purchase', () => {
   test('in classic mode', async () => {
     const classic = await testApp({ environment: { SALES_MODE: 'classic' } });
     const buyer = await aBuyer(t.app, 30_000);
-    await expect(buyTariff(classic.app, buyer, order(await aTariff(t.app)))).rejects.toMatchObject({
+    await expect(purchaseTariff(classic.app, buyer, order(await aTariff(t.app)))).rejects.toMatchObject({
       status: 400,
       detail: 'Tariffs mode is not enabled',
     });
@@ -318,19 +322,19 @@ describe('discounts and keys', () => {
     const buyer = await aBuyer(t.app, 100_000);
     await aMembership(t.app, buyer.userId, { name: `Friends ${buyer.userId}`, period_discounts: { 30: 10 } });
     await anOffer(t.app, buyer.userId, 20);
-    expect(await buyTariff(t.app, buyer, order(tariffId))).toMatchObject({
-      charged_amount: 21_600,
-      discount_percent: 10,
-      original_price_kopeks: 30_000,
-      discount_amount_kopeks: 3_000,
-      discount_label: '-10%',
-      promo_group_name: `Friends ${buyer.userId}`,
-      promo_offer_discount_percent: 20,
-      promo_offer_discount_amount_kopeks: 5_400,
-      price_before_promo_offer_kopeks: 27_000,
+    expect(await purchaseTariff(t.app, buyer, order(tariffId))).toMatchObject({
+      chargedAmount: 21_600,
+      discountPercent: 10,
+      originalPriceKopeks: 30_000,
+      discountAmountKopeks: 3_000,
+      discountLabel: '-10%',
+      promoGroupName: `Friends ${buyer.userId}`,
+      promoOfferDiscountPercent: 20,
+      promoOfferDiscountAmountKopeks: 5_400,
+      priceBeforePromoOfferKopeks: 27_000,
     });
-    const second = await buyTariff(t.app, buyer, order(tariffId));
-    expect(second).toMatchObject({ charged_amount: 27_000 });
+    const second = await purchaseTariff(t.app, buyer, order(tariffId));
+    expect(second).toMatchObject({ chargedAmount: 27_000 });
     expect(second).not.toHaveProperty('promo_offer_discount_percent');
     const user = await rowOf<object>(
       t.app,
@@ -344,7 +348,7 @@ describe('discounts and keys', () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app);
     await anOffer(t.app, buyer.userId, 100);
-    expect(await buyTariff(t.app, buyer, order(tariffId))).toMatchObject({ charged_amount: 0, balance_kopeks: 0 });
+    expect(await purchaseTariff(t.app, buyer, order(tariffId))).toMatchObject({ chargedAmount: 0, balanceKopeks: 0 });
     const row = await rowOf<object>(t.app, 'SELECT amount_kopeks FROM transactions WHERE user_id = $1::int', [buyer.userId]);
     expect(row).toEqual({ amountKopeks: 0 });
     expect(await checkLedger(t.app)).toEqual([]);
@@ -353,10 +357,12 @@ describe('discounts and keys', () => {
   test('a repeated key gives the first answer; another body with it is 422', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 100_000);
-    const first = await buyTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'k' });
+    const first = await purchaseTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'k' });
     t.clock.advance(1_000);
-    expect(await buyTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'k' })).toEqual(first);
-    await expect(buyTariff(t.app, buyer, { ...order(tariffId, 90), idempotencyKey: 'k' })).rejects.toMatchObject({ status: 422 });
+    expect(await purchaseTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'k' })).toEqual(first);
+    await expect(purchaseTariff(t.app, buyer, { ...order(tariffId, 90), idempotencyKey: 'k' })).rejects.toMatchObject({
+      status: 422,
+    });
     expect((await readSubscription(t.app, buyer))!.daysLeft).toBe(29);
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { listRenewalOptions, readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
-import { previewTariffSwitch, switchToTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
+import { previewTariffSwitch, switchTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -67,13 +67,13 @@ test('what purchase-options shows is what the purchase charges, for any tariff, 
         const shown = options.tariffs.find((tariff) => tariff.id === tariffId)!;
         const prices = shown.is_daily ? [{ days: 1, price_kopeks: shown.daily_price_kopeks }] : shown.periods;
         const { days: periodDays, price_kopeks: price } = prices[pick % prices.length]!;
-        const bought = buyTariff(t.app, buyer, { tariffId, periodDays, trafficGb: null, idempotencyKey: null });
+        const bought = purchaseTariff(t.app, buyer, { tariffId, periodDays, trafficGb: null, idempotencyKey: null });
         // A daily tariff without a price is shown but not for sale.
         if (columns.is_daily && columns.daily_price_kopeks === 0) {
           await expect(bought).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
           return;
         }
-        expect(await bought).toMatchObject({ charged_amount: price, balance_kopeks: RICH - price });
+        expect(await bought).toMatchObject({ chargedAmount: price, balanceKopeks: RICH - price });
       },
     ),
     { numRuns: 40 },
@@ -103,7 +103,7 @@ test('what renewal-options shows is what the renewal charges, with a tariff and 
         if (options.length === 0) return;
         const { periodDays, priceKopeks } = options[pick % options.length]!;
         const answer = await renewSubscription(t.app, buyer, { periodDays, idempotencyKey: null });
-        expect(answer).toMatchObject({ amount_paid_kopeks: priceKopeks });
+        expect(answer).toMatchObject({ amountPaidKopeks: priceKopeks });
       },
     ),
     { numRuns: 40 },
@@ -137,12 +137,12 @@ test('what the switch preview shows is what the switch charges, between any two 
           await expect(preview).rejects.toMatchObject({ status: 400 });
           return;
         }
-        const cost = (await preview).upgrade_cost_kopeks as number;
-        const answer = await switchToTariff(t.app, buyer, { ...order, idempotencyKey: null });
-        expect(answer).toMatchObject({ charged_kopeks: cost, balance_kopeks: RICH - cost });
-        const { end_date } = answer.subscription as { end_date: string };
+        const cost = (await preview).upgradeCostKopeks;
+        const answer = await switchTariff(t.app, buyer, { ...order, idempotencyKey: null });
+        expect(answer).toMatchObject({ chargedKopeks: cost, balanceKopeks: RICH - cost });
+        const { endDate } = answer.subscription;
         // Paid time is never lost by a switch.
-        if (!trial) expect(Date.parse(end_date)).toBeGreaterThanOrEqual(t.clock.now().getTime() + minutesLeft * 60_000);
+        if (!trial) expect(endDate.getTime()).toBeGreaterThanOrEqual(t.clock.now().getTime() + minutesLeft * 60_000);
       },
     ),
     { numRuns: 40 },

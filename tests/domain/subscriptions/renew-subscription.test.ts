@@ -22,8 +22,10 @@ describe('a renewal', () => {
     const after = new Date(before.getTime() + 30 * DAY).toISOString();
     expect(await renewSubscription(t.app, buyer, order())).toEqual({
       message: 'The subscription has been renewed. Charged: 300 ₽',
-      new_end_date: after,
-      amount_paid_kopeks: 30_000,
+      subscriptionId: id,
+      newEndDate: new Date(after),
+      amountPaidKopeks: 30_000,
+      balanceKopeks: 20_000,
     });
     const feed = await rowOf<object>(t.app, 'SELECT * FROM subscription_events WHERE user_id = $1::int', [buyer.userId]);
     expect(feed).toMatchObject({
@@ -85,7 +87,7 @@ describe('a renewal', () => {
     const id = await aStoredSubscription(t.app, buyer.userId, { connected_squads: [server.uuid] });
     const [option] = await listRenewalOptions(t.app, buyer);
     for (const _round of [1, 2]) {
-      expect(await renewSubscription(t.app, buyer, order())).toMatchObject({ amount_paid_kopeks: option!.priceKopeks });
+      expect(await renewSubscription(t.app, buyer, order())).toMatchObject({ amountPaidKopeks: option!.priceKopeks });
     }
     expect(option!.priceKopeks).toBe(99_000 + 15_000 + 2_000);
     const rows = await t.app.db.sql<object>(
@@ -105,10 +107,10 @@ describe('a renewal', () => {
       discountPercent: 50,
     });
     expect(await renewSubscription(t.app, buyer, order())).toMatchObject({
-      amount_paid_kopeks: 15_000,
-      promo_discount_percent: 50,
-      promo_discount_amount_kopeks: 15_000,
-      original_price_kopeks: 30_000,
+      amountPaidKopeks: 15_000,
+      promoDiscountPercent: 50,
+      promoDiscountAmountKopeks: 15_000,
+      originalPriceKopeks: 30_000,
     });
     expect((await listRenewalOptions(t.app, buyer))[0]).toMatchObject({ priceKopeks: 30_000 });
   });

@@ -5,7 +5,7 @@ import { put } from '../../../src/core/short-lived.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { escapeHtml } from '../../../src/domain/messaging/texts.ts';
 import { buyDevices } from '../../../src/domain/subscriptions/buy-devices.ts';
-import { buyTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { cartKey, readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
@@ -35,7 +35,7 @@ const stateOf = (buyer: UserActor) =>
 /** Saves the order of a tariff that lacks the money. */
 async function order(buyer: UserActor, tariffId: number) {
   const wanted = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null };
-  await expect(buyTariff(t.app, buyer, wanted)).rejects.toMatchObject({ status: 402 });
+  await expect(purchaseTariff(t.app, buyer, wanted)).rejects.toMatchObject({ status: 402 });
 }
 
 /** A buyer whose tariff order waits for 300 roubles. */

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
-import { previewTariffSwitch, switchToTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
+import { previewTariffSwitch, switchTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -16,7 +16,7 @@ const inDays = (days: number) => new Date(t.clock.now().getTime() + days * DAY);
 const order = (tariffId: number) => ({ tariffId, periodDays: 30, trafficGb: null });
 const preview = (buyer: UserActor, tariffId: number) => previewTariffSwitch(t.app, buyer, order(tariffId));
 const change = (buyer: UserActor, tariffId: number, key: string | null = null) =>
-  switchToTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: key });
+  switchTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: key });
 
 /** A buyer with 10 days left on a tariff of 300 roubles a month. */
 async function aHolder(
@@ -48,35 +48,35 @@ describe('a switch', () => {
     );
     const nextId = await dear({ allowed_squads: [server.uuid] });
     expect(await preview(buyer, nextId)).toMatchObject({
-      can_switch: true,
-      current_tariff_name: 'Old',
-      new_tariff_id: nextId,
-      new_tariff_name: 'New',
-      remaining_days: 10,
-      upgrade_cost_kopeks: 10_000,
-      upgrade_cost_label: '100 ₽',
-      balance_kopeks: 15_000,
-      has_enough_balance: true,
-      missing_amount_kopeks: 0,
-      is_upgrade: true,
+      canSwitch: true,
+      currentTariffName: 'Old',
+      newTariffId: nextId,
+      newTariffName: 'New',
+      remainingDays: 10,
+      upgradeCostKopeks: 10_000,
+      upgradeCostLabel: '100 ₽',
+      balanceKopeks: 15_000,
+      hasEnoughBalance: true,
+      missingAmountKopeks: 0,
+      isUpgrade: true,
     });
     expect(await change(buyer, nextId)).toMatchObject({
       success: true,
-      old_tariff_name: 'Old',
-      new_tariff_id: nextId,
-      new_tariff_name: 'New',
-      charged_kopeks: 10_000,
-      balance_kopeks: 5_000,
-      balance_label: '50 ₽',
+      oldTariffName: 'Old',
+      newTariffId: nextId,
+      newTariffName: 'New',
+      chargedKopeks: 10_000,
+      balanceKopeks: 5_000,
+      balanceLabel: '50 ₽',
       subscription: {
         id,
-        end_date: inDays(10).toISOString(),
-        traffic_limit_gb: 500,
-        traffic_used_gb: 0,
-        traffic_purchases: [],
-        device_limit: 3,
-        connected_squads: [server.uuid],
-        tariff_id: nextId,
+        endDate: inDays(10),
+        trafficLimitGb: 500,
+        trafficUsedGb: 0,
+        trafficPurchases: [],
+        deviceLimit: 3,
+        connectedSquads: [server.uuid],
+        tariffId: nextId,
       },
     });
     const row = await rowOf<object>(
@@ -107,12 +107,12 @@ describe('a switch', () => {
     await anOffer(t.app, buyer.userId, 20);
     const nextId = await dear();
     expect(await preview(buyer, nextId)).toMatchObject({
-      can_switch: true,
-      upgrade_cost_kopeks: 0,
-      upgrade_cost_label: 'Free',
-      is_upgrade: false,
+      canSwitch: true,
+      upgradeCostKopeks: 0,
+      upgradeCostLabel: 'Free',
+      isUpgrade: false,
     });
-    expect(await change(buyer, nextId)).toMatchObject({ charged_kopeks: 0, balance_kopeks: 0 });
+    expect(await change(buyer, nextId)).toMatchObject({ chargedKopeks: 0, balanceKopeks: 0 });
     const row = await rowOf<object>(
       t.app,
       `SELECT u.has_had_paid_subscription, u.promo_offer_discount_percent, x.amount_kopeks
@@ -127,13 +127,13 @@ describe('a switch', () => {
     await aMembership(t.app, buyer.userId, { period_discounts: { 30: 10 } });
     await anOffer(t.app, buyer.userId, 5);
     const nextId = await dear();
-    const discount = { discount_percent: 15, discount_kopeks: 1_450 };
+    const discount = { discountPercent: 15, discountKopeks: 1_450 };
     expect(await preview(buyer, nextId)).toMatchObject({
-      upgrade_cost_kopeks: 8_550,
-      base_upgrade_cost_kopeks: 10_000,
+      upgradeCostKopeks: 8_550,
+      baseUpgradeCostKopeks: 10_000,
       ...discount,
     });
-    expect(await change(buyer, nextId)).toMatchObject({ charged_kopeks: 8_550, base_charged_kopeks: 10_000, ...discount });
+    expect(await change(buyer, nextId)).toMatchObject({ chargedKopeks: 8_550, baseChargedKopeks: 10_000, ...discount });
     const user = await rowOf<object>(t.app, 'SELECT promo_offer_discount_percent FROM users WHERE id = $1::int', [buyer.userId]);
     expect(user).toEqual({ promoOfferDiscountPercent: 0 });
   });
@@ -150,7 +150,7 @@ describe('a switch', () => {
     const server = await aServer(t.app);
     const { buyer } = await aHolder(100_000, {}, { connected_squads: ['old'] });
     const answer = await change(buyer, await dear());
-    expect((answer.subscription as { connected_squads: string[] }).connected_squads).toContain(server.uuid);
+    expect(answer.subscription.connectedSquads).toContain(server.uuid);
   });
 });
 
@@ -158,8 +158,8 @@ describe('daily tariffs (spec 02 H10)', () => {
   test('periodic to daily pays the first day and keeps the time left', async () => {
     const { buyer } = await aHolder(2_000);
     expect(await change(buyer, await daily())).toMatchObject({
-      charged_kopeks: 2_000,
-      subscription: { end_date: inDays(11).toISOString(), is_daily: true, is_daily_paused: false },
+      chargedKopeks: 2_000,
+      subscription: { endDate: inDays(11), isDaily: true, isDailyPaused: false },
     });
     expect((await subscriptionOf(buyer)).lastDailyChargeAt).toEqual(t.clock.now());
   });
@@ -172,7 +172,7 @@ describe('daily tariffs (spec 02 H10)', () => {
       { end_date: inDays(0.5), last_daily_charge_at: charged },
     );
     const before = await subscriptionOf(buyer);
-    for (const _ of [1, 2, 3]) expect(await change(buyer, await daily())).toMatchObject({ charged_kopeks: 0 });
+    for (const _ of [1, 2, 3]) expect(await change(buyer, await daily())).toMatchObject({ chargedKopeks: 0 });
     expect(await subscriptionOf(buyer)).toMatchObject({
       endDate: before.endDate,
       lastDailyChargeAt: charged,
@@ -186,8 +186,8 @@ describe('daily tariffs (spec 02 H10)', () => {
     await expect(preview(buyer, unpriced)).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
     await expect(change(buyer, unpriced)).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
     expect(await change(buyer, await dear())).toMatchObject({
-      charged_kopeks: 60_000,
-      subscription: { end_date: inDays(30.5).toISOString(), is_daily: false },
+      chargedKopeks: 60_000,
+      subscription: { endDate: inDays(30.5), isDaily: false },
     });
     expect((await subscriptionOf(buyer)).lastDailyChargeAt).toBeNull();
   });
@@ -206,7 +206,7 @@ describe('trials (spec 02 H8)', () => {
       {},
       { is_trial: true, status: 'trial', start_date: inDays(-2), end_date: inDays(1) },
     );
-    expect(await change(buyer, await dear())).toMatchObject({ subscription: { is_trial: false, status: 'active' } });
+    expect(await change(buyer, await dear())).toMatchObject({ subscription: { isTrial: false, status: 'active' } });
     const conversions = await t.app.db.sql(
       'SELECT trial_duration_days, first_payment_amount_kopeks FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
@@ -216,7 +216,7 @@ describe('trials (spec 02 H8)', () => {
 
   test('a free one leaves it a trial', async () => {
     const { buyer } = await aHolder(0, { period_prices: { 30: 90_000 } }, { is_trial: true, status: 'trial' });
-    expect(await change(buyer, await dear())).toMatchObject({ subscription: { is_trial: true, status: 'trial' } });
+    expect(await change(buyer, await dear())).toMatchObject({ subscription: { isTrial: true, status: 'trial' } });
     const converted = 'SELECT count(*)::int AS count FROM subscription_conversions WHERE user_id = $1::int';
     expect(await rowOf(t.app, converted, [buyer.userId])).toEqual({ count: 0 });
   });
@@ -225,16 +225,16 @@ describe('trials (spec 02 H8)', () => {
 describe('refusals', () => {
   test('the last hours of a cheap tariff do not buy a dear one (spec 02 H30)', async () => {
     const { buyer } = await aHolder(100_000, {}, { end_date: inDays(0.1) });
-    expect(await change(buyer, await dear())).toMatchObject({ charged_kopeks: 1_000 });
+    expect(await change(buyer, await dear())).toMatchObject({ chargedKopeks: 1_000 });
   });
 
   test('without the money nothing changes and no cart is left', async () => {
     const { buyer, tariffId } = await aHolder(9_999);
     const nextId = await dear();
     expect(await preview(buyer, nextId)).toMatchObject({
-      can_switch: false,
-      has_enough_balance: false,
-      missing_amount_kopeks: 1,
+      canSwitch: false,
+      hasEnoughBalance: false,
+      missingAmountKopeks: 1,
     });
     await expect(change(buyer, nextId)).rejects.toMatchObject({
       status: 402,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { activateTrial, cabinetShortage } from '../../../src/domain/subscriptions/activate-trial.ts';
+import { activateTrial, cabinetTrialRefusal } from '../../../src/domain/subscriptions/activate-trial.ts';
 import { readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { togglePause } from '../../../src/domain/subscriptions/toggle-pause.ts';
 import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_400_000);
-const trial = (app: App, buyer: UserActor, key: string | null = null) => activateTrial(app, buyer, key, cabinetShortage);
+const trial = (app: App, buyer: UserActor, key: string | null = null) => activateTrial(app, buyer, key, cabinetTrialRefusal);
 const pause = (buyer: UserActor, key: string | null = null) => togglePause(t.app, buyer, key);
 const stateOf = (buyer: UserActor) =>
   rowOf<Record<string, unknown>>(
@@ -36,15 +36,15 @@ describe('a trial', () => {
     const info = await readTrialInfo(t.app, buyer);
     const started = await trial(t.app, buyer, 'trial');
     expect(started).toMatchObject({
-      charged_kopeks: 0,
-      duration_days: info.durationDays,
+      chargedKopeks: 0,
+      durationDays: info.durationDays,
       subscription: {
         status: 'active',
-        is_trial: true,
-        end_date: inDays(3).toISOString(),
-        traffic_limit_gb: info.trafficLimitGb,
-        device_limit: info.deviceLimit,
-        connected_squads: [expect.any(String)],
+        isTrial: true,
+        endDate: inDays(3),
+        trafficLimitGb: info.trafficLimitGb,
+        deviceLimit: info.deviceLimit,
+        connectedSquads: [expect.any(String)],
       },
     });
     expect(await trial(t.app, buyer, 'trial')).toEqual(started);
@@ -65,7 +65,7 @@ describe('a trial', () => {
     await expect(trial(paid, poor)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance. Need 10.00 RUB' });
     expect(await stateOf(poor)).toMatchObject({ balanceKopeks: 999, status: null, payments: 0 });
     const buyer = await aBuyer(t.app, 1_500);
-    expect(await trial(paid, buyer)).toMatchObject({ charged_kopeks: 1_000, balance_kopeks: 500 });
+    expect(await trial(paid, buyer)).toMatchObject({ chargedKopeks: 1_000, balanceKopeks: 500 });
     expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 500, paid: true, payments: 1, isTrial: true });
     expect(await checkLedger(t.app)).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe('a trial', () => {
     const buyer = await aBuyer(t.app);
     const columns = { status: 'pending', is_trial: true, end_date: inDays(-1) };
     const id = await aStoredSubscription(t.app, buyer.userId, columns);
-    expect(await trial(t.app, buyer)).toMatchObject({ subscription: { id, status: 'active', days_left: 3 } });
+    expect(await trial(t.app, buyer)).toMatchObject({ subscription: { id, status: 'active', daysLeft: 3 } });
   });
 
   test.each([

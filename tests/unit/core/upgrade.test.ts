@@ -5,6 +5,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { applySchema, type MigrationTarget } from '../../../src/core/db/migrate.ts';
 import { readSchemaFiles, type SchemaFiles, type SqlFile } from '../../../src/core/db/schema-files.ts';
+import { fromStoredJson } from '../../../src/core/stored-json.ts';
 import { migrationsFolder } from '../../support/test-database.ts';
 import { SCHEMA_CATALOG } from './schema-catalog.ts';
 
@@ -122,6 +123,38 @@ describe('a database of an earlier release', () => {
     expect(user).toEqual({ id: 4 });
     expect(await target.query('SELECT sum(users)::int AS users FROM user_counters')).toEqual([{ users: 4 }]);
     expect(await target.query('SELECT referrals FROM referrer_stats WHERE user_id = 1')).toEqual([{ referrals: 2 }]);
+  });
+
+  test('answers repeated requests as before: stored answers have the names and moments of the domain', async () => {
+    const target = await earlierDatabase();
+    const stored = {
+      value: {
+        new_end_date: '2026-11-22T07:08:09.010Z',
+        amount_paid_kopeks: 30_000,
+        subscription: { end_date: '2026-11-22T07:08:09.010Z', servers: [{ country_code: null }], connected_squads: ['a_b'] },
+        empty: [],
+      },
+    };
+    const insert = (key: string, operation: string) =>
+      target.query(
+        `INSERT INTO idempotency_keys (actor, key, operation, body_hash, response, created_at)
+         VALUES ('user:1', '${key}', '${operation}', 'h', '${JSON.stringify(stored)}', now()) RETURNING key`,
+      );
+    await insert('renewal', 'subscription.renew');
+    await insert('other', 'balance.topup');
+    await applySchema(target, files);
+    const rows = await target.query('SELECT key, response FROM idempotency_keys ORDER BY key DESC');
+    const endDate = new Date('2026-11-22T07:08:09.010Z');
+    expect(rows[0]).toMatchObject({ key: 'renewal' });
+    expect(fromStoredJson(rows[0]!.response)).toEqual({
+      value: {
+        newEndDate: endDate,
+        amountPaidKopeks: 30_000,
+        subscription: { endDate, servers: [{ countryCode: null }], connectedSquads: ['a_b'] },
+        empty: [],
+      },
+    });
+    expect(rows[1]).toMatchObject({ key: 'other', response: stored });
   });
 
   test('is left alone and refused with a part of its migrations, with a changed one and with an unknown one', async () => {

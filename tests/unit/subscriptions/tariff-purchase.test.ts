@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import type { SwitchKind } from '../../../src/domain/pricing/tariff-switch.ts';
 import { replaceSubscription } from '../../../src/domain/subscriptions/rules/replace.ts';
-import { purchaseTariff, switchTariff } from '../../../src/domain/subscriptions/rules/tariff-purchase.ts';
+import { planTariffPurchase, planTariffSwitch } from '../../../src/domain/subscriptions/rules/tariff-purchase.ts';
 import type { Subscription, SubscriptionSettings } from '../../../src/domain/subscriptions/types.ts';
 import { aTariff, pricingSettings } from '../pricing/samples.ts';
 import { aSquad, aSubscription, inDays, NOW, subscriptionSettings } from './samples.ts';
@@ -23,7 +23,7 @@ function purchase(
   customTrafficGb: number | null = null,
 ) {
   const held = subscription === null ? null : aSubscription(subscription);
-  return purchaseTariff(held, { tariff, periodDays, customTrafficGb, squads }, context);
+  return planTariffPurchase(held, { tariff, periodDays, customTrafficGb, squads }, context);
 }
 
 function changesOf(outcome: ReturnType<typeof purchase>) {
@@ -106,7 +106,7 @@ function switched(
   isPaid = true,
 ) {
   const held = aSubscription({ tariffId: 3, ...subscription });
-  return switchTariff(
+  return planTariffSwitch(
     held,
     { next, kind, newPeriodDays, isPaid, squads },
     { ...context, settings: subscriptionSettings(settings) },
@@ -140,7 +140,7 @@ describe('tariff switch', () => {
   it('gives all servers for a tariff without squads, never none (spec 02 H9)', () => {
     expect(switched({}, next, 'periodic_to_periodic', 0).changes.connectedSquads).toEqual(['a', 'b']);
     expect(switched({}, { ...next, allowedSquads: ['c'] }, 'periodic_to_periodic', 0).changes.connectedSquads).toEqual(['c']);
-    const withoutServers = switchTariff(
+    const withoutServers = planTariffSwitch(
       aSubscription({ connectedSquads: ['x'] }),
       { next, kind: 'periodic_to_periodic', newPeriodDays: 0, isPaid: true, squads: [] },
       context,

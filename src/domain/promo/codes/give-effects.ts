@@ -6,7 +6,7 @@ import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
 import { joinPromoGroup, nameOfPromoGroup } from '../../promo-groups/memberships.ts';
 import { giveDays } from '../../subscriptions/give-days.ts';
-import { giveTrial } from '../../subscriptions/give-trial.ts';
+import { grantTrial } from '../../subscriptions/grant-subscription.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import type { Redeemer } from './redeem-repo.ts';
 import { discountSource } from './rules.ts';
@@ -43,7 +43,7 @@ async function giveOwnEffect(t: App, activation: Activation): Promise<string | n
       // The use counts even when the user has a subscription already (spec 04 section 7.1).
       if (subscription) return text(user.language, 'promo.bonus_trial_kept');
       const days = promocode.subscriptionDays > 0 ? promocode.subscriptionDays : t.settings.get('TRIAL_DURATION_DAYS');
-      await giveTrial(t, activation.userId, days);
+      await grantTrial(t, activation.userId, days);
       return text(user.language, 'promo.bonus_trial', { days });
     }
     case 'discount':

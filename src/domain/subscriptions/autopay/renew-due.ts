@@ -9,7 +9,7 @@ import { AUTOPAY_SUCCESS } from '../events.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
-import { sellRenewal } from '../renew-subscription.ts';
+import { renewInTransaction } from '../renew-subscription.ts';
 import { findById } from '../repo.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft } from '../rules/status.ts';
@@ -57,7 +57,7 @@ async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promi
     if (scope === 'due') await tellLack(t, buyer, subscription.id, quote.finalKopeks);
     return;
   }
-  await sellRenewal(t, userId, { periodDays }, true);
+  await renewInTransaction(t, userId, { periodDays }, true);
   const renewed = await findById(t.db, subscription.id);
   await tellSuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
 }

@@ -22,12 +22,12 @@ export interface CurrentTariff {
 
 /** @param serversCount of the tariff's effective squads */
 export function describeCurrentTariff(
-  held: { subscription: Subscription; tariff: Tariff; serversCount: number },
+  current: { subscription: Subscription; tariff: Tariff; serversCount: number },
   context: { user: PricedUser; settings: PricingSettings; now: Date },
 ): CurrentTariff {
-  const { subscription, tariff, serversCount } = held;
+  const { subscription, tariff, serversCount } = current;
   const { user, settings, now } = context;
-  const availableTopupGb = topupRoom(tariff, subscription);
+  const availableTopupGb = availableTopup(tariff, subscription);
   const packages = canTopUpTraffic(tariff) ? periodKeys(tariff.trafficTopupPackages) : [];
   return {
     tariff,
@@ -45,7 +45,7 @@ export function describeCurrentTariff(
 }
 
 /** GB that may be added before the tariff's cap on the whole limit is reached; null = no cap. */
-export function topupRoom(
+export function availableTopup(
   tariff: Pick<Tariff, 'maxTopupTrafficGb'>,
   subscription: Pick<Subscription, 'trafficLimitGb'>,
 ): number | null {

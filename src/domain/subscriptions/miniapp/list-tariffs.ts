@@ -41,7 +41,7 @@ export interface TariffOffers {
 const LISTED_SERVERS = 5;
 
 /**
- * The tariffs a mini-app user may buy, and the one held (spec 02 section 12.2). Never writes.
+ * The tariffs a mini-app user may buy, and the current one (spec 02 section 12.2). Never writes.
  * @throws AppError 400 tariffs_mode_disabled
  */
 export async function listMiniappTariffs(app: App, actor: UserActor): Promise<TariffOffers> {
@@ -57,7 +57,7 @@ export async function listMiniappTariffs(app: App, actor: UserActor): Promise<Ta
   const currentId = subscription?.tariffId ?? null;
   const currentTariff =
     currentId === null ? null : (tariffs.find((tariff) => tariff.id === currentId) ?? (await findTariff(app, currentId)));
-  const held = subscription && currentTariff ? { subscription, current: currentTariff } : null;
+  const current = subscription && currentTariff ? { subscription, tariff: currentTariff } : null;
   return {
     buyer,
     tariffs: tariffs.map((tariff) => {
@@ -75,13 +75,17 @@ export async function listMiniappTariffs(app: App, actor: UserActor): Promise<Ta
           return quote.kind === 'quote' ? [quote] : [];
         }),
         isCurrent: tariff.id === currentId,
-        switchQuote: offeredSwitch(held, tariff, { buyer, pricing: settings, now }),
+        switchQuote: offeredSwitch(current, tariff, { buyer, pricing: settings, now }),
         dailyPriceKopeks: dailyPrice(tariff, buyer, settings, now) ?? 0,
       };
     }),
-    current: held
+    current: current
       ? describeCurrentTariff(
-          { subscription: held.subscription, tariff: held.current, serversCount: effectiveSquads(held.current, squads).length },
+          {
+            subscription: current.subscription,
+            tariff: current.tariff,
+            serversCount: effectiveSquads(current.tariff, squads).length,
+          },
           { user: buyer, settings, now },
         )
       : null,

@@ -2,7 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isAppError, refuse } from '../../../core/errors.ts';
 import { listRenewalOptions } from '../read-subscription.ts';
-import { renewAndTellBalance } from '../renew-subscription.ts';
+import { renewSubscription } from '../renew-subscription.ts';
 import type { RenewalOption } from '../rules/renewal.ts';
 import type { Subscription } from '../types.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
@@ -25,7 +25,7 @@ export interface RenewedInMiniapp {
 }
 
 /**
- * Renews from the balance: the sale of the cabinet in the words of the mini-app (spec 02 section 12.2).
+ * Renews from the balance: the renewal of the cabinet with the refusals of the mini-app (spec 02 section 12.2).
  * @throws AppError the paid guard's | 400 invalid_period, period_unavailable, unsupported_method | 402 insufficient_funds
  */
 export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappRenewal): Promise<RenewedInMiniapp> {
@@ -33,13 +33,9 @@ export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappR
   const periodDays = order.periodDays ?? daysOfPeriodId(order.periodId);
   if (periodDays === null || periodDays <= 0) throw refuse('invalid_period', 400, 'Invalid renewal period');
   try {
-    const renewed = await renewAndTellBalance(app, actor, { periodDays, idempotencyKey: order.idempotencyKey });
-    return {
-      message: String(renewed.message),
-      subscriptionId: Number(renewed.subscription_id),
-      balanceKopeks: Number(renewed.balance_kopeks),
-      renewedUntil: new Date(String(renewed.new_end_date)),
-    };
+    const renewed = await renewSubscription(app, actor, { periodDays, idempotencyKey: order.idempotencyKey });
+    const { message, subscriptionId, balanceKopeks, newEndDate } = renewed;
+    return { message, subscriptionId, balanceKopeks, renewedUntil: newEndDate };
   } catch (error) {
     if (!isAppError(error) || error.code !== 'insufficient_funds' || typeof error.detail === 'string') throw error;
     if (order.method !== null && order.method.trim() !== '') {

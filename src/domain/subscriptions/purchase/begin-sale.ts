@@ -5,9 +5,9 @@ import { lockSaleStart } from './repo.ts';
 import type { SaleStart } from './types.ts';
 
 /**
- * The start of everything that is bought from the balance, the same for both areas: locks user, then subscription, and turns away
+ * The start of everything that is bought from the balance, the same for both areas: locks user, then subscription, and refuses
  * users who may not buy (spec 02 H6). In the caller's transaction.
- * @param restricted the words for a user with `restriction_subscription`
+ * @param restricted the message for a user with `restriction_subscription`
  * @throws AppError 404 'User not found' | 403 restricted
  */
 export async function beginSale(

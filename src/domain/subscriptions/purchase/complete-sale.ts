@@ -8,8 +8,8 @@ import { requestProvisioning } from '../../provisioning/request-provisioning.ts'
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
-import { noteConsumedOffer } from './note-consumed-offer.ts';
-import { tellSale } from './notify-sale.ts';
+import { notifySale } from './notify-sale.ts';
+import { recordConsumedOffer } from './record-consumed-offer.ts';
 import { writeSale } from './repo.ts';
 import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
@@ -27,14 +27,14 @@ export interface PricedSale
   refusal: (missingKopeks: number) => AppError;
   event: (balanceAfterKopeks: number) => SaleRecord['event'];
   tariffName: string | null;
-  /** Time was bought: notices of the old end are forgotten, the owner hears of the new one. */
+  /** Time was bought: notices of the old end are deleted, the owner is notified of the new one. */
   isTerm: boolean;
   /** The panel sets the used traffic back to zero. */
   resetsTraffic: boolean;
-  /** The panel forgets the user's devices. Default: it does not. */
+  /** The panel removes the user's devices. Default: it does not. */
   resetsDevices?: boolean;
-  /** Whether users without a messenger are told by mail (spec 02 section 5.16). */
-  isTold: boolean;
+  /** Whether users without a messenger get an e-mail (spec 02 section 5.16). */
+  sendsMail: boolean;
 }
 
 /** What traffic and devices bought in the middle of a period leave as it is: dates, trial, notices, the dashboard feed. */
@@ -46,7 +46,7 @@ export const ADD_ON = {
   isTerm: false,
   marksPaid: false,
   resetsTraffic: false,
-  isTold: false,
+  sendsMail: false,
 } satisfies Partial<PricedSale>;
 
 type SalesProduct = Extract<CounterAccount, { kind: 'sales_revenue' }>['product'];
@@ -59,8 +59,8 @@ export interface CompletedSale {
 }
 
 /**
- * Charges and grants, all in the caller's transaction (spec 02 H7): the movement, the subscription with everything that hangs
- * on it, the request to bring the panel in step, the owner's event and mail.
+ * Charges and grants, all in the caller's transaction (spec 02 H7): the movement, the subscription with everything that depends
+ * on it, the request to update the panel, the owner's event and mail.
  * @throws AppError 402, the sale's own refusal; nothing is changed then
  */
 export async function completeSale(t: App, start: SaleStart, sale: PricedSale): Promise<CompletedSale> {
@@ -70,7 +70,7 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const consumesOffer = sale.quote.offerDiscountKopeks > 0;
   if (consumesOffer) {
     const { description } = sale;
-    await noteConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
+    await recordConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
   }
   const details = await writeSale(
     t.db,
@@ -98,7 +98,8 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
     resetDevices: sale.resetsDevices ?? false,
   });
   if (sale.isTerm) await announceTerm(t, start, sale, details);
-  if (sale.isTold) await tellSale(t, buyer, details.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
+  if (sale.sendsMail)
+    await notifySale(t, buyer, details.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
   return { details, balanceKopeks: posting.balanceKopeks, transactionId: posting.transactionId };
 }
 

@@ -5,11 +5,11 @@ import type { Subscription } from '../types.ts';
 import type { Buyer } from './types.ts';
 
 /**
- * Tells users without a messenger and with a verified e-mail of a purchase: mail, and `notification.{type}` with the same
+ * Notifies users with a verified e-mail and without a messenger of a purchase: an e-mail, and `notification.{type}` with the same
  * context on their sockets (spec 02 sections 5.16 and 6). Both belong to the caller's transaction. Blocked and deleted users, whose
- * saved order a late payment may still buy, hear nothing (spec 05 section 9.3).
+ * saved order a late payment may still buy, are not notified (spec 05 section 9.3).
  */
-export async function tellSale(
+export async function notifySale(
   t: App,
   buyer: Buyer,
   subscription: Subscription,

@@ -1,8 +1,6 @@
-import { nestedRow } from '../../../core/db/columns.ts';
+import { columns, nestedRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { dropSql } from '../../../core/short-lived.ts';
-import type { UserStatus } from '../../identity/types.ts';
-import type { PromoGroup } from '../../promo-groups/types.ts';
 import {
   assignments,
   type DetailColumns,
@@ -15,41 +13,13 @@ import {
 import type { SubscriptionDetails } from '../types.ts';
 import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
-interface BuyerRow {
-  id: number;
-  status: UserStatus;
-  authType: string | null;
-  language: string;
-  balanceKopeks: number;
-  messengerId: number | null;
-  email: string | null;
-  emailVerified: boolean;
-  restrictionSubscription: boolean;
-  hasHadPaidSubscription: boolean;
-  promoOfferDiscountPercent: number;
-  promoOfferDiscountExpiresAt: Date | null;
-}
+const BUYER = columns('User', [
+  ...(['id', 'status', 'authType', 'language', 'balanceKopeks', 'messengerId', 'email', 'emailVerified'] as const),
+  ...(['restrictionSubscription', 'hasHadPaidSubscription', 'promoOfferDiscountPercent', 'promoOfferDiscountExpiresAt'] as const),
+]);
 
-const BUYER_COLUMNS = `u.id, u.status, u.auth_type, u.language, u.balance_kopeks, u.messenger_id, u.email, u.email_verified,
-  u.restriction_subscription, u.has_had_paid_subscription, u.promo_offer_discount_percent, u.promo_offer_discount_expires_at`;
-
-function toBuyer(row: BuyerRow, group: PromoGroup | null): Buyer {
-  return {
-    id: row.id,
-    status: row.status,
-    authType: row.authType,
-    language: row.language,
-    balanceKopeks: row.balanceKopeks,
-    messengerId: row.messengerId,
-    email: row.email,
-    emailVerified: row.emailVerified,
-    restrictionSubscription: row.restrictionSubscription,
-    hasHadPaidSubscription: row.hasHadPaidSubscription,
-    promoOfferDiscountPercent: row.promoOfferDiscountPercent,
-    promoOfferDiscountExpiresAt: row.promoOfferDiscountExpiresAt,
-    primaryPromoGroup: group,
-  };
-}
+/** A user's own columns of what a purchase needs. */
+export type BuyerRow = RowOf<typeof BUYER>;
 
 interface HoldingRow extends BuyerRow {
   promoGroup: object | null;
@@ -65,15 +35,16 @@ export interface Holding {
 /** A user with promo group, subscription, servers and traffic purchases. Null for an unknown user. */
 export async function findHolding(db: Db, userId: number): Promise<Holding | null> {
   const [row] = await db.sql<HoldingRow & DetailColumns>(
-    `SELECT ${BUYER_COLUMNS}, to_jsonb(g) AS promo_group, to_jsonb(s) AS subscription, ${detailColumns('s')}
+    `SELECT ${BUYER.of('u')}, to_jsonb(g) AS promo_group, to_jsonb(s) AS subscription, ${detailColumns('s')}
      FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')}
      WHERE u.id = $1::int`,
     [userId],
   );
   if (!row) return null;
+  const { promoGroup, subscription, servers, purchases, ...user } = row;
   return {
-    buyer: toBuyer(row, nestedRow('PromoGroup', row.promoGroup)),
-    details: row.subscription === null ? null : toDetails(nestedRow('Subscription', row.subscription), row),
+    buyer: { ...user, primaryPromoGroup: nestedRow('PromoGroup', promoGroup) },
+    details: subscription === null ? null : toDetails(nestedRow('Subscription', subscription), { servers, purchases }),
   };
 }
 
@@ -82,22 +53,22 @@ export async function findHolding(db: Db, userId: number): Promise<Holding | nul
  * snapshot is taken with the lock in hand, a join in the first would still see the rows from before the wait.
  */
 export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart | null> {
-  const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER_COLUMNS} FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE`, [userId]);
+  const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER.of('u')} FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE`, [userId]);
   if (!user) return null;
   const [row] = await db.sql<{
     promoGroup: object | null;
     subscription: object | null;
     isDaily: boolean | null;
   }>(
-    `WITH held AS MATERIALIZED (SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE)
-     SELECT to_jsonb(g) AS promo_group, to_jsonb(h) AS subscription, t.is_daily
-     FROM users u LEFT JOIN held h ON true LEFT JOIN tariffs t ON t.id = h.tariff_id
+    `WITH locked AS MATERIALIZED (SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE)
+     SELECT to_jsonb(g) AS promo_group, to_jsonb(l) AS subscription, t.is_daily
+     FROM users u LEFT JOIN locked l ON true LEFT JOIN tariffs t ON t.id = l.tariff_id
        LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')}
      WHERE u.id = $1::int`,
     [userId],
   );
   return {
-    buyer: toBuyer(user, nestedRow('PromoGroup', row?.promoGroup ?? null)),
+    buyer: { ...user, primaryPromoGroup: nestedRow('PromoGroup', row?.promoGroup ?? null) },
     subscription: row?.subscription ? toSubscription(nestedRow('Subscription', row.subscription)) : null,
     isCurrentTariffDaily: row?.isDaily ?? false,
   };

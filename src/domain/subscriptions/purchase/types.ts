@@ -1,22 +1,9 @@
-import type { UserStatus } from '../../identity/types.ts';
 import type { PricedUser } from '../../pricing/types.ts';
 import type { SavedCart, Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
+import type { BuyerRow } from './repo.ts';
 
 /** A user as far as buying and showing a subscription are concerned. */
-export interface Buyer extends PricedUser {
-  id: number;
-  status: UserStatus;
-  /** As the cabinet's trial rule wants it; null counts as messenger. */
-  authType: string | null;
-  language: string;
-  /** Kopeks. */
-  balanceKopeks: number;
-  messengerId: number | null;
-  email: string | null;
-  emailVerified: boolean;
-  restrictionSubscription: boolean;
-  hasHadPaidSubscription: boolean;
-}
+export interface Buyer extends BuyerRow, PricedUser {}
 
 /** What a sale starts from, all of it read under the lock of the user's row, then of the subscription's. */
 export interface SaleStart {

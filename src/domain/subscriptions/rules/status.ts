@@ -29,7 +29,7 @@ export function isActive(subscription: Dated, now: Date): boolean {
 }
 
 /** Time left until the end date; all 0 when it is over. */
-export interface TimeLeft {
+export interface RemainingTime {
   days: number;
   hours: number;
   minutes: number;
@@ -38,7 +38,7 @@ export interface TimeLeft {
 }
 
 /** Days, hours of the day and minutes of the hour until the end date, and how they are shown (spec 02 section 5.1). */
-export function timeLeft(subscription: Pick<Subscription, 'endDate'>, now: Date): TimeLeft {
+export function timeLeft(subscription: Pick<Subscription, 'endDate'>, now: Date): RemainingTime {
   const ms = Math.max(0, subscription.endDate.getTime() - now.getTime());
   const days = Math.floor(ms / DAY_MS);
   const hours = Math.floor((ms % DAY_MS) / HOUR_MS);

@@ -7,8 +7,8 @@ import { tariffNotOffered, tariffsModeOff } from '../errors.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
 
-/** Who wants to go where. `current` and `next` are null when there is no such tariff. */
-export interface SwitchWish {
+/** A requested switch. `current` and `next` are null when there is no such tariff. */
+export interface SwitchRequest {
   subscription: Subscription | null;
   current: Tariff | null;
   next: Tariff | null;
@@ -16,11 +16,11 @@ export interface SwitchWish {
   pricing: PricingSettings;
   now: Date;
   /** In the user's language, for the refusals that show a message. */
-  words: { expired: string; inactive: string };
+  messages: { expired: string; inactive: string };
 }
 
 /** A switch that may be made, and what it costs. */
-export interface JudgedSwitch {
+export interface ValidatedSwitch {
   subscription: Subscription;
   current: Tariff;
   next: Tariff;
@@ -28,22 +28,22 @@ export interface JudgedSwitch {
 }
 
 /**
- * The one judgement and price of a tariff switch, for preview and switch of both areas (spec 02 section 5.11, H5).
- * @param denied the words for a tariff that is not for the buyer's promo group
+ * The one check and price of a tariff switch, for preview and switch of both areas (spec 02 section 5.11, H5).
+ * @param denied the message for a tariff that is not for the buyer's promo group
  * @throws AppError 400 mode, no tariff, subscription_expired, subscription_not_active, same_tariff, daily_price_invalid,
  *   period_unavailable | 404 | 403
  */
-export function judgeSwitch(wish: SwitchWish, denied: string): JudgedSwitch {
-  const { subscription, current, next, buyer, pricing, now } = wish;
+export function validateSwitch(request: SwitchRequest, denied: string): ValidatedSwitch {
+  const { subscription, current, next, buyer, pricing, now } = request;
   if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
   if (!subscription || !current) throw refuse('no_subscription', 400, 'No active subscription with tariff');
   const status = actualStatus(subscription, now);
   if (status === 'expired') {
-    const detail = { code: 'subscription_expired', message: wish.words.expired, use_purchase_flow: true };
+    const detail = { code: 'subscription_expired', message: request.messages.expired, use_purchase_flow: true };
     throw refuse('subscription_expired', 400, detail);
   }
   if (status !== 'active' && status !== 'trial') {
-    throw refuse('subscription_not_active', 400, { code: 'subscription_not_active', message: wish.words.inactive });
+    throw refuse('subscription_not_active', 400, { code: 'subscription_not_active', message: request.messages.inactive });
   }
   if (!next?.isActive) throw tariffNotOffered();
   if (next.id === current.id) throw refuse('same_tariff', 400, 'Already on this tariff');
@@ -61,16 +61,16 @@ export function judgeSwitch(wish: SwitchWish, denied: string): JudgedSwitch {
 
 /**
  * What a switch to one of the listed tariffs would cost, for lists; the same price as the switch charges (spec 02 H5).
- * @returns null where no switch can be made: nothing to switch from, the tariff held already, or one without a price
+ * @returns null where no switch can be made: nothing to switch from, the current tariff, or one without a price
  */
 export function offeredSwitch(
-  held: { subscription: Subscription; current: Tariff } | null,
+  current: { subscription: Subscription; tariff: Tariff } | null,
   next: Tariff,
   context: { buyer: PricedUser; pricing: PricingSettings; now: Date },
 ): TariffSwitchQuote | null {
-  if (held === null || held.current.id === next.id) return null;
-  const status = actualStatus(held.subscription, context.now);
-  if ((status !== 'active' && status !== 'trial') || !isSwitchPriced(next, held.current.isDaily)) return null;
+  if (current === null || current.tariff.id === next.id) return null;
+  const status = actualStatus(current.subscription, context.now);
+  if ((status !== 'active' && status !== 'trial') || !isSwitchPriced(next, current.tariff.isDaily)) return null;
   const { buyer: user, pricing: settings, now } = context;
-  return quoteTariffSwitch({ current: held.current, next, endDate: held.subscription.endDate, user, settings, now });
+  return quoteTariffSwitch({ current: current.tariff, next, endDate: current.subscription.endDate, user, settings, now });
 }

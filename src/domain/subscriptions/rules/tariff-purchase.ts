@@ -32,7 +32,11 @@ export function purchasedPeriod(tariff: Pick<Tariff, 'isDaily'>, periodDays: num
  * What a paid tariff purchase makes of a subscription (spec 02 section 5.10). The time left of another tariff is kept
  * (hazard H10), devices bought for the same tariff are kept, and a daily tariff starts unpaused with its first day paid now.
  */
-export function purchaseTariff(subscription: Subscription | null, input: PurchaseInput, context: ExtendContext): PurchaseOutcome {
+export function planTariffPurchase(
+  subscription: Subscription | null,
+  input: PurchaseInput,
+  context: ExtendContext,
+): PurchaseOutcome {
   const { tariff } = input;
   const days = purchasedPeriod(tariff, input.periodDays);
   const trafficGb = input.customTrafficGb ?? tariff.trafficLimitGb;
@@ -86,7 +90,7 @@ export interface SwitchResult {
  * Into or out of a daily tariff the bought day or period is added to the time left, so that paid time is never lost; of a
  * trial the time left counts only by the setting. Daily to daily and periodic to periodic move no date.
  */
-export function switchTariff(
+export function planTariffSwitch(
   subscription: Subscription,
   input: SwitchInput,
   context: {

@@ -19,7 +19,7 @@ export function claimedOfferSql(userId: string, source: string): string {
  * Writes into the log of promo offers that a purchase used the personal discount up (spec 04 section 9.1). Call it under the user's lock,
  * before the discount's fields are cleared: percent, source and the offer it came from are read from them.
  */
-export async function noteConsumedOffer(t: App, used: ConsumedOffer): Promise<void> {
+export async function recordConsumedOffer(t: App, used: ConsumedOffer): Promise<void> {
   await t.db.sql(
     `INSERT INTO promo_offer_logs (user_id, offer_id, action, source, percent, effect_type, details, created_at)
      SELECT u.id, o.id, $2, u.promo_offer_discount_source, u.promo_offer_discount_percent, o.effect_type, $3::jsonb, $4::timestamptz

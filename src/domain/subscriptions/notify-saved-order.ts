@@ -9,17 +9,17 @@ import type { Buyer } from './purchase/types.ts';
 import { tellOwner } from './tell-owner.ts';
 import type { SavedCart } from './types.ts';
 
-/** What an owner hears of a saved order after a top-up. All of it is queued in the caller's transaction. */
+/** Messages to the owner of a saved order after a top-up. All of them are queued in the caller's transaction. */
 
-/** The saved orders whose sale writes to those who have no messenger (spec 02 sections 5.9 and 5.10). */
+/** The saved orders whose purchase sends an e-mail to owners without a messenger (spec 02 sections 5.9 and 5.10). */
 const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
   'tariff_purchase',
   'daily_tariff_purchase',
   'subscription_purchase',
 ]);
 
-/** Tells the owner what was bought by itself (spec 02 section 5.16), but for those whom the sale has written a mail of its own. */
-export async function tellBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
+/** Tells the owner what was bought automatically (spec 02 section 5.16), unless the purchase itself sent an e-mail. */
+export async function notifyOrderBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
   if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
   const { buyer } = (await findHolding(t.db, before.id))!;
   await tellOwner(t, recipientOf(buyer), 'order_bought', {
@@ -29,8 +29,8 @@ export async function tellBought(t: App, before: Buyer, cart: SavedCart): Promis
   });
 }
 
-/** Tells the owner that the order is gone, and where the money is that was paid in for it. */
-export function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
+/** Tells the owner that the order was deleted and that the money is on the balance. */
+export function notifyOrderRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
   return tellOwner(t, recipientOf(buyer), 'order_refused', {
     description: cart.description,
     formatted_balance: formatPrice(buyer.balanceKopeks, false),
@@ -38,7 +38,7 @@ export function tellRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void
 }
 
 /** Tells the owner whether the balance covers the order now; only one with a messenger (spec 02 section 6, step 2). */
-export async function tellCart(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
+export async function notifySavedOrder(t: App, { messengerId, language, balanceKopeks }: Buyer, cart: SavedCart): Promise<void> {
   if (messengerId === null) return;
   const missing = cart.total_price - balanceKopeks;
   const values = { total: formatPrice(cart.total_price, false), balance: formatPrice(balanceKopeks, false) };
@@ -49,7 +49,7 @@ export async function tellCart(t: App, { messengerId, language, balanceKopeks }:
   await sendMessage(t, { messengerId, html, buttons: cartButtons(t, language) });
 }
 
-/** Back to the order, the balance, the menu: in the mini-app where one is set, else as the bot's menu names them (spec 05 section 7). */
+/** Buttons to the order, the balance and the menu: in the mini-app if one is configured, else callbacks of the bot's menu (spec 05 section 7). */
 function cartButtons(t: App, language: string): MessengerButton[][] {
   const miniApp = t.settings.get('MINIAPP_CUSTOM_URL').trim().replace(/\/+$/, '');
   const button = (key: TextKey, path: string, callbackData: string): MessengerButton[] => [
