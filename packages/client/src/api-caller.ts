@@ -2,7 +2,6 @@ import { httpBatchLink, httpLink, type OperationContext, splitLink, TRPCClientEr
 import type { AnyRouter } from '@trpc/server';
 import { CabinetError, errorDetailOf } from './cabinet-error.ts';
 import type { CallOptions } from './procedure-types.ts';
-import { randomId } from './random-id.ts';
 import type { Session } from './session.ts';
 
 /** What types do not say at run time; the build reads it from the router's metadata. */
@@ -176,4 +175,14 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
     }
     signal?.addEventListener('abort', done);
   });
+}
+
+/** A UUID of version 4. `crypto.randomUUID` exists on secure pages only; random bytes exist on every page. */
+function randomId(): string {
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -66,7 +66,7 @@ describe('refusal', () => {
     'PanelWish',
     'user_tallies',
     'workOff',
-    'insufficientFunds',
+    'lackOfMoney',
     'counterAccount',
     'OwnDoors',
     'judge-state',
