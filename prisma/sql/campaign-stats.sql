@@ -1,14 +1,14 @@
--- Statistics of campaigns within 50 ms among a million users and ten million transactions (spec 04 section 6.6). The stats of a registrant
--- are columns of the registration; campaign_counters and campaign_day_counters hold sums over the registrations of a campaign. Triggers
--- keep both in the transaction of the change, so they are exact within a reader's snapshot. Rows of the counters are only added: a change
--- waits for no other transaction; now and then a change merges the unlocked rows.
+-- Counters for the statistics of campaigns, which must be read within 50 ms with a million users and ten million transactions (spec 04
+-- section 6.6). The stats of a registrant are columns of the registration; campaign_counters and campaign_day_counters hold sums over the
+-- registrations of a campaign. Triggers keep both in the transaction of the change, so they are exact within a reader's snapshot. Rows of
+-- the counters are only added: a change waits for no other transaction; occasionally a change merges the unlocked rows.
 
 -- Money from outside, through a provider (spec 04 section 0.2, "real payments").
 CREATE OR REPLACE FUNCTION is_real_payment(p_method text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(p_method, 'balance') NOT IN ('balance', 'manual')
 $$;
 
--- What a registration says about its user, counted from the source rows.
+-- The stats of a registrant, computed from the source rows.
 CREATE OR REPLACE FUNCTION registrant_stats(p_user_id integer)
 RETURNS TABLE (deposits_kopeks bigint, spent_kopeks bigint, payments integer, conversions integer, had_paid boolean, is_trial boolean,
   is_active_trial boolean, first_payment_at timestamptz, first_payment_kopeks bigint) LANGUAGE sql STABLE AS $$
@@ -23,7 +23,7 @@ RETURNS TABLE (deposits_kopeks bigint, spent_kopeks bigint, payments integer, co
         AND (t.type = 'subscription_payment' OR (t.type = 'deposit' AND is_real_payment(t.payment_method)))) m
     CROSS JOIN LATERAL (SELECT count(*)::int AS total FROM subscription_conversions v WHERE v.user_id = u.id) c
     LEFT JOIN LATERAL (
-      -- The first of conversions and payments; a conversion precedes a payment of the same moment.
+      -- The first of conversions and payments; a conversion precedes a payment of the same time.
       SELECT e.at, e.kopeks FROM (
         SELECT v.converted_at AS at, 0 AS rank, v.id, v.first_payment_amount_kopeks AS kopeks FROM subscription_conversions v
         WHERE v.user_id = u.id AND v.first_payment_amount_kopeks IS NOT NULL
@@ -93,7 +93,8 @@ BEGIN
   END IF;
 END $$;
 
--- A registration is added, removed or gets another user: the day of the registration and the days of all deposits of the user.
+-- For a registration that is added, removed or gets another user: updates the day of the registration and the days of all deposits of the
+-- user.
 CREATE OR REPLACE FUNCTION count_campaign_days() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_campaign_day(d.campaign_id, d.day, d.registrations, d.kopeks) FROM (
@@ -110,7 +111,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- A new registration begins with the history of its user; so does one that an account merge gives to another user.
+-- Fills a new registration, or one that an account merge gives to another user, with the stats of the user's history.
 CREATE OR REPLACE FUNCTION fill_registrant_stats() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- The caller has locked the users row; the subscription can change without that lock.
@@ -123,8 +124,8 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- Counts one registrant again, after the rare changes; a new payment only adds. The row is locked first, so that the following statement
--- sees what another change of the same user has just committed.
+-- Recounts one registrant after a rare change; a new payment is only added. The row is locked first, so that the following statement sees
+-- the changes of the same user that another transaction has just committed.
 CREATE OR REPLACE FUNCTION recount_registrant(p_user_id integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM advertising_campaign_registrations WHERE user_id = p_user_id FOR UPDATE;
@@ -198,7 +199,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Counts again, for example after a bulk load without triggers; writers of registrations wait meanwhile.
+-- Recounts everything, for example after a bulk load without triggers. Writers of registrations wait until it ends.
 CREATE OR REPLACE FUNCTION recount_campaigns() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE advertising_campaign_registrations IN EXCLUSIVE MODE;

@@ -44,7 +44,7 @@ CREATE OR REPLACE TRIGGER transactions_amount_fixed BEFORE UPDATE OF amount_kope
 CREATE OR REPLACE TRIGGER transactions_owner_fixed BEFORE UPDATE OF user_id ON transactions FOR EACH ROW
   WHEN (OLD.user_id <> NEW.user_id) EXECUTE FUNCTION refuse_changing_owner();
 
--- The id of the account with this key, which is created when it does not exist.
+-- Returns the id of the account with this key; creates the account when it does not exist.
 CREATE OR REPLACE FUNCTION ledger_account_id(p_kind text, p_key text, p_user_id integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_id integer;
@@ -61,14 +61,14 @@ END $$;
 
 -- Posts one movement of money. p_amount is in kopeks and signed by its effect on the user: +50000 is a credit of 500 rubles, -50000 a
 -- debit. The contra entry goes to the account (p_contra_kind, p_contra_key). With p_instead_kind and p_instead_key the user's side is
--- that account instead of the wallet (a purchase that a provider is paid for directly). (p_method, p_external_id) is the guard against
+-- that account instead of the wallet (a purchase that is paid at a provider directly). (p_method, p_external_id) is the guard against
 -- posting a payment twice. A p_internal movement is hidden from lists and emits no event.
 --
 -- outcome: posted | duplicate | insufficient | no_user. Only 'posted' has changed anything.
 --
 -- The user's row is locked FOR NO KEY UPDATE: this excludes every other change of the row, but not the foreign key checks of rows that
 -- refer to the user. A transaction that writes one subscription twice makes such a check (PostgreSQL does so for a row version of its own
--- transaction), and with FOR UPDATE here two such transactions can wait for each other.
+-- transaction), and with FOR UPDATE here two such transactions can deadlock.
 CREATE OR REPLACE FUNCTION post_transaction(
   p_user_id integer, p_type text, p_amount bigint, p_contra_kind text, p_contra_key text, p_method text, p_external_id text,
   p_description text, p_now timestamptz, p_created_at timestamptz DEFAULT NULL, p_internal boolean DEFAULT false,
@@ -98,7 +98,7 @@ BEGIN
   END IF;
 
   PERFORM set_config('app.posting', '1', true);
-  -- Movements of two users that race for one external id both find no row above; the unique key makes the second one a duplicate.
+  -- Concurrent movements of two users with one external id both find no row above; the unique key makes the second one a duplicate.
   INSERT INTO transactions (user_id, type, amount_kopeks, description, payment_method, external_id, is_completed, is_internal, completed_at, created_at)
   VALUES (p_user_id, p_type, p_amount, p_description, p_method, p_external_id, true, p_internal, p_now, coalesce(p_created_at, p_now))
   ON CONFLICT (payment_method, external_id) DO NOTHING
@@ -129,7 +129,7 @@ BEGIN
         'is_completed', true, 'description', p_description),
       'feed', p_user_id, p_now);
     -- The user's sockets receive every movement of the wallet, with a signed amount (spec 05 section 12.2). A payment through a provider
-    -- is left out: whoever credits it emits balance.topup with the name of the method.
+    -- is excluded: the code that credits it emits balance.topup with the name of the method.
     IF p_instead_key IS NULL AND p_amount <> 0 AND NOT (p_type = 'deposit' AND p_contra_kind = 'provider_clearing') THEN
       PERFORM emit_event('balance.change',
         jsonb_build_object('amount_kopeks', p_amount, 'amount_rubles', trunc(p_amount / 100.0, 2), 'new_balance_kopeks', v_balance,
@@ -144,9 +144,9 @@ END $$;
 --
 -- Ledger entries never change. The merge first moves the balance by two movements (post_transaction twice, against the account
 -- account_merge, which sums to zero afterwards). Then the wallet of the first user sums to zero, and only then do the transactions rows,
--- the list that people read, change their owner: the moved rows together with the two new ones sum to what the second balance gained.
--- Entries still refer to the wallet that the money went through. The caller has locked both users rows and emptied the first wallet: with
--- money on it the history and the balance would differ, so that is an error.
+-- which the lists show, change their owner: the moved rows and the two new ones sum to the amount that the second balance gained.
+-- Entries still refer to the wallet in which the money was. The caller has locked both users rows and emptied the first wallet; if the
+-- wallet is not empty, history and balance would differ, so this is an error.
 CREATE OR REPLACE FUNCTION move_transactions(p_from_user_id integer, p_to_user_id integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_moved integer;

@@ -1,4 +1,4 @@
--- Promo groups by total spent (spec 04 section 8.3): every movement that the interface shows sends a job that assigns the user's group,
+-- Promo groups by total spent (spec 04 section 8.3): every visible movement sends a job that assigns the user's group,
 -- in the transaction of the movement. Nothing is sent while no group has a threshold.
 CREATE OR REPLACE FUNCTION send_group_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- The three templates that every installation starts with (spec 04 section 9.1). Does nothing while there is any; administrators edit
+-- The three initial templates of an installation (spec 04 section 9.1). Does nothing when a template exists; administrators edit
 -- templates and cannot delete them. Returns the number of rows added.
 CREATE OR REPLACE FUNCTION seed_promo_offer_templates() RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE

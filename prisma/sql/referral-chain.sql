@@ -1,7 +1,7 @@
 -- No user is among their own referrers (spec 04 section 16.4). Locking the two users of a change is not enough: with A under B and C
--- under D, putting B under C and D under A at once has no user in common. Every change that closes a circle puts a user who already has
--- referrals under another one, so those changes take an advisory lock and run one after the other. The search is a statement of its own:
--- it sees what the previous change has committed.
+-- under D, two concurrent changes that put B under C and D under A have no user in common. Every change that closes a cycle puts a user
+-- who already has referrals under another one, so those changes take an advisory lock and run one after another. The search is a separate
+-- statement, so that it sees what the previous change has committed.
 CREATE OR REPLACE FUNCTION refuse_referral_cycle() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM users WHERE referred_by_id = NEW.id) THEN

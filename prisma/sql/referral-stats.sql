@@ -1,6 +1,7 @@
--- Stats of the referral programme within 50 ms among a million users (spec 04 sections 1 and 2): referrer_stats in total by referrer,
--- referrer_days by referrer and UTC day (of the referral's registration, of the earning), referral_day_counters by day for everyone
--- together. Triggers keep them in the transaction of the change, so they are exact within a reader's snapshot.
+-- Counters for the stats of the referral programme, which must be read within 50 ms with a million users (spec 04 sections 1 and 2):
+-- referrer_stats in total by referrer, referrer_days by referrer and UTC day (of the referral's registration, of the earning),
+-- referral_day_counters by day for everyone together. Triggers keep them in the transaction of the change, so they are exact within a
+-- reader's snapshot.
 
 -- Adds to the stats of a referrer; negative numbers subtract. A referrer whose row is being deleted has no stats.
 CREATE OR REPLACE FUNCTION add_referral_stats(p_user_id integer, p_moment timestamptz, p_referrals integer, p_paid integer, p_kopeks bigint)
@@ -34,7 +35,7 @@ BEGIN
   END IF;
 END $$;
 
--- Counts again, for example after a bulk load without triggers; writers of users and earnings wait meanwhile.
+-- Recounts everything, for example after a bulk load without triggers. Writers of users and earnings wait until it ends.
 CREATE OR REPLACE FUNCTION recount_referrals() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users, referral_earnings IN SHARE MODE;

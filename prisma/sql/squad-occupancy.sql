@@ -2,14 +2,14 @@
 -- subscription appends +1 or -1 and waits for no other transaction; every 64th row merges the unlocked rows into one a squad. The sum is
 -- exact within the reader's snapshot.
 
--- The squads in which a subscription with this status takes a place, each once.
+-- The squads in which a subscription with this status counts as a user, each once.
 CREATE OR REPLACE FUNCTION squads_used(p_status text, p_squads jsonb) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
   SELECT DISTINCT left(squad, 255) FROM jsonb_array_elements_text(
     CASE WHEN p_status IN ('active', 'trial') AND jsonb_typeof(p_squads) = 'array' THEN p_squads ELSE '[]' END) AS squad
   WHERE squad IS NOT NULL
 $$;
 
--- Merges the rows of each squad. Not during a recount, which could not see the merged rows.
+-- Merges the rows of each squad. Does nothing during a recount, whose snapshot would not contain the merged rows.
 CREATE OR REPLACE FUNCTION compact_squad_counters() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF pg_try_advisory_xact_lock(hashtext('squad_counters')) THEN
@@ -49,8 +49,8 @@ CREATE OR REPLACE TRIGGER subscriptions_squads_change AFTER UPDATE OF status, co
 CREATE OR REPLACE TRIGGER subscriptions_squads_delete AFTER DELETE ON subscriptions FOR EACH ROW
   WHEN (OLD.status IN ('active', 'trial')) EXECUTE FUNCTION count_squads();
 
--- Counts again, for example after a bulk load without triggers. No writer waits: the count and the deletion belong to one snapshot, and a
--- transaction that commits later adds rows of its own.
+-- Recounts everything, for example after a bulk load without triggers. No writer waits: the count and the deletion use one snapshot, and a
+-- transaction that commits later adds its own rows.
 CREATE OR REPLACE FUNCTION recount_squads() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('squad_counters'));

@@ -32,7 +32,7 @@ BEGIN
   END IF;
 END $$;
 
--- Count again, for example after a bulk load without triggers; writers of users wait meanwhile.
+-- Recount everything, for example after a bulk load without triggers. Writers of users wait until they end.
 CREATE OR REPLACE FUNCTION recount_users() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
@@ -62,7 +62,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- By row, because a trigger on certain columns has no transition tables; updates of other columns of users cost nothing.
+-- Row-level, because a trigger on certain columns cannot have transition tables. Updates of other columns do not fire it.
 CREATE OR REPLACE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_user_counter(OLD.status, OLD.promo_group_id, -1);

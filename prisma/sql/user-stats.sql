@@ -1,7 +1,7 @@
--- What the administrator's list of users is sorted by: one row of user_stats and one of user_traffic a user, kept in the transaction of
--- the change. user_traffic is a table of its own because it changes under the lock of the subscription and not of the user.
+-- Sort keys of the administrator's list of users: one row of user_stats and one of user_traffic for each user, maintained in the transaction
+-- of the change. user_traffic is a separate table, because it changes under the lock of the subscription and not of the user.
 
--- Counts again, for example after a bulk load without triggers; writers of users wait meanwhile.
+-- Recounts everything, for example after a bulk load without triggers. Writers of users wait until it ends.
 CREATE OR REPLACE FUNCTION recount_user_stats() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;

@@ -1,6 +1,6 @@
 /**
  * Every variable that the service itself reads at start. `env.ts` parses by this table and `.env.example` is printed from it,
- * so a variable cannot exist undocumented. The settings of `domain/settings` are not here: they read `Env.raw`.
+ * so every variable is documented. The settings of `domain/settings` are not here: they read `Env.raw`.
  */
 
 export interface EnvVariable {
@@ -25,7 +25,7 @@ export const ENV_SPEC = {
     type: 'choice',
     default: 'development',
     choices: ['development', 'production', 'test'],
-    effect: 'production switches on strict start-up checks, JSON logs, and switches off the API documentation and the sandbox.',
+    effect: 'production enables strict start-up checks and JSON logs, and disables the API documentation and the sandbox.',
   },
   HOST: {
     group: 'Process',
@@ -63,7 +63,7 @@ export const ENV_SPEC = {
     default: 'auto',
     choices: ['auto', 'on', 'off'],
     effect:
-      'Fake panel, payment provider, messenger and mailbox on loopback. auto = on outside production, for each kind that has no real system configured. on is refused in production.',
+      'Fake panel, payment provider, messenger and mail box on loopback. auto = all of them outside production, until one real system is configured. on = those that have no real system configured; refused in production.',
   },
   DATABASE_URL: {
     group: 'Database',
@@ -79,7 +79,7 @@ export const ENV_SPEC = {
     default: '10',
     min: 2,
     max: 1_000,
-    effect: 'Largest number of database connections of this process. Unused with the embedded database.',
+    effect: 'Maximum number of connections of this process. Not used with the embedded database.',
   },
   DATABASE_STATEMENT_TIMEOUT_MS: {
     group: 'Database',
@@ -93,28 +93,28 @@ export const ENV_SPEC = {
     group: 'Database',
     type: 'boolean',
     default: 'false',
-    effect: 'Lets production run on the embedded database: one process only, no replicas.',
+    effect: 'Allows the embedded database in production: one process only, no replicas.',
   },
   LOG_LEVEL: {
     group: 'Logs and metrics',
     type: 'choice',
     default: 'info',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    effect: 'Lowest severity that is logged. WARNING and CRITICAL, in any case of letters, are accepted too.',
+    effect: 'Lowest level that is logged. WARNING and CRITICAL are accepted too; upper and lower case are the same.',
   },
   LOG_FORMAT: {
     group: 'Logs and metrics',
     type: 'choice',
     default: 'auto',
     choices: ['auto', 'json', 'pretty'],
-    effect: 'auto = pretty in development, otherwise one JSON object a line.',
+    effect: 'auto = pretty in development, otherwise one JSON object per line.',
   },
   METRICS_TOKEN: {
     group: 'Logs and metrics',
     type: 'string',
     default: null,
     isSecret: true,
-    effect: 'Bearer token for GET /metrics. Unset = the route answers to loopback addresses only.',
+    effect: 'Bearer token for GET /metrics. Unset = only requests from loopback addresses are answered.',
   },
   AUDIT_LOG_RETENTION_DAYS: {
     group: 'Logs and metrics',
@@ -122,19 +122,19 @@ export const ENV_SPEC = {
     default: '0',
     min: 0,
     max: 36_500,
-    effect: "Days that rows of the administrators' audit log are kept; 0 = for ever.",
+    effect: "Days after which rows of the administrators' audit log are deleted; 0 = never.",
   },
   WEB_API_ENABLED: {
     group: 'Web API',
     type: 'boolean',
     default: 'true',
-    effect: 'Serves the Web API routes.',
+    effect: 'Serves the Web API.',
   },
   CABINET_ENABLED: {
     group: 'Cabinet',
     type: 'boolean',
     default: 'true',
-    effect: 'Serves the cabinet and the cabinet admin routes.',
+    effect: 'Serves the cabinet and its administration.',
   },
   IS_DOCS_ENABLED: {
     group: 'Web API',
@@ -148,14 +148,14 @@ export const ENV_SPEC = {
     type: 'string',
     default: null,
     isSecret: true,
-    effect: 'API token that exists after every start, for the first sign-in. Make your own tokens, then remove it.',
+    effect: 'API token that exists after every start, for the first access. Create your own tokens, then remove it.',
   },
   WEB_API_TOKEN_HMAC_SECRET: {
     group: 'Web API',
     type: 'string',
     default: null,
     isSecret: true,
-    effect: 'Key under which API tokens are stored as HMAC; without it they are stored as a plain hash.',
+    effect: 'Key of the HMAC as which API tokens are stored; without it they are stored as a plain hash.',
   },
   CABINET_JWT_SECRET: {
     group: 'Cabinet',
@@ -163,7 +163,7 @@ export const ENV_SPEC = {
     default: null,
     isSecret: true,
     effect:
-      'Signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production with the cabinet on; elsewhere generated once and stored in the database.',
+      'Key that signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production when the cabinet is enabled; otherwise generated once and stored in the database.',
   },
   DISPOSABLE_EMAIL_LIST_URL: {
     group: 'Cabinet',
@@ -171,28 +171,28 @@ export const ENV_SPEC = {
     default:
       'https://raw.githubusercontent.com/disposable-email-domains/disposable-email-domains/HEAD/disposable_email_blocklist.conf',
     effect:
-      'Published list of throw-away mail domains (https, one a line), fetched once a day; until then, and while it cannot be fetched, the built-in list or the last one that was fetched applies.',
+      'Published list of disposable mail domains (https, one per line), fetched once a day. Until the first fetch the built-in list is used; when a fetch fails, the last list.',
   },
   MESSENGER_OIDC_ISSUER: {
     group: 'Cabinet',
     type: 'string',
     default: null,
     effect:
-      "Origin (https) that signs the messenger's OpenID Connect tokens; its keys are read from /.well-known/jwks.json. Unset = the messenger's own.",
+      "Issuer (https origin) of the messenger's OpenID Connect tokens; its keys are read from /.well-known/jwks.json. Unset = the issuer of the messenger.",
   },
   TRUSTED_PROXIES: {
     group: 'Network',
     type: 'list',
     aliases: ['CABINET_TRUSTED_PROXIES'],
     default: '',
-    effect: 'Addresses or CIDR ranges, comma separated, whose X-Forwarded-For and X-Real-IP are trusted.',
+    effect: 'Addresses or CIDR ranges, comma separated, whose X-Forwarded-For and X-Real-IP headers are trusted.',
   },
   WEBHOOK_ALLOWED_PRIVATE_HOSTS: {
     group: 'Network',
     type: 'list',
     default: '',
     effect:
-      'Host names or addresses, comma separated, that webhooks may reach although they are private. For development and tests.',
+      'Host names or addresses, comma separated, that webhooks may use although they are private. For development and tests.',
   },
 } as const satisfies Record<string, EnvVariable>;
 
@@ -242,11 +242,11 @@ function exampleOf(name: string, variable: EnvVariable): string {
 /** Text of `.env.example`: every variable with its effect and default, commented out. */
 export function renderEnvExample(): string {
   const head = [
-    '# Copy to .env in the project folder. Variables of the process win over this file.',
-    '# Every variable is optional in development; what is commented out shows its default.',
-    '# Any secret NAME may be given as NAME_FILE=/path/of/a/file instead.',
-    '# Keys of the settings registry (panel, messenger, payment providers, prices ...) can be set here as well;',
-    '# a key given here cannot be changed through the settings interface.',
+    '# Copy to .env in the project folder. Variables of the process take precedence over this file.',
+    '# Every variable is optional in development; the commented lines show the defaults.',
+    '# Every secret NAME can be given as NAME_FILE=/path/of/a/file instead.',
+    '# Keys of the settings registry (panel, messenger, payment providers, prices ...) can be set here too;',
+    '# a key that is set here cannot be changed through the settings interface.',
   ].join('\n');
   const byGroup = new Map<string, string[]>();
   for (const [name, variable] of Object.entries(ENV_SPEC)) {

@@ -78,7 +78,7 @@ describe('Cabinet Account Linking', () => {
     });
   });
 
-  test('an account of somebody else leads to a merge', async () => {
+  test('an account of another user leads to a merge', async () => {
     const [first, second] = [await member(), await member()];
     const person = someone();
     await first.api.post(`${BASE}/link/google/callback`, await begun(first.api, 'google', person));

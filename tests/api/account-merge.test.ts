@@ -105,7 +105,7 @@ describe('POST /cabinet/auth/merge/{merge_token}', () => {
     expect([again.status, again.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);
   });
 
-  test('an unknown token is 404, whatever it is made of', async () => {
+  test('an unknown token is 404, whatever its characters are', async () => {
     for (const text of [UNKNOWN, WITH_NUL]) {
       const reply = await newClient().post(`/cabinet/auth/merge/${text}`, { keep_subscription_from: 1 });
       expect([reply.status, reply.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);

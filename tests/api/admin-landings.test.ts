@@ -213,7 +213,7 @@ describe('administration', () => {
     expect(await listed()).toEqual([three.id, two.id]);
   });
 
-  it('counts purchases in the list and in the figures', async () => {
+  it('counts purchases in the list and in the statistics', async () => {
     const { landing, tariffId } = await aSalesPage();
     const shop = { landing: { ...landing, slug: landing.slug }, tariffId } as never;
     await aPurchase(t.app, shop);

@@ -126,7 +126,7 @@ describe('the menu of the cabinet mode', () => {
     expect(ids((await admin.get(PATH)).body)).toHaveLength(5);
   });
 
-  it('needs settings:edit, and leaves before and after in the audit log', async () => {
+  it('requires settings:edit, and records before and after in the audit log', async () => {
     const reader = await adminClient(t.app, server, ['settings:read']);
     expect((await reader.get(PATH)).status).toBe(200);
     expect((await reader.put(PATH, { rows: [] })).status).toBe(403);

@@ -90,7 +90,7 @@ describe('what is recorded', () => {
     ]);
   });
 
-  it('a refusal by the gate, without the body', async () => {
+  it('a refusal for missing permission, without the body', async () => {
     const actor = await adminClient(t.app, server, ['users:read']);
     await actor.post(`${RBAC}/roles`, roleBody());
     expect(await rowsOf(actor)).toEqual([
@@ -161,7 +161,7 @@ describe('what is recorded', () => {
     expect(JSON.stringify(row)).not.toMatch(/sst_abc|abc\.def/);
   });
 
-  it('a change that the database was away for: answered 503 by the change itself, and on record once it is back', async () => {
+  it('a change while the database is unavailable is 503, and recorded in the audit log when it is available again', async () => {
     const actor = await adminClient(t.app, server, ['settings:*'], 900);
     let isAway = false;
     const gone = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));

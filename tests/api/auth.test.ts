@@ -108,7 +108,7 @@ describe('API tokens', () => {
     expect(reply.text).not.toMatch(/encoding|sequence/);
   });
 
-  test('spec 01 H24: the use of a token is noted at most once a minute', async () => {
+  test('spec 01 H24: the use of a token is recorded at most once a minute', async () => {
     const { sql } = t.app.db;
     let updates = 0;
     const watched: typeof sql = (text, values) => {

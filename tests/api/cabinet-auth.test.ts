@@ -106,7 +106,7 @@ describe('Cabinet Auth', () => {
     });
   });
 
-  test('linking, resending and the own rights', async () => {
+  test('linking, resending and own permissions', async () => {
     const { api } = await bySignedData();
     const email = anAddress();
     expect(await api.post('/cabinet/auth/email/resend')).toMatchObject({

@@ -128,7 +128,7 @@ describe('Cabinet OAuth', () => {
     expect(again).toMatchObject({ status: 400, body: { detail: 'Invalid or expired OAuth state' } });
   });
 
-  test('spec 01 H19: a callback that somebody else began is refused in a browser, and accepted from a client without cookies', async () => {
+  test('spec 01 H19: a callback of a sign-in that another browser started is refused, and accepted from a client without cookies', async () => {
     const way = async () => {
       const begun = await newClient().get('/cabinet/auth/oauth/google');
       const { code, state } = await issuer.approve(begun.body.authorize_url, someone());

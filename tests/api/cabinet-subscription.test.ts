@@ -117,7 +117,7 @@ describe('GET /cabinet/subscription', () => {
   });
 });
 
-describe('the way from options to a link', () => {
+describe('from options to a link', () => {
   test('options, purchase, renewal and link fit together', async () => {
     const { userId, api } = await signedIn(30_000);
     const tariffId = await aTariff(t.app, { name: 'Silver' });
@@ -239,7 +239,7 @@ describe('the rest of the page', () => {
     ]);
   });
 
-  test('trial terms, and why there is none', async () => {
+  test('trial terms, and the reason why none is available', async () => {
     const { userId, api } = await signedIn();
     expect((await api.get(`${ROOT}/trial`)).body).toEqual({
       is_available: true,
@@ -343,7 +343,7 @@ describe('tariff switch', () => {
     }
   });
 
-  test('lack of money is 402 with what is missing', async () => {
+  test('insufficient funds are 402 with the missing amount', async () => {
     const { userId, api } = await signedIn(1);
     await aStoredSubscription(t.app, userId, { tariff_id: await aTariff(t.app) });
     const tariff_id = await aTariff(t.app, { period_prices: { 30: 60_000 } });

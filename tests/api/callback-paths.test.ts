@@ -49,7 +49,7 @@ describe('given by the environment', () => {
     await server.close();
   });
 
-  it('a path that two share is told of', async () => {
+  it('a path that two callbacks share is reported', async () => {
     const { app } = await testApp({ environment: { WEBHOOK_PATH: '/hook', WATA_WEBHOOK_PATH: '/hook/' } });
     await (await serverOf(app)).close();
     expect(listCallbackPathProblems(app).map(({ key }) => key)).toEqual(['WATA_WEBHOOK_PATH', 'WEBHOOK_PATH']);

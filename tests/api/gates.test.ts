@@ -162,7 +162,7 @@ describe('row 8: maintenance', () => {
     expect((await t.owner.get(ME)).status).toBe(200);
   });
 
-  it('is switched on by the third failed look at the panel, and off by the first good one; admins hear of it', async () => {
+  it('is switched on by the third failed check of the panel, and off by the first successful one; administrators are notified', async () => {
     const t = await service();
     const user = await userClient(t.app, t.server, { language: 'en' });
     let isDown = true;
@@ -263,7 +263,7 @@ describe('row 9: required channels', () => {
     expect((await user.get(ME)).status).toBe(403);
   });
 
-  it('passes e-mail accounts, no channels and the switched-off gate; fails closed', async () => {
+  it('passes e-mail accounts, an empty list of channels and a disabled check; fails closed', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     expect((await user.get(ME)).status).toBe(200);
@@ -278,7 +278,7 @@ describe('row 9: required channels', () => {
   });
 });
 
-it('judges in the order of the specification, by session and by signed mini-app data alike', async () => {
+it('checks in the order of the specification, for sessions and signed mini-app data', async () => {
   const t = await service({
     BLACKLIST_CHECK_ENABLED: 'true',
     BLACKLIST_GITHUB_URL: LIST_URL,

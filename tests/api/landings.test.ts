@@ -127,7 +127,7 @@ describe('GET /cabinet/landing/{slug}', () => {
     expect((await guest.get('/cabinet/landing/x?lang=toolong')).status).toBe(422);
   });
 
-  it('speaks the asked language, shows the discount while it runs, and only methods that work', async () => {
+  it('answers in the requested language, shows the discount while it is active, and only available methods', async () => {
     const now = t.app.clock.now();
     const { landing, tariffId } = await aSalesPage({
       title: { ru: 'Весна', en: 'Spring' },
@@ -199,7 +199,7 @@ describe('POST /cabinet/landing/{slug}/purchase', () => {
     expect(await t.app.db.sql('SELECT id FROM guest_purchases')).toEqual([]);
   });
 
-  it('takes a name and a gift, and hides its recipient on the page', async () => {
+  it('accepts a user name and a gift, and masks its recipient on the page', async () => {
     const { landing, tariffId } = await aSalesPage();
     const gift = { is_gift: true, gift_recipient_type: 'messenger', gift_recipient_value: 'friend_one', gift_message: 'Hi' };
     const order = anOrder(tariffId, { contact_type: 'messenger', contact_value: 'buyer_one', ...gift });

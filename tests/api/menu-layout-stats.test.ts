@@ -39,7 +39,7 @@ async function clicked(button: string, at: Date, user: BuiltUser | null = null, 
 const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS);
 
 describe('log-click', () => {
-  it('knows the user by either id, and takes a click of nobody', async () => {
+  it('finds the user by either id, and accepts a click without a user', async () => {
     for (const user_id of [anna.id, anna.messengerId, 2_140_000_000]) {
       expect((await press({ button_id: 'balance', user_id, button_type: 'builtin', button_text: 'Balance' })).body).toEqual({
         success: true,
@@ -66,7 +66,7 @@ describe('log-click', () => {
   });
 });
 
-describe('figures', () => {
+describe('statistics', () => {
   it('count per button: ever, today, the week, the asked days', async () => {
     await clicked('a', hoursAgo(1), anna);
     await clicked('a', hoursAgo(16), anna);

@@ -256,7 +256,7 @@ describe('export and import', () => {
     expect(await storedText()).toBe(before);
   });
 
-  it('merge adds what is new and tells what it left out', async () => {
+  it('merge adds what is new and reports what it skipped', async () => {
     const { id: _id, ...button } = news;
     const payload = {
       version: 9,
@@ -281,7 +281,7 @@ describe('export and import', () => {
 });
 
 describe('history', () => {
-  it('holds every edit with its document and the name of its token; a rollback gives the bytes back (row 19)', async () => {
+  it('stores every edit with its document and the name of its token; a rollback restores the same bytes (row 19)', async () => {
     await api.post('/menu-layout/buttons', { ...news, row_id: 'balance_row' });
     const wanted = await storedText();
     const [entry] = await historyOf();

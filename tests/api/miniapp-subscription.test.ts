@@ -64,7 +64,7 @@ describe('the guard of paid subscriptions', () => {
     }
   });
 
-  test('a given id must be the own one', async () => {
+  test('a given id must be the id of the user', async () => {
     const { initData, id } = await caller(0, {});
     const { id: foreign } = await caller(0, {});
     const send = (subscriptionId: number | null) => api.post(`${ROOT}/autopay`, { initData, enabled: true, subscriptionId });
@@ -104,7 +104,7 @@ describe('autopay', () => {
 });
 
 describe('trial', () => {
-  test('starts once; a paid one tells what lacks', async () => {
+  test('starts once; a paid one returns the missing amount', async () => {
     await aServer(t.app, { is_trial_eligible: true });
     const { initData, user } = await caller(700, null);
     const started = await api.post(`${ROOT}/trial`, { initData });

@@ -47,7 +47,7 @@ describe('identity by signed initData in the body', () => {
     await api.post(TARIFFS, { initData }),
   ];
 
-  test('spec 02 H24: each fault of the data has its word and is 401, as a text and as a code', async () => {
+  test('spec 02 H24: each error in the data has its own code and is 401, in both forms', async () => {
     const { user, initData } = await aPayer(0);
     const name = JSON.stringify({ id: user.messengerId });
     const cases: [string, string][] = [
@@ -82,7 +82,7 @@ describe('identity by signed initData in the body', () => {
     expect((await api.post(TARIFFS, { initData: initDataOf(t, user, 86_400) })).status).toBe(200);
   });
 
-  test('data that names nobody is 400, an unknown user 404, a blocked one 403', async () => {
+  test('data without a user is 400, an unknown user 404, a blocked one 403', async () => {
     const [noUser] = await refused(signed([['auth_date', seconds()]]));
     expect(noUser).toMatchObject({ status: 400, body: { detail: 'Invalid messenger user payload' } });
     const [, noId] = await refused(
@@ -103,7 +103,7 @@ describe('identity by signed initData in the body', () => {
     expect(await api.post(TARIFFS, { initData })).toMatchObject({ status: 403, body: { detail: { code: 'user_not_active' } } });
   });
 
-  test('without a bot token nobody is believed', async () => {
+  test('without a bot token signed data is refused', async () => {
     const unset = await testApp({ environment: { BOT_TOKEN: '' }, clock: t.clock });
     const app = {
       ...unset.app,
@@ -124,7 +124,7 @@ describe('identity by signed initData in the body', () => {
     await other.close();
   });
 
-  test('the credential is not shown again by a 422, through neither door, and other fields are', async () => {
+  test('a 422 does not repeat the credential, over HTTP or tRPC, but repeats other fields', async () => {
     const { initData } = await aPayer(0);
     const bodies: unknown[] = [{ initData }, { initData, tariffId: 'x', periodDays: 1.5 }, { initData, tariffId: null }];
     for (const body of bodies) {
@@ -223,7 +223,7 @@ describe('tariff purchase', () => {
     expect(row).toEqual({ count: 0 });
   });
 
-  test('lack of money, unknown and foreign tariffs, classic mode', async () => {
+  test('insufficient funds, unknown and unavailable tariffs, classic mode', async () => {
     const { user, initData } = await aPayer(1);
     const tariffId = await aTariff(t.app);
     const poor = await api.post(PURCHASE, { initData, tariffId, periodDays: 30 });
@@ -303,7 +303,7 @@ describe('tariffs', () => {
 });
 
 describe('tariff switch', () => {
-  test('preview and switch as in the cabinet, told in the words of the mini-app', async () => {
+  test('preview and switch as in the cabinet, with the field names of the mini-app', async () => {
     const { user, initData } = await aPayer(10_000);
     const oldId = await aTariff(t.app, { name: 'Old' });
     await aStoredSubscription(t.app, user.id, { tariff_id: oldId });

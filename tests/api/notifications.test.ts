@@ -40,7 +40,7 @@ describe('POST /notifications/subscriptions', () => {
       payload: text,
     });
     expect([reply.statusCode, reply.json().extra]).toEqual([200, { a: '\u{1f600} \ufffd \\ud800', '\ufffd': 1 }]);
-    // The typed door takes no other text than the one that was sent, so it refuses.
+    // tRPC input is validated as sent, so that the text is refused and not replaced.
     const typed = await api.post('/trpc/web.notifications.create', {
       event_type: 'renewal',
       user_id: userId,
@@ -83,7 +83,7 @@ describe('POST /notifications/subscriptions', () => {
     });
   });
 
-  test('fills in the time and leaves blank texts out', async () => {
+  test('defaults the time to now and stores a blank message as null', async () => {
     const { userId } = await facts();
     const reply = await api.post(PATH, { event_type: 'activation', user_id: userId, message: '   ' });
     expect(reply.body).toMatchObject({

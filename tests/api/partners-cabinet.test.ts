@@ -222,7 +222,7 @@ describe('/cabinet/referral', () => {
     expect((await clientOf(server).get('/cabinet/referral')).status).toBe(401);
   });
 
-  it('tells its terms to everybody', async () => {
+  it('returns its terms without a credential', async () => {
     expect((await clientOf(server).get('/cabinet/referral/terms')).body).toEqual({
       is_enabled: true,
       commission_percent: 25,

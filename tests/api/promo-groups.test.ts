@@ -156,7 +156,7 @@ describe.each(areas)('%s', (base, client) => {
     expect(negative.body.auto_assign_total_spent_kopeks ?? null).toBeNull();
   });
 
-  it('has exactly one default: a new one takes the mark, a released one hands it to the oldest other', async () => {
+  it('has exactly one default group: a new default replaces it, a removed default is replaced by the oldest other group', async () => {
     const first = await defaultId();
     const made = await client().post(base, { name: `Group ${unique()}`, is_default: true });
     expect(made.body.is_default).toBe(true);
@@ -230,7 +230,7 @@ describe('areas', () => {
     expect(seen.body.auto_assign_total_spent_kopeks).toBeNull();
   });
 
-  it('asks for the permission of the operation', async () => {
+  it('requires the permission of the operation', async () => {
     const reader = await adminClient(t.app, server, ['promo_groups:read']);
     expect((await reader.get('/cabinet/admin/promo-groups')).status).toBe(200);
     expect((await reader.post('/cabinet/admin/promo-groups', { name: 'x' })).status).toBe(403);

@@ -203,14 +203,14 @@ describe('Admin Promo Offers', () => {
     expect(row!.details).toMatchObject({ after: { notificationType: type, target, discountPercent: 10 } });
   });
 
-  it('counts whoever cannot be written to as failed', async () => {
+  it('counts users who cannot be notified as failed', async () => {
     const mailOnly = await aUser(t.app, { email: `offer${unique()}@example.com` });
     await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [mailOnly.id]);
     const reply = await admin.post(`${ADMIN}/broadcast`, aBody({ user_id: mailOnly.id, send_notification: true }));
     expect(reply.body).toMatchObject({ created_offers: 1, notifications_sent: 0, notifications_failed: 1 });
   });
 
-  it('notes a changed template with before and after', async () => {
+  it('records a changed template with before and after', async () => {
     const { id, name } = (await admin.get(`${ADMIN}/templates`)).body.items[0];
     await admin.patch(`${ADMIN}/templates/${id}`, { name: `${name}!` });
     const [row] = await t.app.db.sql<{ details: Record<string, unknown> }>(

@@ -225,7 +225,7 @@ describe.each(areas)('%s', (base, client) => {
 });
 
 describe('what the areas differ in', () => {
-  it('tokens name the creator; 0 and less is nobody, a stranger is 404', async () => {
+  it('tokens name the creator; 0 and less is no creator, an unknown user is 404', async () => {
     const user = await aUser(t.app);
     expect((await create({ created_by: user.id })).created_by).toBe(user.id);
     expect((await create({ created_by: 0 })).created_by).toBeNull();
@@ -242,7 +242,7 @@ describe('what the areas differ in', () => {
     expect([unknown.status, unknown.body]).toEqual([404, { detail: 'Promo group not found' }]);
   });
 
-  it('asks for the permission of the operation', async () => {
+  it('requires the permission of the operation', async () => {
     const reader = await adminClient(t.app, server, ['promocodes:read']);
     expect((await reader.get('/cabinet/admin/promocodes')).status).toBe(200);
     expect((await reader.post('/cabinet/admin/promocodes', aBody())).status).toBe(403);

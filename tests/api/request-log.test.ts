@@ -36,7 +36,7 @@ test.each([
   expect(lines).toEqual(expected);
 });
 
-test('a statement that runs out of time is 503 at both doors, and only the log says why', async () => {
+test('a statement that exceeds its time-out is 503 over HTTP and tRPC, and only the log has the reason', async () => {
   const { app } = await testApp();
   const token = await createApiToken(app, { kind: 'system', name: 'test' }, { name: 'log', description: null, expiresAt: null });
   const lines: object[] = [];

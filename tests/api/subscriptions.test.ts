@@ -18,8 +18,8 @@ afterAll(() => server.close());
 const DAY = 86_400_000;
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * DAY).toISOString();
 
-/** Version of the wish and number of pushes: what the panel will be events (spec 02 H15). */
-async function provisionOf(id: number): Promise<{ version: number; pushes: number }> {
+/** Version of the desired state and number of queued pushes to the panel (spec 02 H15). */
+async function provisioningOf(id: number): Promise<{ version: number; pushes: number }> {
   return rowOf(
     t.app,
     `SELECT provision_version AS version, (SELECT count(*)::int FROM jobs.job j
@@ -35,7 +35,7 @@ async function stored(columns: Record<string, unknown> = {}): Promise<{ id: numb
 }
 
 describe('POST /subscriptions', () => {
-  test('gives a paid subscription with the defaults, without money and without telling anybody', async () => {
+  test('gives a paid subscription with the defaults, without a charge and without a notification', async () => {
     const first = await aServer(t.app, { sort_order: -1_000_000 });
     const user = await aUser(t.app);
     const made = await api.post('/subscriptions', { user_id: user.id, duration_days: 30 });
@@ -59,7 +59,7 @@ describe('POST /subscriptions', () => {
       created_at: t.clock.now().toISOString(),
       updated_at: t.clock.now().toISOString(),
     });
-    expect(await provisionOf(made.body.id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisioningOf(made.body.id)).toEqual({ version: 1, pushes: 1 });
     const events = await rowOf<{ total: number }>(
       t.app,
       'SELECT count(*)::int AS total FROM domain_events WHERE user_id = $1::int',
@@ -75,7 +75,7 @@ describe('POST /subscriptions', () => {
     expect(made.body).toMatchObject({ end_date: inDays(7), traffic_limit_gb: 0, device_limit: 4 });
   });
 
-  test('gives a trial with the trial settings and a server drawn from the eligible ones', async () => {
+  test('gives a trial with the trial settings and a random eligible server', async () => {
     const eligible = await aServer(t.app, { is_trial_eligible: true });
     const user = await aUser(t.app);
     const made = await api.post('/subscriptions', { user_id: user.id, is_trial: true, traffic_limit_gb: 0 });
@@ -89,7 +89,7 @@ describe('POST /subscriptions', () => {
     });
   });
 
-  test('replaces only when asked to, and then starts anew (spec 02 H20)', async () => {
+  test('replaces only with replace_existing, and then resets everything but autopay (spec 02 H20)', async () => {
     const squad = await aServer(t.app);
     const { id, userId } = await stored({
       tariff_id: await aTariff(t.app, { is_daily: true }),
@@ -145,7 +145,7 @@ describe('POST /subscriptions', () => {
     [{ period_days: 36_501 }, 'period_days'],
     [{ period_days: 0, duration_days: null }, 'period_days'],
     [{ period_days: 5, duration_days: 0 }, 'duration_days'],
-  ])('days out of bounds are events by the name they came under: %j', async (days, field) => {
+  ])('a refusal of days out of bounds names the field of the request: %j', async (days, field) => {
     const user = await aUser(t.app);
     const reply = await api.post('/subscriptions', { user_id: user.id, ...days });
     expect(reply).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', field] }] } });
@@ -208,11 +208,11 @@ describe('one subscription', () => {
     }
   });
 
-  test('is extended, revived, and the panel follows (spec 02 H15)', async () => {
+  test('is extended and active again, and the panel is updated (spec 02 H15)', async () => {
     const { id } = await stored({ status: 'expired', end_date: new Date(t.clock.now().getTime() - DAY) });
     const reply = await api.post(`/subscriptions/${id}/extend`, { days: 5 });
     expect(reply).toMatchObject({ status: 200, body: { status: 'active', end_date: inDays(5) } });
-    expect(await provisionOf(id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisioningOf(id)).toEqual({ version: 1, pushes: 1 });
     expect((await api.post(`/subscriptions/${id}/extend`, { days: 0 })).status).toBe(422);
     expect((await api.post(`/subscriptions/${id}/extend`, { days: 36_500 })).status).toBe(422);
   });
@@ -235,7 +235,7 @@ describe('one subscription', () => {
       trafficGb: 5,
       expiresAt: new Date(inDays(30)),
     });
-    expect(await provisionOf(id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisioningOf(id)).toEqual({ version: 1, pushes: 1 });
     const unlimited = await stored({ traffic_limit_gb: 0 });
     expect(await api.post(`/subscriptions/${unlimited.id}/traffic`, { gb: 5 })).toMatchObject({ status: 400 });
   });
@@ -244,10 +244,10 @@ describe('one subscription', () => {
     const { id } = await stored({ device_limit: 18 });
     expect((await api.post(`/subscriptions/${id}/devices`, { devices: 1 })).body.device_limit).toBe(19);
     expect((await api.post(`/subscriptions/${id}/devices`, { devices: 2 ** 50 })).body.device_limit).toBe(20);
-    expect(await provisionOf(id)).toMatchObject({ version: 2 });
+    expect(await provisioningOf(id)).toMatchObject({ version: 2 });
   });
 
-  test('gets and loses servers; the panel follows each time (spec 02 H15)', async () => {
+  test('servers are connected and disconnected; the panel is updated each time (spec 02 H15)', async () => {
     const squad = await aServer(t.app);
     const { id } = await stored();
     expect(await api.post(`/subscriptions/${id}/squads`, { squad_uuid: '' })).toMatchObject({
@@ -265,17 +265,17 @@ describe('one subscription', () => {
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).body.connected_squads).toEqual([]);
     expect((await api.delete(`/subscriptions/${id}/squads/${squad.uuid}`)).status).toBe(200);
     expect(await linked()).toEqual([]);
-    expect(await provisionOf(id)).toMatchObject({ version: 4, pushes: 1 });
+    expect(await provisioningOf(id)).toMatchObject({ version: 4, pushes: 1 });
   });
 
-  test('is switched off but kept', async () => {
+  test('is disabled but not deleted', async () => {
     const { id } = await stored();
     expect(await api.delete(`/subscriptions/${id}`)).toMatchObject({
       status: 200,
       body: { id, status: 'disabled', actual_status: 'disabled' },
     });
     expect((await api.get(`/subscriptions/${id}`)).body.status).toBe('disabled');
-    expect(await provisionOf(id)).toEqual({ version: 1, pushes: 1 });
+    expect(await provisioningOf(id)).toEqual({ version: 1, pushes: 1 });
   });
 
   test('needs a credential', async () => {

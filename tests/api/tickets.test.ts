@@ -165,7 +165,7 @@ describe('one ticket through all areas', () => {
     expect(plain.body).toMatchObject([{ id: made.id, messages: [] }]);
   });
 
-  it('is nobody else’s', async () => {
+  it('is not accessible to other users', async () => {
     const { body } = await user.post('/cabinet/tickets', good);
     const stranger = await userClient(t.app, server);
     expect((await stranger.get(`/cabinet/tickets/${body.id}`)).body).toEqual({ detail: 'Ticket not found' });
@@ -175,7 +175,7 @@ describe('one ticket through all areas', () => {
     expect((await user.get(`/cabinet/tickets/${body.id}`)).body.messages).toHaveLength(1);
   });
 
-  it('says in the words of each area what it refuses', async () => {
+  it('refuses in the form of each area', async () => {
     const { body } = await user.post('/cabinet/tickets', good);
     const replies = [
       await api.post(`/tickets/${body.id}/status`, { status: 'done' }),

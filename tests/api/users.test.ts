@@ -63,7 +63,7 @@ describe('one user', () => {
     expect(reply).toMatchObject({ status: 404, body: { detail: 'User not found' } });
   });
 
-  test('every door wants a key', async () => {
+  test('every endpoint requires an API key', async () => {
     const stranger = clientOf(server);
     const replies = [
       await stranger.get('/users'),

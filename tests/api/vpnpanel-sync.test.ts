@@ -36,7 +36,7 @@ const areas = [
 ] as const;
 
 describe.each(areas)('%s', (_name, client, base, text) => {
-  it('shows what a migration would touch', async () => {
+  it('shows what a migration would change', async () => {
     const reply = await client().get(`${base}/squads/${NETHERLANDS}/migration-preview`);
     expect(reply).toMatchObject({
       status: 200,
@@ -199,7 +199,7 @@ describe('who may', () => {
     expect(await t.app.db.sql('SELECT started_by FROM panel_sync_runs')).toEqual([{ startedBy: `token:${api.tokenId}` }]);
   });
 
-  it('says 503 with the reason while the panel is not configured, but shows the preview in the cabinet', async () => {
+  it('answers 503 with the reason while the panel is not configured, but returns the preview in the cabinet', async () => {
     const unset = { ...t.app.ports.panel, configurationError: () => 'VPNPANEL_API_URL is not set' };
     const other = await testServer({ ...t.app, ports: { ...t.app.ports, panel: unset } });
     const [web, cabinet] = [await tokenClient(t.app, other), await adminClient(t.app, other, ['vpnpanel:*'])];
@@ -216,7 +216,7 @@ describe('who may', () => {
     await other.close();
   });
 
-  it('says 502 when the panel names no squads, and keeps the servers', async () => {
+  it('answers 502 when the panel returns no squads, and keeps the servers', async () => {
     const empty = { ...t.app.ports.panel, listInternalSquads: async () => [] };
     const other = await testServer({ ...t.app, ports: { ...t.app.ports, panel: empty } });
     const cabinet = await adminClient(t.app, other, ['vpnpanel:*']);

@@ -33,12 +33,12 @@ afterAll(async () => {
   await server.close();
 });
 
-describe('who is let in', () => {
+describe('admitted requests', () => {
   const admitted = cells.flatMap((cell) =>
     KINDS.filter((kind) => refusalFor(kind, cell.operation.auth) === null).map((kind) => [cell.name, kind, cell] as const),
   );
 
-  test.each(admitted)('%s: %s passes the gate', async (_name, kind, cell) => {
+  test.each(admitted)('%s: %s is admitted', async (_name, kind, cell) => {
     watch.clear();
     const reply = await send(actors.clientFor(kind, cell.route), cell, pathFor(cell.operation, UNKNOWN_ID));
     expect(reply.status, reply.text).not.toBe(500);

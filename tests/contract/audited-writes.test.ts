@@ -58,7 +58,7 @@ test.each(Object.entries(ADMIN_WRITES))('%s', async (name, { kind, request }) =>
   if (kind === 'deletion') expect(recorded.before, name).toBe(true);
 });
 
-test('before and after of a secret setting tell that it changed, not what it was', async () => {
+test('before and after of a secret setting record the change, not the values', async () => {
   const url = `${ADMIN}/settings/YOOKASSA_SECRET_KEY`;
   const superadmin = await adminClient(stage.app, server, ['*:*'], 999);
   for (const value of ['first-shop-secret', 'second-shop-secret']) {

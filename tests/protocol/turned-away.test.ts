@@ -41,11 +41,11 @@ afterAll(async () => {
 const callTrpc = (client: ApiClient, { route }: Cell): Promise<ApiReply> =>
   route.type === 'query' ? client.get(`/trpc/${route.procedurePath}`) : client.post(`/trpc/${route.procedurePath}`, {});
 
-describe('who is turned away', () => {
+describe('refused requests', () => {
   const refused = (kind: ActorKind) => cells.filter(({ operation }) => refusalFor(kind, operation.auth) !== null);
   const kinds = KINDS.filter((kind) => refused(kind).length > 0);
 
-  test.each(kinds)('%s: status and words of the gate, no handler, no outbound call, no row', async (kind) => {
+  test.each(kinds)('%s: status and text of the refusal, no handler, no outbound call, no row', async (kind) => {
     const before = await databaseDigests(t.app);
     watch.clear();
     for (const cell of refused(kind)) {
@@ -61,7 +61,7 @@ describe('who is turned away', () => {
     expect(await databaseDigests(t.app)).toEqual(before);
   });
 
-  test('a bad body changes nothing about it: the gate comes before the input', async () => {
+  test('an invalid body changes nothing: access is checked before the input', async () => {
     watch.clear();
     for (const cell of cells.filter(({ operation }) => operation.auth !== 'NONE' && operation.method !== 'GET')) {
       const { operation, route } = cell;

@@ -71,7 +71,7 @@ describe('campaign bonuses at once (spec 01 H15)', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('forty newcomers of one partner: forty bonuses and earnings, none lost', async () => {
+  test('forty new users of one partner: forty bonuses and earnings, none lost', async () => {
     const partner = await aUser(t.app);
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 500, partner_user_id: partner.id });
     const users = await Promise.all(Array.from({ length: 40 }, () => aUser(t.app)));
@@ -159,7 +159,7 @@ describe('campaigns changed at once', () => {
     }
   });
 
-  test('a switch-off against sign-ins: once it is off nobody registers any more', async () => {
+  test('deactivation against sign-ins: after it no user registers', async () => {
     const admin = adminOf((await aUser(t.app)).id);
     for (let round = 0; round < 5; round++) {
       const campaign = await aCampaign(t.app, { bonus_type: 'none' });

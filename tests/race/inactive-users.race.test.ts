@@ -31,7 +31,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     return { ...t, silent };
   }
 
-  it('spec 01 H22: money that arrives meanwhile keeps its user, and the job waits for nobody', async () => {
+  it('spec 01 H22: a user with a payment meanwhile is not deleted, and the job does not wait', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];
@@ -61,7 +61,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     ]);
   });
 
-  it('spec 01 H22: money that arrives between the look and the lock keeps its user', async () => {
+  it('spec 01 H22: a user with a payment between the query and the lock is not deleted', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];

@@ -26,7 +26,7 @@ describe.runIf(serverUrl !== null)('menu layout raced', () => {
   const add = (n: number) => edit(n, (document) => addButton(document, `b${n}`, button, 'balance_row'));
   const numbers = Array.from({ length: PARALLEL }, (_none, n) => n);
 
-  it('loses no edit of many at once from two instances, the first of which makes the row', async () => {
+  it('loses no concurrent edit of two instances, the first of which creates the row', async () => {
     await Promise.all(numbers.map(add));
     const { document } = await readLayout(apps[0]!);
     const row = document.rows.find((each) => each.id === 'balance_row')!;
@@ -44,7 +44,7 @@ describe.runIf(serverUrl !== null)('menu layout raced', () => {
     expect((await listHistory(apps[0]!, { limit: 200, offset: 0 })).total).toBe(1);
   });
 
-  it('keeps each button in one place while edits and rollbacks cross', async () => {
+  it('keeps each button in one place during concurrent edits and rollbacks', async () => {
     await Promise.all(numbers.slice(0, 5).map(add));
     const [entry] = (await listHistory(apps[0]!, { limit: 1, offset: 0 })).items;
     const targets = ['happ_row', 'trial_buy_row', 'contests_row'];
@@ -65,7 +65,7 @@ describe.runIf(serverUrl !== null)('menu layout raced', () => {
     }
   });
 
-  it('keeps the looks that changes at once give to different sections of the cabinet menu', async () => {
+  it('keeps all concurrent changes of styles in different sections of the cabinet menu', async () => {
     const sections = ['home', 'subscription', 'balance', 'referral', 'support', 'info', 'admin', 'language'];
     const fields = { type: 'builtin', style: 'default', enabled: false, labels: {}, url: null, open_in: 'external' } as const;
     await Promise.all(

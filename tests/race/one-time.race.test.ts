@@ -144,7 +144,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(row!.events).toBe(1);
   });
 
-  it('an account of a provider goes to one of many users; the others hear of it', async () => {
+  it('an account of a provider is linked to one of many users; the others are refused', async () => {
     const users = await Promise.all(Array.from({ length: 15 }, () => aMessengerAccount(app)));
     const { id: providerId } = someone();
     const identity = { providerId, email: null, emailVerified: false, username: null, firstName: null, lastName: null };
@@ -161,7 +161,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(rest.length + lost(results).length).toBe(users.length - 1);
   });
 
-  it('a messenger account goes to one of many users', async () => {
+  it('a messenger account is linked to one of many users', async () => {
     const accounts = await Promise.all(Array.from({ length: 10 }, () => aVerifiedAccount(app)));
     const initData = signInData(app, 6_600_000_000 + unique());
     const results = await atOnce((n) => linkMessenger(app, accounts[n]!.actor, { initData }), accounts.length);

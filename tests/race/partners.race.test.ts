@@ -86,7 +86,7 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     expect(await rewardsOf(app, pair.referrer.id)).toEqual([5_000, 5_000, 5_000]);
   });
 
-  test('two who pay for one another up and down a line do not wait for each other for ever', async () => {
+  test('two users of one referral chain who pay at the same time do not deadlock', async () => {
     const top = await aUser(t.app);
     const middle = await aReferralOf(t.app, top.id);
     const bottom = await aReferralOf(t.app, middle.id);

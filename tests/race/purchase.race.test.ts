@@ -34,7 +34,7 @@ const countsOf = (userId: number) =>
   );
 
 describe('purchases at once', () => {
-  test('with money for one: one is sold, nineteen lack the money', async () => {
+  test('with money for one: one is sold, nineteen are refused for insufficient funds', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const results = await settled(20, () =>
@@ -96,7 +96,7 @@ describe('different writers of one subscription', () => {
     expect(version).toBe(20);
   });
 
-  test('a sale sees what another writer of the row committed while it waited', async () => {
+  test('a sale reads what another transaction committed while it waited for the row', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const id = await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });

@@ -90,7 +90,7 @@ describe.runIf(serverUrl !== null)('roles raced', () => {
     }
   });
 
-  it('counts every look at the panel, from whichever instance, and starts maintenance once', async () => {
+  it('counts every check of the panel on any instance, and starts maintenance once', async () => {
     const panel = {
       configurationError: () => null,
       getSystemStats: () => Promise.reject(new PanelError('unavailable', 'away')),

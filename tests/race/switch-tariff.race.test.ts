@@ -71,7 +71,7 @@ describe('switches at once', () => {
   });
 });
 
-test('a switch against a renewal: whichever comes first, each is charged by what it finds and no day is lost', async () => {
+test('a switch against a renewal: in either order, each is charged for the current state and no day is lost', async () => {
   for (let round = 0; round < 6; round++) {
     const { buyer, newId } = await aHolder(1_000_000);
     const [switched, renewed] = await Promise.all(

@@ -68,7 +68,7 @@ it('refuses and closes a user who is blocked, and takes a withdrawn role into ac
   expect(await staff.next()).toEqual({ type: 'balance.change' });
 });
 
-it('a deny policy for some addresses holds for sockets from there', async () => {
+it('a deny policy for some addresses applies to sockets from there', async () => {
   const [here, elsewhere] = [await aTicketReader(), await aTicketReader()];
   await inTransaction(t.app, async (tx) => {
     for (const [user, range] of [

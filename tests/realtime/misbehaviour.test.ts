@@ -72,7 +72,7 @@ describe('what clients send', () => {
     await eventually(() => expect(types).toEqual(['connection', 'pong']));
   });
 
-  it('closes an oversize message with 1009 and lives on', async () => {
+  it('closes an oversize message with 1009 and continues', async () => {
     await start();
     const client = await feed();
     client.say('x'.repeat(16 * 1024 + 1));
@@ -105,7 +105,7 @@ describe('what clients send', () => {
 });
 
 describe('clients that do not listen', () => {
-  it('drops a slow one and still tells the others everything in order', async () => {
+  it('drops a slow one and still sends everything to the others in order', async () => {
     // No tick comes to the help of the check at each write.
     await start({ maxQueuedBytes: 64 * 1024, tickMs: 60_000 });
     const [slow, quick] = [await feed(), await feed()];
@@ -130,7 +130,7 @@ describe('clients that do not listen', () => {
     expect(server.realtime.counts().ws).toBe(1);
   });
 
-  it('forgets a client that vanishes', async () => {
+  it('removes a client that disappears', async () => {
     await start();
     server.person(2, { receivesStaffEvents: true });
     const cabinet = connect(`${server.url}/cabinet/ws?token=${accessToken(2)}`);
@@ -190,7 +190,7 @@ describe('bounds', () => {
     expect(text).toBe('plain GET');
   });
 
-  it('survives connections that end in the middle of an upgrade', async () => {
+  it('continues after connections that end during an upgrade', async () => {
     await start();
     const port = Number(new URL(server.url).port);
     for (let index = 0; index < 20; index += 1) {
@@ -207,7 +207,7 @@ describe('bounds', () => {
 });
 
 describe('the service', () => {
-  it('tells every client on its way down', async () => {
+  it('notifies every client at shutdown', async () => {
     await start();
     server.person(5);
     const cabinet = connect(`${server.url}/cabinet/ws?token=${accessToken(5)}`);

@@ -168,7 +168,7 @@ describe('the tarball of the client', () => {
     run(['program.mjs'], project);
   });
 
-  it('signs up and hears the feed of the service in Node', async () => {
+  it('signs up and receives the feed of the service in Node', async () => {
     const project = join(folder, 'feed-consumer');
     await mkdir(project);
     await installTarball(packed.tarball, project);

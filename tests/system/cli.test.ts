@@ -35,7 +35,7 @@ async function doctor(environment: Record<string, string> = {}) {
 }
 
 describe('calling it', () => {
-  test('help is an answer; a wrong call is exit code 2 and says what was wrong', async () => {
+  test('help is not an error; wrong usage has exit code 2 and a message that says what was wrong', async () => {
     const help = await runCommand([], { DATA_DIR: dataDir });
     expect(help.code).toBe(0);
     for (const name of [
@@ -62,7 +62,7 @@ describe('calling it', () => {
     expect((await cli('db move mysql://h/d')).err).toContain('The target must be a postgresql:// address.');
   });
 
-  test('an unusable environment is told in full, before anything is touched', async () => {
+  test('all problems of the environment are reported before anything is changed', async () => {
     const answer = await cli('token list', { PORT: 'eighty', CABINET_JWT_SECRET: 'short-and-secret' });
     expect(answer.code).toBe(1);
     expect(answer.err).toContain('PORT: must be a whole number');
@@ -188,7 +188,7 @@ describe('doctor', () => {
     expect([code, of('data folder').verdict]).toEqual([1, 'problem']);
   });
 
-  test('asks the panel and the mail server, and says which credential is wrong', async () => {
+  test('connects to the panel and the mail server, and reports which credential is wrong', async () => {
     const values = new Map<string, unknown>();
     const panel = await startSandboxPanel({
       state: { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) },

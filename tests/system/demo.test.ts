@@ -29,7 +29,7 @@ async function demoOn(environment: Record<string, string>): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-describe('the whole way from sign-up to a working link', () => {
+describe('from sign-up to a working link', () => {
   test('on a new embedded database', () => demoOn({}));
 
   test.skipIf(!serverUrl)('on PostgreSQL (left out without a server: TEST_DATABASE_URL)', async () => {

@@ -240,7 +240,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (skipped without a server: 
     expect(await digest()).toEqual(before);
   });
 
-  test('a worker that dies while it reads: another goes on where it stopped, and the dead one, awake again, writes nothing', async () => {
+  test('a worker that is suspended while it reads: another continues where it stopped, and the first, when resumed, writes nothing', async () => {
     await change(2_001, 3_000);
     clock.advance(SECOND_MS);
     let pages = 0;
@@ -349,7 +349,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (skipped without a server: 
     expect(await digest()).toEqual(settled);
   });
 
-  test('and back, with nothing in the way', async () => {
+  test('and back, without a conflict', async () => {
     const done = await timed('squad migration, 20 000', () =>
       migrateSquad(first, actor, { sourceUuid: GERMANY, targetUuid: NETHERLANDS }),
     );

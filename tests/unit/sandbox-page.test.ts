@@ -87,7 +87,7 @@ describe('sandbox page', () => {
     expect((await ask('POST', '/sandbox/api/clock', { body: '{' })).status).toBe(422);
   });
 
-  it('lets no foreign page press its buttons, and knows only its own paths and methods', async () => {
+  it('refuses requests of other pages, and unknown paths and methods', async () => {
     const { ask, steps } = setup();
     expect((await ask('POST', '/sandbox/api/payments/a/pay', { headers: {} })).status).toBe(403);
     expect((await ask('GET', '/sandbox/api/payments/a/pay')).status).toBe(405);

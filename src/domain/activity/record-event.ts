@@ -1,31 +1,22 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import type { Changes } from '../../core/changes.ts';
 import { refuse } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { userNotFound } from '../identity/errors.ts';
-import type { SubscriptionEventType } from '../subscriptions/types.ts';
 import { type EventFilter, findEvent, insertEvent, listEvents, type RecordedEvent, referencesOf } from './repo.ts';
 
-export { insertEvent, type RecordedEvent } from './repo.ts';
-
-export interface NewEvent {
-  eventType: SubscriptionEventType;
-  userId: number;
-  subscriptionId: number | null;
-  transactionId: number | null;
-  /** Kopeks. */
-  amountKopeks: number | null;
-  currency: string | null;
-  message: string | null;
-  /** Null = now. */
-  occurredAt: Date | null;
-  extra: Record<string, unknown>;
-}
-
-export interface EventPage {
-  items: RecordedEvent[];
-  total: number;
-}
+export type NewEvent = Pick<RecordedEvent, 'eventType' | 'userId' | 'extra'> &
+  Changes<{
+    subscriptionId: number;
+    transactionId: number;
+    /** Kopeks. */
+    amountKopeks: number;
+    currency: string;
+    message: string;
+    /** Null or absent = now. */
+    occurredAt: Date;
+  }>;
 
 /**
  * Adds a row to the dashboard feed; nothing is emitted (spec 05 section 9.2).
@@ -38,22 +29,26 @@ export async function recordEvent(app: App, _actor: Actor, event: NewEvent): Pro
     ? await referencesOf(app.db, userId, rowIdOrNull(subscriptionId), rowIdOrNull(transactionId))
     : null;
   if (!found) throw userNotFound();
-  if (subscriptionId !== null && !found.hasSubscription) throw refuse('subscription_not_found', 404, 'Subscription not found');
-  if (transactionId !== null && !found.hasTransaction) throw refuse('transaction_not_found', 404, 'Transaction not found');
-  const now = app.clock.now();
-  const id = await insertEvent(
-    app.db,
-    { ...event, message: event.message?.trim() || null, occurredAt: event.occurredAt ?? now },
-    now,
-  );
+  if (subscriptionId != null && !found.hasSubscription) throw refuse('subscription_not_found', 404, 'Subscription not found');
+  if (transactionId != null && !found.hasTransaction) throw refuse('transaction_not_found', 404, 'Transaction not found');
+  const id = await appendEvent(app, { ...event, message: event.message?.trim() || null });
   return (await findEvent(app.db, id))!;
 }
 
+/**
+ * Adds a row to the dashboard feed for a user, subscription and transaction that the caller has just read; nothing is checked or emitted.
+ * @returns the id of the row
+ */
+export function appendEvent(t: App, event: NewEvent): Promise<number> {
+  const now = t.clock.now();
+  return insertEvent(t.db, { ...event, occurredAt: event.occurredAt ?? now }, now);
+}
+
 /** The dashboard feed, newest first (spec 05 section 9.2). */
-export function readEvents(app: App, filter: EventFilter): Promise<EventPage> {
+export function readEvents(app: App, filter: EventFilter): Promise<{ items: RecordedEvent[]; total: number }> {
   return listEvents(app.db, filter);
 }
 
-function rowIdOrNull(id: number | null): number | null {
-  return id !== null && isRowId(id) ? id : null;
+function rowIdOrNull(id: number | null | undefined): number | null {
+  return id != null && isRowId(id) ? id : null;
 }

@@ -230,3 +230,11 @@ export type MessengerAccount = Profile & { messengerId: number };
 export async function setMessengerAccount(db: Db, userId: number, account: MessengerAccount, now: Date): Promise<void> {
   await db.prisma.user.updateMany({ where: { id: userId }, data: { ...account, updatedAt: now } });
 }
+
+export async function markPaidSubscriber(db: Db, userId: number, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE users SET has_had_paid_subscription = true, updated_at = $2::timestamptz
+     WHERE id = $1::int AND NOT has_had_paid_subscription RETURNING id`,
+    [userId, now],
+  );
+}

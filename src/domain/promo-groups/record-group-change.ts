@@ -23,12 +23,6 @@ export async function recordGroupChange(t: App, actor: Actor, change: GroupChang
   await recordEvent(t, actor, {
     eventType: 'promo_group_change',
     userId,
-    subscriptionId: null,
-    transactionId: null,
-    amountKopeks: null,
-    currency: null,
-    message: null,
-    occurredAt: null,
     extra: {
       old_promo_group_id: oldGroupId,
       old_promo_group_name: await nameOf(oldGroupId),

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import type { SubscriptionChanges } from './types.ts';
 
-/** How autopay stands on a new subscription (spec 02 section 1.1). */
+/** Autopay of a new subscription (spec 02 section 1.1). */
 export function autopayDefaults({ settings }: Pick<App, 'settings'>): SubscriptionChanges {
   return {
     autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),

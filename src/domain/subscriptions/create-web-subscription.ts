@@ -1,5 +1,6 @@
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import type { Changes } from '../../core/changes.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
@@ -7,39 +8,43 @@ import { findSquadsByUuid, listSquads } from '../catalog/find-squads.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { autopayDefaults } from './autopay-defaults.ts';
+import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
 import { outOfBounds } from './errors.ts';
 import { insert, linkServers, lockByUser, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
 import type { Subscription } from './types.ts';
-import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './web-subscriptions.ts';
 
-/** What an integration asks for; null = the documented default. Days, GB (0 = unlimited), devices, squad uuids. */
-export interface WebSubscriptionRequest {
+/** What an integration requests; null or absent = the documented default. */
+export type WebSubscriptionRequest = {
   userId: number;
   isTrial: boolean;
-  durationDays: number | null;
+  replaceExisting: boolean;
   /** Which of the two names the request had for the days; a refusal points at it. */
   daysField?: 'duration_days' | 'period_days';
-  trafficLimitGb: number | null;
-  deviceLimit: number | null;
-  squadUuid: string | null;
-  connectedSquads: readonly string[] | null;
-  replaceExisting: boolean;
-}
+} & Changes<{
+  durationDays: number;
+  /** GB; 0 = unlimited. */
+  trafficLimitGb: number;
+  deviceLimit: number;
+  squadUuid: string;
+  /** Uuids. */
+  connectedSquads: readonly string[];
+}>;
 
 /**
- * Gives a user a subscription without charging (spec 02 section 7), or writes over the one there is (section 3.4). The panel
- * is told after commit; the answer does not depend on it (H14). No events, no notices.
+ * Creates the subscription of a user without charging (spec 02 section 7), or replaces the present one (section 3.4). The panel
+ * is updated after commit; the answer does not depend on it (H14). No events, no notifications.
  * @throws AppError 404 `User not found` or unknown server (H30) | 400 `User already has a subscription` |
  * 400 `duration_days is required for paid subscriptions` | ValidationError 422 for days <= 0 and limits below 0
  */
 export function createWebSubscription(app: App, _actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
   checkBounds(request);
   return inTransaction(app, async (t) => {
-    const held = isRowId(request.userId) ? await lockByUser(t.db, request.userId) : null;
-    if (!held) throw userNotFound();
-    const { subscription } = held;
+    const locked = isRowId(request.userId) ? await lockByUser(t.db, request.userId) : null;
+    if (!locked) throw userNotFound();
+    const { subscription } = locked;
     if (subscription && !request.replaceExisting) throw refuse('subscription_exists', 400, 'User already has a subscription');
     const now = t.clock.now();
     const squads = await squadsFor(t, request, subscription);
@@ -50,16 +55,7 @@ export function createWebSubscription(app: App, _actor: TokenActor, request: Web
     );
     const saved = subscription
       ? await update(t.db, subscription.id, fields, { now, dropsPurchases: true, forgetsNotices: true })
-      : await insert(
-          t.db,
-          request.userId,
-          {
-            ...fields,
-            autopayEnabled: t.settings.get('DEFAULT_AUTOPAY_ENABLED'),
-            autopayDaysBefore: t.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
-          },
-          now,
-        );
+      : await insert(t.db, request.userId, { ...fields, ...autopayDefaults(t) }, now);
     await linkServers(t.db, saved.id, now);
     await requestProvisioning(t, saved.id, { resetTraffic: true });
     return saved;
@@ -68,13 +64,13 @@ export function createWebSubscription(app: App, _actor: TokenActor, request: Web
 
 function checkBounds(request: WebSubscriptionRequest): void {
   const { durationDays, daysField = 'duration_days', trafficLimitGb, deviceLimit } = request;
-  if (durationDays !== null && durationDays <= 0) throw outOfBounds(daysField, durationDays, { gt: 0 });
-  if (durationDays !== null && durationDays > MAX_DAYS) throw outOfBounds(daysField, durationDays, { le: MAX_DAYS });
-  if (trafficLimitGb !== null && trafficLimitGb < 0) throw outOfBounds('traffic_limit_gb', trafficLimitGb, { ge: 0 });
-  if (trafficLimitGb !== null && trafficLimitGb > MAX_TRAFFIC_GB)
+  if (durationDays != null && durationDays <= 0) throw outOfBounds(daysField, durationDays, { gt: 0 });
+  if (durationDays != null && durationDays > MAX_DAYS) throw outOfBounds(daysField, durationDays, { le: MAX_DAYS });
+  if (trafficLimitGb != null && trafficLimitGb < 0) throw outOfBounds('traffic_limit_gb', trafficLimitGb, { ge: 0 });
+  if (trafficLimitGb != null && trafficLimitGb > MAX_TRAFFIC_GB)
     throw outOfBounds('traffic_limit_gb', trafficLimitGb, { le: MAX_TRAFFIC_GB });
-  if (deviceLimit !== null && deviceLimit < 0) throw outOfBounds('device_limit', deviceLimit, { ge: 0 });
-  if (deviceLimit !== null && deviceLimit > MAX_DEVICES) throw outOfBounds('device_limit', deviceLimit, { le: MAX_DEVICES });
+  if (deviceLimit != null && deviceLimit < 0) throw outOfBounds('device_limit', deviceLimit, { ge: 0 });
+  if (deviceLimit != null && deviceLimit > MAX_DEVICES) throw outOfBounds('device_limit', deviceLimit, { le: MAX_DEVICES });
 }
 
 function limitsFor(t: App, request: WebSubscriptionRequest): { days: number; trafficLimitGb: number; deviceLimit: number } {
@@ -88,7 +84,7 @@ function limitsFor(t: App, request: WebSubscriptionRequest): { days: number; tra
       deviceLimit: devices(settings.get('TRIAL_DEVICE_LIMIT')),
     };
   }
-  if (request.durationDays === null) {
+  if (request.durationDays == null) {
     throw refuse('duration_required', 400, 'duration_days is required for paid subscriptions');
   }
   return {
@@ -98,13 +94,15 @@ function limitsFor(t: App, request: WebSubscriptionRequest): { days: number; tra
   };
 }
 
-/** Squads as asked for, all of which must exist; a trial without any keeps the old ones, else one is drawn (spec 02 section 4.1). */
+/**
+ * The requested squads, all of which must exist. A trial without any keeps the old ones, else gets one at random (spec 02 section 4.1).
+ */
 async function squadsFor(t: App, request: WebSubscriptionRequest, replaced: Subscription | null): Promise<string[]> {
   const named = request.isTrial || !request.connectedSquads?.length ? [request.squadUuid] : request.connectedSquads;
-  const asked = [...new Set(named.filter((uuid): uuid is string => uuid !== null && uuid !== ''))];
-  if (asked.length > 0) {
-    if ((await findSquadsByUuid(t, asked)).length < asked.length) throw serverNotFound();
-    return asked;
+  const requested = [...new Set(named.filter((uuid): uuid is string => uuid != null && uuid !== ''))];
+  if (requested.length > 0) {
+    if ((await findSquadsByUuid(t, requested)).length < requested.length) throw serverNotFound();
+    return requested;
   }
   if (!request.isTrial) return [];
   if (replaced && replaced.connectedSquads.length > 0) return replaced.connectedSquads;

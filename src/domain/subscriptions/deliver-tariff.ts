@@ -2,10 +2,11 @@ import type { App } from '../../core/app.ts';
 import { recordEvent } from '../activity/record-event.ts';
 import { effectiveSquadsOf } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
+import { recordPaidSubscription } from '../identity/record-paid-subscription.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { SUBSCRIPTION_ACTIVATED } from './events.ts';
-import { insert, linkServers, markPaidBuyer, update } from './repo.ts';
+import { insert, linkServers, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import type { Subscription } from './types.ts';
 
@@ -41,7 +42,7 @@ export async function deliverTariff(
     ? await update(t.db, current.id, changes, { now, dropsPurchases: true, forgetsNotices: true })
     : await insert(t.db, userId, { ...changes, ...autopayDefaults(t) }, now);
   await linkServers(t.db, saved.id, now);
-  await markPaidBuyer(t.db, userId, now);
+  await recordPaidSubscription(t, userId);
   await requestProvisioning(t, saved.id, { resetTraffic: true });
   await recordEvent(
     t,

@@ -1,4 +1,4 @@
-/** Context of a notice, flattened into the event; dates as `dd.mm.yyyy`, traffic in GB. */
+/** Values of a notification's text, as fields of the event; dates as `dd.mm.yyyy`, traffic in GB. */
 interface SaleNotice {
   expires_at: string;
   new_expires_at: string;
@@ -7,7 +7,7 @@ interface SaleNotice {
   tariff_name: string;
 }
 
-/** Notices of what the service did by itself, with the values of their texts (spec 05 section 11.2). Dates as `dd.mm.yyyy`. */
+/** Notifications of what the service did without a request, with the values of their texts (spec 05 section 11.2). Dates as `dd.mm.yyyy`. */
 export interface OwnerNotices {
   subscription_expired: Record<string, never>;
   subscription_expiring: { days_left: number; expires_at: string };
@@ -20,13 +20,13 @@ export interface OwnerNotices {
   /** `reason` is a sentence. */
   autopay_failed: { reason: string };
   traffic_reset: { reset_gb: number; current_limit_gb: number };
-  /** A saved order was bought after a top-up; `description` is what the list of transactions shows. */
+  /** A saved order was purchased after a top-up; `description` is the one in the list of transactions. */
   order_bought: { description: string; formatted_amount: string; formatted_balance: string };
-  /** A saved order could not be carried out after a top-up and is gone; the money stays on the balance. */
+  /** A saved order was refused after a top-up and deleted; the money stays on the balance. */
   order_refused: { description: string; formatted_balance: string };
 }
 
-/** Kopeks and the same in roubles. */
+/** Kopeks, and the same in rubles. */
 interface Debit {
   amount_kopeks: number;
   amount_rubles: number;
@@ -38,7 +38,7 @@ declare module '../../core/events/event-recorder.ts' {
   interface EventTypes {
     /** The user's first subscription starts (spec 05 section 12.2). `expires_at` is ISO 8601 in UTC. */
     'subscription.activated': { expires_at: string; tariff_name: string };
-    /** More time was paid for; kopeks and roubles charged. */
+    /** A further period was paid for; the amounts are those charged. */
     'subscription.renewed': { new_expires_at: string; amount_kopeks: number; amount_rubles: number };
     'subscription.expired': Record<string, never>;
     'subscription.devices_purchased': {
@@ -55,12 +55,12 @@ declare module '../../core/events/event-recorder.ts' {
     };
     'notification.subscription_activated': SaleNotice;
     'notification.subscription_renewed': SaleNotice;
-    /** The end is near; `expires_at` is ISO 8601 in UTC. */
+    /** The end is within the days of a warning; `expires_at` is ISO 8601 in UTC. */
     'subscription.expiring': { days_left: number; expires_at: string };
     'notification.subscription_expiring': OwnerNotices['subscription_expiring'];
     'notification.subscription_ended': OwnerNotices['subscription_ended'];
     'notification.trial_ending': OwnerNotices['trial_ending'];
-    /** Bought traffic ran out and was taken off the limit. */
+    /** Purchased traffic expired and was removed from the limit. */
     'subscription.traffic_reset': Record<string, never>;
     /** A day of a daily tariff was charged. */
     'subscription.daily_debit': Debit;
@@ -69,7 +69,7 @@ declare module '../../core/events/event-recorder.ts' {
     'notification.daily_insufficient_funds': OwnerNotices['daily_insufficient_funds'];
     /** `new_expires_at` is ISO 8601 in UTC. */
     'autopay.success': { amount_kopeks: number; amount_rubles: number; new_expires_at: string };
-    /** Autopay did not renew: `insufficient_funds`, or `period_unavailable` when no period of the plan is on offer. */
+    /** Autopay did not renew: `insufficient_funds`, or `period_unavailable` when no period of the plan is for sale. */
     'autopay.failed': { reason: 'insufficient_funds' | 'period_unavailable' };
     'autopay.insufficient_funds': {
       required_kopeks: number;

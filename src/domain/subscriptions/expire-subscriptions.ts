@@ -2,15 +2,15 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_EXPIRED } from './events.ts';
+import { notifyOwner } from './notify-owner.ts';
 import { expireBatch } from './repo.ts';
-import { tellOwner } from './tell-owner.ts';
 
 /** Rows per transaction: short enough that the embedded database answers others in between. */
 const BATCH = 50;
 
 /**
- * Job `subscriptions.expire`: marks subscriptions whose paid time is over as expired, tells their owners and asks for the panel
- * to switch them off (spec 02 section 13). Several workers at once share the work; a row that a sale holds is left to the next run.
+ * Job `subscriptions.expire`: marks subscriptions whose paid time is over as expired, notifies their owners and requests that the panel
+ * disables them (spec 02 section 13). Several workers at once share the work; a row that a sale has locked waits for the next run.
  * @returns how many were expired
  */
 export async function expireSubscriptions(app: App): Promise<number> {
@@ -28,7 +28,7 @@ async function expireSome(t: App): Promise<number> {
   for (const subscription of expired) {
     await requestProvisioning(t, subscription.id);
     await t.events.emit(SUBSCRIPTION_EXPIRED, {}, { audience: 'user', userId: subscription.userId });
-    await tellOwner(t, subscription, 'subscription_expired', {});
+    await notifyOwner(t, subscription, 'subscription_expired', {});
   }
   return expired.length;
 }

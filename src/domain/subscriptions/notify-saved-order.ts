@@ -4,9 +4,9 @@ import type { MessengerButton } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { recipientOf } from '../messaging/tell-user.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
+import { notifyOwner } from './notify-owner.ts';
 import { findHolding } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
-import { tellOwner } from './tell-owner.ts';
 import type { SavedCart } from './types.ts';
 
 /** Messages to the owner of a saved order after a top-up. All of them are queued in the caller's transaction. */
@@ -22,7 +22,7 @@ const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
 export async function notifyOrderBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
   if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
   const { buyer } = (await findHolding(t.db, before.id))!;
-  await tellOwner(t, recipientOf(buyer), 'order_bought', {
+  await notifyOwner(t, recipientOf(buyer), 'order_bought', {
     description: cart.description,
     formatted_amount: formatPrice(before.balanceKopeks - buyer.balanceKopeks, false),
     formatted_balance: formatPrice(buyer.balanceKopeks, false),
@@ -31,7 +31,7 @@ export async function notifyOrderBought(t: App, before: Buyer, cart: SavedCart):
 
 /** Tells the owner that the order was deleted and that the money is on the balance. */
 export function notifyOrderRefused(t: App, buyer: Buyer, cart: SavedCart): Promise<void> {
-  return tellOwner(t, recipientOf(buyer), 'order_refused', {
+  return notifyOwner(t, recipientOf(buyer), 'order_refused', {
     description: cart.description,
     formatted_balance: formatPrice(buyer.balanceKopeks, false),
   });

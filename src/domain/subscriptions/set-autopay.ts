@@ -9,6 +9,7 @@ import { lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
 
 export interface AutopaySetting {
+  /** A sentence in the user's language. */
   message: string;
   subscriptionId: number;
   autopayEnabled: boolean;
@@ -16,7 +17,7 @@ export interface AutopaySetting {
 }
 
 /**
- * Switches autopay (spec 02 section 5.6).
+ * Sets autopay: renewal from the balance, without the user (spec 02 section 5.6).
  * @param enabled null = unchanged
  * @param daysBefore 1..30; null = unchanged
  * @throws AppError 404 `No subscription found` | 400 when switched on for a daily tariff
@@ -43,7 +44,7 @@ export function setAutopay(
       message: text(start.buyer.language, saved.autopayEnabled ? 'messages.autopay_on' : 'messages.autopay_off'),
       subscriptionId: saved.id,
       autopayEnabled: saved.autopayEnabled,
-      autopayDaysBefore: saved.autopayDaysBefore ?? 3,
+      autopayDaysBefore: saved.autopayDaysBefore,
     };
   });
 }

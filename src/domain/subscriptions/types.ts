@@ -1,60 +1,21 @@
-/** Subscriptions as the rules see them (spec 02 section 1.1). Times are UTC moments, traffic is GB, money is kopeks. */
+import type { RowOf, Rows } from '../../core/db/columns.ts';
+import type { SUBSCRIPTION } from './repo.ts';
 
-export type SubscriptionStatus = 'trial' | 'active' | 'expired' | 'disabled' | 'limited' | 'pending';
+/** Subscriptions in the domain (spec 02 section 1.1). Times are UTC moments, traffic is GB, money is kopeks. */
 
-/** Whether the panel holds what the row says; a failed one is retried by the provisioning job. */
-export type ProvisionState = 'pending' | 'synced' | 'failed';
+/**
+ * One per user. `status` is the stored one; the status at this moment is `actualStatus`. `isTrial` is independent of it: a running trial
+ * normally is `active`. `trafficLimitGb` 0 is unlimited and includes purchased traffic, of which `purchasedTrafficGb` is the sum and
+ * `trafficResetAt` the earliest end; `trafficUsedGb` is a fraction, from the panel. `deviceLimit` includes purchased devices;
+ * `connectedSquads` are uuids; `tariffId` null is classic. For 60 s after `lastWebhookUpdateAt`, a report of the panel, jobs leave the row
+ * alone. `provisionState` says whether the panel has what the row says; a failed one is retried by the provisioning job.
+ */
+export type Subscription = RowOf<typeof SUBSCRIPTION>;
 
-/** One per user. */
-export interface Subscription {
-  id: number;
-  userId: number;
-  /** As stored; what holds now is `actualStatus`. */
-  status: SubscriptionStatus;
-  /** Independent of `status`: a live trial normally is `active`. */
-  isTrial: boolean;
-  startDate: Date;
-  endDate: Date;
-  /** 0 = unlimited; bought packages included. */
-  trafficLimitGb: number;
-  /** A fraction, from the panel. */
-  trafficUsedGb: number;
-  /** Sum of the live traffic purchases. */
-  purchasedTrafficGb: number;
-  /** Earliest end of a live traffic purchase. */
-  trafficResetAt: Date | null;
-  /** Bought devices included. */
-  deviceLimit: number;
-  /** Squad uuids. */
-  connectedSquads: string[];
-  autopayEnabled: boolean;
-  autopayDaysBefore: number | null;
-  /** null = classic. */
-  tariffId: number | null;
-  isDailyPaused: boolean;
-  lastDailyChargeAt: Date | null;
-  subscriptionUrl: string | null;
-  subscriptionCryptoLink: string | null;
-  panelShortUuid: string | null;
-  /** Stamp of the last panel webhook: 60 s guard of the jobs. */
-  lastWebhookUpdateAt: Date | null;
-  modemEnabled: boolean;
-  provisionState: ProvisionState;
-  provisionError: string | null;
-  provisionRequestedAt: Date | null;
-  provisionedAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type SubscriptionStatus = Subscription['status'];
 
 /** A traffic package bought for 30 days. */
-export interface TrafficPurchase {
-  id: number;
-  subscriptionId: number;
-  trafficGb: number;
-  expiresAt: Date;
-  createdAt: Date;
-}
+export type TrafficPurchase = Rows['TrafficPurchase'];
 
 /** The columns a life-cycle rule may set. */
 export type SubscriptionChanges = Partial<
@@ -75,7 +36,7 @@ export type SubscriptionChanges = Partial<
     | 'lastDailyChargeAt'
     | 'subscriptionUrl'
     | 'subscriptionCryptoLink'
-    | 'panelShortUuid'
+    | 'vpnpanelShortUuid'
     | 'autopayEnabled'
     | 'autopayDaysBefore'
   >
@@ -97,28 +58,16 @@ export interface SubscriptionSettings {
   resetTrafficOnTariffSwitch: boolean;
 }
 
-/** A subscription with what is shown beside it. */
+/** A subscription with its servers and traffic purchases. */
 export interface SubscriptionDetails {
   subscription: Subscription;
   /** Known servers among the connected squads, in their display order. */
-  servers: { squadUuid: string; displayName: string; countryCode: string | null }[];
+  servers: Pick<Rows['ServerSquad'], 'squadUuid' | 'displayName' | 'countryCode'>[];
   purchases: TrafficPurchase[];
 }
 
-/** What the dashboard feed records (spec 05 section 9.2). */
-export type SubscriptionEventType =
-  | 'activation'
-  | 'purchase'
-  | 'renewal'
-  | 'balance_topup'
-  | 'promocode_activation'
-  | 'referral_link_visit'
-  | 'promo_group_change'
-  /** Autopay lacked the money, or found no period on offer. */
-  | 'autopay_failed';
-
 /**
- * An order that waits for money: key-value entry `user_cart:{user_id}`, one per user (spec 02 section 5.15). The keys are the
+ * An order that waits for a top-up: key-value entry `user_cart:{user_id}`, one per user (spec 02 section 5.15). The keys are the
  * documented ones, because other parts and older clients read them. Amounts in kopeks.
  */
 export type SavedCart = {

@@ -1,15 +1,15 @@
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { DAY_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
-import { findTariff } from '../catalog/find-tariff.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
-import { type PanelResets, requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { forgetStopped } from './daily/repo.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { checkEnd, MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
+import { forgetStop } from './daily/repo.ts';
 import { outOfBounds, subscriptionNotFound } from './errors.ts';
+import { freeExtension } from './grant-days.ts';
 import {
   findById,
   linkServers,
@@ -20,18 +20,11 @@ import {
   type UpdateOptions,
   update,
 } from './repo.ts';
-import { extendSubscription } from './rules/extend.ts';
 import { reactivatedStatus } from './rules/status.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
-import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';
 
-/** Beyond these nothing is meant; they keep dates, bytes and counts within what the database and the panel can hold. */
-export const MAX_DAYS = 36_500;
-export const MAX_TRAFFIC_GB = 1_000_000;
-export const MAX_DEVICES = 10_000;
-
-/** Newest first (spec 02 section 7). A `userId` of 0 filters nothing. */
+/** Newest first (spec 02 section 7). A filter that is null or absent, and a `userId` of 0, filters nothing. */
 export function listSubscriptions(app: App, filter: SubscriptionFilter): Promise<Subscription[]> {
   return list(app.db, { ...filter, userId: filter.userId || null });
 }
@@ -44,23 +37,15 @@ export async function findSubscription(app: App, id: number): Promise<Subscripti
 }
 
 /**
- * Adds days without charging (spec 02 section 7); the panel follows (H15).
+ * Adds days without charging (spec 02 section 7); the panel is updated after commit (H15).
  * @throws AppError 404 `Subscription not found` | ValidationError 422 beyond 36,500 days ahead
  */
 export function extendByDays(app: App, _actor: TokenActor, id: number, days: number): Promise<Subscription> {
   if (days > MAX_DAYS) throw outOfBounds('days', days, { le: MAX_DAYS });
   return change(app, id, async (t, subscription) => {
-    const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
-    const settings = subscriptionSettingsOf(t);
-    const now = t.clock.now();
-    const result = extendSubscription(
-      subscription,
-      { days, isPaid: false },
-      { now, settings, pricing: pricingSettingsOf(t), isCurrentTariffDaily: tariff?.isDaily ?? false },
-    );
-    const endDate = result.changes.endDate ?? subscription.endDate;
-    if (endDate.getTime() - now.getTime() > MAX_DAYS * DAY_MS) throw outOfBounds('days', days, { le: MAX_DAYS });
-    return { changes: result.changes, dropsPurchases: result.dropsPurchases, forgetsNotices: true };
+    const extension = freeExtension(t, subscription, days);
+    checkEnd('days', days, extension.changes.endDate ?? subscription.endDate, t.clock.now());
+    return extension;
   });
 }
 
@@ -93,7 +78,7 @@ export function addDevices(app: App, _actor: TokenActor, id: number, devices: nu
 }
 
 /**
- * Connects a server; once is enough (spec 02 section 7). The panel follows (H15).
+ * Connects a server; one that is connected already changes nothing (spec 02 section 7). The panel is updated after commit (H15).
  * @throws AppError 400 `squad_uuid is required` | 404 for an unknown server (H30) or subscription
  */
 export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
@@ -105,7 +90,7 @@ export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: st
   });
 }
 
-/** Disconnects a server if it is connected. The panel follows (spec 02 H15). */
+/** Disconnects a server if it is connected. The panel is updated after commit (spec 02 H15). */
 export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
   return change(app, id, async (_t, subscription) => ({
     changes: { connectedSquads: subscription.connectedSquads.filter((uuid) => uuid !== squadUuid) },
@@ -113,23 +98,22 @@ export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid:
 }
 
 /**
- * Switches the subscription off; the row stays, the panel user is disabled by the push (spec 02 section 7). No money of the owner
- * switches it on again, also when it had stopped for lack of money before.
+ * Disables the subscription; the row is not deleted, and the panel user is disabled after commit (spec 02 section 7). A top-up does not
+ * enable it again, even if the daily service had stopped it for insufficient funds before.
  */
 export function disableSubscription(app: App, _actor: TokenActor, id: number): Promise<Subscription> {
   return change(app, id, async (t) => {
-    await forgetStopped(t.db, id);
+    await forgetStop(t.db, id);
     return { changes: { status: 'disabled' } };
   });
 }
 
 interface Decision extends Omit<UpdateOptions, 'now'> {
   changes: SubscriptionChanges;
-  wishes?: PanelResets;
 }
 
 /**
- * Changes one subscription under the locks of its user and itself, and asks for the panel to follow: the answer never depends
+ * Changes one subscription under the locks of its user and itself. The panel is updated by a job after commit: the answer never depends
  * on the panel (spec 02 H14).
  */
 async function change(
@@ -140,10 +124,10 @@ async function change(
   return inTransaction(app, async (t) => {
     const subscription = isRowId(id) ? await lockById(t.db, id) : null;
     if (!subscription) throw subscriptionNotFound();
-    const { changes, wishes, ...options } = await decide(t, subscription);
+    const { changes, ...options } = await decide(t, subscription);
     const saved = await update(t.db, id, changes, { ...options, now: t.clock.now() });
     if (changes.connectedSquads) await linkServers(t.db, id, t.clock.now());
-    await requestProvisioning(t, id, wishes);
+    await requestProvisioning(t, id);
     return saved;
   });
 }

@@ -11,9 +11,9 @@ export const INTRODUCTION = `Back end of a service that sells VPN subscriptions 
 | Administration | \`/cabinet/admin/…\` | the same, of an administrator with the permission in \`x-permissions\` |
 
 Each operation names its area in \`x-area\` and its credential in \`x-auth\` (\`NONE\`, \`KEY\`, \`JWT\`, \`JWT_ADMIN\`). API tokens have no
-scopes: keep them on servers. Access tokens live for 15 minutes and are renewed by \`POST /cabinet/auth/refresh\`, which returns a new
-refresh token each time; using an old one again ends the session. The settings \`WEB_API_ENABLED\` and \`CABINET_ENABLED\` close an
-area: its operations then answer 404.
+scopes: use them on servers only. Access tokens are valid for 15 minutes and are renewed by \`POST /cabinet/auth/refresh\`, which returns a new
+refresh token each time; using an old one again ends the session. The settings \`WEB_API_ENABLED\` and \`CABINET_ENABLED\` can
+disable an area: its operations then answer 404.
 
 The cabinet also checks, in this order: the account is active (403), is not blacklisted (403 \`blacklisted\`), the service is not under
 maintenance (503 \`maintenance\`), required channels are joined (403 \`channel_subscription_required\`).
@@ -26,18 +26,18 @@ Bodies are JSON (UTF-8, at most 1 MiB) unless an operation says otherwise. Unkno
 accepts none, with or without a content type. Query values are read as the type of their schema; a list is given by repeating the key.
 A path is served with and without a trailing slash.
 
-Every success is status 200 with a JSON body, also creations and deletions. Exceptions are redirects (302), file downloads and a
-sign-in that still waits (202).
+Every success has status 200 and a JSON body, also creations and deletions. Exceptions are redirects (302), file downloads and a sign-in
+that is not confirmed yet (202).
 
 # Idempotency
 
 Operations that move money accept \`Idempotency-Key\` (1 to 255 characters, chosen by the client, unique per caller). The same key with
-the same body replays the first answer for 24 hours; with another body it is refused (422). Two requests at once run once. Repeat a
-request after a time-out with the same key.
+the same body returns the first answer for 24 hours; with another body it is refused (422). Of two concurrent requests only one is
+executed. After a time-out repeat the request with the same key.
 
 # Paging
 
-Lists take \`limit\` and \`offset\`, or \`page\` and \`per_page\`, within the bounds of their schemas, and answer \`total\`. The order is
+Lists take \`limit\` and \`offset\`, or \`page\` and \`per_page\`, within the bounds of their schemas, and return \`total\`. The order is
 stable. A page past the end is an empty list, not an error.
 
 # Times
@@ -47,7 +47,7 @@ milliseconds.
 
 # Money
 
-Amounts are whole kopeks (1 ruble = 100 kopeks) in fields that end in \`_kopeks\`. Companions in \`_rubles\` are kopeks / 100, for display.
+Amounts are whole kopeks (1 ruble = 100 kopeks) in fields that end in \`_kopeks\`. Fields that end in \`_rubles\` are kopeks / 100, for display.
 Discounts in percent are rounded down. The balance of a user is never negative.
 
 # Errors
@@ -61,7 +61,7 @@ Over tRPC the machine code of every refusal is in \`data.appCode\`.
 | 400 | refused by a rule |
 | 401 | credential missing or not valid; \`WWW-Authenticate: Bearer\` in the cabinet |
 | 402 | the balance does not suffice |
-| 403 | known, but not allowed |
+| 403 | authenticated, but not allowed |
 | 404 | unknown id, or unknown path |
 | 405 | unknown method of the path, with \`Allow\` |
 | 409 | conflict with another record or with a run in progress |
@@ -69,7 +69,7 @@ Over tRPC the machine code of every refusal is in \`data.appCode\`.
 | 413, 415 | body too large, or of a wrong media type |
 | 422 | a value is not valid |
 | 429 | too many requests, with \`Retry-After\` in seconds |
-| 500 | failure of the service |
+| 500 | internal error |
 | 502, 503, 504 | an outside system or the database does not answer; try again |
 
 A value that is not valid is answered by 422 and one entry for each problem: \`{"detail": [{"loc": ["body", "amount_kopeks"], "msg": "…",
@@ -86,12 +86,12 @@ An active webhook receives each event of its type by POST, with the payload as J
 | \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` | the same delivery by the rules of Standard Webhooks |
 
 Any status from 200 to 299 is a success. Otherwise the delivery is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, with some
-jitter; \`Retry-After\` is followed within bounds. 410 switches the webhook off, and so do failures for 5 days. A delivery can arrive
-more than once: tell repetitions by \`webhook-id\`. Redirects are not followed, and private addresses are refused.
+jitter; \`Retry-After\` is honoured within bounds. An answer of 410, or failures for 5 days, disable the webhook. A delivery can arrive
+more than once; repeated deliveries have the same \`webhook-id\`. Redirects are not followed, and private addresses are refused.
 
 # Live feeds
 
-\`/ws?token=<API token>\` sends all events as \`{type, payload, timestamp}\`; \`timestamp\` is UTC without zone. \`/cabinet/ws?token=<access
+\`/ws?token=<API token>\` sends all events as \`{type, payload, timestamp}\`; \`timestamp\` is UTC without a zone. \`/cabinet/ws?token=<access
 token>\` sends the events of the signed-in user, and of tickets to administrators. \`{"type": "ping"}\` is answered by \`{"type":
 "pong"}\`. A connection without a valid token is closed with code 1008.
 
@@ -102,6 +102,6 @@ most 1 MiB, a tRPC batch at most 20 calls.
 
 # Sandbox
 
-While no panel, payment provider, messenger or mail server is configured, built-in fakes take their places outside of production.
-\`GET /health\` lists them in \`sandbox\`. Nothing then leaves the machine.
+Outside of production, while no panel, payment provider, messenger or mail server is configured, built-in fakes replace them. \`GET /health\`
+lists them in \`sandbox\`. With all fakes, no request leaves the machine.
 `;

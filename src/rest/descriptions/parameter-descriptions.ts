@@ -69,7 +69,7 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'GET /cabinet/admin/wheel/spins.user_id': 'Only spins of this user (internal id).',
   'Admin RBAC Audit Log.user_id': 'Only requests of this user (internal id).',
   'POST /menu-layout/stats/log-click.user_id':
-    'Internal id or messenger id of who pressed; an unknown one is recorded as nobody.',
+    'Internal id or messenger id of the user who pressed the button; with an unknown id the click is recorded without a user.',
   'GET /promo-offers/logs.offer_id': 'Only entries of this offer.',
   status: 'Only records with this status.',
   'GET /cabinet/tickets.status': 'Only tickets in this state: `open`, `pending`, `answered` or `closed`.',

@@ -13,6 +13,7 @@ import {
   removeSquad,
 } from '../../domain/subscriptions/web-subscriptions.ts';
 import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   SubscriptionCreateRequest,
   SubscriptionDevicesRequest,
@@ -27,63 +28,39 @@ import {
 
 const tags: [string] = ['subscriptions'];
 
-function toSubscriptionResponse(app: App, subscription: Subscription) {
-  return {
-    id: subscription.id,
-    user_id: subscription.userId,
-    status: subscription.status,
-    actual_status: actualStatus(subscription, app.clock.now()),
-    is_trial: subscription.isTrial,
-    start_date: subscription.startDate,
-    end_date: subscription.endDate,
-    traffic_limit_gb: subscription.trafficLimitGb,
-    traffic_used_gb: subscription.trafficUsedGb,
-    device_limit: subscription.deviceLimit,
-    autopay_enabled: subscription.autopayEnabled,
-    autopay_days_before: subscription.autopayDaysBefore,
-    subscription_url: subscription.subscriptionUrl,
-    subscription_crypto_link: subscription.subscriptionCryptoLink,
-    connected_squads: subscription.connectedSquads,
-    created_at: subscription.createdAt,
-    updated_at: subscription.updatedAt,
-  };
-}
+/** The stored status with the one at this moment. */
+const withActualStatus = (app: App, subscription: Subscription) => ({
+  ...subscription,
+  actualStatus: actualStatus(subscription, app.clock.now()),
+});
 
 export const subscriptionsRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/subscriptions', tags, summary: 'List subscriptions, newest first' } })
-    .input(SubscriptionListQuery)
-    .output(SubscriptionResponse.array())
-    .query(async ({ ctx, input }) => {
-      const { status = null, is_trial: isTrial = null, user_id: userId = null, limit, offset } = input;
-      const found = await listSubscriptions(ctx.app, { status, isTrial, userId, limit, offset });
-      return found.map((subscription) => toSubscriptionResponse(ctx.app, subscription));
-    }),
+    .input(fromWire(SubscriptionListQuery))
+    .output(toWire(SubscriptionResponse.array()))
+    .query(async ({ ctx, input }) =>
+      (await listSubscriptions(ctx.app, input)).map((subscription) => withActualStatus(ctx.app, subscription)),
+    ),
 
   create: webProcedure
     .meta({ openapi: { method: 'POST', path: '/subscriptions', tags, summary: 'Give a user a subscription without charging' } })
-    .input(SubscriptionCreateRequest)
-    .output(SubscriptionResponse)
-    .mutation(async ({ ctx, input }) => {
-      const made = await createWebSubscription(ctx.app, ctx.actor, {
-        userId: input.user_id,
-        isTrial: input.is_trial,
-        durationDays: input.duration_days ?? input.period_days ?? null,
-        daysField: typeof input.duration_days === 'number' ? 'duration_days' : 'period_days',
-        trafficLimitGb: input.traffic_limit_gb ?? null,
-        deviceLimit: input.device_limit ?? null,
-        squadUuid: input.squad_uuid ?? null,
-        connectedSquads: input.connected_squads ?? null,
-        replaceExisting: input.replace_existing,
+    .input(fromWire(SubscriptionCreateRequest))
+    .output(toWire(SubscriptionResponse))
+    .mutation(async ({ ctx, input: { periodDays, ...input } }) => {
+      const created = await createWebSubscription(ctx.app, ctx.actor, {
+        ...input,
+        durationDays: input.durationDays ?? periodDays,
+        daysField: typeof input.durationDays === 'number' ? 'duration_days' : 'period_days',
       });
-      return toSubscriptionResponse(ctx.app, made);
+      return withActualStatus(ctx.app, created);
     }),
 
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/subscriptions/{subscription_id}', tags, summary: 'One subscription' } })
-    .input(SubscriptionPath)
-    .output(SubscriptionResponse)
-    .query(async ({ ctx, input }) => toSubscriptionResponse(ctx.app, await findSubscription(ctx.app, input.subscription_id))),
+    .input(fromWire(SubscriptionPath))
+    .output(toWire(SubscriptionResponse))
+    .query(async ({ ctx, input }) => withActualStatus(ctx.app, await findSubscription(ctx.app, input.subscriptionId))),
 
   delete: webProcedure
     .meta({
@@ -94,20 +71,20 @@ export const subscriptionsRouter = router({
         summary: 'Switch a subscription off; it is kept',
       },
     })
-    .input(SubscriptionPath)
-    .output(SubscriptionResponse)
+    .input(fromWire(SubscriptionPath))
+    .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
-      toSubscriptionResponse(ctx.app, await disableSubscription(ctx.app, ctx.actor, input.subscription_id)),
+      withActualStatus(ctx.app, await disableSubscription(ctx.app, ctx.actor, input.subscriptionId)),
     ),
 
   extend: webProcedure
     .meta({
       openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/extend', tags, summary: 'Add days without charging' },
     })
-    .input(SubscriptionPath.extend(SubscriptionExtendRequest.shape))
-    .output(SubscriptionResponse)
+    .input(fromWire(SubscriptionPath.extend(SubscriptionExtendRequest.shape)))
+    .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
-      toSubscriptionResponse(ctx.app, await extendByDays(ctx.app, ctx.actor, input.subscription_id, input.days)),
+      withActualStatus(ctx.app, await extendByDays(ctx.app, ctx.actor, input.subscriptionId, input.days)),
     ),
 
   addTraffic: webProcedure
@@ -119,10 +96,10 @@ export const subscriptionsRouter = router({
         summary: 'Add traffic for 30 days without charging',
       },
     })
-    .input(SubscriptionPath.extend(SubscriptionTrafficRequest.shape))
-    .output(SubscriptionResponse)
+    .input(fromWire(SubscriptionPath.extend(SubscriptionTrafficRequest.shape)))
+    .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
-      toSubscriptionResponse(ctx.app, await addTrafficPackage(ctx.app, ctx.actor, input.subscription_id, input.gb)),
+      withActualStatus(ctx.app, await addTrafficPackage(ctx.app, ctx.actor, input.subscriptionId, input.gb)),
     ),
 
   addDevices: webProcedure
@@ -134,18 +111,18 @@ export const subscriptionsRouter = router({
         summary: 'Raise the device limit without charging',
       },
     })
-    .input(SubscriptionPath.extend(SubscriptionDevicesRequest.shape))
-    .output(SubscriptionResponse)
+    .input(fromWire(SubscriptionPath.extend(SubscriptionDevicesRequest.shape)))
+    .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
-      toSubscriptionResponse(ctx.app, await addDevices(ctx.app, ctx.actor, input.subscription_id, input.devices)),
+      withActualStatus(ctx.app, await addDevices(ctx.app, ctx.actor, input.subscriptionId, input.devices)),
     ),
 
   addSquad: webProcedure
     .meta({ openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/squads', tags, summary: 'Connect a server' } })
-    .input(SubscriptionPath.extend(SubscriptionSquadRequest.shape))
-    .output(SubscriptionResponse)
+    .input(fromWire(SubscriptionPath.extend(SubscriptionSquadRequest.shape)))
+    .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
-      toSubscriptionResponse(ctx.app, await addSquad(ctx.app, ctx.actor, input.subscription_id, input.squad_uuid)),
+      withActualStatus(ctx.app, await addSquad(ctx.app, ctx.actor, input.subscriptionId, input.squadUuid)),
     ),
 
   removeSquad: webProcedure
@@ -157,9 +134,9 @@ export const subscriptionsRouter = router({
         summary: 'Disconnect a server',
       },
     })
-    .input(SubscriptionSquadPath)
-    .output(SubscriptionResponse)
+    .input(fromWire(SubscriptionSquadPath))
+    .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
-      toSubscriptionResponse(ctx.app, await removeSquad(ctx.app, ctx.actor, input.subscription_id, input.squad_uuid)),
+      withActualStatus(ctx.app, await removeSquad(ctx.app, ctx.actor, input.subscriptionId, input.squadUuid)),
     ),
 });

@@ -58,7 +58,7 @@ describe('access', () => {
     expect(unknown).toMatchObject({ status: 404, body: { detail: 'User not found' } });
   });
 
-  test('spec 01 H5: a colleague of the same level is out of reach, and so is oneself', async () => {
+  test('spec 01 H5: administrators cannot change others of the same level, nor themselves', async () => {
     const colleague = await adminClient(t.app, server, ['users:*']);
     for (const [method, path, body] of WRITES) {
       expect((await send(api, method, `/${colleague.user.id}${path}`, body)).status, path).toBe(403);
@@ -286,7 +286,7 @@ describe('deletion', () => {
     expect((await api.get(`${ROOT}/${payer.id}`)).status).toBe(200);
   });
 
-  test('spec 01 H18: full keeps the payments of a nameless user', async () => {
+  test("spec 01 H18: full deletion keeps the payments without the user's data", async () => {
     const { id } = await aUser(t.app);
     await api.post(`${ROOT}/${id}/balance`, { amount_kopeks: 500 });
     expect((await api.delete(`${ROOT}/${id}/full`)).body).toMatchObject({

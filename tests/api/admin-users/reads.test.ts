@@ -105,7 +105,7 @@ test('stats', async () => {
 });
 
 describe('one user', () => {
-  test('with everything that hangs on it', async () => {
+  test('with everything that belongs to it', async () => {
     const [referrer, user, referral] = [
       await aUser(t.app),
       await aUser(t.app, { email: `d${unique()}@example.com` }),

@@ -65,7 +65,7 @@ describe('Cabinet Admin', () => {
     expect((await admin.put(`${ADMIN}/${id}`, { start_parameter: 'a b' })).status).toBe(422);
   });
 
-  it('asks for the tariff of a tariff bonus', async () => {
+  it('requires the tariff of a tariff bonus', async () => {
     const detail = { detail: 'Tariff ID is required for tariff bonus type' };
     const made = await admin.post(ADMIN, aBody({ bonus_type: 'tariff', tariff_duration_days: 3 }));
     expect([made.status, made.body]).toEqual([400, detail]);
@@ -184,7 +184,7 @@ describe('Cabinet Admin', () => {
     expect((await admin.get(`${ADMIN}/${UNKNOWN}/registrations`)).status).toBe(404);
   });
 
-  it('counts: overview, list, statistics and chart of a campaign that brought somebody', async () => {
+  it('counts: overview, list, statistics and chart of a campaign with registrations', async () => {
     const { id, start_parameter: slug } = await create();
     await create({ is_active: false });
     const [payer] = [(await signIn(stage, slug)).body.user.id, (await signIn(stage, slug)).body.user.id];
@@ -237,7 +237,7 @@ describe('Cabinet Admin', () => {
     }
   });
 
-  it('asks for the permission of the operation, and for any credential at all', async () => {
+  it('requires the permission of the operation, and a credential', async () => {
     const { id } = await create();
     const may = async (action: string, send: (client: ApiClient) => Promise<{ status: number }>) => {
       const others = ACTIONS.filter((permission) => permission !== `campaigns:${action}`);

@@ -207,7 +207,7 @@ describe('Web API', () => {
     }
   });
 
-  it('judges the bonus as it comes out of a change', async () => {
+  it('validates the bonus that results from a change', async () => {
     const { id } = await create({}, web);
     const path = `/campaigns/${id}`;
     expect((await web.patch(path, { balance_bonus_kopeks: 0 })).status).toBe(422);

@@ -21,7 +21,7 @@ beforeEach(() => stage.t.app.db.sql('DELETE FROM rate_limit_windows'));
 afterAll(() => server.close());
 
 describe.each(ROWS)('row $row: $method $path', (row) => {
-  test('the good call is taken', async () => {
+  test('the valid call is accepted', async () => {
     const good = await row.good(stage);
     const reply = await call(stage, row, good.path ?? row.path, good.body, good.query ?? {});
     expect(row.takenStatus ?? [200], reply.text).toContain(reply.status);

@@ -35,7 +35,7 @@ const record = (row: AuditEntry) => app.ports.audit.record(app.db, row);
 const rowsOf = async (userId: number) => (await listAuditLog(app, { ...ALL, userId }, { limit: 500, offset: 0 })).items;
 
 describe('spec 01 H7: append-only', () => {
-  it('refuses UPDATE and DELETE, whoever asks', async () => {
+  it('refuses UPDATE and DELETE from any code', async () => {
     const user = await aUser(app);
     await record(entry(user.id));
     for (const change of [

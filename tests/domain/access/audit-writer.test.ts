@@ -186,7 +186,7 @@ describe('the stop', () => {
     expect(table.statements).toBe(2);
   });
 
-  it('costs one time-out when the table stays locked, and says what is lost', async () => {
+  it('takes one time-out when the table stays locked, and logs what is lost', async () => {
     const { table, writer, read, lines } = stage();
     table.onStatement = async () => Promise.reject(failure('57014'));
     for (const id of ids(450)) read(id);

@@ -70,7 +70,7 @@ describe('making an administrator at the machine', () => {
     await expect(refreshSession(app, session.refreshToken)).rejects.toMatchObject({ status: 401 });
   });
 
-  it('leaves an account that somebody enters by another way to him, without the address he never proved', async () => {
+  it('leaves an account that has another way to sign in to its user, without the unverified address', async () => {
     const thief = await aMessengerAccount(app);
     const email = anAddress();
     await linkEmail(app, actorOf(thief.id), { email, password: 'the thief knows it' });
@@ -94,7 +94,7 @@ describe('making an administrator at the machine', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('says when the lists of the environment will take the role away again', async () => {
+  it('warns when the lists of the environment will remove the role at the next start', async () => {
     const email = anAddress();
     const listed = (await testApp({ environment: { ADMIN_EMAILS: `someone@example.com,${email}` } })).app;
     const others = (await testApp({ environment: { ADMIN_EMAILS: 'someone@example.com' } })).app;

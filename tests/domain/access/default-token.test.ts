@@ -73,7 +73,7 @@ it('a replaced default token is refused at once, here and after a restart with a
   await eventually(() => expect(signIn('another-default-token')).rejects.toMatchObject(REFUSED));
 });
 
-it('a value that comes back is active again, and a changed name replaces nothing', async () => {
+it('a value that is added again is active again, and a changed name replaces nothing', async () => {
   for (const text of [TEXT, 'another-default-token', TEXT]) {
     await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN', text);
     await ensureDefaultToken(t.app);
@@ -83,7 +83,7 @@ it('a value that comes back is active again, and a changed name replaces nothing
   expect(await rows()).toMatchObject([{ name: 'Ours', isActive: true }]);
 });
 
-it("somebody's own token stays his when it is the default one no longer", async () => {
+it("a user's own token remains valid when it is no longer the default one", async () => {
   const own = await createApiToken(t.app, editor, { name: 'Ours', description: null, expiresAt: null });
   for (const text of [own.token, TEXT]) {
     await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN', text);

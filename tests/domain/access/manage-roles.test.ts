@@ -158,7 +158,7 @@ describe('spec 01 H4: granted permissions are within the own', () => {
     await createRole(app, actor, draft(['users:read']));
   });
 
-  it('decides by the present roles, not by those at the gate', async () => {
+  it('decides by the current roles, not by those at the access check', async () => {
     const { actor, role } = await anAdmin(['roles:*', 'users:*'], 50);
     await updateRole(app, owner, role.id, { permissions: ['roles:*'], level: 5 });
     await expect(createRole(app, actor, draft(['users:read'], 1))).rejects.toMatchObject({ status: 403 });
@@ -167,7 +167,7 @@ describe('spec 01 H4: granted permissions are within the own', () => {
 });
 
 describe('no self lock-out', () => {
-  it('undoes a change that would take the own rights over roles away', async () => {
+  it('undoes a change that would remove the own permissions for roles', async () => {
     const { actor, user } = await anAdmin(['roles:read'], 50);
     // The rights over roles come from a second, lower role.
     const second = await createRole(app, owner, draft(['roles:*'], 10));
@@ -263,7 +263,7 @@ describe('policies', () => {
     expect((await listPolicies(app, { roleId: null, includeInactive: true })).map((row) => row.id)).toEqual([high.id, low.id]);
   });
 
-  it('deny wins over allow, whatever the priority', async () => {
+  it('deny takes precedence over allow, whatever the priority', async () => {
     const { user, role } = await anAdmin(['users:*'], 30);
     await createPolicy(app, owner, policy({ roleId: role.id, effect: 'allow', priority: 1000 }));
     await createPolicy(app, owner, policy({ roleId: role.id, actions: ['edit'] }));

@@ -46,8 +46,8 @@ const admit = (bearer: string, permission: string, ip: string | null = null, on:
   authenticateAdmin(on, { bearer, initData: null }, permission, { ip, userAgent: null });
 const denied = (reason: string) => ({ status: 403, detail: `Permission denied: ${reason}` });
 
-describe('the admin gate', () => {
-  it('admits by roles in effect and says why not', async () => {
+describe('the access checks of the administration', () => {
+  it('admits by active roles and returns the reason of a refusal', async () => {
     const { user, bearer } = await anAdmin(['users:*'], 40);
     expect(await admit(bearer, 'users:edit')).toEqual({ kind: 'admin', userId: user.id, level: 40, isConfigAdmin: false });
     await expect(admit(bearer, 'tariffs:edit')).rejects.toMatchObject(denied('Permission not granted by any role'));

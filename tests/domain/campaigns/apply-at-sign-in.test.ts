@@ -173,7 +173,7 @@ describe('once, and only when it can be given', () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test('no device limit of its own, or 0: the default', async () => {
+  test('no device limit in the campaign, or 0: the default', async () => {
     for (const limit of [null, 0]) {
       const user = await aUser(t.app);
       const columns = { bonus_type: 'subscription', subscription_duration_days: 3, subscription_device_limit: limit };
@@ -230,7 +230,7 @@ describe('partners', () => {
     expect(await earningsOf(invited.id)).toEqual([]);
   });
 
-  test('a referral of the very partner is not registered anew: no pending earning, no event, no message (spec 04 section 1.2)', async () => {
+  test('a referral of the same partner is not registered again: no pending earning, no event, no message (spec 04 section 1.2)', async () => {
     const partner = await aUser(t.app, { language: 'en' });
     const registrant = await aReferralOf(t.app, partner.id);
     await accrueReward(t.app, { transactionId: await aDeposit(t.app, registrant.id, 50_000) });

@@ -56,7 +56,7 @@ async function expectCounted(id: number): Promise<void> {
 }
 
 describe('statistics (spec 04 section 6.6)', () => {
-  test('nobody came: zeros and no division by zero', async () => {
+  test('no registrations: zeros and no division by zero', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     expect(await stats(campaign.id)).toMatchObject({
       ...{
@@ -166,7 +166,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     await expectCounted(campaign.id);
   });
 
-  test('an old user brings the history along', async () => {
+  test('an existing user is counted with the history', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const { id } = await aUser(t.app);
     await pay(id, 6_000);
@@ -229,7 +229,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     await expectCounted(campaign.id);
   });
 
-  test('a campaign that goes takes its tallies along', async () => {
+  test('the deletion of a campaign deletes its counters', async () => {
     const [gone, remaining] = [await aCampaign(t.app, { bonus_type: 'none' }), await aCampaign(t.app, { bonus_type: 'none' })];
     const user = await registrantOf(gone.slug);
     await topUp(t.app, user, 1_000);
@@ -249,7 +249,7 @@ describe('statistics (spec 04 section 6.6)', () => {
 });
 
 describe('chart', () => {
-  test('thirty days with today, the week against the one before, and the five who brought most', async () => {
+  test('thirty days with today, the week against the one before, and the five registrants with the highest payments', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const users = [];
     for (let index = 0; index < 6; index++) users.push(await registrantOf(campaign.slug));

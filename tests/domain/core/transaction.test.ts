@@ -64,7 +64,7 @@ describe('inTransaction', () => {
     expect(Number(root!.dec)).toBe(1.5);
   });
 
-  test('an error that only the commit would find is an error: nothing stands and the caller is told', async () => {
+  test('an error that occurs at the commit reaches the caller, and nothing is stored', async () => {
     const user = await aUser(t.app);
     const attempt = inTransaction(t.app, async (tx) => {
       await tx.db.sql("UPDATE users SET first_name = 'lost' WHERE id = $1::int RETURNING id", [user.id]);
@@ -76,7 +76,7 @@ describe('inTransaction', () => {
     expect(row!.firstName).not.toBe('lost');
   });
 
-  test.skipIf(!serverUrl)('a statement that runs out of time is 503 and is not begun again (needs a server)', async () => {
+  test.skipIf(!serverUrl)('a statement that exceeds its time-out is 503 and is not repeated (needs a server)', async () => {
     let attempts = 0;
     const outcomeOf = (wait: (tx: TestApp['app']) => Promise<unknown>) =>
       inTransaction(t.app, async (tx) => {

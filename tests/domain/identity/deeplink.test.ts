@@ -65,7 +65,7 @@ async function begun() {
 }
 
 describe('sign-in confirmed in the bot', () => {
-  it('spec 01 H19: shows who asks, takes a yes and gives one session', async () => {
+  it('spec 01 H19: shows the requesting client, accepts the confirmation and creates one session', async () => {
     const { user, id, token } = await begun();
     expect(token).toMatch(/^[\w-]{32}$/);
     await expect(poll(token)).rejects.toMatchObject(refused(202, 'Waiting for confirmation'));

@@ -84,7 +84,7 @@ describe('changing a verified e-mail', () => {
     await expect(confirmEmailChange(app, actor, code)).rejects.toMatchObject({ detail: 'No pending email change' });
   });
 
-  it('yields to somebody who took the address meanwhile', async () => {
+  it('fails when another user took the address meanwhile', async () => {
     const { actor, id, email } = await aVerifiedAccount(app);
     const newEmail = anAddress();
     await requestEmailChange(app, actor, { newEmail });

@@ -280,7 +280,7 @@ describe('password reset', () => {
     expect(await waitingMails(app, blocked.email)).toEqual([]);
   });
 
-  it('sends at most three links to an account in 10 minutes, and says nothing about it (spec 01 H9)', async () => {
+  it('sends at most three links to an account in 10 minutes, without a different answer (spec 01 H9)', async () => {
     const { email } = await aVerifiedAccount(app);
     for (let n = 0; n < 4; n++) await forgotten(email);
     expect(await waitingMails(app, email)).toHaveLength(3);
@@ -317,7 +317,7 @@ describe('password reset', () => {
 });
 
 describe('the mail job', () => {
-  it('sends once, then forgets the body', async () => {
+  it('sends once, then clears the body', async () => {
     const account = await anUnverifiedAccount(app);
     const [mail] = await waitingMails(app, account.email);
     const sent: string[] = [];

@@ -90,7 +90,7 @@ describe('linking a provider', () => {
     expect(await findUserById(app, user.id)).toMatchObject({ vkId: null });
   });
 
-  it('takes a state of its own kind, provider and user, once', async () => {
+  it('accepts a state of the same kind, provider and user, once', async () => {
     const [user, other] = [await aMessengerAccount(app), await aMessengerAccount(app)];
     const callback = await begun(user.id, 'google', someone());
     const end = (id: number, provider: OAuthProvider, state: string) =>

@@ -89,7 +89,7 @@ describe('sign-in', () => {
   });
 });
 
-describe('the cabinet gate', () => {
+describe('the access checks of the cabinet', () => {
   it('refuses in the order of the specification', async () => {
     const user = await aMessengerAccount(app);
     const { accessToken, refreshToken } = await openSession(app, user.id);

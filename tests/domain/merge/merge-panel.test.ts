@@ -42,7 +42,7 @@ describe('subscriptions and the panel', () => {
     return { ...pair, subscriptions, uuids };
   }
 
-  test('the secondary wins: its row and panel user move and take the new names; the other panel user is removed after commit', async () => {
+  test("the secondary's subscription is kept: its row and panel user move and take the new names; the other panel user is removed after commit", async () => {
     const pair = await bothSubscribed();
     await merge(t.app, pair, pair.secondaryId);
     const found = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [
@@ -73,7 +73,7 @@ describe('subscriptions and the panel', () => {
     expect(record).toEqual({ panelState: 'done', retainedSubscriptionOf: pair.secondaryId });
   });
 
-  test('the primary wins: the secondary loses its row, its panel user is given to the job', async () => {
+  test("the primary's subscription is kept: the secondary loses its row, its panel user is removed by the job", async () => {
     const pair = await bothSubscribed();
     await merge(t.app, pair);
     const found = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [
@@ -89,7 +89,7 @@ describe('subscriptions and the panel', () => {
     expect(record).toEqual({ panelState: 'pending', abandonedPanelUuid: pair.uuids[1] });
   });
 
-  test('one subscription stays whatever was asked for, and a push of it is wanted', async () => {
+  test('exactly one subscription remains for any choice, and a push of it is requested', async () => {
     const pair = await aPair(t.app);
     await setUser(t.app, pair.secondaryId, { vpnpanel_uuid: randomUUID() });
     const id = await aStoredSubscription(t.app, pair.secondaryId, { provision_state: 'synced' });

@@ -211,7 +211,7 @@ describe('a push', () => {
     expect(panel.listUsers()).toHaveLength(1);
   });
 
-  it('claims the lease of a push that died', async () => {
+  it('takes over the lease of a push that crashed', async () => {
     const { app } = await withPanel();
     const { id } = await aSubscription(app);
     await request(app, id);

@@ -134,7 +134,7 @@ describe('an application (spec 04 section 3.1)', () => {
     ]);
   });
 
-  test('unknown applications and applicants that are gone', async () => {
+  test('unknown applications and deleted applicants', async () => {
     const refused = (promise: Promise<unknown>) => expect(promise).rejects.toMatchObject({ status: 400 });
     await refused(decideApplication(t.app, admin, 2_147_000_000, { status: 'rejected', comment: null }));
     await refused(decideApplication(t.app, admin, 9_007_199_254_740_991, { status: 'rejected', comment: null }));
@@ -184,7 +184,7 @@ describe('a partnership', () => {
     expect((await apply(user.id)).status).toBe('pending');
   });
 
-  test('a campaign goes to one partner, again without harm, back, and to another', async () => {
+  test('a campaign is assigned to one partner, again without effect, unassigned, and assigned to another', async () => {
     const [one, two, none] = [await aPartner(), await aPartner(), await anApplicant()];
     const { id: campaignId } = await aCampaign(t.app);
     const assign = (userId: number, campaign = campaignId) =>

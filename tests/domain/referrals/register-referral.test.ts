@@ -75,7 +75,7 @@ describe('registerReferralAtSignIn', () => {
     await registerReferralAtSignIn(t.app, 2_147_000_000, await codeOf(first.id));
   });
 
-  test('without a messenger a verified address is written to, and the sockets of the referrer hear of it', async () => {
+  test('without a messenger a mail is sent to a verified address, and the sockets of the referrer are notified', async () => {
     const stamp = `${Date.now()}`;
     const [referrer, newcomer] = [
       await aUser(t.app, { email: `r${stamp}@example.com` }),

@@ -141,7 +141,7 @@ describe('traffic packages', () => {
 });
 
 describe('another traffic package (spec 02 H4)', () => {
-  test('a dearer one costs the prorated difference, a cheaper one nothing', async () => {
+  test('a more expensive one costs the prorated difference, a cheaper one nothing', async () => {
     const { buyer, id } = await holder(100_000, null, { end_date: inDays(45), traffic_limit_gb: 110, purchased_traffic_gb: 10 });
     await t.app.db.sql(
       'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, 10, $2::timestamptz) RETURNING id',

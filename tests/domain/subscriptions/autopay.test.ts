@@ -45,7 +45,7 @@ describe('autopay', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('what ended within two hours is renewed from now; the personal discount is used up', async () => {
+  test('a subscription that ended within two hours is renewed from now; the personal discount is used up', async () => {
     const buyer = await ending(30_000, { status: 'expired', end_date: inDays(-1 / 24) });
     await anOffer(t.app, buyer.userId, 50);
     await renewDue(t.app);
@@ -55,7 +55,7 @@ describe('autopay', () => {
   test.each([
     ['true', { used: 0, resets: true }],
     ['false', { used: 90, resets: false }],
-  ])('the used traffic starts anew here and at the panel with RESET_TRAFFIC_ON_PAYMENT %s', async (setting, expected) => {
+  ])('the used traffic is reset here and at the panel with RESET_TRAFFIC_ON_PAYMENT %s', async (setting, expected) => {
     const { app } = await testApp({ environment: { RESET_TRAFFIC_ON_PAYMENT: setting }, clock: t.clock });
     const buyer = await ending(30_000, { traffic_used_gb: 90 });
     await renewDue(app);
@@ -72,38 +72,38 @@ describe('autopay', () => {
     expect(await stateOf(late)).toMatchObject({ balance: 30_000, payments: 0 });
   });
 
-  test('a lead longer than the period buys one period, not one after the other', async () => {
+  test('a lead longer than the period renews by one period, not by one after the other', async () => {
     const buyer = await ending(70_000, { autopay_days_before: 30 }, { period_prices: { 14: 10_000 } });
     await renewDue(t.app);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toMatchObject({ balance: 60_000, endDate: inDays(16) });
   });
 
-  test('without the money nothing is charged and the owner hears of it once in six hours', async () => {
+  test('with insufficient funds nothing is charged and the owner is notified once in six hours', async () => {
     const buyer = await ending(29_999);
     await renewDue(t.app);
     await renewDue(t.app);
-    const lacking = { balance: 29_999, status: 'active', endDate: inDays(2), payments: 0, pushes: 0 };
-    const told = { feed: ['autopay_failed'], events: ['autopay.failed', 'autopay.insufficient_funds'], messages: 1 };
-    expect(await stateOf(buyer)).toMatchObject({ ...lacking, ...told });
+    const unchanged = { balance: 29_999, status: 'active', endDate: inDays(2), payments: 0, pushes: 0 };
+    const notified = { feed: ['autopay_failed'], events: ['autopay.failed', 'autopay.insufficient_funds'], messages: 1 };
+    expect(await stateOf(buyer)).toMatchObject({ ...unchanged, ...notified });
     await topUp(t.app, buyer.userId, 1);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toMatchObject({ balance: 0, payments: 1 });
   });
 
-  test('with no period on offer its owner hears of it once a term', async () => {
+  test('with no period for sale the owner is notified once a term', async () => {
     const buyer = await ending(90_000, {}, { period_prices: {} });
     await renewDue(t.app);
     const later = await testApp();
     later.clock.set(new Date(t.clock.now().getTime() + 12 * 3_600_000));
     await renewDue(later.app);
-    const told = { feed: ['autopay_failed'], events: ['autopay.failed'], messages: 1 };
-    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, ...told });
+    const notified = { feed: ['autopay_failed'], events: ['autopay.failed'], messages: 1 };
+    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, ...notified });
     const reason = "SELECT payload ->> 'reason' AS reason FROM domain_events WHERE user_id = $1::int AND type = 'autopay.failed'";
     expect(await rowOf(t.app, reason, [buyer.userId])).toEqual({ reason: 'period_unavailable' });
   });
 
-  test('a lack of money is told again after six hours', async () => {
+  test('the notification of insufficient funds is sent again after six hours', async () => {
     const later = await testApp();
     const buyer = await ending(0);
     await renewDue(t.app);
@@ -115,23 +115,23 @@ describe('autopay', () => {
   test.each([
     ['autopay off', { autopay_enabled: false }],
     ['a trial', { is_trial: true }],
-    ['a disabled one', { status: 'disabled' }],
-    ['one over for longer', { status: 'expired', end_date: new Date(Date.now() - DAY / 8) }],
-    ['one that the panel has just reported on', { last_webhook_update_at: new Date(Date.now() - 1_000) }],
-  ])('leaves alone: %s', async (_why, columns) => {
+    ['a disabled subscription', { status: 'disabled' }],
+    ['a subscription that ended longer ago', { status: 'expired', end_date: new Date(Date.now() - DAY / 8) }],
+    ['a subscription that the panel has just reported on', { last_webhook_update_at: new Date(Date.now() - 1_000) }],
+  ])('does not renew: %s', async (_why, columns) => {
     const buyer = await ending(90_000, columns);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: null });
   });
 
-  test.each([["status = 'blocked'"], ['restriction_subscription = true']])('leaves users alone with %s', async (column) => {
+  test.each([["status = 'blocked'"], ['restriction_subscription = true']])('does not renew for users with %s', async (column) => {
     const buyer = await ending(90_000);
     await t.app.db.sql(`UPDATE users SET ${column} WHERE id = $1::int`, [buyer.userId]);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: null });
   });
 
-  test('leaves daily tariffs and what costs nothing alone', async () => {
+  test('does not renew daily tariffs and free periods', async () => {
     const daily = await ending(90_000, {}, { is_daily: true, daily_price_kopeks: 100 });
     const free = await ending(90_000);
     await aMembership(t.app, free.userId, { period_discounts: { 30: 100 } });

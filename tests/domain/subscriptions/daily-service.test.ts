@@ -52,7 +52,7 @@ describe('the day of a daily tariff', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('is charged before the paid one ends when the next round would be too late, and joins it', async () => {
+  test('is charged before the paid one ends when the next round would be too late, and continues it', async () => {
     const inMinutes = (minutes: number) => new Date(t.clock.now().getTime() + minutes * 60_000);
     const soon = inMinutes(29);
     const paid = (endDate: Date) => ({ end_date: endDate, last_daily_charge_at: new Date(endDate.getTime() - DAY) });
@@ -78,7 +78,7 @@ describe('the day of a daily tariff', () => {
     ['a charge within the day', { last_daily_charge_at: new Date(Date.now() - DAY / 2) }],
     ['a pause', { is_daily_paused: true }],
     ['a trial', { is_trial: true }],
-    ['somebody who disabled it', { status: 'disabled' }],
+    ['the status disabled', { status: 'disabled' }],
   ])('is not charged with %s', async (_why, columns) => {
     const { buyer } = await due(5_000, columns);
     await runDailyService(t.app);
@@ -95,7 +95,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
   });
 
-  test('is not charged for a tariff that is off or without a price, nor while the service is off', async () => {
+  test('is not charged for a tariff that is inactive or without a price, nor while the service is switched off', async () => {
     const off = await due(5_000, { tariff_id: await dailyTariff({ is_active: false }) });
     const free = await due(5_000, { tariff_id: await dailyTariff({ daily_price_kopeks: 0 }) });
     await runDailyService(t.app);
@@ -106,7 +106,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 5_000, payments: 0 });
   });
 
-  test('without the money stops the subscription, says so once, and the money starts it again (spec 02 H22)', async () => {
+  test('with insufficient funds the subscription is stopped with one notification, and a top-up resumes it (spec 02 H22)', async () => {
     const { buyer } = await due(999);
     await runDailyService(t.app);
     await runDailyService(t.app);
@@ -116,7 +116,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', payments: 1, pushes: 2, messages: 2 });
   });
 
-  test('resumes what ran out within a day, and no longer', async () => {
+  test('resumes a subscription that expired within the last day, but none that expired earlier', async () => {
     const expired = await due(1_000, { status: 'expired' });
     const longGone = await due(1_000, { status: 'expired', end_date: ago(DAY + 1_000) });
     await runDailyService(t.app);
@@ -125,7 +125,7 @@ describe('the day of a daily tariff', () => {
   });
 
   test.each([0, 999])(
-    'that ran out without the money (%i kopeks) stops as well, and its owner hears it once',
+    'a subscription that expired with insufficient funds (%i kopeks) is stopped too, and its owner is notified once',
     async (balance) => {
       const { buyer } = await due(balance, { status: 'expired' });
       await runDailyService(t.app);
@@ -137,7 +137,7 @@ describe('the day of a daily tariff', () => {
     },
   );
 
-  /** One that the service has stopped `days` ago for want of 10 roubles, and that has them by now. */
+  /** A subscription that the service stopped `days` ago because 10 rubles were missing; the owner has topped up since. */
   async function stoppedFor(days: number) {
     const { buyer, id } = await due(0);
     await runDailyService(t.app);
@@ -149,7 +149,7 @@ describe('the day of a daily tariff', () => {
     return { buyer, id };
   }
 
-  test('is looked for a few days after it stopped, later by the top-up alone', async () => {
+  test('is resumed by the service for a few days after the stop, later only by a top-up', async () => {
     const [lately, longAgo] = [await stoppedFor(2.9), await stoppedFor(3.1)];
     await runDailyService(t.app);
     expect(await stateOf(lately.buyer)).toMatchObject({ balance: 0, status: 'active' });
@@ -158,9 +158,9 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(longAgo.buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
   });
 
-  test('one that stops again is looked for as long as the first time', async () => {
+  test('after a second stop the service tries to resume it as long as after the first', async () => {
     const { buyer, id } = await stoppedFor(30);
-    // Somebody switches it on for nothing; the service finds no money and stops it once more.
+    // An administrator activates it; the service finds insufficient funds and stops it again.
     await t.app.db.sql("UPDATE subscriptions SET status = 'active' WHERE id = $1::int", [id]);
     await t.app.db.sql(
       'UPDATE tariffs SET daily_price_kopeks = 2000 WHERE id = (SELECT tariff_id FROM subscriptions WHERE id = $1::int)',
@@ -174,9 +174,9 @@ describe('the day of a daily tariff', () => {
   });
 
   test.each([
-    ['ran out a month ago', { status: 'expired', end_date: new Date(Date.now() - 30 * DAY) }],
+    ['expired a month ago', { status: 'expired', end_date: new Date(Date.now() - 30 * DAY) }],
     ['was limited by the panel', { status: 'limited' }],
-  ])('a top-up resumes what %s', async (_what, columns) => {
+  ])('a top-up resumes a subscription that %s', async (_what, columns) => {
     const { buyer } = await due(1_500, columns);
     expect(await resumeDaily(t.app, buyer.userId)).toBe(true);
     const endDate = new Date(t.clock.now().getTime() + DAY);
@@ -184,11 +184,11 @@ describe('the day of a daily tariff', () => {
   });
 
   test.each([
-    ['was disabled by somebody', { status: 'disabled' }],
-    ['its owner paused', { status: 'expired', is_daily_paused: true }],
+    ['was disabled on purpose', { status: 'disabled' }],
+    ['was paused by its owner', { status: 'expired', is_daily_paused: true }],
     ['is a trial', { status: 'expired', is_trial: true }],
-    ['runs', {}],
-  ])('a top-up leaves alone what %s', async (_what, columns) => {
+    ['is active', {}],
+  ])('a top-up does not resume a subscription that %s', async (_what, columns) => {
     const { buyer } = await due(1_500, columns);
     expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_500, payments: 0 });
@@ -210,7 +210,7 @@ describe('the day of a daily tariff', () => {
           await applyManualChange(tx, id, { changes: { status: 'disabled' } });
         }),
     ],
-  ])('what %s switched off after it had stopped here stays off', async (_who, disable) => {
+  ])('a stopped subscription that %s disables stays disabled', async (_who, disable) => {
     const { buyer, id } = await stoppedFor(1);
     await disable(buyer.userId, id);
     await runDailyService(t.app);
@@ -218,7 +218,7 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled', payments: 0 });
   });
 
-  test('what the panel switched off after it had stopped here stays off', async () => {
+  test('a stopped subscription that the panel disables stays disabled', async () => {
     const { buyer, id } = await stoppedFor(1);
     await t.app.db.sql("UPDATE subscriptions SET disabled_reason = 'panel' WHERE id = $1::int", [id]);
     await runDailyService(t.app);
@@ -226,25 +226,25 @@ describe('the day of a daily tariff', () => {
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
   });
 
-  test('an owner without a messenger is told by mail and on the own sockets', async () => {
+  test('an owner without a messenger is notified by mail and by an event', async () => {
     const { buyer } = await due(1_000);
     await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int', [
       buyer.userId,
       `daily${buyer.userId}@example.com`,
     ]);
     await runDailyService(t.app);
-    const told = await rowOf<object>(
+    const notified = await rowOf<object>(
       t.app,
       `SELECT (SELECT template FROM outgoing_mails WHERE recipient = $2) AS mail,
          (SELECT payload ->> 'formatted_amount' FROM domain_events WHERE user_id = $1::int AND type = 'notification.daily_debit') AS amount`,
       [buyer.userId, `daily${buyer.userId}@example.com`],
     );
-    expect(told).toEqual({ mail: 'daily_debit', amount: '10 ₽' });
+    expect(notified).toEqual({ mail: 'daily_debit', amount: '10 ₽' });
   });
 });
 
-describe('bought traffic', () => {
-  test('that ran out comes off the limit once, and the panel and the owner hear of it', async () => {
+describe('purchased traffic', () => {
+  test('that has expired is removed from the limit once, the panel is updated and the owner notified', async () => {
     const buyer = await aBuyer(t.app);
     const inTenDays = new Date(t.clock.now().getTime() + 10 * DAY);
     const id = await aStoredSubscription(t.app, buyer.userId, {

@@ -22,7 +22,7 @@ async function statusAfter(columns: Record<string, unknown>, userStatus = 'activ
   return { id, status };
 }
 
-test('what is over becomes expired, its owner is told and the panel asked to follow, once', async () => {
+test('a subscription past its end becomes expired, its owner is notified and the panel updated, once', async () => {
   const { id, status } = await statusAfter({});
   expect(status).toBe('expired');
   expect(await expireSubscriptions(t.app)).toBe(0);
@@ -39,7 +39,7 @@ test('what is over becomes expired, its owner is told and the panel asked to fol
   expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', events: 1, pushes: 1, messages: 1 });
 });
 
-test('an owner without a messenger is told by mail', async () => {
+test('an owner without a messenger is notified by mail', async () => {
   const buyer = await aBuyer(t.app);
   const email = `over${buyer.userId}@example.com`;
   await t.app.db.sql('UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int RETURNING id', [
@@ -53,24 +53,24 @@ test('an owner without a messenger is told by mail', async () => {
 });
 
 test.each([
-  ['one with time left', { end_date: new Date(Date.now() + 86_400_000) }, 'active', 'active'],
-  ['a disabled one', { status: 'disabled' }, 'active', 'disabled'],
-  ['one of a blocked user', {}, 'blocked', 'active'],
-])('%s is left alone', async (_name, columns, userStatus, expected) => {
+  ['a subscription with time left', { end_date: new Date(Date.now() + 86_400_000) }, 'active', 'active'],
+  ['a disabled subscription', { status: 'disabled' }, 'active', 'disabled'],
+  ['a subscription of a blocked user', {}, 'blocked', 'active'],
+])('%s is not changed', async (_name, columns, userStatus, expected) => {
   expect((await statusAfter(columns, userStatus)).status).toBe(expected);
 });
 
 test.each<[string, Record<string, object>, 'active' | 'expired']>([
-  ['that runs', {}, 'active'],
+  ['that is active', {}, 'active'],
   ['that is paused', { subscription: { is_daily_paused: true } }, 'expired'],
   ['that is a trial', { subscription: { is_trial: true } }, 'expired'],
-  ['of a tariff that was switched off', { tariff: { is_active: false } }, 'expired'],
+  ['of an inactive tariff', { tariff: { is_active: false } }, 'expired'],
   ['of a tariff without a price', { tariff: { daily_price_kopeks: 0 } }, 'expired'],
   ['of an owner who may not buy', { user: { restriction_subscription: true } }, 'expired'],
   ['of a blocked owner', { user: { status: 'blocked' } }, 'expired'],
   ['of a deleted owner', { user: { status: 'deleted' } }, 'expired'],
 ])(
-  'a daily %s is left to the daily service exactly when that carries it on',
+  'a daily subscription %s is left to the daily service exactly when that service handles it',
   async (_name, { tariff, subscription, user }, expected) => {
     const { userId } = await aBuyer(t.app);
     const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100, ...tariff });
@@ -78,14 +78,14 @@ test.each<[string, Record<string, object>, 'active' | 'expired']>([
     for (const [column, value] of Object.entries(user ?? {})) {
       await t.app.db.sql(`UPDATE users SET ${column} = $2 WHERE id = $1::int`, [userId, value]);
     }
-    const isCarried = await isCandidate(t.app.db, 'charge', t.clock.now(), userId);
+    const isHandled = await isCandidate(t.app.db, 'charge', t.clock.now(), userId);
     await expireSubscriptions(t.app);
     const { status } = await rowOf<{ status: string }>(t.app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id]);
-    expect({ status, isCarried }).toEqual({ status: expected, isCarried: expected === 'active' });
+    expect({ status, isHandled }).toEqual({ status: expected, isHandled: expected === 'active' });
   },
 );
 
-test('while the daily service is off, dailies end like all others', async () => {
+test('while the daily service is switched off, daily subscriptions expire like all others', async () => {
   const { userId } = await aBuyer(t.app);
   const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
   const id = await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: hoursAgo(1) });
@@ -94,7 +94,7 @@ test('while the daily service is off, dailies end like all others', async () => 
   expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id])).toEqual({ status: 'expired' });
 });
 
-test('a daily that ended while its owner was blocked is not charged for when the owner is let in again', async () => {
+test('a daily subscription that ended while its owner was blocked is not charged when the owner is active again', async () => {
   const { userId } = await aBuyer(t.app, 50_000);
   const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
   await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: hoursAgo(25), last_daily_charge_at: hoursAgo(49) });
@@ -102,18 +102,18 @@ test('a daily that ended while its owner was blocked is not charged for when the
   await expireSubscriptions(t.app);
   await t.app.db.sql("UPDATE users SET status = 'active' WHERE id = $1::int", [userId]);
   await runDailyService(t.app);
-  const told = `SELECT u.balance_kopeks, (SELECT count(*)::int FROM jobs.job j
+  const state = `SELECT u.balance_kopeks, (SELECT count(*)::int FROM jobs.job j
     WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages FROM users u WHERE id = $1::int`;
-  expect(await rowOf(t.app, told, [userId])).toEqual({ balanceKopeks: 50_000, messages: 0 });
+  expect(await rowOf(t.app, state, [userId])).toEqual({ balanceKopeks: 50_000, messages: 0 });
 });
 
-test('a row that the panel reported on within 60 s is left alone', async () => {
+test('a row that the panel reported on within 60 s is not changed', async () => {
   expect((await statusAfter({ last_webhook_update_at: new Date(t.clock.now().getTime() - 59_000) })).status).toBe('active');
   expect((await statusAfter({ last_webhook_update_at: new Date(t.clock.now().getTime() - 60_000) })).status).toBe('expired');
 });
 
-test('more than a batch is worked off in one run', async () => {
-  for (let made = 0; made < 60; made++) {
+test('more than one batch is processed in one run', async () => {
+  for (let count = 0; count < 60; count++) {
     const buyer = await aBuyer(t.app);
     await aStoredSubscription(t.app, buyer.userId, { end_date: hoursAgo(1) });
   }

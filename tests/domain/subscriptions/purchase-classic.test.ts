@@ -98,7 +98,7 @@ test('the preview is the charge, for any selection, group and offer (spec 02 H3,
 }, 60_000);
 
 describe('what a purchase makes of a subscription', () => {
-  test('a running one is extended, its limits replaced, its tariff goes', async () => {
+  test('a running one is extended, its limits replaced, its tariff removed', async () => {
     const server = await aServer(app);
     const buyer = await aBuyer(app, RICH);
     const tariff_id = await aTariff(app);

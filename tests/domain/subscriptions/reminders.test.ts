@@ -20,7 +20,7 @@ async function ending(hours: number, columns: Record<string, unknown> = {}, bala
   return buyer;
 }
 
-const toldTo = async (buyer: { userId: number }) => {
+const sentTo = async (buyer: { userId: number }) => {
   const { html, days } = await rowOf<{ html: string[]; days: number[] }>(
     t.app,
     `SELECT (SELECT coalesce(json_agg(j.data ->> 'html'), '[]') FROM jobs.job j WHERE j.name = 'messenger.send'
@@ -34,14 +34,14 @@ const toldTo = async (buyer: { userId: number }) => {
 };
 
 describe('owners are reminded', () => {
-  test('of the end, with the most urgent warning only, each once, and anew after a renewal', async () => {
+  test('of the end, by the most urgent warning only, each once, and again after a renewal', async () => {
     const [three, one, far] = [await ending(60), await ending(20), await ending(80)];
     await remindOwners(t.app);
     await remindOwners(t.app);
     const ENDING = 'Your subscription is about to end';
-    expect(await toldTo(three)).toEqual({ messages: [ENDING], days: [3] });
-    expect(await toldTo(one)).toEqual({ messages: [ENDING], days: [1] });
-    expect(await toldTo(far)).toEqual({ messages: [], days: [] });
+    expect(await sentTo(three)).toEqual({ messages: [ENDING], days: [3] });
+    expect(await sentTo(one)).toEqual({ messages: [ENDING], days: [1] });
+    expect(await sentTo(far)).toEqual({ messages: [], days: [] });
 
     const renewing = await ending(20, { tariff_id: await aTariff(t.app) }, 30_000);
     await remindOwners(t.app);
@@ -51,7 +51,7 @@ describe('owners are reminded', () => {
       inHours(20),
     ]);
     await remindOwners(t.app);
-    expect((await toldTo(renewing)).days).toEqual([1, 1]);
+    expect((await sentTo(renewing)).days).toEqual([1, 1]);
   });
 
   test('of the last two hours of a trial, and of a paid subscription a day after its end', async () => {
@@ -59,7 +59,7 @@ describe('owners are reminded', () => {
     const trials = [
       await ending(1.9, { is_trial: true }),
       await ending(2.1, { is_trial: true }),
-      // Nothing goes on after a trial, whatever its tariff.
+      // A trial ends on a daily tariff too.
       await ending(1.9, { is_trial: true, tariff_id: daily }),
     ];
     const over = [
@@ -69,32 +69,33 @@ describe('owners are reminded', () => {
     ];
     await remindOwners(t.app);
     await remindOwners(t.app);
-    const told = async (buyers: typeof trials) => Promise.all(buyers.map(async (buyer) => (await toldTo(buyer)).messages.length));
-    expect(await told(trials)).toEqual([1, 0, 1]);
-    expect(await told(over)).toEqual([0, 1, 0]);
+    const messageCounts = async (buyers: typeof trials) =>
+      Promise.all(buyers.map(async (buyer) => (await sentTo(buyer)).messages.length));
+    expect(await messageCounts(trials)).toEqual([1, 0, 1]);
+    expect(await messageCounts(over)).toEqual([0, 1, 0]);
   });
 
-  test('never of paid dailies, of what somebody disabled, nor while notices are off', async () => {
+  test('not of paid daily subscriptions, not of disabled ones, and not while notifications are switched off', async () => {
     const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 });
-    const left = [await ending(20, { tariff_id: tariffId }), await ending(20, { status: 'disabled' })];
+    const skipped = [await ending(20, { tariff_id: tariffId }), await ending(20, { status: 'disabled' })];
     await remindOwners(t.app);
     const quiet = await testApp({ environment: { ENABLE_NOTIFICATIONS: 'false' }, clock: t.clock });
-    left.push(await ending(20));
+    skipped.push(await ending(20));
     expect(await remindOwners(quiet.app)).toBe(0);
-    for (const buyer of left) expect((await toldTo(buyer)).messages).toEqual([]);
+    for (const buyer of skipped) expect((await sentTo(buyer)).messages).toEqual([]);
   });
 
-  test('by the days that are set, and a day after only where it is wanted', async () => {
+  test('at the days that are set, and a day after the end only when that is switched on', async () => {
     const { app } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '5' }, clock: t.clock });
     await writeState(app.db, TUNING_STATE, { expired_1d: { enabled: false } });
     const [soon, over] = [await ending(110), await ending(-25, { status: 'expired' })];
     await remindOwners(app);
     await writeState(app.db, TUNING_STATE, {});
-    expect((await toldTo(soon)).days).toEqual([5]);
-    expect((await toldTo(over)).messages).toEqual([]);
+    expect((await sentTo(soon)).days).toEqual([5]);
+    expect((await sentTo(over)).messages).toEqual([]);
   });
 
-  /** An owner who chose something about reminders. */
+  /** An owner with settings for reminders. */
   async function choosing(hours: number, settings: object | string, columns: Record<string, unknown> = {}) {
     const buyer = await ending(hours, columns);
     await t.app.db.sql('UPDATE users SET notification_settings = $2::jsonb WHERE id = $1::int', [
@@ -105,7 +106,7 @@ describe('owners are reminded', () => {
   }
   const days = (count: unknown) => ({ subscription_expiry_days: count });
 
-  test('only where they want it, and first at the number of days that they chose', async () => {
+  test('only when they have switched it on, and first at the number of days that they have set', async () => {
     const off = { subscription_expiry_enabled: false };
     const cases: [Promise<{ userId: number }>, number[]][] = [
       // The operator warns 3 days and 1 day before.
@@ -126,17 +127,17 @@ describe('owners are reminded', () => {
       [choosing(60, []), [3]],
     ];
     const quiet = [await choosing(1.5, off, { is_trial: true }), await choosing(-25, off, { status: 'expired' })];
-    const owners = await Promise.all(cases.map(async ([buyer, told]) => ({ ...(await buyer), told })));
+    const owners = await Promise.all(cases.map(async ([buyer, expected]) => ({ ...(await buyer), expected })));
     await remindOwners(t.app);
     await remindOwners(t.app);
-    const noted = ({ userId }: { userId: number }) =>
+    const recordedDays = ({ userId }: { userId: number }) =>
       rowOf(
         t.app,
         "SELECT coalesce(json_agg(discriminator::int), '[]') AS days FROM sent_notifications WHERE user_id = $1::int",
         [userId],
       );
-    for (const owner of owners) expect(await noted(owner)).toEqual({ days: owner.told });
-    for (const owner of quiet) expect(await toldTo(owner)).toEqual({ messages: [], days: [] });
+    for (const owner of owners) expect(await recordedDays(owner)).toEqual({ days: owner.expected });
+    for (const owner of quiet) expect(await sentTo(owner)).toEqual({ messages: [], days: [] });
   });
 
   test('each at its number of days as the end comes nearer', async () => {
@@ -147,32 +148,33 @@ describe('owners are reminded', () => {
       buyer.userId,
     ]);
     for (let day = 0; day < 8; day++, clock.advance(24 * HOUR)) await remindOwners(app);
-    expect((await toldTo(buyer)).days.toSorted((a, b) => b - a)).toEqual([7, 3, 1]);
+    expect((await sentTo(buyer)).days.toSorted((a, b) => b - a)).toEqual([7, 3, 1]);
   });
 
-  test('an operator who warns at no day warns nobody', async () => {
+  test('nobody is warned when the operator has set no day', async () => {
     const { app } = await testApp({ environment: { AUTOPAY_WARNING_DAYS: '0' }, clock: t.clock });
     const owners = [await ending(20), await choosing(20, days(5))];
     await remindOwners(app);
-    for (const owner of owners) expect((await toldTo(owner)).messages).toEqual([]);
+    for (const owner of owners) expect((await sentTo(owner)).messages).toEqual([]);
   });
 
-  test('page by page, each looked at once a round; those whose reminder fails hold up no other', async () => {
+  test('page by page, each read once a round; a failed reminder affects no other', async () => {
     const owners: { userId: number }[] = [];
-    for (let made = 0; made < 130; made++) owners.push(await ending(10 + made / 100));
-    // More than a page fails: a round that started anew each time would never come to an end.
+    for (let count = 0; count < 130; count++) owners.push(await ending(10 + count / 100));
+    // More than a page fails: a round that started again at the first page would never end.
     const [failing, others] = [owners.slice(0, 101).map(({ userId }) => userId), owners.slice(101)];
-    await t.app.db.sql(`CREATE FUNCTION refuse_notes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    await t.app.db.sql(`CREATE FUNCTION refuse_reminders() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF NEW.user_id IN (${failing.join()}) THEN RAISE EXCEPTION 'refused'; END IF; RETURN NEW; END $$`);
     await t.app.db.sql(
-      'CREATE TRIGGER refuse_notes BEFORE INSERT ON sent_notifications FOR EACH ROW EXECUTE FUNCTION refuse_notes()',
+      'CREATE TRIGGER refuse_reminders BEFORE INSERT ON sent_notifications FOR EACH ROW EXECUTE FUNCTION refuse_reminders()',
     );
     await remindOwners(t.app);
-    await t.app.db.sql('DROP TRIGGER refuse_notes ON sent_notifications');
-    await t.app.db.sql('DROP FUNCTION refuse_notes');
-    const told = () => Promise.all([owners[0]!, owners[100]!, ...others].map(async (owner) => (await toldTo(owner)).days.length));
-    expect(await told()).toEqual([0, 0, ...others.map(() => 1)]);
+    await t.app.db.sql('DROP TRIGGER refuse_reminders ON sent_notifications');
+    await t.app.db.sql('DROP FUNCTION refuse_reminders');
+    const sentCounts = () =>
+      Promise.all([owners[0]!, owners[100]!, ...others].map(async (owner) => (await sentTo(owner)).days.length));
+    expect(await sentCounts()).toEqual([0, 0, ...others.map(() => 1)]);
     await remindOwners(t.app);
-    expect(await told()).toEqual([1, 1, ...others.map(() => 1)]);
+    expect(await sentCounts()).toEqual([1, 1, ...others.map(() => 1)]);
   });
 });

@@ -61,7 +61,7 @@ async function paid(buyer: UserActor, msAgo: number) {
 
 const MINUTE = 60_000;
 
-test('the saved order is bought once, however many top-ups come at once, when the operator wants it', async () => {
+test('the saved order is bought once, however many top-ups are concurrent, when the setting is on', async () => {
   const buyer = await waiting();
   await topUp(t.app, buyer.userId, 90_000);
   await Promise.all(Array.from({ length: 10 }, () => spendTopup(buying, buyer.userId)));
@@ -162,7 +162,7 @@ test('without an order, what ended within 30 days is renewed where autopay is on
     expect(await ended(columns)).toMatchObject({ balance: 30_000, payments: 0 });
 });
 
-describe('a payment within a minute holds back what would buy the same once more (spec 03 section 2.2)', () => {
+describe('a payment within a minute prevents buying the same again (spec 03 section 2.2)', () => {
   /** Spends a top-up of 900 roubles after a payment of so long ago. */
   async function spentAfter(msAgo: number, prepare: (buyer: UserActor) => Promise<unknown>) {
     const buyer = await aBuyer(t.app);
@@ -221,7 +221,7 @@ describe('a payment within a minute holds back what would buy the same once more
   });
 });
 
-test('a fault of the moment leaves the order, and the next run buys it and nothing else', async () => {
+test('a temporary failure leaves the order, and the next run buys it and nothing else', async () => {
   const buyer = await aBuyer(t.app);
   const [old, wanted] = [await aTariff(t.app), await aTariff(t.app)];
   const columns = { tariff_id: old, status: 'expired', end_date: inDays(-5), autopay_enabled: true };

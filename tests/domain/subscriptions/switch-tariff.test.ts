@@ -223,12 +223,12 @@ describe('trials (spec 02 H8)', () => {
 });
 
 describe('refusals', () => {
-  test('the last hours of a cheap tariff do not buy a dear one (spec 02 H30)', async () => {
+  test('the last hours of a cheap tariff do not pay for an expensive one (spec 02 H30)', async () => {
     const { buyer } = await aHolder(100_000, {}, { end_date: inDays(0.1) });
     expect(await change(buyer, await dear())).toMatchObject({ chargedKopeks: 1_000 });
   });
 
-  test('without the money nothing changes and no cart is left', async () => {
+  test('with insufficient funds nothing changes and no cart is stored', async () => {
     const { buyer, tariffId } = await aHolder(9_999);
     const nextId = await dear();
     expect(await preview(buyer, nextId)).toMatchObject({

@@ -156,7 +156,7 @@ describe('messages of the user', () => {
 });
 
 describe('answers', () => {
-  it('have one set of effects through both doors, and reopen a closed ticket', async () => {
+  it('have the same effects in both areas, and reopen a closed ticket', async () => {
     const user = await aPerson(app);
     const admin = await anAdmin(app);
     for (const door of ['cabinet', 'token'] as const) {

@@ -4,12 +4,7 @@ import type { BuiltUser } from '../../support/builders.ts';
 
 /** An action with nothing given but what is named. */
 export function anAction(action: string, given: Partial<ActionRequest> = {}): ActionRequest {
-  return {
-    action,
-    ...{ days: null, endDate: null, tariffId: null, trafficLimitGb: null, trafficUsedGb: null, autopayEnabled: null },
-    ...{ trafficGb: null, trafficPurchaseId: null, isTrial: null, deviceLimit: null },
-    ...given,
-  };
+  return { action, ...given };
 }
 
 export async function setUser(app: App, user: BuiltUser, columns: Record<string, unknown>): Promise<void> {

@@ -31,7 +31,7 @@ const statusOf = async (app: App, user: BuiltUser) =>
   (await rowOf<{ status: string }>(app, 'SELECT status FROM users WHERE id = $1::int', [user.id])).status;
 
 describe('inactive users', () => {
-  test('whoever was not seen for three months of 30 days is marked deleted, and loses the sessions', async () => {
+  test('a user who was inactive for three months of 30 days is marked deleted, and loses the sessions', async () => {
     const { app } = await atNight();
     const [silent, seen] = [await aSilentUser(app), await aSilentUser(app, 89)];
     await openSession(app, silent.id);
@@ -48,7 +48,7 @@ describe('inactive users', () => {
     expect(await deleteInactiveUsers(app)).toBe(0);
   });
 
-  test('spec 01 H22: nobody who has money, paid time, a purchase that waits, a role or a partnership goes', async () => {
+  test('spec 01 H22: users with money, paid time, a pending purchase, a role or a partnership are not deleted', async () => {
     const owner = await aUser((await testApp()).app);
     const { app } = await atNight({ ADMIN_IDS: String(owner.messengerId) });
     const admin = await anAdmin(app, 900);

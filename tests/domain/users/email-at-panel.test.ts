@@ -51,7 +51,7 @@ test('a panel user gets the address that its owner changes to', async () => {
   expect(await t.adapter.findByUuid(uuid)).toMatchObject({ email: newEmail });
 });
 
-test('a change of the address asks for nothing where the panel has no user', async () => {
+test('a change of the address sends no job when the panel has no user', async () => {
   const t = await withPanel();
   const account = await aVerifiedAccount(t.app);
   await t.app.db.sql("DELETE FROM jobs.job WHERE data->>'userId' = $1", [String(account.id)]);

@@ -83,7 +83,7 @@ describe('spec 01 H5: whom an administrator may act on', () => {
     expect(await snapshot(target)).toEqual(before);
   });
 
-  test.each(Object.entries(removals))('nobody can %s himself', async (_name, act) => {
+  test.each(Object.entries(removals))('users cannot %s themselves', async (_name, act) => {
     const own = { ...(await anAdmin(app)), isConfigAdmin: true, level: 1000 };
     const refusal = { status: 403, detail: 'Cannot block or delete your own account' };
     await expect(act(own, own.userId)).rejects.toMatchObject(refusal);
@@ -102,7 +102,7 @@ describe('spec 01 H5: whom an administrator may act on', () => {
     expect(await removals.block!(zero, (await aUser(app)).id)).toEqual({ oldStatus: 'active', newStatus: 'blocked' });
   });
 
-  test.each(every)('an unknown id is 404 for whoever would %s it', async (_name, act) => {
+  test.each(every)('an unknown id is 404 for every caller who may %s it', async (_name, act) => {
     for (const id of [2_000_000_000, 0, -1, 4_294_967_296, 9_007_199_254_740_991]) {
       await expect(act(admin, id)).rejects.toMatchObject({ status: 404, detail: 'User not found' });
     }
@@ -177,7 +177,7 @@ describe('spec 01 H16: balance by hand', () => {
 });
 
 describe('spec 01 H18: full deletion', () => {
-  test('takes the person away and keeps the money', async () => {
+  test('deletes the personal data and keeps the money', async () => {
     const user = await aUser(app, { email: `gone${unique()}@example.com` });
     const friend = await aUser(app);
     await setUser(app, friend, { referred_by_id: user.id });
@@ -239,7 +239,7 @@ describe('spec 01 H18: full deletion', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('every table that points at users is covered: none of an erased user is left outside the financial history', async () => {
+  test('every table that refers to users is covered: an erased user has no rows outside the financial history', async () => {
     const user = await aUser(app);
     await giveRole(app, user.id, 10);
     await eraseUser(app, admin, user.id, { deletesFromPanel: false, reason: null });
@@ -283,7 +283,7 @@ describe('spec 01 H18: full deletion', () => {
 });
 
 describe('spec 01 H22 and H8: status', () => {
-  test('whoever is not active any more loses every session; the balance stays', async () => {
+  test('a user who is no longer active loses every session; the balance remains', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 500), null);
     await app.db.sql(

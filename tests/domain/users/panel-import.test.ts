@@ -173,7 +173,7 @@ test('an unknown address, and a panel that is not set up, are the end of it', as
   expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_applicable');
 });
 
-test('a reset that proves the address asks as well, one of a proved address does not', async () => {
+test('a reset that verifies the address queries the panel too; a reset of a verified address does not', async () => {
   const t = await withPanel();
   const account = await anUnverifiedAccount(t.app);
   const reset = async () => {

@@ -173,7 +173,7 @@ describe('chosen fields of one user to the panel', () => {
     expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'pending' });
   });
 
-  test('a subscription that is taken back meanwhile does not come to life at the panel', async () => {
+  test('a subscription that is cancelled meanwhile is not activated at the panel', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user, uuid } = await provisioned(t);

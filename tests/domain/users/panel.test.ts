@@ -45,7 +45,7 @@ const subscriptionOf = (t: ProvisioningTest, userId: number) =>
   rowOf<Record<string, unknown>>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
 
 describe('reading', () => {
-  test('panel info, devices and usage of a user; nothing where the panel is silent', async () => {
+  test('panel info, devices and usage of a user; empty when the panel does not answer', async () => {
     const t = await withPanel();
     const { user, uuid } = await provisioned(t, { squads: [NETHERLANDS, GERMANY] });
     t.panel.addTraffic(uuid, 5 * GB);
@@ -106,7 +106,7 @@ describe('devices', () => {
     });
   });
 
-  test('a silent panel is an answer, a user without panel user a refusal', async () => {
+  test('a panel without an answer is not an error, a user without panel user is refused', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user } = await provisioned(t);
@@ -221,7 +221,7 @@ describe('sync', () => {
   const everything = { updatesSubscription: true, updatesTraffic: true, createsMissing: false };
   const wholly = { createsMissing: true, status: true, trafficLimit: true, expireDate: true, squads: true };
 
-  test('status names the differences, and a silent panel', async () => {
+  test('status lists the differences, and reports a panel that does not answer', async () => {
     const t = await withPanel();
     const { user, uuid } = await provisioned(t);
     expect(await readSyncStatus(t.app, user.id)).toMatchObject({

@@ -14,7 +14,7 @@ const unchanged: UserChanges = {
 };
 
 describe('a status set over the Web API', () => {
-  test('tells the panel of an account that is deleted or comes back, as an administrator does', async () => {
+  test('updates the panel when an account is deleted or restored, as an administrator does', async () => {
     const { app } = await testApp();
     const user = await aUser(app);
     const { id } = await aSubscription(app, { user });

@@ -46,13 +46,13 @@ async function aPurchase(subscriptionId: number, gb: number, expiresAt: Date): P
 }
 
 describe('create', () => {
-  test('gives 30 days, 100 GB and one device, paid, and tells the panel after commit', async () => {
+  test('gives 30 days, 100 GB and one device, paid, and updates the panel after the commit', async () => {
     const { id } = await aUser(app);
     const { message, subscription } = await act(id, 'create');
     expect(message).toBe('Subscription created');
     expect(subscription).toMatchObject({
       ...{ status: 'active', isTrial: false, isActive: true, daysRemaining: 30, trafficLimitGb: 100, deviceLimit: 1 },
-      ...{ startDate: clock.now(), endDate: inDays(30), tariffId: null, tariffName: null, purchases: [] },
+      ...{ startDate: clock.now(), endDate: inDays(30), tariffId: null, tariffName: null, trafficPurchases: [] },
     });
     expect(await jobsOf(app, 'subscriptionId', subscription.id)).toEqual(['provisioning.push']);
     await expect(act(id, 'create')).rejects.toMatchObject({ status: 400, detail: 'User already has a subscription' });
@@ -186,7 +186,7 @@ describe('what an administrator ended', () => {
     expect(row).toEqual({ paused: false });
   });
 
-  test('by disabling a user whose daily had stopped for lack of money stays off when the user is let in again', async () => {
+  test('a daily tariff that stopped for insufficient funds, of a user who is disabled, stays off when the user is enabled again', async () => {
     const user = await holder({ tariff_id: await aTariff(app, DAILY), end_date: inDays(-0.1) });
     await runDailyService(app);
     await disableUser(app, admin, user.id, null);
@@ -224,7 +224,7 @@ describe('change_tariff', () => {
         deviceLimit: 4,
         isTrial: false,
         purchasedTrafficGb: 0,
-        purchases: [],
+        trafficPurchases: [],
       },
       ...{ endDate: inDays(10), trafficUsedGb: 0 },
     });
@@ -281,7 +281,9 @@ describe('traffic', () => {
     await aPurchase(subscriptionId, 5, inDays(2));
     const { subscription } = await act(id, 'add_traffic', { trafficGb: 30 });
     expect(subscription).toMatchObject({ status: 'active', trafficLimitGb: 130, purchasedTrafficGb: 30 });
-    expect(subscription.purchases.map((purchase) => [purchase.trafficGb, purchase.daysRemaining, purchase.isExpired])).toEqual([
+    expect(
+      subscription.trafficPurchases.map((purchase) => [purchase.trafficGb, purchase.daysRemaining, purchase.isExpired]),
+    ).toEqual([
       [30, 30, false],
       [5, 2, false],
     ]);
@@ -297,7 +299,10 @@ describe('traffic', () => {
 
   test('an unlimited subscription stays unlimited', async () => {
     const { id } = await holder({ traffic_limit_gb: 0 });
-    expect((await act(id, 'add_traffic', { trafficGb: 30 })).subscription).toMatchObject({ trafficLimitGb: 0, purchases: [] });
+    expect((await act(id, 'add_traffic', { trafficGb: 30 })).subscription).toMatchObject({
+      trafficLimitGb: 0,
+      trafficPurchases: [],
+    });
   });
 
   test('remove_traffic takes a package away, and a finite limit never becomes unlimited', async () => {
@@ -308,7 +313,7 @@ describe('traffic', () => {
     const row = await rowOf(app, 'SELECT traffic_reset_at FROM subscriptions WHERE id = $1::int', [subscriptionId]);
     expect(row).toEqual({ trafficResetAt: inDays(9) });
     const rest = await act(id, 'remove_traffic', { trafficPurchaseId: second });
-    expect(rest.subscription).toMatchObject({ trafficLimitGb: 1, purchasedTrafficGb: 0, purchases: [] });
+    expect(rest.subscription).toMatchObject({ trafficLimitGb: 1, purchasedTrafficGb: 0, trafficPurchases: [] });
     await expect(act(id, 'remove_traffic', { trafficPurchaseId: second })).rejects.toMatchObject({
       status: 404,
       detail: 'Traffic purchase not found',
@@ -319,7 +324,7 @@ describe('traffic', () => {
     });
   });
 
-  test('a package of somebody else is not found', async () => {
+  test('a package of another user is not found', async () => {
     const [mine, other] = [await holder(), await holder()];
     const trafficPurchaseId = await aPurchase(other.subscriptionId, 10, inDays(3));
     await expect(act(mine.id, 'remove_traffic', { trafficPurchaseId })).rejects.toMatchObject({ status: 404 });

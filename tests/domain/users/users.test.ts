@@ -74,7 +74,7 @@ describe('registering', () => {
     expect(await memberships(made.id)).toEqual([groupId]);
   });
 
-  test('a second one for a messenger id is refused and tells nobody', async () => {
+  test('a second one for a messenger id is refused and emits no event', async () => {
     const { messengerId } = await register();
     const events = () => t.app.db.sql("SELECT id FROM domain_events WHERE type = 'user.created'");
     const before = (await events()).length;
@@ -100,11 +100,11 @@ describe('finding one', () => {
     expect((await readUser(t.app, second.id)).id).toBe(second.id);
   });
 
-  test.each([0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER])('%d is nobody', async (number) => {
+  test.each([0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER])('%d is not an id of a user', async (number) => {
     await expect(readUser(t.app, number)).rejects.toMatchObject({ status: 404, detail: 'User not found' });
   });
 
-  test('the subscription comes with what holds now', async () => {
+  test('the subscription is returned with its current state', async () => {
     const user = await register();
     const given = await giveSubscription(t.app, actor, user.id, {
       ...{ isTrial: false, durationDays: 30, trafficLimitGb: 0, deviceLimit: 2, squadUuid: null, connectedSquads: null },

@@ -75,7 +75,7 @@ describe('replayDelivery', () => {
 });
 
 describe('createDeliverer', () => {
-  it('moves jobs of a receiver that hangs aside, and serves the others', async () => {
+  it('postpones jobs of a receiver that hangs, and serves the others', async () => {
     const healthy = await newReceiver();
     const [hanging, good] = [await aWebhook(), await aWebhook({ url: healthy.url })];
     const ids: number[] = [];

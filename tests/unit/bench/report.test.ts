@@ -35,7 +35,7 @@ const aPath: BenchResults['paths'][number] = {
 };
 
 describe('the verdict', () => {
-  test('each path is judged by its own aims', () => {
+  test('each path is compared with its own aims', () => {
     expect(verdicts({ ...nothing, paths: [aPath] }).map(({ text, isMet }) => [text, isMet])).toEqual([
       ['0.70 x', true],
       ['4.00 x', false],

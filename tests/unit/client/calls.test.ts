@@ -46,7 +46,7 @@ describe('calls', () => {
     expect(service.seen).toHaveLength(3);
   });
 
-  it('tells code, detail and fields of a refusal', async () => {
+  it('returns code, detail and fields of a refusal', async () => {
     const { api } = connect();
     const refusal = await failureOf(api.profile.rename.mutate({ name: 'taken' }));
     expect(refusal).toMatchObject({ status: 409, code: 'name_taken', message: 'Taken', fieldErrors: [] });
@@ -60,7 +60,7 @@ describe('calls', () => {
     expect(invalid.fieldErrors[0]?.bounds).toEqual({ min_length: 3 });
   });
 
-  it('tells an answer that did not come from a refusal', async () => {
+  it('distinguishes a missing answer from a refusal', async () => {
     const { api } = connect({ baseUrl: 'http://127.0.0.1:9' });
     expect(await failureOf(api.profile.rename.mutate({ name: 'abc' }))).toMatchObject({ status: 0, code: 'network_error' });
     service.knobs.failures503 = 3;
@@ -68,7 +68,7 @@ describe('calls', () => {
     expect(broken).toMatchObject({ status: 503, code: 'bad_answer', isTransient: true });
   });
 
-  it('gives up when told so and when it takes too long', async () => {
+  it('stops when aborted and when it takes too long', async () => {
     const giveUp = new AbortController();
     const call = failureOf(connect().api.profile.slow.query(undefined, { signal: giveUp.signal }));
     giveUp.abort();
@@ -84,7 +84,7 @@ describe('calls', () => {
 });
 
 describe('money mutations', () => {
-  it('travel alone, each with its own key, and others without one', async () => {
+  it('are sent in requests of their own with a key, and others without one', async () => {
     const { api } = connect();
     const [first, second] = await Promise.all([
       api.money.spend.mutate({ amount: 1 }),
@@ -116,7 +116,7 @@ describe('money mutations', () => {
     expect(keys).toEqual([answer.key, answer.key]);
   });
 
-  it('take the key of the caller, and failures tell it', async () => {
+  it('use the key of the caller, and errors contain it', async () => {
     const { api } = connect();
     expect((await api.money.spend.mutate({ amount: 1 }, { idempotencyKey: 'mine-1' })).key).toBe('mine-1');
     service.knobs.cuts = 9;

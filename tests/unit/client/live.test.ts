@@ -60,7 +60,7 @@ describe('live events of a user', () => {
     expect(topups).toEqual([500]);
   });
 
-  it('tells nothing to a handler that was taken away, and goes on after one that throws', async () => {
+  it('does not call a removed handler, and continues after a handler throws', async () => {
     const client = connect();
     const received: string[] = [];
     const logged = console.error;
@@ -80,7 +80,7 @@ describe('live events of a user', () => {
     }
   });
 
-  it('comes back after a lost connection', async () => {
+  it('reconnects after a lost connection', async () => {
     const client = connect();
     const statuses: string[] = [];
     client.live.onStatus((next) => statuses.push(next));
@@ -92,7 +92,7 @@ describe('live events of a user', () => {
     expect(statuses).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open']);
   });
 
-  it('notices a connection that went silent', async () => {
+  it('detects a connection that no longer answers', async () => {
     const client = connect();
     client.live.onEvent('subscription.expired', () => undefined);
     await status(client.live, 'open');
@@ -134,7 +134,7 @@ describe('live events of a user', () => {
     expect(service.sockets.map(({ credential }) => credential)).toEqual(['access-1', 'access-9']);
   });
 
-  it('waits longer and longer while it is turned away', async () => {
+  it('waits longer after each refused connection', async () => {
     service.knobs.closeSocketsWith = { code: 1013, reason: 'Try again later' };
     const times: number[] = [];
     class Timed extends WebSocket {
@@ -162,7 +162,7 @@ describe('live events of a user', () => {
 });
 
 describe('the feed of the service', () => {
-  it('hears events with payload and moment', async () => {
+  it('receives events with payload and time', async () => {
     const feed = createFeedClient({ baseUrl: service.baseUrl, apiKey: 'key with blanks', socketTiming });
     clients.push(feed);
     const received: unknown[] = [];

@@ -11,7 +11,7 @@ const shapesOf = (code: string): Error[] => [
   }),
 ];
 
-describe('a database that is away or does not answer in time', () => {
+describe('a database that is unavailable or does not answer in time', () => {
   it.each(['ECONNREFUSED', 'P2024', '08006', '57P01', '53300', '57014', '55P03'])('is 503 for a request: %s', (code) => {
     for (const error of shapesOf(code).slice(0, /^(E|P)/.test(code) ? 1 : 2)) {
       expect(isDatabaseUnavailable(error)).toBe(true);

@@ -111,7 +111,7 @@ describe('loadEnv', () => {
     expect(problems[0]).toMatch(new RegExp(`^${name}: `));
   });
 
-  it('lets production run embedded only when told so, and without a JWT secret only without the cabinet', () => {
+  it('allows the embedded database in production only with the variable, and no JWT secret only without the cabinet', () => {
     expect(problemsOf({ ...PRODUCTION, DATABASE_URL: '', ALLOW_EMBEDDED_IN_PRODUCTION: 'true' })).toEqual([]);
     expect(problemsOf({ ...PRODUCTION, CABINET_JWT_SECRET: '', CABINET_ENABLED: 'false' })).toEqual([]);
   });

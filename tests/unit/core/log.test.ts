@@ -73,7 +73,7 @@ describe('createLogger', () => {
     });
   });
 
-  it('keeps keys that only resemble secrets', () => {
+  it('does not redact keys that only resemble secrets', () => {
     const { log, lines } = capture();
     log.info({ tokenPrefix: 'sst', passwordResetHours: 1, code: 'not_found', userId: 7, at: new Date(0), token: null }, 'x');
     expect(JSON.parse(lines[0]!)).toMatchObject({
@@ -153,7 +153,7 @@ describe('createLogger', () => {
     expect(err.stack).toContain('log.test.ts');
   });
 
-  it('survives cycles, depth, bytes, bigint and getters of odd objects', () => {
+  it('handles cycles, depth, bytes, bigint and throwing getters', () => {
     const { log, lines } = capture();
     const loop: Record<string, unknown> = { n: 10n, bytes: Buffer.from(JWT), set: new Set([1]), run: () => 1 };
     loop.self = loop;

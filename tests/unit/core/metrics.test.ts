@@ -33,7 +33,7 @@ describe('createMetrics', () => {
     expect(text).toContain('outbound_request_duration_seconds_sum{system="vpnpanel",outcome="timeout"} 20');
   });
 
-  it('asks its sources at each scrape and drops names that are gone', async () => {
+  it('queries its sources at each scrape and drops names that no longer exist', async () => {
     const metrics = create();
     expect(await metrics.render()).not.toMatch(
       /^(db_pool_size|outbox_oldest_age_seconds|job_queue_lag_seconds|websocket_clients)\b.* \d/m,

@@ -72,7 +72,7 @@ describe('formatPrice', () => {
     expect(formatPrice(kopeks, false)).toBe(exact);
   });
 
-  it('tells the exact amount when rounding is off', () => {
+  it('shows the exact amount when rounding is off', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e12, max: 1e12 }), (kopeks) => {
         const label = formatPrice(kopeks, false);

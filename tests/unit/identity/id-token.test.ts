@@ -37,7 +37,7 @@ const claimsOf = (changes: Record<string, unknown> = {}) => ({
 });
 
 describe('OpenID Connect token', () => {
-  it('reads who it speaks of', async () => {
+  it('reads the user of the token', async () => {
     const { read } = newPort();
     const names = { name: 'Ann', given_name: 'A', family_name: 'Lee', preferred_username: 'ann', locale: 'en-US' };
     expect(await read(issuer.token(claimsOf({ id: 43, ...names })))).toEqual({
@@ -103,7 +103,7 @@ describe('OpenID Connect token', () => {
     expect(await newPort().read(issuer.token(claimsOf(), header))).toBeNull();
   });
 
-  it('spec 01 H25: asks for keys once an hour, and once more for an unknown key, at most every 30 seconds', async () => {
+  it('spec 01 H25: fetches keys once an hour, and again for an unknown key, at most every 30 seconds', async () => {
     const { clock, read } = newPort();
     const token = issuer.token(claimsOf({ exp: NOW + 90_000 }));
     const before = issuer.keyRequests();
@@ -130,7 +130,7 @@ describe('OpenID Connect token', () => {
     expect(asked()).toBe(4);
   });
 
-  it('keeps to the keys it has while the issuer is down, and says 503 when it has none', async () => {
+  it('uses the cached keys while the issuer is not available, and answers 503 when it has none', async () => {
     const { clock, read } = newPort();
     const token = issuer.token(claimsOf({ exp: NOW + 90_000 }));
     issuer.knobs.status = 500;

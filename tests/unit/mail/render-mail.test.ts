@@ -20,7 +20,7 @@ describe('mail templates', () => {
     expect(mail.text).toContain('VPN & Co');
   });
 
-  it('links to the cabinet only where the mail has no link of its own', () => {
+  it('links to the cabinet only where the mail has no other link', () => {
     const params = { formatted_amount: '100 ₽', formatted_balance: '200 ₽' };
     expect(renderMail('ru', 'balance_topup', params, FRAME).html).toContain('href="https://cabinet.example"');
     expect(renderMail('ru', 'balance_topup', params, { ...FRAME, cabinetUrl: null }).html).not.toContain('href=');

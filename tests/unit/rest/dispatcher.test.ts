@@ -35,7 +35,7 @@ describe('answers', () => {
 });
 
 describe('failures', () => {
-  it('asks for the credential before it judges the input', async () => {
+  it('checks the credential before it validates the input', async () => {
     for (const payload of ['{broken', '{}', '']) {
       const answer = await server.app.inject({
         method: 'POST',

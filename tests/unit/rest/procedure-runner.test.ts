@@ -81,7 +81,7 @@ describe('runnerFor', () => {
     expect(runnerFor(hidden)).toBe(hidden);
   });
 
-  it('hands a rejected input on as the middleware would see it', async () => {
+  it('passes a rejected input on as the middleware receives it', async () => {
     const [, procedure] = procedures.find(([path]) => path === 'context')!;
     const getRawInput = () => Promise.reject(refuse('unsupported_media_type', 415, 'Unsupported Media Type'));
     const call = { ctx: {}, getRawInput, path: 'context', type: 'query' as const, signal: undefined, batchIndex: 0 };

@@ -303,7 +303,7 @@ describe('uploads', () => {
     ]);
   });
 
-  it('asks for the credential before it reads anything, and for the right media type', async () => {
+  it('checks the credential before it reads the body, and then the media type', async () => {
     expect((await upload([], {})).statusCode).toBe(401);
     expect((await send('POST', '/things/upload', { file: 'x' }, { 'x-user': 'a' })).statusCode).toBe(415);
   });

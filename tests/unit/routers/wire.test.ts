@@ -52,7 +52,7 @@ test('a schema that contains itself is followed', () => {
   expect(toWire(Node).parse(tree)).toEqual({ node_name: 'a', sub_nodes: [{ node_name: 'b', sub_nodes: [] }] });
 });
 
-test('the parts of a union are told by their fields together', () => {
+test('the parts of a union are distinguished by all their fields', () => {
   const Either = z.union([z.object({ user_id: z.int() }), z.object({ email_address: z.string() })]);
   expect(toWire(Either).parse({ emailAddress: 'a@b.c' })).toEqual({ email_address: 'a@b.c' });
 });

@@ -51,7 +51,7 @@ describe('settings store', () => {
     expect(settings.describe('TRIAL_DEVICE_LIMIT')).toMatchObject({ current: 2, hasOverride: false });
   });
 
-  it('tells a stored null from no row', () => {
+  it('distinguishes a stored null from a missing row', () => {
     const settings = store();
     settings.applyOne('SMTP_HOST', { key: 'SMTP_HOST', value: 'mail.example' });
     settings.applyOne('SMTP_HOST', { key: 'SMTP_HOST', value: null });
@@ -106,7 +106,7 @@ describe('settings store', () => {
     expect(settings.describe('PRICE_30_DAYS').fromEnvironment).toBe(false);
   });
 
-  it('tells listeners of effective changes only, after all of them are in effect, once for each load', () => {
+  it('notifies listeners of effective changes only, after all of them are in effect, once for each load', () => {
     const settings = store({ PRICE_60_DAYS: '1' });
     const heard: string[] = [];
     const stop = settings.onChange(['PRICE_30_DAYS', 'PRICE_60_DAYS', 'PRICE_90_DAYS'], () =>
@@ -128,7 +128,7 @@ describe('settings store', () => {
     expect(heard).toHaveLength(2);
   });
 
-  it('survives a listener that throws', () => {
+  it('continues after a listener throws', () => {
     const settings = store();
     let heard = 0;
     settings.onChange('DEBUG', () => {

@@ -34,7 +34,7 @@ describe('discounts', () => {
     ['20', false],
   ])('on day %s: %s', (day, expected) => expect(isDiscountActive(discount, at(day))).toBe(expected));
 
-  it('is none without its three parts', () => {
+  it('is null without its three parts', () => {
     for (const part of ['discountPercent', 'discountStartsAt', 'discountEndsAt']) {
       expect(isDiscountActive({ ...discount, [part]: null }, at('15'))).toBe(false);
     }

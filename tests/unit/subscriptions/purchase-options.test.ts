@@ -29,7 +29,7 @@ function tariffsOf(tariffs: Tariff[], fields: Partial<PurchaseOptionsInput> = {}
 }
 
 describe('tariff options', () => {
-  it('tell the state of the user', () => {
+  it('contain the state of the user', () => {
     const subscription = aSubscription({ tariffId: 1, endDate: inDays(-1) });
     expect(tariffOptions({ ...inputOf({ subscription }), tariffs: [] })).toEqual({
       sales_mode: 'tariffs',

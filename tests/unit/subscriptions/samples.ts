@@ -24,7 +24,7 @@ export function aSubscription(fields: Partial<Subscription> = {}): Subscription 
     lastDailyChargeAt: null,
     subscriptionUrl: 'https://panel.test/sub/abc',
     subscriptionCryptoLink: null,
-    panelShortUuid: 'abc',
+    vpnpanelShortUuid: 'abc',
     lastWebhookUpdateAt: null,
     modemEnabled: false,
     provisionState: 'synced',

@@ -80,7 +80,7 @@ describe('tariff purchase', () => {
     expect(changesOf(purchase({ tariffId: 3 }, aTariff(), 30, 400)).trafficLimitGb).toBe(400);
   });
 
-  it('turns a trial into a paid one with one conversion (spec 02 H8)', () => {
+  it('converts a trial to a paid one with one conversion (spec 02 H8)', () => {
     const outcome = purchase({ tariffId: 1, isTrial: true, endDate: inDays(2) }, aTariff({ id: 1 }));
     expect(outcome).toMatchObject({ kind: 'extend', result: { isTrialConversion: true } });
     expect(changesOf(outcome)).toMatchObject({ isTrial: false, endDate: inDays(30) });
@@ -211,7 +211,7 @@ describe('replace', () => {
       lastDailyChargeAt: null,
       subscriptionUrl: null,
       subscriptionCryptoLink: null,
-      panelShortUuid: null,
+      vpnpanelShortUuid: null,
     });
   });
 

@@ -57,7 +57,7 @@ describe('trial eligibility', () => {
     expect(refusalOf({ hasHadPaidSubscription: true })).toBe('trial_used');
   });
 
-  it('is told in the documented words', () => {
+  it('is described in the documented words', () => {
     expect(TRIAL_REFUSAL_TEXTS.account_type).toBe('Trial is not available for your account type');
     expect(TRIAL_REFUSAL_TEXTS.active_subscription).toBe('You already have an active subscription');
     expect(TRIAL_REFUSAL_TEXTS.trial_used).toBe('Trial already used');
@@ -101,7 +101,7 @@ describe('trial terms', () => {
     expect(trialTerms(aTariff({ trafficLimitGb: 0 }), settings).trafficLimitGb).toBe(10);
   });
 
-  it('prefer available servers with room, then room, then any', () => {
+  it('prefer available servers with capacity, then servers with capacity, then any', () => {
     const free = aSquad('a', { isTrialEligible: true });
     const hidden = aSquad('b', { isTrialEligible: true, isAvailable: false });
     const full = aSquad('c', { isTrialEligible: true, maxUsers: 1, currentUsers: 1 });

@@ -66,7 +66,7 @@ describe('subscription view', () => {
   });
 
   it('falls back to 3 days of autopay', () => {
-    expect(view({ subscription: aSubscription({ autopayDaysBefore: null }) }).autopayDaysBefore).toBe(3);
+    expect(view({ subscription: aSubscription({ autopayDaysBefore: 0 }) }).autopayDaysBefore).toBe(3);
     expect(view({ subscription: aSubscription({ autopayDaysBefore: 7 }) }).autopayDaysBefore).toBe(7);
   });
 

@@ -272,7 +272,7 @@ describe('handles of users without a uuid', () => {
     expect(panelNumberFromUuid(uuidFromPanelNumber(id))).toBe(id);
   });
 
-  it('knows no number for a real uuid and none for 0', () => {
+  it('has no number for a real uuid and none for 0', () => {
     expect(panelNumberFromUuid(UNKNOWN_UUID)).toBeNull();
     expect(panelNumberFromUuid('00000000-0000-8000-8000-000000000000')).toBeNull();
     expect(() => uuidFromPanelNumber(0)).toThrow(RangeError);

@@ -153,7 +153,7 @@ describe('answers of other panel versions', () => {
     expect((await adapterOn(http).enableUser(wireUser.uuid))?.uuid).toBe(wireUser.uuid);
   });
 
-  it('asks for the version again after it got no answer', async () => {
+  it('requests the version again after it got no answer', async () => {
     const http = scripted(
       { status: 503, text: '' },
       ok({ version: '3.4.15' }),

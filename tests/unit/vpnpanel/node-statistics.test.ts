@@ -157,7 +157,7 @@ describe('answers of older panels', () => {
     });
   });
 
-  it('calls a list that is none unavailable', () => {
+  it('reports an answer that is not a list as unavailable', () => {
     expect(() => fromWireNodeUsage({ rows: [] })).toThrow(expect.objectContaining({ kind: 'unavailable' }));
     expect(() => fromWireNodeUsage([{ total: 1 }])).toThrow(expect.objectContaining({ kind: 'unavailable' }));
   });

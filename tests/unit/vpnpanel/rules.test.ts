@@ -89,7 +89,7 @@ describe('panelEmailOf', () => {
     expect(panelEmailOf({ email, emailVerified: true })).toBe(isTaken ? email : null);
   });
 
-  it('is none without proof', () => {
+  it('is null without a verified address', () => {
     expect(panelEmailOf({ email: 'ivan@example.com', emailVerified: false })).toBeNull();
     expect(panelEmailOf({ email: null, emailVerified: true })).toBeNull();
   });
@@ -134,7 +134,7 @@ describe('limits and texts', () => {
     },
   );
 
-  it('turns GB into bytes with 0 as unlimited', () => {
+  it('converts GB to bytes with 0 as unlimited', () => {
     expect([0, 1, 100, -5].map(trafficLimitBytesFor)).toEqual([0, 1073741824, 107374182400, 0]);
   });
 

@@ -5,7 +5,7 @@ import { setDiscount } from '../../identity/promo-account.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
 import { joinPromoGroup, nameOfPromoGroup } from '../../promo-groups/memberships.ts';
-import { giveDays } from '../../subscriptions/give-days.ts';
+import { grantDays } from '../../subscriptions/grant-days.ts';
 import { grantTrial } from '../../subscriptions/grant-subscription.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import type { Redeemer } from './redeem-repo.ts';
@@ -37,7 +37,7 @@ async function giveOwnEffect(t: App, activation: Activation): Promise<string | n
     case 'balance':
       return credit(t, activation);
     case 'subscription_days':
-      await giveDays(t, subscription!, promocode.subscriptionDays);
+      await grantDays(t, subscription!, promocode.subscriptionDays);
       return text(user.language, 'promo.bonus_days', { days: promocode.subscriptionDays });
     case 'trial_subscription': {
       // The use counts even when the user has a subscription already (spec 04 section 7.1).

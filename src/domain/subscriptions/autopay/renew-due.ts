@@ -6,6 +6,7 @@ import { listSquads } from '../../catalog/find-squads.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
 import { AUTOPAY_SUCCESS } from '../events.ts';
+import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
@@ -14,13 +15,13 @@ import { findById } from '../repo.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft } from '../rules/status.ts';
 import { pricingSettingsOf } from '../settings.ts';
-import { tellOwner } from '../tell-owner.ts';
+import { notifyInsufficientFunds, notifyNoPeriod } from './notify-failure.ts';
 import { type AutopayCandidate, type AutopayScope, isDue, listDue } from './repo.ts';
-import { tellLack, tellRefused } from './tell-failure.ts';
 
 /**
- * Job `subscriptions.autopay`: renews from the balance what ends soon and has autopay on (spec 02 section 13, H23). Each subscription
- * has a transaction of its own and is looked at again under the lock: several instances renew once. One that fails holds up no other.
+ * Job `subscriptions.autopay`: renews from the balance the subscriptions that end soon and have autopay on (spec 02 section 13, H23).
+ * Each is renewed in its own transaction and checked again under the lock, so that several instances renew it once and a failure affects
+ * no other subscription.
  */
 export function renewDue(app: App): Promise<void> {
   return forEachPage<AutopayCandidate>(app, {
@@ -30,9 +31,12 @@ export function renewDue(app: App): Promise<void> {
   });
 }
 
-/** After a top-up: renews what ended at most 30 days ago and has autopay on, when the balance covers it (spec 02 section 6, H12). */
+/**
+ * After a top-up: renews a subscription that ended at most 30 days ago and has autopay on, when the balance covers it (spec 02 section 6,
+ * H12). In the caller's transaction or in a new one.
+ */
 export function renewEnded(app: App, userId: number): Promise<void> {
-  return inTransaction(app, (t) => renew(t, userId, 'ended'));
+  return inTransaction(app, (t) => renew(t, userId, 'expired'));
 }
 
 async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promise<void> {
@@ -45,24 +49,24 @@ async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promi
   const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
   const periodDays = autopayPeriod(tariff, settings);
   if (periodDays === null) {
-    if (scope === 'due') await tellRefused(t, buyer, subscription.id);
+    if (scope === 'due') await notifyNoPeriod(t, buyer, subscription.id);
     return;
   }
-  // A whole period is paid ahead: a lead longer than the period must not buy one after the other.
+  // More than a whole period is left: a lead that is longer than the period must not buy one period after the other.
   if (daysLeft(subscription, now) >= periodDays) return;
   const servers = tariff === null ? await listSquads(t) : [];
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings, now }, periodDays);
   if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return;
   if (buyer.balanceKopeks < quote.finalKopeks) {
-    if (scope === 'due') await tellLack(t, buyer, subscription.id, quote.finalKopeks);
+    if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, quote.finalKopeks);
     return;
   }
   await renewInTransaction(t, userId, { periodDays }, true);
   const renewed = await findById(t.db, subscription.id);
-  await tellSuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
+  await notifySuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
 }
 
-async function tellSuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {
+async function notifySuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {
   const amount_rubles = rublesOf(amountKopeks);
   await t.events.emit(
     AUTOPAY_SUCCESS,
@@ -70,5 +74,9 @@ async function tellSuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: 
     { audience: 'user', userId: buyer.id },
   );
   const formatted_amount = formatPrice(amountKopeks, false);
-  await tellOwner(t, recipientOf(buyer), 'autopay_success', { formatted_amount, amount_rubles, new_expires_at: dayOf(endDate) });
+  await notifyOwner(t, recipientOf(buyer), 'autopay_success', {
+    formatted_amount,
+    amount_rubles,
+    new_expires_at: dayOf(endDate),
+  });
 }

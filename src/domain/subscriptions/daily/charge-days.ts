@@ -7,6 +7,7 @@ import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/tell-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { DAILY_DEBIT } from '../events.ts';
+import { notifyOwner } from '../notify-owner.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { update } from '../repo.ts';
@@ -14,17 +15,17 @@ import { isPast } from '../rules/status.ts';
 import { recurringDailyPrice } from '../rules/view.ts';
 import { sellDay } from '../sell-day.ts';
 import { pricingSettingsOf } from '../settings.ts';
-import { tellOwner } from '../tell-owner.ts';
 import type { Subscription } from '../types.ts';
-import { type DailyCandidate, type DailyWork, isCandidate, isResumable, listCandidates, noteStopped } from './repo.ts';
+import { type DailyCandidate, type DailyWork, isCandidate, isResumable, listCandidates, recordStop } from './repo.ts';
 
-/** The next round comes after the interval, so what ends before it is charged now: paid days follow each other without a gap. */
+/** A day that ends before the next round is charged in this one, so that paid days follow each other without a gap. */
 const MAX_LEAD_MS = HOUR_MS;
 
 /**
- * The money part of the daily service (spec 02 section 13): what stopped for lack of money runs again once the balance covers a day,
- * and a day is charged where the paid one is over; without the money the subscription stops. Each subscription has a transaction of
- * its own, and is looked at again under the lock: several instances charge a day once. One that fails holds up no other.
+ * The charges of the daily service (spec 02 section 13): a subscription that was stopped for insufficient funds is resumed once the balance
+ * covers a day, and a day is charged where the paid one is over; when the balance is too low the subscription is stopped. Each is charged
+ * in its own transaction and checked again under the lock, so that several instances charge a day once and a failure affects no other
+ * subscription.
  */
 export async function chargeDays(app: App): Promise<void> {
   for (const work of ['resume', 'charge'] as const) {
@@ -41,15 +42,15 @@ export function dailyServiceMs(app: App): number {
   return Math.max(1, app.settings.get('DAILY_SUBSCRIPTIONS_CHECK_INTERVAL_MINUTES')) * MINUTE_MS;
 }
 
-/** The moment by which candidates are judged. */
+/** The moment for which candidates are selected. */
 function momentOf(app: App, work: DailyWork): Date {
   if (work === 'resume') return app.clock.now();
   return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
 }
 
 /**
- * After a top-up: runs a user's stopped daily subscription again when the balance covers a day (spec 02 section 6, step 1), in the
- * caller's transaction or one of its own. @returns whether it did
+ * After a top-up: resumes a user's stopped daily subscription when the balance covers a day (spec 02 section 6, step 1). In the caller's
+ * transaction or in a new one. @returns whether it was resumed
  */
 export function resumeDaily(app: App, userId: number): Promise<boolean> {
   return chargeDay(app, 'topup', userId);
@@ -61,27 +62,27 @@ function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise
     const start = await lockSaleStart(t.db, userId);
     const subscription = start?.subscription;
     if (!start || !subscription || subscription.tariffId === null) return false;
-    const isMeant = work === 'topup' ? isResumable(t.db, userId) : isCandidate(t.db, work, momentOf(t, work), userId);
-    if (!(await isMeant)) return false;
+    const isSelected = work === 'topup' ? isResumable(t.db, userId) : isCandidate(t.db, work, momentOf(t, work), userId);
+    if (!(await isSelected)) return false;
     const tariff = await lockTariff(t, subscription.tariffId);
     if (!tariff) return false;
     const { buyer } = start;
     const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
     if (buyer.balanceKopeks < priceKopeks) {
-      if (endsHere(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
+      if (isStoppedNow(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
       return false;
     }
     const sale = await sellDay(t, start, { subscription, tariff, priceKopeks }, true);
-    await tellDebit(t, buyer, priceKopeks, sale.balanceKopeks);
+    await notifyDebit(t, buyer, priceKopeks, sale.balanceKopeks);
     return true;
   });
 }
 
 /**
- * Whether a subscription without the money stops now: when what is paid for is over, also one that something else marked as expired,
- * so that its owner hears why. One that has stopped before stays as it is, and a top-up that is too small stops nothing.
+ * Whether a subscription with insufficient funds is stopped now: when its paid time is over. Also when another job has marked it as expired
+ * already, so that its owner is notified of the reason. A stopped one is not stopped again, and a top-up that is too small stops nothing.
  */
-function endsHere(work: DailyWork | 'topup', subscription: Subscription, now: Date): boolean {
+function isStoppedNow(work: DailyWork | 'topup', subscription: Subscription, now: Date): boolean {
   if (work === 'charge') return isPast(subscription, now);
   return work === 'resume' && subscription.status === 'expired';
 }
@@ -89,22 +90,22 @@ function endsHere(work: DailyWork | 'topup', subscription: Subscription, now: Da
 async function stop(t: App, buyer: Buyer, subscriptionId: number, priceKopeks: number): Promise<void> {
   const now = t.clock.now();
   await update(t.db, subscriptionId, { status: 'disabled' }, { now });
-  await noteStopped(t.db, subscriptionId, buyer.id, now);
+  await recordStop(t.db, subscriptionId, buyer.id, now);
   await requestProvisioning(t, subscriptionId);
-  await tellOwner(t, recipientOf(buyer), 'daily_insufficient_funds', {
+  await notifyOwner(t, recipientOf(buyer), 'daily_insufficient_funds', {
     required_amount: formatPrice(priceKopeks, false),
     current_balance: formatPrice(buyer.balanceKopeks, false),
   });
 }
 
-async function tellDebit(t: App, buyer: Buyer, amountKopeks: number, balanceKopeks: number): Promise<void> {
+async function notifyDebit(t: App, buyer: Buyer, amountKopeks: number, balanceKopeks: number): Promise<void> {
   const amounts = { amount_rubles: rublesOf(amountKopeks), new_balance_rubles: rublesOf(balanceKopeks) };
   await t.events.emit(
     DAILY_DEBIT,
     { amount_kopeks: amountKopeks, new_balance_kopeks: balanceKopeks, ...amounts },
     { audience: 'user', userId: buyer.id },
   );
-  await tellOwner(t, recipientOf(buyer), 'daily_debit', {
+  await notifyOwner(t, recipientOf(buyer), 'daily_debit', {
     formatted_amount: formatPrice(amountKopeks, false),
     formatted_balance: formatPrice(balanceKopeks, false),
     ...amounts,

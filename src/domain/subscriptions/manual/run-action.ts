@@ -5,22 +5,14 @@ import { refuse } from '../../../core/errors.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
+import { MAX_DEVICES, MAX_TRAFFIC_GB } from '../bounds.ts';
+import { outOfBounds } from '../errors.ts';
 import type { Subscription } from '../types.ts';
-import { activate } from './activate.ts';
-import { addTraffic } from './add-traffic.ts';
-import { checkBounds } from './bounds.ts';
-import { cancel } from './cancel.ts';
-import { changeTariff } from './change-tariff.ts';
-import { createSubscription } from './create.ts';
-import { extend } from './extend.ts';
+import { addTraffic, removeTraffic, setDeviceLimit, setTraffic } from './limit-actions.ts';
 import { applyManualChange, lockUserSubscription, readUserSubscription } from './manual-changes.ts';
-import { removeTraffic } from './remove-traffic.ts';
-import { setDeviceLimit } from './set-device-limit.ts';
-import { setEndDate } from './set-end-date.ts';
-import { setTraffic } from './set-traffic.ts';
-import { shorten } from './shorten.ts';
+import { changeTariff, createSubscription, toggleAutopay } from './plan-actions.ts';
 import { type SubscriptionInfo, subscriptionInfo } from './subscription-info.ts';
-import { toggleAutopay } from './toggle-autopay.ts';
+import { activate, cancel, extend, setEndDate, shorten } from './term-actions.ts';
 import type { ActionRequest, SubscriptionAction } from './types.ts';
 
 const ACTIONS: ReadonlyMap<string, SubscriptionAction> = new Map([
@@ -43,8 +35,8 @@ export interface ActionAnswer {
 }
 
 /**
- * Changes a user's subscription by hand, one action a call, in one transaction under the locks of the user and the subscription;
- * the panel follows after commit, and the answer does not depend on it (spec 01 section 11.2, H28).
+ * Changes a user's subscription by one action, in one transaction under the locks of the user and the subscription. The panel is updated
+ * after commit, and the answer does not depend on it (spec 01 section 11.2, H28).
  * @throws AppError 404 'User not found' | 403 (H5) | 404 'User has no subscription' | 400 'Unknown action: …' | what the action
  * refuses
  */
@@ -68,21 +60,33 @@ export async function runSubscriptionAction(
   });
 }
 
-async function act(t: App, userId: number, held: Subscription | null, request: ActionRequest): Promise<string> {
+/** @returns the sentence of the answer */
+async function act(t: App, userId: number, current: Subscription | null, request: ActionRequest): Promise<string> {
   if (request.action === 'create') {
-    if (held) throw refuse('subscription_exists', 400, 'User already has a subscription');
+    if (current) throw refuse('subscription_exists', 400, 'User already has a subscription');
     await createSubscription(t, userId, request);
     return 'Subscription created';
   }
-  if (!held) throw refuse('no_subscription', 404, 'User has no subscription');
+  if (!current) throw refuse('no_subscription', 404, 'User has no subscription');
   const action = ACTIONS.get(request.action);
   if (!action) throw refuse('unknown_action', 400, `Unknown action: ${request.action}`);
-  const { message, ...change } = await action(t, held, request);
-  await applyManualChange(t, held.id, change);
+  const { message, ...change } = await action(t, current, request);
+  await applyManualChange(t, current.id, change);
   return message;
 }
 
-/** What of a subscription an administrator's action may change. */
+/** @throws ValidationError 422 for a value above the highest one */
+function checkBounds(request: ActionRequest): void {
+  const atMost = (field: string, value: number | null | undefined, bound: number) => {
+    if (value != null && value > bound) throw outOfBounds(field, value, { le: bound });
+  };
+  atMost('traffic_limit_gb', request.trafficLimitGb, MAX_TRAFFIC_GB);
+  atMost('traffic_used_gb', request.trafficUsedGb, MAX_TRAFFIC_GB);
+  atMost('traffic_gb', request.trafficGb, MAX_TRAFFIC_GB);
+  atMost('device_limit', request.deviceLimit, MAX_DEVICES);
+}
+
+/** The fields of a subscription that an administrator's action may change, for the audit log. */
 function auditView(subscription: Subscription) {
   const { status, isTrial, endDate, trafficLimitGb, trafficUsedGb, purchasedTrafficGb } = subscription;
   const { deviceLimit, tariffId, autopayEnabled, isDailyPaused } = subscription;

@@ -1,27 +1,27 @@
 import type { App } from '../../../core/app.ts';
+import type { Changes } from '../../../core/changes.ts';
 import type { Subscription } from '../types.ts';
 import type { ManualChange } from './manual-changes.ts';
 
-/** Everything that the body may say; each action takes what it knows and leaves the rest. Null = not given. */
-export interface ActionRequest {
-  action: string;
-  days: number | null;
-  endDate: Date | null;
-  tariffId: number | null;
+/** What an action can be given; each action reads the fields it needs and ignores the rest. Null or absent = not given. */
+export type ActionRequest = { action: string } & Changes<{
+  days: number;
+  endDate: Date;
+  tariffId: number;
   /** GB; 0 = unlimited. */
-  trafficLimitGb: number | null;
-  trafficUsedGb: number | null;
-  autopayEnabled: boolean | null;
-  trafficGb: number | null;
-  trafficPurchaseId: number | null;
-  isTrial: boolean | null;
-  deviceLimit: number | null;
-}
+  trafficLimitGb: number;
+  trafficUsedGb: number;
+  autopayEnabled: boolean;
+  trafficGb: number;
+  trafficPurchaseId: number;
+  isTrial: boolean;
+  deviceLimit: number;
+}>;
 
-/** What one action makes of a locked subscription, and how it is told. */
+/** How one action changes a locked subscription, and the sentence of the answer. */
 export interface ActionResult extends ManualChange {
   message: string;
 }
 
-/** Runs in the transaction that holds the user and the subscription. */
+/** Runs in the transaction that has locked the user and the subscription. */
 export type SubscriptionAction = (t: App, subscription: Subscription, request: ActionRequest) => Promise<ActionResult>;

@@ -1,16 +1,8 @@
 import { columns, nestedRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { dropSql } from '../../../core/short-lived.ts';
-import {
-  assignments,
-  type DetailColumns,
-  detailColumns,
-  primaryGroupIdSql,
-  type SubscriptionRow,
-  toDetails,
-  toSubscription,
-} from '../repo.ts';
-import type { SubscriptionDetails } from '../types.ts';
+import { assignments, type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
+import type { Subscription, SubscriptionDetails } from '../types.ts';
 import type { Buyer, SaleRecord, SaleStart } from './types.ts';
 
 const BUYER = columns('User', [
@@ -69,7 +61,7 @@ export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart |
   );
   return {
     buyer: { ...user, primaryPromoGroup: nestedRow('PromoGroup', row?.promoGroup ?? null) },
-    subscription: row?.subscription ? toSubscription(nestedRow('Subscription', row.subscription)) : null,
+    subscription: row?.subscription ? nestedRow('Subscription', row.subscription) : null,
     isCurrentTariffDaily: row?.isDaily ?? false,
   };
 }
@@ -109,7 +101,7 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
     sale.trafficPurchase?.trafficGb ?? null,
     sale.trafficPurchase?.expiresAt ?? null,
   ];
-  const [row] = await db.sql<SubscriptionRow & DetailColumns>(
+  const [row] = await db.sql<Subscription & DetailColumns>(
     `WITH saved AS (${savedSql(sale, values)}),
        dropped AS (DELETE FROM traffic_purchases WHERE subscription_id = $2::int AND $4::boolean),
        forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $2::int AND $14::boolean),

@@ -2,8 +2,8 @@ import type { App } from '../../../core/app.ts';
 import { readState } from '../../../core/service-state.ts';
 
 /**
- * Where operators tune what is sent after the end (spec 04 section 14, spec 05 section 9.3):
- * `{"expired_second_wave": {"enabled": false}}`; what is not there has its default.
+ * The state with operators' settings for reminders and offers after the end (spec 04 section 14, spec 05 section 9.3), for example
+ * `{"expired_second_wave": {"enabled": false}}`; a missing key has its default.
  */
 export const TUNING_STATE = 'reminder_tuning';
 
@@ -27,7 +27,7 @@ export async function readReminderTuning(app: App): Promise<ReminderTuning> {
   return reminderTuning(await readState(app.db, TUNING_STATE));
 }
 
-/** What operators stored, made usable; what is missing or makes no sense has its default, what is out of bounds the bound. */
+/** The stored settings; a missing or unreadable value has its default, a value out of bounds the nearest bound. */
 export function reminderTuning(stored: unknown): ReminderTuning {
   const second = partOf(stored, 'expired_second_wave');
   const third = partOf(stored, 'expired_third_wave');

@@ -3,14 +3,15 @@ import type { ReminderTerms } from './repo.ts';
 
 /** Hours before the end of a trial (spec 06 section 14; `TRIAL_WARNING_HOURS` is not consulted). */
 const TRIAL_HOURS = 2;
-/** What is above it is a slip; far enough above, no calendar holds the day. */
+/** Larger numbers are ignored as mistakes; a very large one would be no valid date. */
 const MAX_DAYS = 3_650;
 /** Largest number of days that an owner may choose (contract). */
-export const MAX_OWN_DAYS = 30;
+export const MAX_OWNER_DAYS = 30;
 
 /**
- * The warnings before the end; a subscription gets the most urgent one only, and each once. An operator who sets none wants none, also not
- * at the days that owners chose.
+ * The warnings before the end; a subscription gets only the most urgent one, and each once. When the operator sets none there are none, not
+ * even at the days that owners have set.
+ * @returns null when the setting has no usable number
  * @param warningDays setting `AUTOPAY_WARNING_DAYS`: whole numbers separated by commas
  */
 export function warningsBeforeEnd(warningDays: string, now: Date): ReminderTerms | null {
@@ -21,10 +22,11 @@ export function warningsBeforeEnd(warningDays: string, now: Date): ReminderTerms
   return {
     ...{ notificationType: 'expiring', warningDays: days, isTrial: false, isOver: false },
     endsAfter: now,
-    endsUntil: addDays(now, Math.max(...days, MAX_OWN_DAYS)),
+    endsUntil: addDays(now, Math.max(...days, MAX_OWNER_DAYS)),
   };
 }
 
+/** The one warning before the end of a trial. */
 export function trialWarning(now: Date): ReminderTerms {
   return {
     ...{ notificationType: 'trial_2h', warningDays: null, isTrial: true, isOver: false },

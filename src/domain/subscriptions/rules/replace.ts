@@ -38,7 +38,7 @@ export function replaceSubscription(
     lastDailyChargeAt: null,
     subscriptionUrl: null,
     subscriptionCryptoLink: null,
-    panelShortUuid: null,
+    vpnpanelShortUuid: null,
   };
 }
 

@@ -78,7 +78,7 @@ export function fieldsFromPanel(panel: PanelUser, now: Date) {
 /** Links of the panel user; without those that the panel did not give. */
 export function linksFromPanel(panel: PanelUser): SubscriptionChanges {
   return {
-    ...(panel.shortUuid === '' ? {} : { panelShortUuid: panel.shortUuid }),
+    ...(panel.shortUuid === '' ? {} : { vpnpanelShortUuid: panel.shortUuid }),
     ...(panel.subscriptionUrl === '' ? {} : { subscriptionUrl: panel.subscriptionUrl }),
     ...(panel.cryptoLink === null ? {} : { subscriptionCryptoLink: panel.cryptoLink }),
   };

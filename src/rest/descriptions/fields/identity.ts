@@ -19,7 +19,8 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   'RegisterResponse.email': 'Address that the verification link was sent to.',
   'CabinetAdminPromoOffersPromoOfferBroadcastRequest.email':
     'E-mail address of one more recipient; used only when `messenger_id` is absent.',
-  'UserResponse.status': '`active`, `blocked` or `deleted`. Every status but `active` closes the cabinet to the user.',
+  'UserResponse.status':
+    '`active`, `blocked` or `deleted`. Users with any other status than `active` are refused in the cabinet.',
   'UserListItem.status': '`active`, `blocked` or `deleted`.',
   'UserDetailResponse.status': '`active`, `blocked` or `deleted`.',
   'ServerConnectedUser.status': 'Status of the account: `active`, `blocked` or `deleted`.',
@@ -30,7 +31,7 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   auth_type:
     'How the account was first created: `messenger`, `email`, `google`, `yandex`, `discord` or `vk`. Linking does not change it.',
   auth_methods: 'Ways to sign in to the account: `messenger`, `email` and names of linked providers.',
-  email_verified: 'Whether possession of the address is proved.',
+  email_verified: 'Whether the address is verified.',
   referral_code: 'Code of the account for invitations; null while it has none.',
   'MessengerAuthRequest.referral_code':
     'Code of the inviting user. Used only when this request creates the account; an unknown code is ignored.',
@@ -43,14 +44,14 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
     'Code of the inviting user. Used only when this request creates the account; an unknown code is ignored.',
   'PATCH /users/{user_id}.referral_code': 'New referral code, unique; null leaves it unchanged.',
   campaign_slug:
-    'Start parameter of an advertising campaign. Its bonus is given once in the life of an account; a failure never fails the sign-in.',
-  referred_by_id: 'Internal id of the user who invited this one; null for nobody.',
+    'Start parameter of an advertising campaign. Its bonus is given once per account; if the bonus fails, the sign-in still succeeds.',
+  referred_by_id: 'Internal id of the user who invited this one; null for none.',
   referred_by_username: 'User name of the inviting user; null when there is none.',
   has_had_paid_subscription: 'Whether the user ever paid for a subscription. In an update null leaves it unchanged.',
   has_made_first_topup: 'Whether the user ever topped up the balance. In an update null leaves it unchanged.',
   last_activity: 'When the user last used the service (UTC); null when never.',
   initData: 'Signed launch data of the messenger mini-app: the credential of the request. At most 24 hours old.',
-  init_data: 'Signed launch data of the messenger mini-app; proves who the user is. Null where another form is used.',
+  init_data: 'Signed launch data of the messenger mini-app; authenticates the user. Null when another form is used.',
   'MiniAppTariffSwitchRequest.init_data':
     'Signed launch data of the messenger mini-app: the credential of the request. At most 24 hours old.',
   'MiniAppDailySubscriptionToggleRequest.init_data':
@@ -87,7 +88,7 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   'OAuthProviderInfo.name': 'Name of the provider in paths and requests.',
   'OAuthProviderInfo.display_name': 'Name of the provider for display.',
   authorize_url: 'Address to send the browser to.',
-  state: 'Random text that ties the answer of the provider to this request. Valid for 10 minutes, once.',
+  state: 'Random text that links the answer of the provider to this request. Valid for 10 minutes, once.',
   device_id: 'Device id that VK ID returned with the code; null for other providers.',
   'ServerCompleteRequest.code': 'Authorization code that the provider returned.',
   'POST /cabinet/auth/oauth/{provider}/callback.code': 'Authorization code that the provider returned.',

@@ -101,7 +101,7 @@ export const REFERRAL_FIELDS: Readonly<Record<string, string>> = {
   period_comparison: 'The last 7 days beside the 7 days before.',
   referrals_change: 'Change of the number.',
   earnings_change: 'Change of the amount.',
-  top_referrals: 'The five referrals who brought most.',
+  top_referrals: 'The five referrals who gave the highest rewards.',
   withdrawal_enabled: 'Whether rewards can be withdrawn. Null in a request leaves it unchanged.',
   withdrawal_min_amount_kopeks: 'Smallest withdrawal in kopeks. Null in a request leaves it unchanged.',
   withdrawal_cooldown_days: 'Days between two withdrawals. Null in a request leaves it unchanged.',

@@ -2,12 +2,12 @@
 export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /cabinet/admin/wheel/config': 'Returns the settings of the wheel and all prizes, inactive ones included.',
   'PUT /cabinet/admin/wheel/config':
-    'Changes the settings of the wheel; what is absent or null stays as it is. An empty body is refused.',
+    'Changes the settings of the wheel; absent or null fields are not changed. An empty body is refused.',
   'GET /cabinet/admin/wheel/prizes': 'Lists all prizes in the order of the wheel.',
-  'POST /cabinet/admin/wheel/prizes': 'Adds a prize at the end of the wheel. The odds of the others change.',
+  'POST /cabinet/admin/wheel/prizes': 'Adds a prize at the end of the wheel. The probabilities of the others change.',
   'PUT /cabinet/admin/wheel/prizes/{prize_id}':
-    'Changes a prize; null leaves a field as it is, except the fixed probability, which it clears. The odds of the others change.',
-  'DELETE /cabinet/admin/wheel/prizes/{prize_id}': 'Deletes a prize. Spins that won it stay.',
+    'Changes a prize; null leaves a field unchanged, except the fixed probability, which it clears. The probabilities of the others change.',
+  'DELETE /cabinet/admin/wheel/prizes/{prize_id}': 'Deletes a prize. Spins that won it remain.',
   'POST /cabinet/admin/wheel/prizes/reorder': 'Puts the prizes in the given order. Unknown ids are ignored.',
   'GET /cabinet/admin/wheel/statistics':
     'Sums up spins, payments and prizes of a period and compares the return to player with the settings.',
@@ -16,7 +16,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /cabinet/admin/tickets/stats': 'Counts tickets by state.',
   'GET /cabinet/admin/tickets/settings': 'Returns the settings of support.',
   'PATCH /cabinet/admin/tickets/settings':
-    'Changes settings of support; what is absent or null stays as it is. In force on every instance at once.',
+    'Changes settings of support; absent or null fields are not changed. The change applies immediately on every instance.',
   'GET /cabinet/admin/tickets': 'Lists all tickets with their users and newest messages, last changed first.',
   'GET /cabinet/admin/tickets/{ticket_id}': 'Returns a ticket with its messages, oldest first, and its user.',
   'POST /cabinet/admin/tickets/{ticket_id}/reply':
@@ -34,26 +34,27 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
 
   'GET /cabinet/admin/settings/categories': 'Lists the categories of settings, by label.',
   'GET /cabinet/admin/settings':
-    'Lists settings, all or those of one category, with values in force, choices and help. Secrets are masked.',
-  'GET /cabinet/admin/settings/{key}': 'Returns a setting with the value in force and help. Secrets are masked.',
+    'Lists settings, all or those of one category, with current values, choices and descriptions. Secrets are masked.',
+  'GET /cabinet/admin/settings/{key}': 'Returns a setting with the current value and a description. Secrets are masked.',
   'PUT /cabinet/admin/settings/{key}':
-    'Stores a value for a setting. It is in force on every instance at once, unless the environment gives a value, which takes precedence. Settings that guard access can be changed by superadministrators only.',
+    'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence. Settings that protect access can be changed by superadministrators only.',
   'DELETE /cabinet/admin/settings/{key}':
     'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing.',
 
-  'GET /cabinet/admin/menu-layout': 'Returns the menu of the chat in cabinet mode, with the looks of its buttons.',
+  'GET /cabinet/admin/menu-layout': 'Returns the menu of the chat in cabinet mode, with the styles of its buttons.',
   'PUT /cabinet/admin/menu-layout':
     'Replaces the menu of the chat in cabinet mode. It is checked as a whole; the chat shows it from the next message on.',
-  'POST /cabinet/admin/menu-layout/reset': 'Puts menu and looks of the buttons back to their defaults.',
+  'POST /cabinet/admin/menu-layout/reset': 'Resets the menu and the styles of its buttons to their defaults.',
 
   'GET /cabinet/admin/landings': 'Lists sales pages in the order of display with the number of their purchases by state.',
-  'POST /cabinet/admin/landings': 'Creates a sales page. It is open to buyers at once where it is active.',
+  'POST /cabinet/admin/landings': 'Creates a sales page. If it is active, buyers can use it immediately.',
   'PUT /cabinet/admin/landings/order': 'Puts the sales pages in the given order. Unknown ids are ignored.',
   'GET /cabinet/admin/landings/{landing_id}': 'Returns a sales page with all its texts, prices and methods.',
   'PUT /cabinet/admin/landings/{landing_id}':
-    'Changes a sales page; only what is sent changes. Purchases that were begun keep their price.',
-  'DELETE /cabinet/admin/landings/{landing_id}': 'Deletes a sales page. Its purchases stay and are delivered.',
-  'POST /cabinet/admin/landings/{landing_id}/toggle': 'Opens a sales page to buyers or closes it. Each call reverses the state.',
+    'Changes a sales page; only fields that are sent change. Purchases that have started keep their price.',
+  'DELETE /cabinet/admin/landings/{landing_id}': 'Deletes a sales page. Its purchases remain and are delivered.',
+  'POST /cabinet/admin/landings/{landing_id}/toggle':
+    'Activates or deactivates a sales page. Buyers can use active pages only. Each call reverses the state.',
   'GET /cabinet/admin/landings/{landing_id}/stats':
     'Returns purchases, revenue and conversion of a sales page, by day and by tariff.',
   'GET /cabinet/admin/landings/{landing_id}/purchases':

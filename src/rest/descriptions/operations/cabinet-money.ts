@@ -11,25 +11,25 @@ export const CABINET_MONEY: Readonly<Record<string, string>> = {
   'GET /cabinet/balance/pending-payments': 'Lists own open payments of the last 24 hours, newest first.',
   'GET /cabinet/balance/pending-payments/{method}/latest':
     'Returns the newest own payment of a method in the last hour, in any state.',
-  'GET /cabinet/balance/pending-payments/{method}/{payment_id}': 'Returns one own payment as it is recorded here.',
+  'GET /cabinet/balance/pending-payments/{method}/{payment_id}': 'Returns one own payment as the service has recorded it.',
   'POST /cabinet/balance/pending-payments/{method}/{payment_id}/check':
-    'Asks the provider about an own payment now. A completed payment is credited, once, also where the provider reports it later.',
+    'Queries the provider about an own payment. A completed payment is credited, once, also where the provider reports it later.',
   'GET /cabinet/balance/saved-cards':
     'Lists own linked cards, newest first; empty while payments by card on file are switched off.',
   'DELETE /cabinet/balance/saved-cards/{card_id}': 'Unlinks an own card: it is not charged any more.',
 
   'POST /cabinet/promocode/activate':
-    'Activates a promo code: money, days, a trial, a promo group or a discount, by its type. A user can use a code once, and five codes a day; repeated wrong codes are limited (429). The panel is changed afterwards where days are given. Accepts `Idempotency-Key`.',
+    'Activates a promo code: money, days, a trial, a promo group or a discount, by its type. A user can use a code once, and five codes a day; repeated wrong codes are limited (429). If days are given, the panel is updated afterwards. Accepts `Idempotency-Key`.',
   'POST /cabinet/promocode/deactivate-discount':
-    'Gives back the discount of a promo code that was not used yet. The code counts as unused again, and a promo group that it gave is taken away.',
+    'Removes an unused discount that a promo code gave. The code counts as unused again, and the user leaves a promo group that the code gave.',
   'GET /cabinet/promo/offers': 'Lists own offers that have not expired, newest first.',
   'GET /cabinet/promo/active-discount': 'Returns the personal discount that the next purchase uses.',
   'DELETE /cabinet/promo/active-discount':
-    'Gives the personal discount up. It is not restored, nor is a promo code that gave it.',
+    'Removes the personal discount. Neither the discount nor the promo code that gave it is restored.',
   'GET /cabinet/promo/group-discounts': 'Returns the discounts of the primary promo group; zeros without one.',
-  'GET /cabinet/promo/loyalty-tiers': 'Lists the promo groups that are reached by spending, and how far the user is.',
+  'GET /cabinet/promo/loyalty-tiers': 'Lists the promo groups that are reached by spending, and the progress of the user.',
   'POST /cabinet/promo/claim':
-    'Claims an own offer: a personal discount for the next purchase, in place of a running one, or servers on trial, which the panel opens at once. An offer can be claimed once.',
+    'Claims an own offer: a personal discount for the next purchase, which replaces an active one, or temporary access to servers. An offer can be claimed once.',
 
   'GET /cabinet/referral': 'Returns own links, number of referrals and rewards.',
   'GET /cabinet/referral/list': 'Lists own referrals, newest first.',
@@ -39,7 +39,7 @@ export const CABINET_MONEY: Readonly<Record<string, string>> = {
   'GET /cabinet/referral/partner/status':
     'Returns the state as a partner, the newest application, and the active campaigns with their numbers.',
   'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats':
-    'Returns what one own campaign brought, also by day. For partners only.',
+    'Returns registrations and revenue of one own campaign, also by day. For partners only.',
   'POST /cabinet/referral/partner/apply':
     'Sends an application to become a partner. One application can be open at a time. Administrators are notified.',
 };

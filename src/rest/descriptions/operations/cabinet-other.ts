@@ -13,20 +13,20 @@ export const CABINET_OTHER: Readonly<Record<string, string>> = {
   'POST /cabinet/tickets/notifications/read-all': 'Marks all own notifications as read.',
   'POST /cabinet/tickets/notifications/ticket/{ticket_id}/read': 'Marks own notifications about one ticket as read.',
 
-  'GET /cabinet/polls/count': 'Counts own polls that are not completed.',
+  'GET /cabinet/polls/count': 'Returns the number of own polls that are not completed.',
   'GET /cabinet/polls': 'Lists own polls, newest first.',
-  'GET /cabinet/polls/{response_id}': 'Returns an own poll and how far it is answered.',
+  'GET /cabinet/polls/{response_id}': 'Returns an own poll and the progress of its answers.',
   'POST /cabinet/polls/{response_id}/start': 'Begins or resumes a poll and returns the first question without answer.',
   'POST /cabinet/polls/{response_id}/questions/{question_id}/answer':
     'Answers a question, or replaces the answer. The last answer completes the poll and credits its reward, once. Accepts `Idempotency-Key`.',
 
   'GET /cabinet/wheel/config': 'Returns the prizes and what a spin costs, and whether the user can spin.',
-  'GET /cabinet/wheel/availability': 'Says whether the user can spin now and how it can be paid.',
+  'GET /cabinet/wheel/availability': 'Returns whether the user can spin now and how it can be paid.',
   'POST /cabinet/wheel/spin':
-    'Charges a spin and draws a prize, which is given at once. A refusal is answered with status 200, `success` false and `error`. The panel follows where days or traffic change. Accepts `Idempotency-Key`.',
+    'Charges a spin and draws a prize, which is given immediately. A refusal is answered with status 200, `success` false and `error`. If days or traffic change, the panel is updated afterwards. Accepts `Idempotency-Key`.',
   'GET /cabinet/wheel/history': 'Lists own spins, newest first.',
   'POST /cabinet/wheel/stars-invoice':
-    'Creates a link of the messenger to pay a spin in Stars. The wheel turns when the messenger reports the payment.',
+    'Creates a link of the messenger to pay a spin in Stars. The spin is made when the messenger reports the payment.',
 
   'GET /cabinet/landing/{slug}': 'Returns a sales page with tariffs, prices and payment methods, in the requested language.',
   'POST /cabinet/landing/{slug}/purchase':

@@ -1,46 +1,47 @@
 /** Cabinet: own subscription. */
 const CHARGED =
-  'The balance is charged and the subscription changed in one step; the panel follows afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.';
+  'The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.';
 
 export const CABINET_SUBSCRIPTION: Readonly<Record<string, string>> = {
-  'GET /cabinet/subscription': 'Returns the own subscription as it holds now, or `has_subscription` false.',
+  'GET /cabinet/subscription': 'Returns the own subscription as it is now, or `has_subscription` false.',
   'GET /cabinet/subscription/renewal-options':
-    'Lists periods and prices of a renewal, with all discounts of the user, as they would be charged.',
+    'Lists periods and prices of a renewal, with all discounts of the user, as they would be charged now.',
   'GET /cabinet/subscription/traffic-packages':
-    'Lists the traffic packages that can be bought for the own subscription; empty where none can.',
-  'GET /cabinet/subscription/trial': 'Says whether the user can start a trial, and its length, limits and price.',
-  'POST /cabinet/subscription/trial': `Starts the trial of the user, once in the life of an account. A price, if there is one, is charged to the balance. ${CHARGED}`,
+    'Lists the traffic packages that can be bought for the own subscription; empty if none can be bought.',
+  'GET /cabinet/subscription/trial': 'Returns whether the user can start a trial, and its length, limits and price.',
+  'POST /cabinet/subscription/trial': `Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. ${CHARGED}`,
   'GET /cabinet/subscription/purchase-options':
     'Returns what can be bought, at the prices that would be charged: tariffs, or periods, traffic, servers and devices in classic mode.',
   'GET /cabinet/subscription/connection-link': 'Returns the links that client apps connect with, and short instructions.',
   'GET /cabinet/subscription/happ-downloads': 'Returns the addresses where the Happ app is downloaded, by platform.',
   'PATCH /cabinet/subscription/autopay':
     'Switches automatic renewal from the balance and sets how many days before the end it starts. Daily subscriptions have none.',
-  'POST /cabinet/subscription/renew': `Renews the own subscription from the balance. Where the balance does not suffice, the order is saved for after a top-up (402). A trial becomes paid. ${CHARGED}`,
-  'POST /cabinet/subscription/purchase-tariff': `Buys a tariff from the balance; an existing subscription is extended or moved to it. Where the balance does not suffice, the order is saved for after a top-up (402). For tariffs mode. ${CHARGED}`,
+  'POST /cabinet/subscription/renew': `Renews the own subscription from the balance. If the balance does not suffice, the order is saved until a top-up (402). A trial becomes paid. ${CHARGED}`,
+  'POST /cabinet/subscription/purchase-tariff': `Buys a tariff from the balance; an existing subscription is extended or moved to it. If the balance does not suffice, the order is saved until a top-up (402). For tariffs mode. ${CHARGED}`,
   'POST /cabinet/subscription/purchase-preview':
     'Returns what a selection of period, traffic, servers and devices costs, part by part. For classic mode. Charges nothing.',
-  'POST /cabinet/subscription/purchase': `Buys a selection of period, traffic, servers and devices from the balance. Where the balance does not suffice, the order is saved for after a top-up (402). For classic mode. ${CHARGED}`,
+  'POST /cabinet/subscription/purchase': `Buys a selection of period, traffic, servers and devices from the balance. If the balance does not suffice, the order is saved until a top-up (402). For classic mode. ${CHARGED}`,
   'POST /cabinet/subscription/pause':
-    'Pauses a daily subscription, or resumes it. Resuming one that was closed charges a day at once; otherwise nothing is charged. Accepts `Idempotency-Key`.',
+    'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
   'POST /cabinet/subscription/tariff/switch/preview':
     'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
   'POST /cabinet/subscription/tariff/switch': `Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost, and connected devices are removed in the panel. ${CHARGED}`,
-  'POST /cabinet/subscription/traffic': `Buys a traffic package for 30 days on top of the limit. A subscription that was closed for lack of traffic opens again. Where the balance does not suffice, the order is saved (402). ${CHARGED}`,
-  'PUT /cabinet/subscription/traffic': `Puts another traffic package in place of the current one. A dearer one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. ${CHARGED}`,
+  'POST /cabinet/subscription/traffic': `Buys a traffic package for 30 days on top of the limit. A subscription that was closed because its traffic was used up becomes active again. If the balance does not suffice, the order is saved (402). ${CHARGED}`,
+  'PUT /cabinet/subscription/traffic': `Replaces the current traffic package with another. A more expensive one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. ${CHARGED}`,
   'POST /cabinet/subscription/traffic/save-cart':
-    'Saves the order of a traffic package for after a top-up, in place of a saved one. Charges nothing.',
+    'Saves the order of a traffic package, to be bought after a top-up. It replaces a saved order. Charges nothing.',
   'GET /cabinet/subscription/devices': 'Lists the connected devices. A panel that does not answer gives an empty list.',
-  'POST /cabinet/subscription/devices': `Buys devices at the price of a full month, whatever time remains. Kept for old clients; use \`POST /cabinet/subscription/devices/purchase\`. ${CHARGED}`,
+  'POST /cabinet/subscription/devices': `Buys devices for the remaining time, at the price of \`POST /cabinet/subscription/devices/purchase\`. For older clients; new ones use that operation. ${CHARGED}`,
   'DELETE /cabinet/subscription/devices': 'Removes all connected devices in the panel; each connects again with its next use.',
-  'GET /cabinet/subscription/devices/price': 'Returns what more devices cost for the remaining time, or why none can be bought.',
-  'POST /cabinet/subscription/devices/purchase': `Buys devices for the remaining time. Where the balance does not suffice, the order is saved (402). ${CHARGED}`,
+  'GET /cabinet/subscription/devices/price':
+    'Returns what more devices cost for the remaining time, or the reason why none can be bought.',
+  'POST /cabinet/subscription/devices/purchase': `Buys devices for the remaining time. If the balance does not suffice, the order is saved (402). ${CHARGED}`,
   'POST /cabinet/subscription/devices/save-cart':
-    'Saves an order of devices for after a top-up, in place of a saved one. Charges nothing.',
+    'Saves an order of devices, to be bought after a top-up. It replaces a saved order. Charges nothing.',
   'DELETE /cabinet/subscription/devices/{hwid}':
     'Removes one connected device in the panel; it connects again with its next use.',
   'GET /cabinet/subscription/devices/reduction-info':
-    'Returns how far the device limit can be lowered, and how many devices are connected.',
+    'Returns how far the device limit can be lowered, and the number of connected devices.',
   'POST /cabinet/subscription/devices/reduce':
-    'Lowers the device limit without refund. Where more devices are connected, the most recently updated ones are removed. The panel must accept the change, else nothing changes (502).',
+    'Lowers the device limit without refund. Where more devices are connected, the most recently updated ones are removed. If the panel refuses the change, nothing changes (502).',
 };

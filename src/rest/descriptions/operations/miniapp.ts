@@ -1,9 +1,9 @@
 /** Mini-app: the rules of the cabinet, with signed launch data as credential. */
 const CHARGED =
-  'The balance is charged and the subscription changed in one step; the panel follows afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.';
+  'The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.';
 
 export const MINIAPP: Readonly<Record<string, string>> = {
-  'POST /miniapp/maintenance/status': 'Says whether the service is under maintenance, and why.',
+  'POST /miniapp/maintenance/status': 'Returns whether the service is under maintenance, and why.',
   'POST /miniapp/subscription/tariffs':
     'Returns the tariffs on sale to the user with prices, costs of a switch, the own tariff and the balance. For tariffs mode.',
   'POST /miniapp/subscription/tariff/purchase': `Buys a tariff from the balance; an existing subscription is extended or moved to it. For tariffs mode. ${CHARGED}`,
@@ -11,19 +11,19 @@ export const MINIAPP: Readonly<Record<string, string>> = {
     'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
   'POST /miniapp/subscription/tariff/switch': `Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost. ${CHARGED}`,
   'POST /miniapp/subscription/autopay':
-    'Switches automatic renewal from the balance and sets how many days before the end it starts. Null leaves a value as it is.',
-  'POST /miniapp/subscription/trial': `Starts the trial of the user, once in the life of an account. A price, if there is one, is charged to the balance. ${CHARGED}`,
+    'Switches automatic renewal from the balance and sets how many days before the end it starts. Null leaves a value unchanged.',
+  'POST /miniapp/subscription/trial': `Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. ${CHARGED}`,
   'POST /miniapp/subscription/renewal/options':
-    'Lists periods and prices of a renewal, with the recommended one and what the balance lacks for it.',
-  'POST /miniapp/subscription/renewal': `Renews the own subscription from the balance. Where it does not suffice and a method is named, an invoice for the rest is created and the renewal follows its payment. ${CHARGED}`,
+    'Lists periods and prices of a renewal, with the recommended one and the amount that the balance is missing for it.',
+  'POST /miniapp/subscription/renewal': `Renews the own subscription from the balance. If it does not suffice and a method is named, an invoice for the rest is created and the renewal follows its payment. ${CHARGED}`,
   'POST /miniapp/subscription/traffic-topup': `Buys a traffic package for 30 days on top of the limit. ${CHARGED}`,
   'POST /miniapp/subscription/daily/toggle-pause':
-    'Pauses a daily subscription, or resumes it. Resuming one that was closed charges a day at once; otherwise nothing is charged. Accepts `Idempotency-Key`.',
+    'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
   'POST /miniapp/devices/remove': 'Removes one connected device in the panel; it connects again with its next use.',
   'POST /miniapp/promo-codes/activate':
     'Activates a promo code, with the rules of the cabinet. Repeated wrong codes are limited (429). Accepts `Idempotency-Key`.',
   'POST /miniapp/promo-offers/{offer_id}/claim':
-    'Claims an own offer: a personal discount for the next purchase, or servers on trial. An offer can be claimed once.',
+    'Claims an own offer: a personal discount for the next purchase, or temporary access to servers. An offer can be claimed once.',
   'POST /miniapp/subscription/purchase/options':
     'Returns periods, traffic, servers and devices that can be bought, with prices. For classic mode.',
   'POST /miniapp/subscription/purchase/preview':

@@ -3,12 +3,12 @@ const WEB = '/vpnpanel';
 const ADMIN = '/cabinet/admin/vpnpanel';
 
 const STATUS =
-  'Says whether the panel is configured and answers, with the outcome of one attempt. Never fails because the panel does.';
-const SYSTEM = 'Reads users, nodes, machine and traffic of the panel at this moment.';
-const NODES = 'Lists the nodes as the panel has them now.';
-const REALTIME = 'Returns the traffic of the nodes at present, as the panel reports it.';
-const NODE = 'Returns a node as the panel has it now.';
-const NODE_STATISTICS = 'Returns a node with its traffic at present and its usage of the last 7 days.';
+  'Returns whether the panel is configured and answers, with the outcome of one attempt. A failure of the panel is reported in the answer with status 200.';
+const SYSTEM = 'Returns current users, nodes, machine and traffic of the panel.';
+const NODES = 'Lists the current nodes of the panel.';
+const REALTIME = 'Returns the current traffic of the nodes, as the panel reports it.';
+const NODE = 'Returns a node of the panel.';
+const NODE_STATISTICS = 'Returns a node with its current traffic and its usage of the last 7 days.';
 const NODE_USAGE =
   'Returns the usage of a node in a period by user and day, as the panel reports it. Without a period the last 7 days.';
 const SQUADS = 'Lists the internal squads of the panel with members and inbounds.';
@@ -17,21 +17,21 @@ const CREATE_SQUAD =
 const SQUAD = 'Returns an internal squad with its inbounds.';
 const UPDATE_SQUAD = 'Changes name or inbounds of an internal squad in the panel.';
 const SQUAD_ACTION =
-  'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. Connected users notice the change at once.';
+  'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. The change affects connected users immediately.';
 const INBOUNDS = 'Lists the inbounds of the panel, from which squads are made.';
-const PREVIEW = 'Counts the subscriptions that a move away from a squad would change. Changes nothing.';
+const PREVIEW = 'Counts the subscriptions that a migration from a squad would change. Changes nothing.';
 const MIGRATE =
-  'Moves every active subscription from one squad to another, in batches, each first in the panel and then here. What the panel refuses stays as it is and is counted. One move of a squad runs at a time; repeating it goes on with the rest.';
+  'Moves every active subscription from one squad to another, in batches, each first in the panel and then in the service. Users whom the panel refuses are not changed and are counted. One migration of a squad runs at a time; repeating the call continues with the rest.';
 const FROM_PANEL =
-  'Reads all users of the panel and writes end, limits, traffic and links over the local subscriptions; with `all` and `new_only` missing users are created, with `all` those that the panel lost are disabled. One synchronisation runs at a time (409).';
+  'Reads all users of the panel and overwrites end, limits, traffic and links of the subscriptions; with `all` and `new_only` missing users are created, with `all` those that are missing in the panel are disabled. One synchronisation runs at a time (409).';
 const TO_PANEL =
   'Writes status, end, limits and squads of all subscriptions to the panel and creates missing users there. One synchronisation runs at a time (409).';
 const VALIDATE =
-  'Looks for subscriptions that contradict themselves (ended and active, no link, negative limits) and repairs them. No messages are sent.';
+  'Finds and repairs inconsistent subscriptions (ended but active, no link, negative limits). No messages are sent.';
 const CLEANUP =
   'Disables subscriptions whose user the panel no longer has. Balances and movements stay. One synchronisation runs at a time (409).';
-const STATUSES = 'Takes statuses and limits over from the panel, for known users only. One synchronisation runs at a time (409).';
-const RECOMMENDATIONS = 'Says whether a synchronisation makes sense now, which one and why. Reads the own database only.';
+const STATUSES = 'Copies statuses and limits from the panel, for known users only. One synchronisation runs at a time (409).';
+const RECOMMENDATIONS = 'Returns whether a synchronisation is recommended, which one and why. Reads the own database only.';
 
 export const PANEL: Readonly<Record<string, string>> = {
   [`GET ${WEB}/status`]: STATUS,
@@ -74,22 +74,22 @@ export const PANEL: Readonly<Record<string, string>> = {
   [`POST ${ADMIN}/nodes/{node_uuid}/action`]:
     'Enables, disables or restarts a node in the panel. Connections through it are interrupted.',
   [`POST ${ADMIN}/nodes/restart-all`]: 'Restarts all nodes of the panel; connections are interrupted.',
-  [`GET ${ADMIN}/squads`]: 'Lists the internal squads of the panel with the servers here that belong to them.',
+  [`GET ${ADMIN}/squads`]: 'Lists the internal squads of the panel with the servers that belong to them.',
   [`POST ${ADMIN}/squads`]: CREATE_SQUAD,
   [`GET ${ADMIN}/squads/{squad_uuid}`]:
-    'Returns an internal squad with its inbounds, its server here and the number of active subscriptions.',
+    'Returns an internal squad with its inbounds, its server and the number of active subscriptions.',
   [`PATCH ${ADMIN}/squads/{squad_uuid}`]: UPDATE_SQUAD,
   [`DELETE ${ADMIN}/squads/{squad_uuid}`]:
-    'Deletes an internal squad in the panel. Its server here stays until the next synchronisation of servers.',
+    'Deletes an internal squad in the panel. Its server remains until the next synchronisation of servers.',
   [`POST ${ADMIN}/squads/{squad_uuid}/action`]: SQUAD_ACTION,
   [`GET ${ADMIN}/inbounds`]: INBOUNDS,
   [`GET ${ADMIN}/squads/{squad_uuid}/migration-preview`]: PREVIEW,
   [`POST ${ADMIN}/squads/migrate`]: MIGRATE,
   [`GET ${ADMIN}/sync/auto/status`]: 'Returns times, next run and outcome of the last run of the automatic synchronisation.',
   [`POST ${ADMIN}/sync/auto/toggle`]:
-    'Switches the automatic synchronisation on or off by storing its setting; the schedule follows on every instance.',
+    'Switches the automatic synchronisation on or off by storing its setting; the schedule changes on every instance.',
   [`POST ${ADMIN}/sync/auto/run`]:
-    'Runs the automatic synchronisation now and answers at its end: users from the panel, then servers. Where one is running, nothing is started.',
+    'Runs the automatic synchronisation and answers when it has ended: users from the panel, then servers. If one is running, nothing is started.',
   [`POST ${ADMIN}/sync/from-panel`]: FROM_PANEL,
   [`POST ${ADMIN}/sync/to-panel`]: TO_PANEL,
   [`POST ${ADMIN}/sync/servers`]:

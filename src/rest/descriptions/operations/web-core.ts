@@ -1,8 +1,9 @@
 /** Web API: health, tokens, users, transactions, subscriptions, servers, events. */
 export const WEB_CORE: Readonly<Record<string, string>> = {
   'GET /health':
-    'Says that the process answers, which release it is and which parts are switched on. Reads no database and needs no credential.',
-  'GET /livez': 'Liveness probe for an orchestrator: answers while the process runs. Reads no database and needs no credential.',
+    'Returns the release and which parts of the service are enabled. Does not use the database and needs no credential.',
+  'GET /livez':
+    'Liveness probe for an orchestrator: answers while the process runs. Does not use the database and needs no credential.',
   'GET /readyz':
     'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown. Needs no credential.',
   'GET /health/database':
@@ -13,10 +14,10 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'POST /tokens':
     'Creates an active API token and returns it once in `token`; only its hash is stored. The name of the calling token is recorded as creator.',
   'POST /tokens/{token_id}/revoke':
-    'Switches a token off: it is refused from now on and its open feeds are closed. Repeating the call changes nothing. A token may revoke itself.',
-  'POST /tokens/{token_id}/activate': 'Switches a token on again. Repeating the call changes nothing.',
+    'Revokes a token: it is refused from now on and its open feeds are closed. Repeating the call changes nothing. A token may revoke itself.',
+  'POST /tokens/{token_id}/activate': 'Activates a token again. Repeating the call changes nothing.',
   'DELETE /tokens/{token_id}':
-    'Deletes a token for good. The token of the setting `WEB_API_DEFAULT_TOKEN` is created again at its next use.',
+    'Deletes a token permanently. The token of the setting `WEB_API_DEFAULT_TOKEN` is created again at its next use.',
 
   'GET /users':
     'Lists users, newest first, filtered by status, primary promo group and text. Pages are given by `limit` and `offset` or by `page` and `per_page`.',
@@ -25,7 +26,7 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'GET /users/{user_id}':
     'Returns a user with the subscription and the primary promo group. The number is looked up as messenger id first, then as internal id.',
   'PATCH /users/{user_id}':
-    'Changes fields of a user; what is absent or null stays as it is. A change of status closes or opens the cabinet to the user at once; a promo group becomes the only membership given by hand.',
+    'Changes fields of a user; absent or null fields are not changed. A change of status applies to the cabinet immediately; a promo group becomes the only manually assigned one.',
   'GET /users/by-messenger-id/{messenger_id}':
     'Returns the user with this messenger id, with the subscription and the primary promo group.',
   'POST /users/{user_id}/balance':
@@ -33,7 +34,7 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'POST /users/{user_id}/subscription':
     'Gives a user a subscription without charging. An existing one is refused, or overwritten with `replace_existing`. The user is created or changed in the panel afterwards.',
   'DELETE /users/{user_id}/subscription':
-    'Switches the subscription of a user off: the status becomes `disabled`, the row stays. The user is disabled in the panel afterwards. Nothing is refunded.',
+    'Disables the subscription of a user: the status becomes `disabled`, the row remains. The user is disabled in the panel afterwards. Nothing is refunded.',
 
   'GET /transactions':
     'Lists movements of money of all users, newest first. Amounts are signed as they are stored. All filters are combined.',
@@ -43,24 +44,24 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
     'Gives a user a trial or a paid subscription without charging. A paid one needs `period_days` or `duration_days`; other absent values are taken from the settings. The user is created or changed in the panel afterwards.',
   'GET /subscriptions/{subscription_id}': 'Returns a subscription with its stored and its effective status.',
   'DELETE /subscriptions/{subscription_id}':
-    'Switches a subscription off: the status becomes `disabled`, the row stays. The user is disabled in the panel afterwards.',
+    'Disables a subscription: the status becomes `disabled`, the row remains. The user is disabled in the panel afterwards.',
   'POST /subscriptions/{subscription_id}/extend':
-    'Adds days without charging: from the end where it is in the future, else from now. An expired, disabled or limited subscription becomes active. The panel is changed afterwards.',
+    'Adds days without charging: from the end where it is in the future, else from now. An expired, disabled or limited subscription becomes active. The panel is updated afterwards.',
   'POST /subscriptions/{subscription_id}/traffic':
-    'Adds traffic for 30 days without charging; an unlimited subscription stays unlimited. A subscription that was closed and has not ended becomes active. The panel is changed afterwards.',
+    'Adds traffic for 30 days without charging; an unlimited subscription stays unlimited. An expired, disabled or limited subscription whose end is in the future becomes active. The panel is updated afterwards.',
   'POST /subscriptions/{subscription_id}/devices':
-    'Raises the device limit without charging, at most to the setting `MAX_DEVICES_LIMIT`. The panel is changed afterwards.',
+    'Raises the device limit without charging, at most to the setting `MAX_DEVICES_LIMIT`. The panel is updated afterwards.',
   'POST /subscriptions/{subscription_id}/squads':
-    'Connects a server to the subscription, if it is not connected yet. The panel is changed afterwards.',
+    'Connects a server to the subscription, if it is not connected yet. The panel is updated afterwards.',
   'DELETE /subscriptions/{subscription_id}/squads/{squad_uuid}':
-    'Disconnects a server from the subscription, if it is connected. The panel is changed afterwards.',
+    'Disconnects a server from the subscription, if it is connected. The panel is updated afterwards.',
 
   'GET /servers': 'Lists servers by their place and name, page by page.',
   'POST /servers':
     'Creates a server for an internal squad of the panel. Each squad has one server; it needs at least one promo group.',
   'GET /servers/stats': 'Counts servers, those on sale and those in use, and sums up what was paid for servers.',
   'GET /servers/{server_id}': 'Returns a server with its promo groups.',
-  'PATCH /servers/{server_id}': 'Changes fields of a server; only what is sent changes. The panel is not touched.',
+  'PATCH /servers/{server_id}': 'Changes fields of a server; only fields that are sent change. The panel is not changed.',
   'DELETE /servers/{server_id}': 'Deletes a server that no subscription uses. The squad in the panel stays.',
   'GET /servers/{server_id}/users': 'Lists users whose subscription uses the server, by user id.',
   'POST /servers/sync':
@@ -78,7 +79,7 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'GET /webhooks/stats': 'Counts webhooks and stored deliveries and gives the rate of success.',
   'GET /webhooks/{webhook_id}': 'Returns a webhook without its secret.',
   'PATCH /webhooks/{webhook_id}':
-    'Changes a webhook; what is absent or null stays as it is. The type of event cannot be changed. Switching it on again begins with the next event.',
+    'Changes a webhook; absent or null fields are not changed. The type of event cannot be changed. Switching it on again begins with the next event.',
   'DELETE /webhooks/{webhook_id}': 'Deletes a webhook with its stored deliveries. Deliveries in progress are dropped.',
   'GET /webhooks/{webhook_id}/deliveries': 'Lists deliveries of a webhook, newest first, with the answers of the receiver.',
 };

@@ -5,7 +5,7 @@ export const WEB_GROWTH: Readonly<Record<string, string>> = {
     'Creates a promo group. The first group, or one with `is_default`, becomes the default one in place of another.',
   'GET /promo-groups/{group_id}': 'Returns a promo group with the number of its members.',
   'PATCH /promo-groups/{group_id}':
-    'Changes a promo group; null leaves a field as it is. Prices of its members change at once. Taking `is_default` away passes it to another group.',
+    'Changes a promo group; null leaves a field unchanged. Prices of its members change immediately. Removing `is_default` makes another group the default one.',
   'DELETE /promo-groups/{group_id}':
     'Deletes a promo group; its members join the default one. The default group itself cannot be deleted.',
 
@@ -13,7 +13,7 @@ export const WEB_GROWTH: Readonly<Record<string, string>> = {
   'POST /promo-codes': 'Creates a promo code. Which fields are required depends on its type.',
   'GET /promo-codes/{promocode_id}': 'Returns a promo code with the number of its uses and the ten newest ones.',
   'PATCH /promo-codes/{promocode_id}':
-    'Changes a promo code; null leaves a field as it is. The same rules as for a new code apply to the result. What was given stays given.',
+    'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
   'DELETE /promo-codes/{promocode_id}':
     'Deletes a promo code and the records of its uses. A code that the fortune wheel gave cannot be deleted.',
 
@@ -22,27 +22,27 @@ export const WEB_GROWTH: Readonly<Record<string, string>> = {
     'Makes an offer to one user. An active unclaimed offer of the same `notification_type` is overwritten. No message is sent.',
   'POST /promo-offers/broadcast':
     'Makes the same offer to every user of a segment and to a named user. Active unclaimed offers of the same `notification_type` are overwritten. No messages are sent.',
-  'GET /promo-offers/logs': 'Lists what became of offers and personal discounts: claimed, consumed by a purchase, or ended.',
+  'GET /promo-offers/logs': 'Lists the events of offers and personal discounts: claimed, consumed by a purchase, or disabled.',
   'GET /promo-offers/templates': 'Lists the templates of offers.',
   'GET /promo-offers/templates/{template_id}': 'Returns a template.',
   'PATCH /promo-offers/templates/{template_id}':
-    'Changes a template; null leaves a field as it is. Offers that were made stay as they are.',
+    'Changes a template; null leaves a field unchanged. Offers that were made stay as they are.',
   'GET /promo-offers/{offer_id}': 'Returns an offer with its user and subscription.',
 
   'GET /campaigns': 'Lists advertising campaigns, newest first.',
   'POST /campaigns': 'Creates a campaign. Which fields of the bonus are required depends on `bonus_type`.',
   'PATCH /campaigns/{campaign_id}':
-    'Changes a campaign; only what is sent changes. Null clears partner, tariff and the values of a given subscription. Bonuses that were given stay.',
+    'Changes a campaign; only fields that are sent change. Null clears partner, tariff and the values of the subscription bonus. Bonuses that were given remain.',
   'DELETE /campaigns/{campaign_id}': 'Deletes a campaign with its registrations. Bonuses and referrers stay with the users.',
 
   'GET /polls': 'Lists polls, newest first, with the number of users who got each.',
-  'POST /polls': 'Creates a poll with its questions and answers. Nobody gets it until it is sent.',
+  'POST /polls': 'Creates a poll with its questions and answers. Users get it only when it is sent.',
   'GET /polls/{poll_id}': 'Returns a poll with its questions and answers.',
   'DELETE /polls/{poll_id}': 'Deletes a poll with all answers. Rewards that were paid stay.',
   'GET /polls/{poll_id}/stats': 'Counts how often each answer was chosen, and sums up the rewards.',
   'GET /polls/{poll_id}/responses': 'Lists users who got the poll, with their answers, in the order in which they got it.',
   'POST /polls/{poll_id}/send':
-    'Gives the poll to every user of a segment who does not have it yet, and sends an invitation through the messenger. The answer counts what was sent so far; the rest is sent in the background. Repeating the call reaches nobody twice.',
+    'Assigns the poll to every user of a segment who does not have it yet, and sends an invitation through the messenger. The answer counts what was sent so far; the rest is sent in the background. Repeating the call sends nothing twice.',
 
   'GET /partners/referrers': 'Lists users who have a referral code or referrals, newest first, with their numbers.',
   'GET /partners/referrers/{user_id}':
@@ -54,6 +54,6 @@ export const WEB_GROWTH: Readonly<Record<string, string>> = {
   'GET /partners/stats/top-referrers': 'Lists the referrers with the greatest rewards, of all time or of the last days.',
   'GET /partners/referrers/{user_id}/stats': 'Returns referrals, rewards and conversion of one referrer by period.',
   'GET /partners/referrers/{user_id}/stats/daily': 'Returns new referrals and rewards of one referrer by day, today included.',
-  'GET /partners/referrers/{user_id}/stats/top-referrals': 'Lists the referrals by whom a referrer earned most.',
+  'GET /partners/referrers/{user_id}/stats/top-referrals': 'Lists the referrals from whom a referrer earned most.',
   'GET /partners/referrers/{user_id}/stats/compare': 'Compares the last days of a referrer with the days directly before them.',
 };

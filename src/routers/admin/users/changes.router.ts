@@ -63,21 +63,9 @@ export const userChangesRouter = router({
     })
     .input(fromWire(UpdateSubscriptionInput))
     .output(toWire(UpdateSubscriptionResponse))
-    .mutation(async ({ ctx, input }) => {
-      const { message, subscription } = await runSubscriptionAction(ctx.app, ctx.actor, input.userId, {
-        action: input.action,
-        days: input.days ?? null,
-        endDate: input.endDate ? utcDate(input.endDate) : null,
-        tariffId: input.tariffId ?? null,
-        trafficLimitGb: input.trafficLimitGb ?? null,
-        trafficUsedGb: input.trafficUsedGb ?? null,
-        autopayEnabled: input.autopayEnabled ?? null,
-        trafficGb: input.trafficGb ?? null,
-        trafficPurchaseId: input.trafficPurchaseId ?? null,
-        isTrial: input.isTrial ?? null,
-        deviceLimit: input.deviceLimit ?? null,
-      });
-      return { success: true, message, subscription: { ...subscription, trafficPurchases: subscription.purchases } };
+    .mutation(async ({ ctx, input: { userId, endDate, ...given } }) => {
+      const request = { ...given, endDate: endDate ? utcDate(endDate) : null };
+      return { success: true, ...(await runSubscriptionAction(ctx.app, ctx.actor, userId, request)) };
     }),
 
   updateStatus: adminProcedure('users:edit')

@@ -17,7 +17,6 @@ const withRubles = (transaction: TransactionInfo) => ({ ...transaction, amountRu
 const toDetail = (user: AdminUserDetail) => ({
   ...user,
   balanceRubles: rublesOf(user.balanceKopeks),
-  subscription: user.subscription && { ...user.subscription, trafficPurchases: user.subscription.purchases },
   recentTransactions: user.recentTransactions.map(withRubles),
 });
 

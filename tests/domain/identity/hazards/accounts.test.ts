@@ -61,7 +61,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
   });
 });
 
-describe('spec 01 H22: a user of the web is alive', () => {
+describe('spec 01 H22: use of the web counts as activity', () => {
   test('an authenticated request moves last_activity of an account without messenger', async () => {
     const { id, signIn } = await aVerifiedAccount(app);
     const activity = async () =>

@@ -208,7 +208,7 @@ describe('spec 01 H8: sessions end with what they rested on', () => {
   });
 });
 
-describe('spec 01 H11: no secret lies in the database', () => {
+describe('spec 01 H11: no secret is stored in the database', () => {
   test('links, codes, sessions and passwords are stored as hashes, and each is used once', async () => {
     const fresh = await anUnverifiedAccount(app);
     const verification = await mailedSecret(app, fresh.email);
@@ -279,7 +279,7 @@ describe('spec 01 H26: sessions have a key of their own', () => {
     expect(names({ ...production, CABINET_JWT_SECRET: 'k3Zr8vQm1xWc7Yp5Ht2Nb9Ls4Dg6Fj0a' })).toEqual([]);
   });
 
-  test('a token under the bot token, or under a short override, is none', async () => {
+  test('a token signed with the bot token, or with a short override, is refused', async () => {
     const { id } = await aMessengerAccount(app);
     const under = (secret: string) =>
       new SignJWT({ type: 'access', permissions: [], roles: [] })

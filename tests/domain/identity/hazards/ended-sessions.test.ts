@@ -156,7 +156,7 @@ describe('spec 01 H8: the very moment of the end', () => {
     await expect(enter(accessToken)).rejects.toMatchObject(refused);
   });
 
-  test('an instance whose clock is behind gives tokens that count', async () => {
+  test('an instance whose clock is slow issues valid tokens', async () => {
     const { id } = await aVerifiedAccount(app);
     await endAll(id);
     clock.advance(-3_000);
@@ -165,7 +165,7 @@ describe('spec 01 H8: the very moment of the end', () => {
     await expect(enter(late.accessToken)).resolves.toMatchObject({ userId: id });
   });
 
-  test('linking while the provider is asked binds nothing', async () => {
+  test('linking while the provider is queried links nothing', async () => {
     const account = await aVerifiedAccount(app);
     const { authorizeUrl } = await startLinking(app, account.actor, 'google');
     const callback = await issuer.approve(authorizeUrl, someone());
@@ -237,7 +237,7 @@ describe('spec 01 H8: an offer to merge made with an identity that a thief had l
   });
 });
 
-test('spec 01 H8: a blocked user who is let in again signs in anew', async () => {
+test('spec 01 H8: a blocked user who is unblocked must sign in again', async () => {
   const admin: AdminActor = { kind: 'admin', userId: 2_000_000_000, level: 1_000, isConfigAdmin: true };
   const { id, signIn } = await aVerifiedAccount(app);
   clock.advance(2_000);

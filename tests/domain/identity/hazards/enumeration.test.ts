@@ -134,7 +134,7 @@ describe('spec 01 H10: no enumeration', () => {
 });
 
 describe('spec 01 H12: tries are limited by account and by address', () => {
-  test('an invented forwarding header makes nobody a new visitor', async () => {
+  test('a forged forwarding header does not change the client of a rate limit', async () => {
     const proxied = await testServer((await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } })).app);
     try {
       const attempt = (forwarded: string) =>

@@ -105,7 +105,7 @@ describe('spec 06 section 17, hazard 7: what was deleted here is not created aga
   });
 });
 
-describe('what was deleted here stays deleted while its panel user still exists', () => {
+describe('a subscription that was deleted stays deleted while its panel user still exists', () => {
   it('an erased customer, although the panel was down for longer than the queue retries', async () => {
     const t = await startEmpty();
     const admin = await anAdmin(t.app);

@@ -32,7 +32,7 @@ describe('clientIp', () => {
     expect(clientIp({ peer: '10.0.0.1', forwardedFor: ['6.6.6.6', '1.1.1.1, 10.0.0.2'] }, PROXIES)).toBe('1.1.1.1');
   });
 
-  it('believes no header when no proxy is trusted', () => {
+  it('ignores the headers when no proxy is trusted', () => {
     expect(clientIp({ peer: '127.0.0.1', forwardedFor: '1.1.1.1', realIp: '1.1.1.1' }, [])).toBe('127.0.0.1');
   });
 

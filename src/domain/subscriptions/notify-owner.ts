@@ -3,8 +3,11 @@ import { type Recipient, tellUser } from '../messaging/tell-user.ts';
 import { htmlText } from '../messaging/texts.ts';
 import type { OwnerNotices } from './events.ts';
 
-/** Tells the owner of a subscription what the service did by itself, everywhere under one name and with the same values. */
-export function tellOwner<T extends keyof OwnerNotices>(
+/**
+ * Notifies the owner of a subscription of what the service did without a request: by messenger, mail and event, each under the name of
+ * `type` and with the same values. In the caller's transaction.
+ */
+export function notifyOwner<T extends keyof OwnerNotices>(
   t: App,
   owner: Recipient,
   type: T,
@@ -14,7 +17,7 @@ export function tellOwner<T extends keyof OwnerNotices>(
     html: htmlText(owner.language, `messages.${type}`, context),
     mail: type,
     mailParams: context,
-    // The compiler does not follow that each of these events carries the notice of its name.
+    // The compiler cannot conclude that each of these events has the context of its name.
     event: `notification.${type}` as 'notification.subscription_expired',
     context: context as Record<string, never>,
   });
