@@ -80,7 +80,7 @@ describe('/ws', () => {
     expect(client.received).toHaveLength(61);
   });
 
-  it('settingIs events that another instance recorded', async () => {
+  it('receives events that another instance recorded', async () => {
     const other = await startRealtime(t.app, t.database);
     const here = await feed();
     const there = connect(`${other.url}/ws?token=${token}`);

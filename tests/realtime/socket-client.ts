@@ -3,7 +3,7 @@ import { type ClientOptions, WebSocket } from 'ws';
 
 export interface SocketClient {
   ws: WebSocket;
-  /** Everything received so far, parsed. */
+  /** Every message received so far, parsed. */
   received: Record<string, unknown>[];
   /** Resolves when the socket closes. */
   closed: Promise<{ code: number; reason: string }>;
@@ -16,7 +16,7 @@ export interface SocketClient {
 
 const open = new Set<WebSocket>();
 
-/** Connects a WebSocket client that notes what it settingIs. */
+/** Connects a WebSocket client that records what it receives. */
 export function connect(url: string, options: { protocols?: string[]; client?: ClientOptions } = {}): SocketClient {
   const ws = new WebSocket(url, options.protocols ?? [], options.client);
   open.add(ws);

@@ -10,7 +10,7 @@ import { connect, disconnectAll } from './socket-client.ts';
 const SYSTEM = { kind: 'system' } as const;
 const OFF = { code: 1008, reason: 'Not Found' };
 
-/** Where settings are changed; the sockets are another instance's, which settingIs of it. */
+/** Where settings are changed; the sockets are another instance's, which receives the change. */
 let here: TestApp;
 let there: TestApp;
 let server: TestRealtime;
