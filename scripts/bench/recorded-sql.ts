@@ -2,8 +2,7 @@
 import type { Db } from '../../src/core/db/db.ts';
 import { findById, findPasswordUser } from '../../src/domain/identity/repo.ts';
 import { insertSession } from '../../src/domain/identity/sessions/repo.ts';
-import { countByDay, countDirectly } from '../../src/domain/ledger/count-repo.ts';
-import { listTransactions } from '../../src/domain/ledger/repo.ts';
+import { countByDay, countDirectly, listTransactions } from '../../src/domain/ledger/repo.ts';
 import { findViewByEitherId } from '../../src/domain/users/account/view-repo.ts';
 import { countUsers, listNewest } from '../../src/domain/users/list/repo.ts';
 import { countByStatus, listInOrder } from '../../src/domain/users/list/sorted-repo.ts';

@@ -155,11 +155,11 @@ async function topUp(me: Requester, stranger: Requester): Promise<[undefined, st
     ) as { payment_url: string };
   const [abandoned, paid] = [await topUpOnce(), await topUpOnce()];
   const idOf = (invoice: { payment_url: string }) => invoice.payment_url.split('/').at(-1)!;
-  await delivery({ duplicates: 1, hold: true });
+  await delivery({ duplicates: 1, isPaused: true });
   ok(await stranger.post(`/sandbox/api/payments/${idOf(abandoned)}/fail`, {}, SANDBOX_HEADER), 'fail the first invoice');
   ok(await stranger.post(`/sandbox/api/payments/${idOf(paid)}/pay`, {}, SANDBOX_HEADER), 'pay the second invoice');
   await stranger.post('/sandbox/api/payments/flush', {}, SANDBOX_HEADER);
-  await delivery({ duplicates: 0, hold: false });
+  await delivery({ duplicates: 0, isPaused: false });
   const balance = await until(
     'the credit',
     async () => (await me.get('/cabinet/balance')).body.balance_kopeks as number,

@@ -19,7 +19,7 @@ export const ledgerCheckCommand: Command = {
       );
       const counts = `${facts!.transactions} transactions, ${facts!.entries} entries, ${facts!.users} users`;
       if (problems.length === 0) return { text: `The ledger is clean (${counts}).`, data: { ok: true, ...facts, problems } };
-      const rows = problems.slice(0, SHOWN).map((problem) => [problem.problem, String(problem.subjectId), problem.detail]);
+      const rows = problems.slice(0, SHOWN).map((problem) => [problem.problem, String(problem.rowId), problem.detail]);
       const text = [
         `The ledger is NOT clean: ${problems.length}${problems.length >= 1000 ? ' or more' : ''} differences (${counts}).`,
         '',

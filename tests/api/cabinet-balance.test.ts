@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const TOPUP = { amount_kopeks: 50_000, payment_method: 'sandbox' };
 
-/** The fake provider delivers by itself; the jobs of what it delivered are run here. */
+/** The fake provider delivers callbacks itself; their jobs are run here. */
 async function callbacksArrive(): Promise<void> {
   await sandbox.servers.payments.idle();
   const jobs = await t.app.db.sql<{ id: number }>(
@@ -128,7 +128,7 @@ describe('a top-up over HTTP', () => {
     expect(other).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'idempotency-key'] }] } });
   });
 
-  test('the check button credits what no callback told', async () => {
+  test('the manual check credits a payment without callback', async () => {
     const user = await userClient(t.app, server);
     const made = await user.post('/cabinet/balance/topup', TOPUP);
     const path = `/cabinet/balance/pending-payments/sandbox/${made.body.payment_id}/check`;
@@ -138,7 +138,7 @@ describe('a top-up over HTTP', () => {
       old_status: 'pending',
       new_status: 'pending',
     });
-    sandbox.servers.payments.knobs.hold = true;
+    sandbox.servers.payments.knobs.isPaused = true;
     await sandbox.servers.payments.act(await externalIdOf(made.body.payment_id), 'pay');
     expect((await user.post(path)).body).toMatchObject({
       success: true,
@@ -153,13 +153,13 @@ describe('a top-up over HTTP', () => {
       old_status: null,
       new_status: null,
     });
-    sandbox.servers.payments.knobs.hold = false;
+    sandbox.servers.payments.knobs.isPaused = false;
     await sandbox.servers.payments.flush();
     await callbacksArrive();
     expect((await user.get('/cabinet/balance')).body.balance_kopeks).toBe(50_000);
   });
 
-  test('others see none of it, and odd methods are refused in words', async () => {
+  test('other users do not see it, and unknown methods are refused with a text', async () => {
     const [user, other] = [await userClient(t.app, server), await userClient(t.app, server)];
     const made = await user.post('/cabinet/balance/topup', TOPUP);
     const path = `/cabinet/balance/pending-payments/sandbox/${made.body.payment_id}`;
@@ -196,7 +196,7 @@ describe('a top-up over HTTP', () => {
     expect((await user.get('/cabinet/balance/pending-payments/sandbox/latest')).status).toBe(404);
   });
 
-  test('bounds of the contract are 422 with place and type', async () => {
+  test('values outside the bounds of the contract are 422 with location and type', async () => {
     const user = await userClient(t.app, server);
     expect((await user.post('/cabinet/balance/topup', { ...TOPUP, amount_kopeks: 999 })).body.detail).toMatchObject([
       { loc: ['body', 'amount_kopeks'], type: 'greater_than_equal', ctx: { ge: 1_000 } },
@@ -210,7 +210,7 @@ describe('a top-up over HTTP', () => {
 });
 
 describe('history and cards', () => {
-  test('spending is negative, everything else positive, and invisible movements are not there', async () => {
+  test('spending is negative, everything else positive, and internal movements are not listed', async () => {
     const user = await userClient(t.app, server);
     const { id } = user.user;
     await give(id, {});
@@ -268,7 +268,7 @@ describe('callback routes', () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     server.inject({ method: 'POST', url: path, payload: body, headers });
 
-  test('a body is judged by its bytes, with any content type and with a slash at the end', async () => {
+  test('a signature is verified over the bytes of the body, with any content type and with a slash at the end', async () => {
     const body = '{ "event_id":"e-1",\n "invoice": {"id":"nobody"} }';
     for (const [path, type] of [
       ['/sandbox-payment-webhook', 'application/json'],
@@ -284,7 +284,7 @@ describe('callback routes', () => {
     expect((await post('/sandbox-payment-webhook', body)).json()).toEqual({ status: 'error', reason: 'missing_signature' });
   });
 
-  test('the inner path is no door, and a provider that this installation has not has none', async () => {
+  test('the internal path is not reachable, and a provider without adapter has no route', async () => {
     for (const path of ['/~callbacks/sandbox', '/~callbacks/', '/~nowhere', '/tribute-webhook']) {
       const reply = await post(path, '{}', { 'content-type': 'application/json' });
       expect([reply.statusCode, reply.json()]).toEqual([404, { detail: 'Not Found' }]);

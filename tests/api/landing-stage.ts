@@ -19,7 +19,7 @@ export const aLandingBody = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 });
 
-/** What tests of sales pages stand on: a server, a stranger, an administrator and a provider that does as it is told. */
+/** What tests of sales pages need: a server, a guest, an administrator and a scripted provider. */
 export interface LandingStage {
   t: TestApp;
   server: FastifyInstance;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, DAY_MS } from '../../src/core/clock.ts';
 import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
-import { panelAnswers, tellPaid } from '../domain/storefront/purchase-samples.ts';
+import { confirmPayment, panelAnswers } from '../domain/storefront/purchase-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
@@ -47,7 +47,7 @@ async function purchaseRow(token: string) {
 
 async function deliver(token: string) {
   const row = await purchaseRow(token);
-  await tellPaid(t.app, provider, { token, ...row });
+  await confirmPayment(t.app, provider, { token, ...row });
   await fulfilPurchase(t.app, { purchaseId: row.id });
   await panelAnswers(t.app, row.id);
   return row;
@@ -283,10 +283,10 @@ describe('POST /cabinet/landing/activate/{token}', () => {
     const path = `/cabinet/landing/activate/${token}`;
     const early = await guest.post(path);
     expect([early.status, early.body]).toEqual([400, { detail: 'Purchase is not pending activation' }]);
-    await tellPaid(t.app, provider, { token, ...row });
+    await confirmPayment(t.app, provider, { token, ...row });
     await fulfilPurchase(t.app, { purchaseId: row.id });
-    const nobody = await guest.post(path);
-    expect([nobody.status, nobody.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    const anonymous = await guest.post(path);
+    expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer']);
     expect((await stranger.post(path)).status).toBe(403);
     expect((await guest.with({ authorization: 'Bearer nonsense' }).post(path)).status).toBe(401);
     const done = await recipient.post(path);

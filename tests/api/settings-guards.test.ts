@@ -31,7 +31,7 @@ beforeAll(async () => {
   const t = await testApp({ environment: { ADMIN_IDS: String(ownerId), VPNPANEL_API_KEY: PANEL_KEY } });
   const { env, settings, log, clock, ports } = t.app;
   const metrics = createMetrics();
-  // The sandbox's messenger has a secret of its own; these read the settings as in production.
+  // The sandbox's messenger has its own secret; these adapters read the settings as in production.
   real = connectOutsideSystems({ env, settings, log, clock, metrics, sandbox: null, instance: ports.instance });
   const messenger = { ...ports.messenger, receiveUpdate: real.messenger.receiveUpdate };
   app = { ...t.app, ports: { ...ports, messenger } };
@@ -74,10 +74,10 @@ it('an editor cannot choose the secret of the messenger and confirm a sign-in as
   expect((await anyone.post('/cabinet/auth/deeplink/poll', { token: body.token })).body?.access_token).toBeUndefined();
 });
 
-it("an editor cannot have the panel's key sent to a server of his own", async () => {
-  const headerLines: string[] = [];
+it("an editor cannot have the panel's key sent to another server", async () => {
+  const received: string[] = [];
   const foreign = createServer((request, reply) => {
-    headerLines.push(JSON.stringify(request.headers));
+    received.push(JSON.stringify(request.headers));
     reply.end('{}');
   });
   await new Promise<void>((done) => foreign.listen(0, '127.0.0.1', done));
@@ -87,7 +87,7 @@ it("an editor cannot have the panel's key sent to a server of his own", async ()
   foreign.closeAllConnections();
   foreign.close();
   expect(put.status).toBe(403);
-  expect(headerLines.join()).not.toContain(PANEL_KEY);
+  expect(received.join()).not.toContain(PANEL_KEY);
 });
 
 it.each([
@@ -104,12 +104,12 @@ it.each([
   ['SUPPORT_USERNAME', '@help', [200, 200, 200]],
 ])('%s = %j is set and reset by whom it may be (editor, token, superadmin): %j', async (key, value, expected) => {
   const detail = `Setting ${key} can only be changed by a superadmin`;
-  const routes = [
+  const endpoints = [
     [editor, `${ADMIN}/${key}`],
     [token, `/settings/${key}`],
     [superadmin, `${ADMIN}/${key}`],
   ] as const;
-  for (const [index, [client, path]] of routes.entries()) {
+  for (const [index, [client, path]] of endpoints.entries()) {
     for (const reply of [await client.put(path, { value }), await client.delete(path)]) {
       expect(reply.status).toBe(expected[index]);
       if (reply.status === 403) expect(reply.body).toEqual({ detail });

@@ -32,7 +32,7 @@ async function storedRow(key: string) {
   return row ?? null;
 }
 
-/** Everything that the audit log holds of this administrator, as text. */
+/** Everything in the audit log about this administrator, as text. */
 async function auditText(actor: ActorClient): Promise<string> {
   await t.app.ports.audit.flush();
   const rows = await t.app.db.sql(
@@ -43,7 +43,7 @@ async function auditText(actor: ActorClient): Promise<string> {
 }
 
 describe('reading', () => {
-  it('lists every setting but those that the environment alone gives, by category label and key', async () => {
+  it('lists every setting but those that only the environment sets, by category label and key', async () => {
     const { body } = await api.get('/settings');
     const keys = body.map((setting: { key: string }) => setting.key);
     expect(new Set(keys).size).toBe(keys.length);
@@ -67,7 +67,7 @@ describe('reading', () => {
     expect(await api.get('/settings', { query: { category_key: 'NO_SUCH' } })).toMatchObject({ status: 200, body: [] });
   });
 
-  it('tells administrators what a setting is for', async () => {
+  it('describes to administrators what a setting is for', async () => {
     const { body } = await admin.get(`${ADMIN}/SUPPORT_TICKET_SLA_MINUTES`);
     expect(body).toEqual({
       key: 'SUPPORT_TICKET_SLA_MINUTES',
@@ -86,7 +86,7 @@ describe('reading', () => {
     expect(categories.find((category: { key: string }) => category.key === 'SUPPORT').description).not.toBe('');
   });
 
-  it('masks every secret on both doors (spec 06 section 6.4)', async () => {
+  it('masks every secret for tokens and administrators (spec 06 section 6.4)', async () => {
     for (const reply of [await api.get('/settings'), await owner.get(ADMIN)]) {
       expect(reply.text).not.toContain('from the environment');
       expect(reply.text).not.toContain('tests-only-0123456789abcdef');
@@ -118,7 +118,7 @@ describe('changing', () => {
     expect((await api.delete('/settings/NO_SUCH_KEY')).body).toEqual({ detail: 'Setting not found' });
   });
 
-  it('does not let an override beat the environment', async () => {
+  it('the environment takes precedence over an override', async () => {
     expect((await api.put('/settings/BOT_USERNAME', { value: 'other_bot' })).body).toMatchObject({
       current: 'test_bot',
       has_override: false,
@@ -143,7 +143,7 @@ describe('changing', () => {
     expect(await storedRow(key)).toBeNull();
   });
 
-  it('takes null where it is a value, and not a missing value', async () => {
+  it('accepts null where it is a value, and refuses a missing value', async () => {
     expect((await api.put('/settings/CABINET_JWT_SECRET', {})).body.detail[0]).toMatchObject({
       loc: ['body', 'value'],
       type: 'missing',
@@ -152,7 +152,7 @@ describe('changing', () => {
     expect(body).toMatchObject({ type: 'optional[str]', is_optional: true, current: null, has_override: true });
   });
 
-  it('keeps the keys to the house with the superadmin (spec 06 section 17, hazard 1)', async () => {
+  it('lets only a superadmin change guarded settings (spec 06 section 17, hazard 1)', async () => {
     for (const key of ['CABINET_JWT_SECRET', 'ADMIN_EMAILS', 'DATABASE_URL', 'REDIS_URL', 'TEST_EMAIL', 'TEST_EMAIL_PASSWORD']) {
       for (const client of [api.put(`/settings/${key}`, { value: 'x' }), admin.put(`${ADMIN}/${key}`, { value: 'x' })]) {
         expect((await client).status, key).toBe(403);
@@ -170,7 +170,7 @@ describe('changing', () => {
     expect((await reader.delete(`${ADMIN}/DEBUG`)).status).toBe(403);
   });
 
-  it('leaves no secret in the audit log, whether accepted, refused or on the other transport; a plain value is told', async () => {
+  it('leaves no secret in the audit log, whether accepted, refused or on the other transport; a plain value is recorded', async () => {
     const values = ['hunter2-accepted', 'hunter2-refused', 'hunter2-not-a-number', 'hunter2-plain', 'hunter2-rpc'] as const;
     const actor = await adminClient(t.app, server, ['*:*'], 999);
     expect((await actor.put(`${ADMIN}/YOOKASSA_SECRET_KEY`, { value: values[0] })).body.current).toBe(SECRET_MASK);

@@ -51,7 +51,7 @@ const amounts = async (query: Record<string, string | number | boolean>) => {
 };
 
 describe('GET /transactions', () => {
-  test('shows stored signs, newest first, without invisible movements', async () => {
+  test('shows stored signs, newest first, without internal movements', async () => {
     const { body } = await api.get('/transactions');
     expect(body).toMatchObject({ total: 3, limit: 50, offset: 0 });
     expect(body.items.map((item: { amount_kopeks: number }) => item.amount_kopeks)).toEqual([300, -5_000, 10_050]);
@@ -92,7 +92,7 @@ describe('GET /transactions', () => {
     expect((await api.get('/transactions', { query: { offset: 3_000_000_000 } })).body).toMatchObject({ total: 3, items: [] });
   });
 
-  test('refuses strangers and bad values', async () => {
+  test('refuses requests without a token and invalid values', async () => {
     expect((await clientOf(server).get('/transactions')).status).toBe(401);
     const bad: Record<string, string | number>[] = [
       { limit: 0 },

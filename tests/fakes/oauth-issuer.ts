@@ -1,6 +1,6 @@
 /**
- * The four OAuth providers on loopback, each as strict as the real one: registered client and redirect address, codes that work once
- * and for a minute, PKCE with device id for VK, the signed OpenID Connect token of Google, user info behind each one's own header.
+ * The four OAuth providers on loopback, as strict as the real ones: registered client and redirect address, codes that work once and
+ * for a minute, PKCE with device id for VK, the signed OpenID Connect token of Google, the header of each one's user info.
  */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
@@ -14,7 +14,7 @@ import {
   startLoopbackServer,
 } from '../../src/sandbox/loopback-server.ts';
 
-/** Somebody with an account at the provider. */
+/** An account at the provider. */
 export interface IssuerAccount {
   id: string;
   email?: string;
@@ -31,15 +31,15 @@ export interface IssuerKnobs {
   userInfoStatus: number | null;
   /** Text in place of the user-info answer. */
   userInfoBody: string | null;
-  /** Every code given out so far is too old. */
+  /** Every issued code has expired. */
   expireCodes: boolean;
   /** Changes the claims of Google's token. */
   idTokenClaims: Record<string, unknown>;
-  /** User info speaks of another account than the token. */
-  otherId: string | null;
+  /** Account id of the user info, in place of the one in the token. */
+  userInfoAccountId: string | null;
 }
 
-/** What the browser comes back with. */
+/** What the provider returns to the browser. */
 export interface ProviderReturn {
   code: string;
   state: string;
@@ -76,7 +76,7 @@ export interface OAuthIssuer {
   /** Requests to the token endpoints, newest last. */
   tokenRequests: LoopbackRequest[];
   endpoints(provider: OAuthProvider): ProviderEndpoints;
-  /** Opens the sign-in page as a browser does and agrees as this person. @throws Error when the provider refuses the page */
+  /** Opens the sign-in page as a browser does and consents with this account. @throws Error when the provider refuses the page */
   approve(authorizeUrl: string, account: IssuerAccount): Promise<ProviderReturn>;
   reset(): void;
   close(): Promise<void>;
@@ -91,7 +91,7 @@ export async function startOAuthIssuer(): Promise<OAuthIssuer> {
   const browser = createHttpClient({ system: 'browser', retries: 0, breakerThreshold: 0 });
 
   function authorize(provider: OAuthProvider, { query, headers }: LoopbackRequest): LoopbackReply {
-    // Stands for the session that the person's browser has with the provider.
+    // In place of the browser's session with the provider.
     const account = JSON.parse(decodeURIComponent(headers[ACCOUNT_HEADER] ?? 'null')) as IssuerAccount | null;
     const problem =
       query.get('client_id') !== CLIENT_ID
@@ -194,7 +194,7 @@ export async function startOAuthIssuer(): Promise<OAuthIssuer> {
     switch (provider) {
       case 'google':
         return {
-          sub: knobs.otherId ?? account.id,
+          sub: knobs.userInfoAccountId ?? account.id,
           ...(email ? { email, email_verified: emailVerified } : {}),
           given_name: firstName,
           family_name: lastName,
@@ -267,6 +267,6 @@ function freshKnobs(): IssuerKnobs {
     userInfoBody: null,
     expireCodes: false,
     idTokenClaims: {},
-    otherId: null,
+    userInfoAccountId: null,
   };
 }

@@ -56,7 +56,7 @@ describe('one payment', () => {
     expect(await callbackJobs(app, externalId)).toHaveLength(1);
   });
 
-  test('fifty different callbacks processed at once, all knowing it is paid: one credit', async () => {
+  test('fifty different callbacks processed at once, all confirmed as paid: one credit', async () => {
     const user = await aUser(app);
     const { externalId, paymentId } = await anInvoice(user.id);
     provider.set(externalId, 'paid');
@@ -79,7 +79,7 @@ describe('one payment', () => {
     ]);
   });
 
-  test('callback, button and background check at once: one credit', async () => {
+  test('callback, manual check and background check at once: one credit', async () => {
     const user = await aUser(app);
     const { externalId, paymentId } = await anInvoice(user.id);
     provider.set(externalId, 'paid');
@@ -95,7 +95,7 @@ describe('one payment', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('old news and the payment at once end paid, whichever is written first', async () => {
+  test('an older state and the payment at once end paid, whichever is written first', async () => {
     const user = await aUser(app);
     for (let round = 1; round <= 5; round++) {
       const { externalId, paymentId } = await anInvoice(user.id);
@@ -112,7 +112,7 @@ describe('one payment', () => {
 });
 
 describe('many at once', () => {
-  test('one key ten times: one invoice; the others get its answer or are told to wait', async () => {
+  test('one key ten times: one invoice; the others get its answer or 409', async () => {
     const user = await aUser(app);
     const before = provider.created.length;
     const call = () =>
@@ -124,7 +124,7 @@ describe('many at once', () => {
     for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 409 });
   });
 
-  test('forty invoices of four users credited at once: no deadlock, every kopek there, the ledger clean', async () => {
+  test('forty invoices of four users credited at once: no deadlock, exact balances, a clean ledger', async () => {
     const users = await Promise.all(Array.from({ length: 4 }, () => aUser(app)));
     const invoices = await Promise.all(users.flatMap((user) => Array.from({ length: 10 }, () => anInvoice(user.id))));
     for (const { externalId } of invoices) {
@@ -134,7 +134,7 @@ describe('many at once', () => {
     const jobs = (await Promise.all(invoices.map(({ externalId }) => callbackJobs(app, externalId)))).flat();
     await Promise.all(jobs.map((callbackId) => processCallback(app, { callbackId })));
     for (const user of users)
-      expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 500_000, deposits: 10, told: 10, jobs: 10 });
+      expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 500_000, deposits: 10, notifications: 10, jobs: 10 });
     expect(await checkLedger(app)).toEqual([]);
   });
 });

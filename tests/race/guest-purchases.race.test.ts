@@ -21,15 +21,16 @@ import {
   aPaidPurchase,
   aPurchase,
   aShop,
+  confirmPayment,
   contact,
   factsOf,
   mailsTo,
   revenueOf,
   type Shop,
   subscriptionOf,
-  tellPaid,
 } from '../domain/storefront/purchase-samples.ts';
 import { aUser } from '../support/builders.ts';
+import { lost, times, won } from '../support/parallel.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
@@ -48,27 +49,22 @@ beforeEach(async () => {
   await app.db.sql('DELETE FROM guest_purchases');
 });
 
-const times = <T>(count: number, call: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, call));
+const refusals = async (calls: Promise<unknown>[]): Promise<unknown[]> => lost(await Promise.allSettled(calls));
 
-/** Reasons of all that were refused. */
-async function refusals(calls: Promise<unknown>[]): Promise<unknown[]> {
-  const results = await Promise.allSettled(calls);
-  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-}
-
-async function worksOnCallbacks(externalId: string, count: number): Promise<(() => Promise<void>)[]> {
+/** Sends `count` callbacks of one invoice. @returns what processes each of them */
+async function queuedCallbacks(externalId: string, count: number): Promise<(() => Promise<void>)[]> {
   await times(count, () => callback(app, externalId));
   const jobs = await callbackJobs(app, externalId);
   return jobs.map((callbackId) => () => processCallback(app, { callbackId }, [], [guestPurchases]));
 }
 
 describe('the money', () => {
-  test('twenty callbacks worked on at once: one account, one revenue row, one job', async () => {
+  test('twenty callbacks processed at once: one account, one revenue row, one job', async () => {
     const email = anEmail();
     const bought = await aPurchase(app, shop, { buyer: contact(email) });
     provider.set(bought.externalId, 'paid');
-    const works = await worksOnCallbacks(bought.externalId, 20);
-    await Promise.all(works.map((work) => work()));
+    const callbacks = await queuedCallbacks(bought.externalId, 20);
+    await Promise.all(callbacks.map((process) => process()));
     const results = await callbackResults(app, bought.externalId);
     expect(results.filter((result) => result === 'credited')).toHaveLength(1);
     expect(results.filter((result) => result === 'already_credited')).toHaveLength(19);
@@ -82,10 +78,10 @@ describe('the money', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('two purchases for one new address, and for one new name, paid at once: one account each, one keeps the credentials', async () => {
+  test('two purchases for one new address, and for one new name, paid at once: one account each, one has the credentials', async () => {
     for (const value of [anEmail(), aName()]) {
       const bought = await Promise.all([1, 2, 3].map(() => aPurchase(app, shop, { buyer: contact(value) })));
-      await Promise.all(bought.map((one) => tellPaid(app, provider, one)));
+      await Promise.all(bought.map((one) => confirmPayment(app, provider, one)));
       const facts = await Promise.all(bought.map(({ id }) => factsOf(app, id)));
       expect(new Set(facts.map((fact) => fact.userId)).size).toBe(1);
       expect(facts.filter((fact) => fact.accountCreated)).toHaveLength(1);
@@ -94,13 +90,13 @@ describe('the money', () => {
     }
   });
 
-  test('callback against the end of the day: the money always wins', async () => {
+  test('a callback and the expiry at once: the purchase is paid', async () => {
     for (let round = 0; round < 4; round++) {
       const bought = await aPurchase(app, shop);
       t.clock.advance(DAY_MS + MINUTE_MS);
       provider.set(bought.externalId, 'paid');
-      const works = await worksOnCallbacks(bought.externalId, 3);
-      await Promise.all([watchPurchases(app), ...works.map((work) => work()), watchPurchases(app)]);
+      const callbacks = await queuedCallbacks(bought.externalId, 3);
+      await Promise.all([watchPurchases(app), ...callbacks.map((process) => process()), watchPurchases(app)]);
       expect((await factsOf(app, bought.id)).status).toBe('paid');
       expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
     }
@@ -110,9 +106,9 @@ describe('the money', () => {
     const order = anOrder(shop);
     const caller = { ip: '203.0.113.9', idempotencyKey: `race-${order.buyer.value}` };
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => startPurchase(app, order, caller)));
-    const tokens = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.token] : []));
+    const tokens = won(results).map(({ token }) => token);
     expect(new Set(tokens).size).toBe(1);
-    for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 409 });
+    for (const reason of lost(results)) expect(reason).toMatchObject({ status: 409 });
     const rows = await app.db.sql('SELECT id FROM guest_purchases WHERE contact_value = $1', [order.buyer.value]);
     expect(rows).toHaveLength(1);
   });
@@ -150,7 +146,7 @@ describe('the subscription', () => {
     ]);
   });
 
-  test('twelve activations, the watch and a new sale at once: replaced once', async () => {
+  test('twelve activations, the job and a new sale at once: replaced once', async () => {
     const email = anEmail();
     const user = await aUser(app, { email });
     await aStoredSubscription(app, user.id);
@@ -173,7 +169,7 @@ describe('the subscription', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
 
-  test('a stranger and the recipient press at once: only the recipient counts', async () => {
+  test('another user and the recipient press at once: only the recipient activates', async () => {
     const email = anEmail();
     const [user, stranger] = [await aUser(app, { email }), await aUser(app)];
     await aStoredSubscription(app, user.id);
@@ -189,7 +185,7 @@ describe('the subscription', () => {
   });
 });
 
-test('twenty looks at once: the credentials go to one', async () => {
+test('twenty readers at once: one gets the credentials', async () => {
   const bought = await aDeliveredPurchase(app, provider, shop);
   const views = await times(20, () => viewPurchase(app, bought.token));
   expect(views.filter((view) => view.autoLoginToken !== null)).toHaveLength(1);

@@ -6,6 +6,7 @@ import { saveCabinetLayout } from '../../src/domain/content/menu-layout/manage-c
 import { readButton } from '../../src/domain/content/menu-layout/read-document.ts';
 import { listHistory, readLayout } from '../../src/domain/content/menu-layout/read-layout.ts';
 import type { MenuDocument } from '../../src/domain/content/menu-layout/types.ts';
+import { won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -13,7 +14,7 @@ const PARALLEL = 20;
 const actor = { kind: 'token', tokenId: 1, name: 'racer' } as const;
 const button = readButton({ type: 'callback', text: { ru: 'x' }, action: 'x' });
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('menu layout raced', () => {
   let apps: App[];
   beforeAll(async () => {
@@ -40,7 +41,7 @@ describe.runIf(serverUrl !== null)('menu layout raced', () => {
     const results = await Promise.allSettled(
       numbers.map((n) => edit(n, (document) => addButton(document, 'wanted', button, 'balance_row'))),
     );
-    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+    expect(won(results)).toHaveLength(1);
     expect((await listHistory(apps[0]!, { limit: 200, offset: 0 })).total).toBe(1);
   });
 

@@ -5,20 +5,20 @@ import { changeReplyBlock, changeTicketStatus } from '../../src/domain/tickets/c
 import { readNotification } from '../../src/domain/tickets/notifications.ts';
 import { readTicket } from '../../src/domain/tickets/read-tickets.ts';
 import { remindOverdueTickets } from '../../src/domain/tickets/remind-overdue.ts';
-import { changeTicketSettings, readTicketSettings, type TicketSettingsPatch } from '../../src/domain/tickets/ticket-settings.ts';
+import { changeTicketSettings, readTicketSettings } from '../../src/domain/tickets/ticket-settings.ts';
+import type { TicketSettings } from '../../src/domain/tickets/types.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
 import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
 import { anAdmin } from '../support/admins.ts';
-import { settled } from '../support/parallel.ts';
+import { lost, settled, won } from '../support/parallel.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 const PARALLEL = 20;
 const CHAT = -1_007_000_000_123;
 const atOnce = <T>(work: (n: number) => Promise<T>) => settled(PARALLEL, work);
-const won = (results: PromiseSettledResult<unknown>[]) => results.filter(({ status }) => status === 'fulfilled');
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('tickets raced', () => {
   let app: App;
   let elsewhere: App;
@@ -35,37 +35,37 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     const ticket = await aTicket(app, user);
     const sent = await atOnce((n) => postUserMessage(at(n), user, ticket.id, { text: `message ${n}`, ...noFile }));
     expect(won(sent)).toHaveLength(1);
-    for (const result of sent) if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 429 });
+    for (const reason of lost(sent)) expect(reason).toMatchObject({ status: 429 });
     expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
     expect(await rowsOf(app, ticket.id)).toHaveLength(2);
   });
 
-  it('tell one change of the status, whoever makes it, and every old status is the one before', async () => {
+  it('announce one change of the status, whoever makes it, and each old status is the one before', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     expect(won(await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, 'closed')))).toHaveLength(PARALLEL);
     const changes = async () => (await eventsOf(app, ticket.id)).filter(({ type }) => type === 'ticket.status_changed');
     expect(await changes()).toHaveLength(1);
     await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, ['open', 'pending', 'closed'][n % 3]!));
-    const payloads = (await changes()).map(({ payload }) => payload);
-    for (const [n, change] of payloads.entries()) if (n > 0) expect(change.old_status).toBe(payloads[n - 1]!.new_status);
+    const announced = (await changes()).map(({ payload }) => payload);
+    for (const [n, change] of announced.entries()) if (n > 0) expect(change.old_status).toBe(announced[n - 1]!.new_status);
     const after = await readTicket(app, ticket.id);
-    expect(after.status).toBe(payloads.at(-1)!.new_status);
+    expect(after.status).toBe(announced.at(-1)!.new_status);
     expect(after.closedAt === null).toBe(after.status !== 'closed');
   });
 
   it('keep both settings that two administrators change at once', async () => {
     const admin = await anAdmin(app);
-    const change = (on: App, patch: TicketSettingsPatch) => changeTicketSettings(on, admin, patch);
+    const change = (on: App, changes: Partial<TicketSettings>) => changeTicketSettings(on, admin, changes);
     for (let round = 0; round < 10; round++) {
-      await change(app, { userNotificationsEnabled: true, adminNotificationsEnabled: true });
+      await change(app, { cabinetUserNotificationsEnabled: true, cabinetAdminNotificationsEnabled: true });
       await Promise.all([
-        change(app, { userNotificationsEnabled: false }),
-        change(elsewhere, { adminNotificationsEnabled: false }),
+        change(app, { cabinetUserNotificationsEnabled: false }),
+        change(elsewhere, { cabinetAdminNotificationsEnabled: false }),
       ]);
       const after = await readTicketSettings(app);
-      expect(after).toMatchObject({ userNotificationsEnabled: false, adminNotificationsEnabled: false });
+      expect(after).toMatchObject({ cabinetUserNotificationsEnabled: false, cabinetAdminNotificationsEnabled: false });
     }
-    await change(app, { userNotificationsEnabled: true, adminNotificationsEnabled: true });
+    await change(app, { cabinetUserNotificationsEnabled: true, cabinetAdminNotificationsEnabled: true });
   });
 
   it('keep every answer that comes while the ticket is closed and blocked', async () => {
@@ -79,7 +79,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     expect(won(results)).toHaveLength(PARALLEL);
     const after = await readTicket(app, ticket.id);
     expect(after.messages).toHaveLength(1 + PARALLEL / 2);
-    expect(after.replyBlockPermanent).toBe(true);
+    expect(after.userReplyBlockPermanent).toBe(true);
     expect((await rowsOf(app, ticket.id)).filter((row) => row.notificationType === 'admin_reply')).toHaveLength(PARALLEL / 2);
   });
 

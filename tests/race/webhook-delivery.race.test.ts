@@ -12,13 +12,14 @@ import { createWebhook, deleteWebhook, getDelivery, getWebhook } from '../../src
 import { createWebhookTransport } from '../../src/integrations/webhooks/webhook-transport.ts';
 import { eventually } from '../support/eventually.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
+import { lost } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 import { type Receiver, reply, startReceiver } from '../support/webhook-receiver.ts';
 
 const actor = { kind: 'system', name: 'test' } as const;
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
   let app: App;
   let database: Database;
@@ -78,7 +79,7 @@ describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
     expect(await getWebhook(app, hook.id)).toMatchObject({ successCount: 30, failureCount: 0 });
   });
 
-  it('lets events, results and the deletion of the webhook pass each other', async () => {
+  it('handles events, results and the deletion of the webhook in parallel', async () => {
     const hook = await aWebhook();
     const ids: number[] = [];
     for (let index = 0; index < 10; index += 1) ids.push(await emit());
@@ -88,13 +89,13 @@ describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
       ...Array.from({ length: 10 }, () => emit()),
       deleteWebhook(app, actor, hook.id),
     ]);
-    const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    const failures = lost(results).map(String);
     expect(failures).toEqual([]);
     const [left] = await app.db.sql<{ total: number }>('SELECT count(*)::int AS total FROM webhook_deliveries');
     expect(left!.total).toBe(0);
   });
 
-  it('lets an event pass whose webhook is deleted at that moment: the business of the event must not fail', async () => {
+  it('emits an event whose webhook is deleted at that moment: the transaction of the event must not fail', async () => {
     const hook = await aWebhook();
     let emitting: Promise<unknown> = Promise.resolve();
     await inTransaction(app, async (t) => {

@@ -15,7 +15,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A webhook receiver on loopback; answers 200 `ok` until told otherwise. */
+/** A webhook receiver on loopback; answers 200 `ok` by default. */
 export async function startReceiver(): Promise<Receiver> {
   const calls: ReceivedCall[] = [];
   const server = createServer(async (request, response) => {

@@ -7,7 +7,7 @@ import { type Env, EnvError, loadEnv } from '../../core/env.ts';
 import { createMetrics } from '../../core/metrics.ts';
 import { createRedactor, secretValuesIn } from '../../core/redaction.ts';
 import { secretKeys } from '../../domain/settings/catalogue/catalogue.ts';
-import { readStoredSettings } from '../../domain/settings/read-stored-settings.ts';
+import { readStoredSettings } from '../../domain/settings/refresh-settings.ts';
 import { createSettingsStore, type SettingsStore } from '../../domain/settings/settings-store.ts';
 import { type Command, type CommandCall, EXIT } from '../command.ts';
 import { describeDatabaseFailure, describeLock } from '../describe-failure.ts';

@@ -238,3 +238,12 @@ export async function markPaidSubscriber(db: Db, userId: number, now: Date): Pro
     [userId, now],
   );
 }
+
+/** Sets the flag of the first top-up. @returns false when it was set before */
+export async function setFirstTopup(db: Db, userId: number, now: Date): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    'UPDATE users SET has_made_first_topup = true, updated_at = $2::timestamptz WHERE id = $1::int AND NOT has_made_first_topup RETURNING id',
+    [userId, now],
+  );
+  return rows.length > 0;
+}

@@ -2,16 +2,14 @@ import type { App } from '../../core/app.ts';
 
 export interface LedgerProblem {
   problem: string;
-  subjectId: number;
+  /** Id of the row at fault, in the table that the problem is about. */
+  rowId: number;
   detail: string;
 }
 
-/** Proves the whole ledger by SQL (spec 00, Ledger). An empty list means clean. Reads only. */
-export async function checkLedger(app: App): Promise<LedgerProblem[]> {
-  const rows = await app.db.sql<{ problem: string; rowId: number; detail: string }>(
-    'SELECT problem, row_id, detail FROM ledger_check() LIMIT 1000',
-  );
-  return rows.map((row) => ({ problem: row.problem, subjectId: row.rowId, detail: row.detail }));
+/** Proves the whole ledger by SQL (spec 00, Ledger). An empty list means that it is clean. Reads only. */
+export function checkLedger(app: App): Promise<LedgerProblem[]> {
+  return app.db.sql<LedgerProblem>('SELECT problem, row_id, detail FROM ledger_check() LIMIT 1000');
 }
 
 /** Checks the ledger and logs an error for violations, which are never repaired automatically. @returns whether the ledger is clean */

@@ -1,18 +1,18 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { countRange, lockCountMark, noteHighestId } from './count-repo.ts';
+import { countRange, lockCountMark, recordHighestId } from './count-repo.ts';
 
 /** Rows counted in one transaction. */
 const STEP = 200_000;
 /**
- * A row gets its id before it commits, so rows below the highest id may still be on their way. No transaction lives this long, hence
- * after it every id seen is settled.
+ * A row gets its id before it commits, so rows below the highest id may not be visible yet. No transaction lasts this long, so after
+ * this time every id seen is committed or rolled back.
  */
 const SETTLE_SECONDS = 60;
 
 /**
- * Counts transactions by day (job `ledger.count`), which keeps the totals of lists exact and fast with millions of
- * rows. Nothing depends on when it runs: what it has not counted yet, the lists count themselves.
+ * Counts transactions by day (job `ledger.count`), so that totals of lists are exact and fast with millions of rows. Nothing depends
+ * on when it runs: lists count themselves what it has not counted yet.
  * @param settleSeconds for tests
  */
 export async function countTransactionsByDay(app: App, settleSeconds: number = SETTLE_SECONDS): Promise<void> {
@@ -27,7 +27,7 @@ function countStep(app: App, settleSeconds: number): Promise<boolean> {
     const through = Math.min(mark.seenId, mark.throughId + STEP);
     if (through > mark.throughId) await countRange(t.db, mark.throughId, through);
     if (through < mark.seenId) return true;
-    await noteHighestId(t.db);
+    await recordHighestId(t.db);
     return false;
   });
 }

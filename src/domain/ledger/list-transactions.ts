@@ -1,8 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { DAY_MS } from '../../core/clock.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { countByDay, countDirectly } from './count-repo.ts';
-import { listTransactions as listRows, type TransactionFilter } from './repo.ts';
+import { countByDay, countDirectly, listTransactions as listRows, type TransactionFilter } from './repo.ts';
 import type { TransactionRecord } from './types.ts';
 
 export type { TransactionFilter } from './repo.ts';
@@ -34,11 +33,11 @@ export function listOwnTransactions(
 }
 
 /**
- * How many movements a filter lets through. One user's, and those of less than a whole day, are counted by their index; any other
- * filter would count millions of rows, so whole days come from counts that `countTransactionsByDay` keeps.
+ * How many movements match a filter. Those of one user and those of less than a whole day are counted with an index. Any other filter
+ * would count millions of rows, so whole days come from the counts that `countTransactionsByDay` maintains.
  */
 function countTransactions(app: App, filter: TransactionFilter): Promise<number> {
-  if (filter.userId !== undefined || filter.paymentMethod === '') return countDirectly(app.db, filter);
+  if (filter.userId != null || filter.paymentMethod === '') return countDirectly(app.db, filter);
   const from = filter.from ? new Date(Math.ceil(filter.from.getTime() / DAY_MS) * DAY_MS) : null;
   const to = filter.to ? new Date(Math.floor(filter.to.getTime() / DAY_MS) * DAY_MS) : null;
   if (from && to && from >= to) return countDirectly(app.db, filter);

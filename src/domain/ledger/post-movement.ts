@@ -1,11 +1,8 @@
 import type { App } from '../../core/app.ts';
-import type { CounterAccount, Movement, Posting } from './types.ts';
+import type { ContraAccount, Movement, Posting } from './types.ts';
 
-interface PostingRow {
-  outcome: Posting['outcome'];
-  transactionId: number | null;
-  balanceKopeks: number | null;
-}
+/** What `post_transaction()` returns; which fields are null depends on the outcome. */
+type PostResult = { outcome: Posting['outcome']; transactionId: number | null; balanceKopeks: number | null };
 
 const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transaction(
   $1::int, $2, $3::bigint, $4, $5, $6, $7, $8, $9::timestamptz, $10::timestamptz, $11::boolean, $12, $13)`;
@@ -13,11 +10,11 @@ const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transacti
 /**
  * Posts one movement: transactions row, two ledger entries that sum to zero, the wallet's cached balance and the event, in one
  * SQL statement (spec 00, Ledger). Locks the user row, so call it before locking anything else of the user.
- * @returns what happened; refusals are values here, because each caller has its own words for them
+ * @returns the outcome; a refusal is a value here, because each caller answers with its own text
  */
 export async function postMovement(app: App, movement: Movement): Promise<Posting> {
   const instead = movement.paidThroughProvider ? `provider:${movement.paidThroughProvider}` : null;
-  const [row] = await app.db.sql<PostingRow>(POST, [
+  const [row] = await app.db.sql<PostResult>(POST, [
     movement.userId,
     movement.type,
     movement.amountKopeks,
@@ -43,7 +40,7 @@ export async function postMovement(app: App, movement: Movement): Promise<Postin
   }
 }
 
-function accountKey(account: CounterAccount): string {
+function accountKey(account: ContraAccount): string {
   switch (account.kind) {
     case 'provider_clearing':
       return `provider:${account.provider}`;

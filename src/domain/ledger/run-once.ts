@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Actor, actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
 import { fromStoredJson, toStoredJson } from '../../core/stored-json.ts';
 
-/** How a repeat is recognised: the client's `Idempotency-Key`, the operation and everything the client asked for. */
+/** What identifies a repeat: the client's `Idempotency-Key`, the operation and the whole input. */
 export interface OnceKey {
   /** Null = the client sent none: the operation simply runs. */
   key: string | null;
@@ -14,20 +15,16 @@ export interface OnceKey {
   input: unknown;
 }
 
-interface KeyRow {
-  operation: string;
-  bodyHash: string;
-  response: unknown;
-}
+const STORED = columns('IdempotencyKey', ['operation', 'bodyHash', 'response']);
 
 const MAX_KEY_LENGTH = 255;
 /** Longer than any outside call may take. */
 const ABANDONED_MS = 2 * MINUTE_MS;
 
 /**
- * Runs a money operation once per (actor, key) for 24 h (spec 00, Consistency). The key row is written in the operation's own
- * transaction: a second caller waits on it, then gets the first answer; after a refusal the row is gone with the rollback and
- * the key may be used again. A repeat gets the answer with its types: plain objects, arrays, texts, numbers and `Date`s.
+ * Runs a money operation once per (actor, key) for 24 h (spec 00, Consistency). The key's row is written in the transaction of the
+ * operation: a second caller waits for it, then gets the first answer. A refusal rolls the row back, so the key may be used again.
+ * A repeat gets the answer with its types: plain objects, arrays, texts, numbers and `Date`s.
  * @throws ValidationError 422 when the key was used with another body or for another operation, or is too long
  */
 export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: App) => Promise<T>): Promise<T> {
@@ -54,8 +51,8 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
 }
 
 /**
- * Whether a request with this key has been carried out, so that `runOnce` would answer at once: with the first answer, or with 422 for
- * another body. For checks that count attempts and stand before the operation: a repeat is no attempt.
+ * Whether a request with this key has an answer already, so that `runOnce` would return at once: the first answer, or 422 for another
+ * body. Limits that count attempts before the operation ask this, because a repeat does not count as an attempt.
  * @throws ValidationError 422 for a key that is too long
  */
 export async function isAnswered(app: App, actor: Actor, key: string | null): Promise<boolean> {
@@ -69,9 +66,9 @@ export async function isAnswered(app: App, actor: Actor, key: string | null): Pr
 }
 
 /**
- * The same promise for an operation that must call an outside system between two transactions: `prepare` commits the intent
- * with the key, `finish` runs outside of any transaction and gives the answer, which is then stored. A repeat that comes while
- * the first is still under way is refused with 409 and may be sent again.
+ * `runOnce` for an operation that must call an outside system between two transactions: `prepare` commits the intent with the key,
+ * `finish` runs outside of any transaction and returns the answer, which is then stored. A repeat during that time is refused with 409
+ * and may be sent again.
  */
 export async function runOnceAround<P, T>(
   app: App,
@@ -109,7 +106,7 @@ export async function runOnceAround<P, T>(
   }
 }
 
-/** The first caller died between its two transactions: after a while the key is free for a repeat of the same request. */
+/** Takes the key from a first caller that crashed between its two transactions: after `ABANDONED_MS` a repeat of the same request may. */
 async function takeOver(t: App, who: string, once: OnceKey, hash: string): Promise<boolean> {
   const rows = await t.db.sql<{ key: string }>(
     `UPDATE idempotency_keys SET created_at = $5::timestamptz
@@ -121,8 +118,8 @@ async function takeOver(t: App, who: string, once: OnceKey, hash: string): Promi
 }
 
 async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Promise<{ response: T }> {
-  const [row] = await t.db.sql<KeyRow>(
-    'SELECT operation, body_hash, response FROM idempotency_keys WHERE actor = $1 AND key = $2',
+  const [row] = await t.db.sql<RowOf<typeof STORED>>(
+    `SELECT ${STORED.of()} FROM idempotency_keys WHERE actor = $1 AND key = $2`,
     [who, once.key],
   );
   if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');

@@ -1,3 +1,5 @@
+import type { Rows } from '../../core/db/columns.ts';
+
 /** Kinds of money movement; the interface shows them as `type` (spec 03 section 1.1). */
 export type TransactionType =
   | 'deposit'
@@ -9,14 +11,14 @@ export type TransactionType =
   | 'gift_payment';
 
 /** The other side of a movement: where the money came from or went to (spec 00, Ledger). */
-export type CounterAccount =
+export type ContraAccount =
   | { kind: 'provider_clearing'; provider: string }
   | { kind: 'sales_revenue'; product: 'tariff' | 'classic' | 'traffic' | 'devices' | 'servers' | 'trial' | 'gift' | 'daily' }
   | { kind: 'bonus_expense'; bonus: 'promocode' | 'campaign' | 'wheel' | 'poll' | 'contest' | 'compensation' }
   | { kind: 'referral_expense' }
   | { kind: 'withdrawal_payable' }
   | { kind: 'manual_adjustment' }
-  /** Between the wallets of two accounts that become one; comes out at zero. */
+  /** Between the wallets of two accounts that are merged; its balance stays zero. */
   | { kind: 'account_merge' };
 
 export interface Movement {
@@ -24,16 +26,16 @@ export interface Movement {
   type: TransactionType;
   /** Kopeks by effect on the user: positive = credit, negative = debit, 0 = a recorded free operation. */
   amountKopeks: number;
-  counter: CounterAccount;
+  counter: ContraAccount;
   paymentMethod: string | null;
-  /** With `paymentMethod` the guard against posting one outside payment twice. */
+  /** Unique together with `paymentMethod`, so that one outside payment is posted once. */
   externalId?: string | null;
   description: string | null;
-  /** Shown time of the row, e.g. the invoice's; defaults to now. */
+  /** Time that lists show, for example that of the invoice; default now. */
   createdAt?: Date;
   /** Moves money without a visible row and without events (spec 01 H16). */
   isInternal?: boolean;
-  /** The money does not pass the wallet: paid straight to this provider. */
+  /** The money does not pass through the wallet: it was paid directly to this provider. */
   paidThroughProvider?: string;
 }
 
@@ -45,15 +47,16 @@ export type Posting =
   | { outcome: 'no_user' };
 
 /** A row of `transactions` as lists show it. */
-export interface TransactionRecord {
-  id: number;
-  userId: number;
-  type: string;
-  amountKopeks: number;
-  description: string | null;
-  paymentMethod: string | null;
-  externalId: string | null;
-  isCompleted: boolean;
-  createdAt: Date;
-  completedAt: Date | null;
-}
+export type TransactionRecord = Pick<
+  Rows['Transaction'],
+  | 'id'
+  | 'userId'
+  | 'type'
+  | 'amountKopeks'
+  | 'description'
+  | 'paymentMethod'
+  | 'externalId'
+  | 'isCompleted'
+  | 'createdAt'
+  | 'completedAt'
+>;

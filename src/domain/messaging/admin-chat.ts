@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 
-/** Settings that give a kind of notice a topic of its own in the administrators' chat. */
+/** Settings with the topics of the administrators' chat, one for each kind of notice. */
 type TopicKey =
   | 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID'
   | 'ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID'
@@ -9,8 +9,8 @@ type TopicKey =
   | 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID';
 
 /**
- * Where notices to administrators go, fit to be spread into a message; the common topic serves a kind without one (spec 05 section 1.5).
- * @returns null while such notices are off or no chat is set
+ * Chat and topic of notices to administrators, as fields of a message; a kind without a topic has the common one (spec 05 section 1.5).
+ * @returns null while notices are off or no chat is set
  */
 export function adminChat({ settings }: App, topicKey: TopicKey): { messengerId: number; threadId?: number } | null {
   const chat = (settings.get('ADMIN_NOTIFICATIONS_CHAT_ID') ?? '').trim();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { deliverMail } from './deliver-mail.ts';
+import { deliverMail } from './send-mail.ts';
 import { deliverMessage } from './send-message.ts';
 
 /** Sends one row of `outgoing_mails`, so that the job contains no address and no text. */

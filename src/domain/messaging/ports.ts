@@ -1,15 +1,15 @@
 /** Messenger and mail as the domain sees them (spec 05 sections 9.3, 11.1 and 15; Stars: spec 03 section 2.5). */
 
 /**
- * `blocked`: the user blocked the bot or is deactivated. `rejected`: the messenger refuses this request as it is.
- * `rate_limited` and `unavailable` may be tried again; an answer that is no answer of the messenger counts as `unavailable`.
+ * `blocked`: the user blocked the bot or is deactivated. `rejected`: the messenger refuses this request. `rate_limited` and `unavailable`
+ * may be tried again; an unreadable answer counts as `unavailable`.
  */
 export type MessengerFailure =
   | { kind: 'blocked' }
   | { kind: 'chat_not_found' }
   | { kind: 'rate_limited'; retryAfterSeconds: number }
   | { kind: 'rejected' }
-  /** `mayHaveArrived`: no answer came, yet the request may have been carried out. */
+  /** `mayHaveArrived`: there was no answer, but the request may have been carried out. */
   | { kind: 'unavailable'; mayHaveArrived?: true }
   | { kind: 'not_configured' };
 
@@ -23,7 +23,7 @@ export class MessengerError extends Error {
   }
 }
 
-/** One button under a message: a link, a mini-app, or data that comes back as a `callback` update (1 to 64 bytes). */
+/** One button under a message: a link, a mini-app, or data that is returned in a `callback` update (1 to 64 bytes). */
 export type MessengerButton = { text: string } & ({ url: string } | { webAppUrl: string } | { callbackData: string });
 
 export interface StarsInvoice {
@@ -31,7 +31,7 @@ export interface StarsInvoice {
   title: string;
   /** 1 to 255 characters; longer is cut. */
   description: string;
-  /** Handed back at pre-checkout and with the payment; 1 to 128 bytes. */
+  /** Returned at pre-checkout and with the payment; 1 to 128 bytes. */
   payload: string;
   /** Whole stars, at least 1. */
   stars: number;
@@ -41,11 +41,11 @@ export type ChatMemberStatus = 'creator' | 'administrator' | 'member' | 'restric
 
 export interface ChatMember {
   status: ChatMemberStatus;
-  /** Is the user in the chat now? A restricted user may be in or out. */
+  /** Whether the user is in the chat now; a restricted user may be in or out. */
   isMember: boolean;
 }
 
-/** An incoming messenger update in neutral words. `updateId` is unique per bot: the key against processing twice. */
+/** An incoming messenger update in the domain's form. `updateId` is unique for a bot, so that an update is processed once. */
 export type MessengerUpdate = { updateId: number } & (
   | { kind: 'pre_checkout'; queryId: string; payerMessengerId: number; payload: string; amountStars: number }
   | { kind: 'stars_paid'; chargeId: string; payerMessengerId: number; payload: string; stars: number }
@@ -71,18 +71,18 @@ export interface MessengerWebhookRequest {
   rawBody: Buffer;
 }
 
-export type MessengerWebhookVerdict =
+export type MessengerWebhookResult =
   | { accepted: true; update: MessengerUpdate; reply: { status: number; body: string } }
   | { accepted: false; reply: { status: number; body: string } };
 
-/** Every call @throws MessengerError. */
+/** Each call throws MessengerError. */
 export interface MessengerPort {
   isConfigured(): boolean;
   /** Web address of a person or bot with this public name (without `@`). */
   linkTo(username: string): string;
   /**
    * @param chatId messenger id of a user, or of a group or channel (negative)
-   * @param html text in the messenger's HTML; every foreign value in it must have been escaped (`htmlText`)
+   * @param html text in the messenger's HTML with escaped values (`htmlText`)
    * @param buttons rows of buttons
    * @param threadId topic of a group
    */
@@ -92,7 +92,7 @@ export interface MessengerPort {
     buttons?: readonly (readonly MessengerButton[])[],
     threadId?: number,
   ): Promise<{ messageId: number }>;
-  /** The same with a picture that the messenger keeps; `html` is its caption, at most 1024 visible characters. */
+  /** The same with a picture stored by the messenger; `html` is its caption, at most 1024 visible characters. */
   sendPhoto(
     chatId: number,
     fileId: string,
@@ -100,22 +100,22 @@ export interface MessengerPort {
     buttons?: readonly (readonly MessengerButton[])[],
     threadId?: number,
   ): Promise<{ messageId: number }>;
-  /** Can the file be fetched from the messenger now? */
+  /** Whether the file can be fetched from the messenger now. */
   hasFile(fileId: string): Promise<boolean>;
   deleteMessage(chatId: number, messageId: number): Promise<void>;
   /** Link that opens a Stars invoice (currency `XTR`). */
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
-  /** Must be answered within 10 s of the query. `errorText` is shown to the payer when not ok. */
+  /** Answers a pre-checkout query, within 10 s of it. `errorText` is shown to the payer when not ok. */
   answerPreCheckout(queryId: string, ok: boolean, errorText?: string): Promise<void>;
   answerCallback(queryId: string, text?: string): Promise<void>;
   getChatMember(chatId: number | string, messengerId: number): Promise<ChatMember>;
-  /** Messenger id of the person with this public name (without `@`); null when the messenger tells none. */
+  /** Messenger id of the person with this public name (without `@`); null when the messenger does not return one. */
   findPerson(username: string): Promise<number | null>;
   getMe(): Promise<{ messengerId: number; username: string; firstName: string }>;
-  /** Tells the messenger where to post updates; the secret comes back in a header of each. */
+  /** Registers the address for updates; each update has the secret in a header. */
   setWebhook(url: string): Promise<void>;
-  /** Judges a request on the messenger webhook: constant-time secret check, then parsing. No secret configured = closed. */
-  receiveUpdate(request: MessengerWebhookRequest): MessengerWebhookVerdict;
+  /** Checks the secret of a request on the messenger webhook in constant time, then parses it. Without a secret all are refused. */
+  receiveUpdate(request: MessengerWebhookRequest): MessengerWebhookResult;
 }
 
 export type MailFailure = 'unavailable' | 'rejected' | 'not_configured';
@@ -139,9 +139,9 @@ export interface Mail {
 
 export interface MailPort {
   isConfigured(): boolean;
-  /** Resolves when the server took the mail. @throws MailError: `rejected` = never again as it is, `unavailable` = try later */
+  /** Resolves when the server has accepted the mail. @throws MailError: `rejected` = do not retry, `unavailable` = try later */
   send(mail: Mail): Promise<void>;
-  /** Ends pooled connections at shut-down. */
+  /** Closes pooled connections at shut-down. */
   close(): void;
 }
 

@@ -36,7 +36,7 @@ export const MAIL_TYPES = [
 
 export type MailType = (typeof MAIL_TYPES)[number];
 
-/** An administrator's own wording for one type and language (spec 05 section 11.2). */
+/** An administrator's template for one type and language (spec 05 section 11.2). */
 export interface MailOverride {
   subject: string;
   bodyHtml: string;
@@ -45,7 +45,7 @@ export interface MailOverride {
 export interface MailFrame {
   /** `SMTP_FROM_NAME`. */
   serviceName: string;
-  /** `CABINET_URL`; a button to it is added where the mail has no link of its own. */
+  /** `CABINET_URL`; a button to it is added to mails without another link. */
   cabinetUrl: string | null;
 }
 
@@ -55,7 +55,7 @@ export interface RenderedMail {
   text: string;
 }
 
-/** Mails that carry a link or code of their own and get no cabinet button. */
+/** Mails with another link or a code, which have no cabinet button. */
 const WITHOUT_BUTTON: ReadonlySet<MailType> = new Set([
   'email_verification',
   'password_reset',
@@ -67,7 +67,7 @@ const WITHOUT_BUTTON: ReadonlySet<MailType> = new Set([
 
 /**
  * Subject, HTML and plain text of a mail. Values are escaped in HTML and lose line breaks in the subject.
- * @param override replaces subject and body when there is an active one
+ * @param override replaces subject and body
  */
 export function renderMail(
   language: string | null | undefined,
@@ -101,7 +101,7 @@ function wrap(language: string | null | undefined, body: string, { serviceName }
   return fill(text(language, 'mail.base_html'), { content: body, service_name: escapeHtml(serviceName) }, String);
 }
 
-/** How an override is framed: a whole page as it is, a styled body in a bare page, anything else in the base page. */
+/** The page of an override: a whole page stays as it is, a styled body gets an empty page, any other body the base page. */
 function wrapOverride(language: string | null | undefined, body: string, frame: MailFrame): string {
   if (/^\s*<(!doctype|html)\b/i.test(body)) return body;
   if (/<style\b|background/i.test(body))
@@ -109,7 +109,7 @@ function wrapOverride(language: string | null | undefined, body: string, frame: 
   return wrap(language, body, frame);
 }
 
-/** The words of an HTML body, links kept, for readers without HTML. */
+/** The text of an HTML body, with the addresses of its links, for mail readers without HTML. */
 function plainText(html: string): string {
   return html
     .replace(/<(style|script|head)\b[\s\S]*?<\/\1>/gi, '')

@@ -1,19 +1,20 @@
 import type { App } from '../../core/app.ts';
-import { findMailOverride, insertOutgoingMail } from './outgoing-mail-repo.ts';
+import { findMailOverride, findWaitingMail, insertOutgoingMail, markMailSent, recordMailFailure } from './outgoing-mail-repo.ts';
+import { MailError } from './ports.ts';
 import { type MailType, renderMail } from './render-mail.ts';
 import { knownLanguage, type TextParams } from './texts.ts';
 
 export interface MailRequest {
   to: string;
-  /** The recipient's language; unknown ones read Russian. */
+  /** The recipient's language; Russian for unknown ones. */
   language: string | null;
   type: MailType;
   params: TextParams;
 }
 
 /**
- * Queues a mail in the caller's transaction: the row and its job commit or vanish with it; nothing is awaited from the outside
- * (spec 01 H10). Without a configured mail system nothing is queued.
+ * Queues a mail in the caller's transaction: row and job are committed with it, and no outside system is called (spec 01 H10). Without a
+ * configured mail system nothing is queued.
  * @returns whether the mail will be sent
  */
 export async function sendMail(t: App, request: MailRequest): Promise<boolean> {
@@ -24,4 +25,25 @@ export async function sendMail(t: App, request: MailRequest): Promise<boolean> {
   const mailId = await insertOutgoingMail(t.db, request.to, request.type, mail, t.clock.now());
   await t.jobs.send('mail.send', { mailId });
   return true;
+}
+
+/**
+ * Sends a queued mail at least once. A mail that the server rejects is not retried; any other failure is.
+ * @throws MailError when the queue is to retry
+ */
+export async function deliverMail(app: App, { mailId }: { mailId: number }): Promise<void> {
+  const mail = await findWaitingMail(app.db, mailId);
+  if (!mail) return;
+  try {
+    await app.ports.mail.send({ to: mail.recipient, subject: mail.subject, html: mail.html, text: mail.text });
+  } catch (error) {
+    const isFinal = error instanceof MailError && error.failure === 'rejected';
+    await recordMailFailure(app.db, mailId, error instanceof Error ? error.message : String(error), isFinal);
+    if (isFinal) {
+      app.log.warn({ err: error, mailId }, 'a mail was rejected and will not be sent again');
+      return;
+    }
+    throw error;
+  }
+  await markMailSent(app.db, mailId, app.clock.now());
 }

@@ -3,18 +3,17 @@ import { type MessengerButton, MessengerError } from './ports.ts';
 
 export interface MessageRequest {
   messengerId: number;
-  /** In the messenger's HTML, foreign values escaped (`htmlText`). */
+  /** In the messenger's HTML, values escaped (`htmlText`). */
   html: string;
   buttons?: readonly (readonly MessengerButton[])[];
   /** Topic of a group. */
   threadId?: number;
-  /** A picture that the messenger keeps; the text becomes its caption (at most 1024 visible characters). */
+  /** A picture stored by the messenger; the text becomes its caption (at most 1024 visible characters). */
   photoFileId?: string;
 }
 
 /**
- * Queues a message in the caller's transaction; nothing is awaited from the outside. Without a configured messenger nothing is
- * queued.
+ * Queues a message in the caller's transaction; no outside system is called. Without a configured messenger nothing is queued.
  */
 export async function sendMessage(t: App, request: MessageRequest): Promise<void> {
   if (t.ports.messenger.isConfigured()) await t.jobs.send('messenger.send', request);
@@ -42,7 +41,7 @@ async function sendNow(app: App, { messengerId, html, buttons, threadId, photoFi
       await messenger.sendPhoto(messengerId, photoFileId, html, buttons, threadId);
       return;
     } catch (error) {
-      // A picture that the messenger refuses must not cost the text.
+      // The text is sent even if the messenger refuses the picture.
       if (!(error instanceof MessengerError) || error.failure.kind !== 'rejected' || html === '') throw error;
     }
   }

@@ -18,7 +18,7 @@ import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
 import { firstCharacters } from '../../core/characters.ts';
 
-/** All user-facing texts by language (spec 00, Texts). Russian leads: its keys are the keys. */
+/** All user-facing texts by language (spec 00, Texts). The Russian files define the keys. */
 const TEXTS = {
   ru: {
     errors: ruErrors,
@@ -53,12 +53,12 @@ export type TextKey = { [F in keyof Files]: `${F}.${keyof Files[F] & string}` }[
 
 export type TextParams = Readonly<Record<string, string | number>>;
 
-/** The language texts are shown in: `en` for English in any spelling of the tag, else `ru`. */
+/** The language of texts: `en` for English in any spelling of the tag, else `ru`. */
 export function knownLanguage(language: string | null | undefined): Language {
   return language?.toLowerCase().split(/[-_]/)[0] === 'en' ? 'en' : 'ru';
 }
 
-/** A text with `{name}` placeholders filled as they are: for JSON answers and plain-text mail. Unknown placeholders stay visible. */
+/** A text with `{name}` placeholders filled, values not escaped: for JSON answers and plain-text mail. Unknown placeholders stay. */
 export function text(language: string | null | undefined, key: TextKey, params: TextParams = {}): string {
   return fill(template(language, key), params, String);
 }
@@ -68,12 +68,12 @@ export function htmlText(language: string | null | undefined, key: TextKey, para
   return fill(template(language, key), params, (value) => escapeHtml(String(value)));
 }
 
-/** Escapes for element content and quoted attributes, in HTML as in the messenger's subset of it. */
+/** Escapes for element content and quoted attributes, in HTML and in the messenger's subset of it. */
 export function escapeHtml(value: string): string {
   return value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;').replace(/'/g, '&#39;');
 }
 
-/** Fills `{name}` placeholders in one pass, so that a value's own braces are never filled again. */
+/** Fills `{name}` placeholders in one pass, so that braces in a value are not filled again. */
 export function fill(pattern: string, params: TextParams, write: (value: string | number) => string): string {
   return pattern.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
@@ -81,7 +81,7 @@ export function fill(pattern: string, params: TextParams, write: (value: string 
   });
 }
 
-/** The first characters of a text; a mark only where something was cut. Never cuts a character in half. */
+/** The first characters of a text, with a mark when it was longer. A character is not split. */
 export function shorten(text: string, length: number): string {
   const start = firstCharacters(text, length);
   return start.length < text.length ? `${start}...` : text;

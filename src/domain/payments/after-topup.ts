@@ -10,16 +10,16 @@ import { methodName } from './method-settings.ts';
 
 interface Step {
   name: string;
-  /** @param claim marks the step done inside a transaction; false = it was done before, so that nothing may happen any more */
+  /** @param claim marks the step done inside a transaction; false = it was done before, so the caller must not do it again */
   run(app: App, topup: CreditedTopup, claim: (t: App) => Promise<boolean>): Promise<void>;
 }
 
 /**
- * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash half-way; one
- * that moves money claims its mark in the same transaction. What the new balance buys comes last.
+ * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash; one that moves
+ * money marks itself done in the same transaction. Purchases from the new balance come last. The names are stored with payments.
  */
 const STEPS: readonly Step[] = [
-  { name: 'tell_payer', run: tellPayer },
+  { name: 'tell_payer', run: notifyPayer },
   {
     name: 'spend_topup',
     run: async (app, topup, claim) => void (topup.userStatus === 'active' && (await spendTopup(app, topup.userId, claim))),
@@ -27,12 +27,12 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Runs the steps that are not done yet (queue `payments.after-topup`). Each is isolated: one that fails holds up no other, never
- * touches the credit, and alone is run again with the job.
+ * Runs the steps that are not done yet (queue `payments.after-topup`). They are independent: a failure neither stops the other steps nor
+ * affects the credit, and the next run of the job repeats only the failed step.
  */
 export async function runAfterTopup(app: App, { paymentId }: { paymentId: number }): Promise<void> {
   const topup = await findCreditedTopup(app.db, paymentId);
-  // A charge the service made by itself is part of a renewal, which has its own messages (spec 03 section 2.5).
+  // A recurrent charge is part of a renewal, which has its own messages (spec 03 section 2.5).
   if (!topup || topup.purpose === 'recurrent_topup') return;
   const failures: unknown[] = [];
   for (const step of STEPS) {
@@ -48,14 +48,14 @@ export async function runAfterTopup(app: App, { paymentId }: { paymentId: number
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} steps after top-up ${paymentId} failed`);
 }
 
-/** In the messenger where the payer has one, else by mail to a verified address (spec 05 section 9.3). */
-async function tellPayer(app: App, topup: CreditedTopup): Promise<void> {
+/** Notifies in the messenger if the payer has one, else by mail to a verified address (spec 05 section 9.3). */
+async function notifyPayer(app: App, topup: CreditedTopup): Promise<void> {
   if (topup.userStatus !== 'active') return;
   const amount = formatPrice(topup.amountKopeks, false);
   const balance = formatPrice(topup.balanceKopeks, false);
   if (topup.messengerId !== null) {
     const values = { amount, balance, method: methodName(app, topup.method), transaction_id: topup.transactionId };
-    await tellInMessenger(app, topup.messengerId, htmlText(topup.language, 'messages.topup_received', values));
+    await notifyInMessenger(app, topup.messengerId, htmlText(topup.language, 'messages.topup_received', values));
   } else if (topup.verifiedEmail !== null) {
     const { verifiedEmail, language } = topup;
     await inTransaction(app, (t) =>
@@ -69,8 +69,8 @@ async function tellPayer(app: App, topup: CreditedTopup): Promise<void> {
   }
 }
 
-/** A payer who cannot be reached is no failure; a messenger that is down is. */
-async function tellInMessenger(app: App, messengerId: number, html: string): Promise<void> {
+/** A payer who cannot be reached is not a failure; an unavailable messenger is. */
+async function notifyInMessenger(app: App, messengerId: number, html: string): Promise<void> {
   if (!app.ports.messenger.isConfigured()) return;
   try {
     await app.ports.messenger.sendMessage(messengerId, html);

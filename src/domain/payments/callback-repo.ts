@@ -1,12 +1,9 @@
+import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 
-export interface NewCallback {
-  provider: string;
-  /** The event's identity at the provider. */
-  eventKey: string;
+/** `eventKey` identifies the event at the provider. */
+export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' | 'eventKey' | 'body' | 'headers'> {
   externalId: string;
-  body: string;
-  headers: Record<string, string>;
   now: Date;
 }
 
@@ -20,29 +17,21 @@ export async function insertCallback(db: Db, callback: NewCallback): Promise<num
   return row?.id ?? null;
 }
 
-export interface StoredCallback {
-  id: number;
-  provider: string;
-  externalId: string;
-  body: string;
-  /** Tries so far, this one included. */
-  attempts: number;
-}
+const CALLBACK = columns('ProviderCallback', ['id', 'provider', 'body', 'attempts']);
 
-/** Counts a try. @returns null when the callback is done or unknown */
+/** `attempts` counts the current one, too. */
+export type StoredCallback = RowOf<typeof CALLBACK> & { externalId: string };
+
+/** Counts an attempt. @returns null when the callback is processed or unknown */
 export async function startCallback(db: Db, id: number): Promise<StoredCallback | null> {
-  const [row] = await db.sql<{ id: number; provider: string; externalId: string; body: string; attempts: number }>(
+  const [row] = await db.sql<StoredCallback>(
     `UPDATE provider_callbacks SET attempts = attempts + 1 WHERE id = $1::int AND processed_at IS NULL
-     RETURNING id, provider, external_id, body, attempts`,
+     RETURNING ${CALLBACK.of()}, external_id`,
     [id],
   );
-  return row ? { id: row.id, provider: row.provider, externalId: row.externalId, body: row.body, attempts: row.attempts } : null;
+  return row ?? null;
 }
 
 export async function finishCallback(db: Db, id: number, result: string, now: Date): Promise<void> {
-  await db.sql('UPDATE provider_callbacks SET processed_at = $3::timestamptz, result = $2 WHERE id = $1::int RETURNING id', [
-    id,
-    result,
-    now,
-  ]);
+  await db.prisma.providerCallback.updateMany({ where: { id }, data: { processedAt: now, result } });
 }

@@ -10,7 +10,7 @@ import { findPayment } from './repo.ts';
 import { isCheckable, shownStatus } from './rules.ts';
 import type { CreditResult, Payment, PaymentView } from './types.ts';
 
-/** Questions to a provider that one user may cause, per minute. */
+/** Requests to a provider that one user may cause, per minute. */
 const CHECKS_A_MINUTE = 30;
 
 export interface CheckedPayment {
@@ -29,19 +29,20 @@ export async function refreshPayment(
   purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
   const provider = app.ports.payments.byMethod(payment.method);
-  if (!provider || payment.externalId === null) throw new ProviderError(payment.method, 'not_configured', 'Nobody to ask');
+  if (!provider || payment.externalId === null)
+    throw new ProviderError(payment.method, 'not_configured', 'There is no provider or no external id to ask about');
   return creditPayment(app, payment.id, await provider.fetchStatus(payment.externalId), purposes);
 }
 
-/** The same by id, for the module whose purpose it is. @returns null for an unknown payment @throws ProviderError */
+/** `refreshPayment` by id, for the module of a purpose. @returns null for an unknown payment @throws ProviderError */
 export async function refreshPaymentOf(app: App, paymentId: number, purpose: PaymentPurpose): Promise<CreditResult | null> {
   const payment = await findPayment(app.db, paymentId);
   return payment && refreshPayment(app, payment, [purpose]);
 }
 
 /**
- * The user's "check now" (spec 03 section 4.2). A payment that cannot be checked and a provider that does not answer are answers, not
- * errors. @throws AppError 400 | 404 | 429
+ * Asks the provider about a payment on the user's request (spec 03 section 4.2). A payment that cannot be checked and a provider that
+ * does not answer are reported in the answer, not as errors. @throws AppError 400 | 404 | 429
  */
 export async function checkOwnPayment(app: App, actor: UserActor, method: string, id: number): Promise<CheckedPayment> {
   const { payment, user } = await requireOwnPayment(app, actor, method, id);

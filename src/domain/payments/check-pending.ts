@@ -8,28 +8,28 @@ import { PENDING_MS } from './rules.ts';
 import type { Payment } from './types.ts';
 
 const BATCH = 100;
-/** Questions to one provider at the same time: enough to finish, few enough not to be turned away. */
+/** Concurrent requests to one provider: enough to finish in time, below the providers' rate limits. */
 const CONCURRENCY = 4;
 const EXPIRE_BATCH = 1_000;
 
 /**
- * The background check (queue `payments.check-pending`, spec 03 section 4.3): asks providers about payments of the last 24 h, when
- * `PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED`, then ends what is older (H15). Any number of instances may run it: they take different
- * payments, and a credit happens once whoever asks. An error skips its payment.
+ * The background check (queue `payments.check-pending`, spec 03 section 4.3): asks providers about payments of the last 24 h, if
+ * `PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED`, then expires older ones (H15). Any number of instances may run it: they take different
+ * payments, and each payment is credited once. An error skips its payment.
  */
 export async function checkPendingPayments(app: App): Promise<void> {
   if (app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED')) {
     await Promise.all(
       app.ports.payments
         .all()
-        .filter(isAsked)
+        .filter(isPolled)
         .map((provider) => checkProvider(app, provider)),
     );
   }
   await expirePendingPayments(app);
 }
 
-function isAsked(provider: PaymentProvider): boolean {
+function isPolled(provider: PaymentProvider): boolean {
   const method = methodDefaults(provider.method) ?? SANDBOX_METHOD;
   return provider.canFetchStatus && provider.isConfigured() && method.isPolled;
 }
@@ -51,11 +51,11 @@ async function checkOne(app: App, payment: Payment): Promise<void> {
   try {
     await refreshPayment(app, payment);
   } catch (error) {
-    app.log.warn({ err: error, paymentId: payment.id, method: payment.method }, 'a waiting payment could not be checked');
+    app.log.warn({ err: error, paymentId: payment.id, method: payment.method }, 'a pending payment could not be checked');
   }
 }
 
-/** Marks payments that nobody paid within 24 h; a success that comes later is still credited (spec 03 H15). */
+/** Expires payments that were not paid within 24 h; a later success is still credited (spec 03 H15). */
 export async function expirePendingPayments(app: App): Promise<void> {
   const now = app.clock.now();
   while ((await expirePayments(app.db, addMs(now, -PENDING_MS), now, EXPIRE_BATCH)) === EXPIRE_BATCH);

@@ -24,12 +24,12 @@ const MAX_KOPEKS = 1_000_000;
 export interface StarsInvoiceLink {
   invoiceUrl: string;
   stars: number;
-  /** What these stars will be credited as, at the rate of now. */
+  /** What these stars are worth at the current rate. */
   amountKopeks: number;
 }
 
 /**
- * Makes a link by which the user pays Stars in the messenger (spec 03 section 3). No record is stored: the payment itself brings one.
+ * Creates a link by which the user pays Stars in the messenger (spec 03 section 3). No record is stored before the payment.
  * @throws AppError 400 | 403 | 404 | 429 | 500
  */
 export async function createStarsInvoice(
@@ -71,7 +71,7 @@ async function requestLink(app: App, user: UserRecord, amountKopeks: number): Pr
     });
     return { invoiceUrl: invoice.paymentUrl, stars, amountKopeks: credited };
   } catch (error) {
-    app.log.warn({ err: error, userId: user.id }, 'a Stars invoice could not be made');
+    app.log.warn({ err: error, userId: user.id }, 'a Stars invoice could not be created');
     throw starsInvoiceFailed(error);
   }
 }

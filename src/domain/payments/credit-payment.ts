@@ -1,33 +1,27 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { rublesOf } from '../../core/money.ts';
+import { appendEvent } from '../activity/record-event.ts';
+import { recordFirstTopup } from '../identity/record-first-topup.ts';
 import { postMovement } from '../ledger/post-movement.ts';
-import {
-  isTransactionTaken,
-  type LockedPayer,
-  lockPayer,
-  markCredited,
-  markRefunded,
-  markUncredited,
-  noteTopup,
-} from './credit-repo.ts';
+import { isTransactionTaken, type LockedPayer, lockPayer, markCredited, markRefunded, markUncredited } from './credit-repo.ts';
 import { BALANCE_TOPUP } from './events.ts';
 import { methodName } from './method-settings.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment, lockPayment } from './repo.ts';
-import { judgeState, TOPUP_PURPOSES } from './rules.ts';
+import { classifyState, TOPUP_PURPOSES } from './rules.ts';
 import type { CreditResult, Payment } from './types.ts';
 
 /**
- * Applies a state that the provider itself confirmed to a payment: the one way a top-up reaches a balance, whoever asked (callback,
- * manual check, background check), any number of times, at once or out of order (spec 03 sections 2.2 and 11). Paid mark, ledger,
- * balance, events, note and the follow-up job are one transaction; nothing outside is called in it.
+ * Applies a state that the provider itself confirmed to a payment. This is the only way a top-up reaches a balance, whether a callback,
+ * a manual check or the background check asked. It may run any number of times, concurrently or out of order (spec 03 sections 2.2 and
+ * 11). Paid mark, ledger, balance, events, feed row and follow-up job are one transaction, in which no outside system is called.
  *
- * A refund of a credited payment is noted and alarmed, not debited: the money may be spent, the balance must not go below zero, and
- * taking it back is a decision of a person.
- * @param state what `fetchStatus` answered, fetched outside of any transaction
- * @param purposes what is paid besides the balance
+ * A refund of a credited payment is stored and logged as an alarm, not debited: the money may be spent and the balance must not become
+ * negative, so an administrator decides.
+ * @param state the answer of `fetchStatus`, fetched outside of any transaction
+ * @param purposes what invoices pay besides the balance
  * @throws Error when the payment is neither a top-up nor of one of the purposes
  */
 export async function creditPayment(
@@ -37,16 +31,16 @@ export async function creditPayment(
   purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
   const payment = await findPayment(app.db, paymentId);
-  if (!payment) throw new Error(`payment ${paymentId} is gone`);
+  if (!payment) throw new Error(`payment ${paymentId} does not exist`);
   const purpose = purposes.find((known) => known.purpose === payment.purpose);
-  if (!purpose && !TOPUP_PURPOSES.includes(payment.purpose)) throw new Error(`payment ${paymentId} is no top-up`);
-  const verdict = judgeState(payment, state);
+  if (!purpose && !TOPUP_PURPOSES.includes(payment.purpose)) throw new Error(`payment ${paymentId} is not a top-up`);
+  const verdict = classifyState(payment, state);
   if (verdict === 'credit') return purpose ? purpose.settle(app, payment, state) : creditTopup(app, payment, state);
-  await noteOther(app, payment, state, verdict, purpose);
+  await applyUncredited(app, payment, state, verdict, purpose);
   return verdict;
 }
 
-async function noteOther(
+async function applyUncredited(
   app: App,
   payment: Payment,
   state: ProviderPaymentState,
@@ -62,7 +56,7 @@ async function noteOther(
     case 'amount_mismatch':
       await inTransaction(app, async (t) => {
         if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
-        await purpose?.noteMismatch(t, payment, state);
+        await purpose?.recordMismatch(t, payment, state);
         raiseAlarm(t, payment, verdict, { reportedKopeks: state.amountKopeks, reportedCurrency: state.currency });
       });
       return;
@@ -82,9 +76,9 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
     const payer = seen.userId === null ? null : await lockPayer(t.db, seen.userId);
     if (!payer) return 'no_user';
     const payment = await lockPayment(t.db, seen.id);
-    // Moved to another account since it was read: the locks are the wrong ones, so the caller has to try again.
-    if (payment?.userId !== payer.id) throw new Error(`payment ${seen.id} has changed hands`);
-    const verdict = judgeState(payment, state);
+    // Moved to another account (merge) since it was read, so the wrong user is locked: the caller has to try again.
+    if (payment?.userId !== payer.id) throw new Error(`payment ${seen.id} belongs to another user now`);
+    const verdict = classifyState(payment, state);
     if (verdict !== 'credit') return verdict;
     return postTopup(t, payment, payer, state);
   });
@@ -105,7 +99,8 @@ async function postTopup(t: App, payment: Payment, payer: LockedPayer, state: Pr
     description: topupTitle(t, payment.method),
     createdAt: payment.createdAt,
   });
-  if (posting.outcome === 'no_user' || posting.outcome === 'insufficient') throw new Error(`a deposit was ${posting.outcome}`);
+  if (posting.outcome === 'no_user' || posting.outcome === 'insufficient')
+    throw new Error(`posting a deposit returned ${posting.outcome}`);
   if (posting.outcome === 'duplicate' && (await isTransactionTaken(t.db, posting.transactionId, payer.id))) {
     raiseAlarm(t, payment, 'order_mismatch', { transactionId: posting.transactionId });
     return 'order_mismatch';
@@ -119,7 +114,7 @@ async function postTopup(t: App, payment: Payment, payer: LockedPayer, state: Pr
     raw: state.raw,
     now,
   });
-  // The money of this payment came by another way before: only the link was missing.
+  // The ledger row was posted before; only its link to this payment was missing.
   if (posting.outcome === 'duplicate') return 'already_credited';
   await announceTopup(t, {
     paymentId: payment.id,
@@ -142,13 +137,15 @@ export interface PostedTopup {
   payer: LockedPayer;
 }
 
-/** What belongs to every posted top-up, in its transaction: note, flag, event to the payer and the job for everything after. */
+/** What belongs to every posted top-up, in its transaction: feed row, first-top-up flag, event to the payer and follow-up jobs. */
 export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
   const { payer, amountKopeks, balanceKopeks } = topup;
-  await noteTopup(t.db, {
+  await appendEvent(t, {
+    eventType: 'balance_topup',
     userId: payer.id,
     transactionId: topup.transactionId,
     amountKopeks,
+    currency: 'RUB',
     extra: {
       status: payer.hasMadeFirstTopup ? 'repeat' : 'first',
       balance_before: balanceKopeks - amountKopeks,
@@ -157,8 +154,9 @@ export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
       promo_group_id: payer.promoGroupId,
       promo_group_name: payer.promoGroupName,
     },
-    now: t.clock.now(),
   });
+  // With a referrer the flag belongs to the referral bonus (spec 03 section 2.3).
+  if (payer.referredById === null && !payer.hasMadeFirstTopup) await recordFirstTopup(t, payer.id);
   await t.events.emit(
     BALANCE_TOPUP,
     {
@@ -171,7 +169,7 @@ export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
     { audience: 'user', userId: payer.id },
   );
   await t.jobs.send('payments.after-topup', { paymentId: topup.paymentId });
-  // Whoever is invited later earns nobody anything by this payment, so the referrer counts who was known with it.
+  // Only the referrer of this moment earns by this payment; one that is recorded later does not.
   if (payer.referredById !== null) await t.jobs.send('referrals.accrue', { transactionId: topup.transactionId });
 }
 
@@ -180,7 +178,7 @@ export function topupTitle(app: App, method: string): string {
   return `${app.settings.get('PAYMENT_BALANCE_DESCRIPTION')} (${methodName(app, method)})`;
 }
 
-/** For an administrator: the payment stays visible in its state, and the log says why nobody was credited or debited. */
+/** Logs an alarm for administrators: the payment keeps its state, and the log says why nothing was credited or debited. */
 export function raiseAlarm(
   app: App,
   payment: { id: number | null; method: string; userId: number | null },
@@ -189,6 +187,6 @@ export function raiseAlarm(
 ): void {
   app.log.error(
     { alarm: `payment_${reason}`, paymentId: payment.id, method: payment.method, userId: payment.userId, ...facts },
-    'a payment needs a person',
+    'a payment needs a decision of an administrator',
   );
 }

@@ -1,40 +1,21 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { ProviderPaymentState } from './ports.ts';
+import type { Payment } from './types.ts';
+
+const PAYER = columns('User', ['id', 'balanceKopeks', 'referredById', 'hasMadeFirstTopup', 'promoGroupId']);
 
 /** What a credit needs of the payer, read under the lock of the user row. */
-export interface LockedPayer {
-  id: number;
-  balanceKopeks: number;
-  referredById: number | null;
-  hasMadeFirstTopup: boolean;
-  promoGroupId: number | null;
-  promoGroupName: string | null;
-}
+export type LockedPayer = RowOf<typeof PAYER> & { promoGroupName: string | null };
 
 /** Locks the user row, the first lock of every money operation (spec 00, Consistency). */
 export async function lockPayer(db: Db, userId: number): Promise<LockedPayer | null> {
-  const [row] = await db.sql<{
-    id: number;
-    balanceKopeks: number;
-    referredById: number | null;
-    hasMadeFirstTopup: boolean;
-    promoGroupId: number | null;
-    promoGroupName: string | null;
-  }>(
-    `SELECT u.id, u.balance_kopeks, u.referred_by_id, u.has_made_first_topup, u.promo_group_id,
-       (SELECT g.name FROM promo_groups g WHERE g.id = u.promo_group_id) AS promo_group_name
+  const [row] = await db.sql<LockedPayer>(
+    `SELECT ${PAYER.of('u')}, (SELECT g.name FROM promo_groups g WHERE g.id = u.promo_group_id) AS promo_group_name
      FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE OF u`,
     [userId],
   );
-  if (!row) return null;
-  return {
-    id: row.id,
-    balanceKopeks: row.balanceKopeks,
-    referredById: row.referredById,
-    hasMadeFirstTopup: row.hasMadeFirstTopup,
-    promoGroupId: row.promoGroupId,
-    promoGroupName: row.promoGroupName,
-  };
+  return row ?? null;
 }
 
 export interface CreditMark {
@@ -47,7 +28,7 @@ export interface CreditMark {
   now: Date;
 }
 
-/** Paid and credited are one fact, written in the transaction that moves the money (spec 03 H4, H5). */
+/** Marks a payment paid and credited, in the transaction that moves the money (spec 03 H4, H5). */
 export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
   await db.sql(
     `UPDATE payments SET is_paid = true, paid_at = $5::timestamptz, outcome = 'paid', status = $4, transaction_id = $2::int,
@@ -57,30 +38,7 @@ export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
   );
 }
 
-export interface TopupNote {
-  userId: number;
-  transactionId: number;
-  amountKopeks: number;
-  extra: object;
-  now: Date;
-}
-
-/**
- * The operation's row for `notifications` (spec 05 section 9.2), and the first-top-up flag of a payer without referrer; with one
- * the flag belongs to the referral bonus (spec 03 section 2.3).
- */
-export async function noteTopup(db: Db, note: TopupNote): Promise<void> {
-  await db.sql(
-    `WITH flagged AS (
-       UPDATE users SET has_made_first_topup = true, updated_at = $5::timestamptz
-       WHERE id = $1::int AND referred_by_id IS NULL AND NOT has_made_first_topup)
-     INSERT INTO subscription_events (event_type, user_id, transaction_id, amount_kopeks, currency, occurred_at, extra, created_at)
-     VALUES ('balance_topup', $1::int, $2::int, $3::bigint, 'RUB', $5::timestamptz, $4::jsonb, $5::timestamptz) RETURNING id`,
-    [note.userId, note.transactionId, note.amountKopeks, JSON.stringify(note.extra), note.now],
-  );
-}
-
-/** Is this ledger row already the credit of another payment, or of another user? */
+/** Whether a ledger row is the credit of another payment, or belongs to another user. */
 export async function isTransactionTaken(db: Db, transactionId: number, userId: number): Promise<boolean> {
   const [row] = await db.sql<{ taken: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM payments WHERE transaction_id = $1::int)
@@ -91,7 +49,8 @@ export async function isTransactionTaken(db: Db, transactionId: number, userId: 
 }
 
 /**
- * Notes a state that credits nothing. A payment that was credited meanwhile, or that is already known to be odd, stays as it is.
+ * Stores a state that credits nothing. A payment that has been credited meanwhile, or that is already marked as mismatching or refunded,
+ * is not changed.
  * @returns whether the row changed
  */
 export async function markUncredited(
@@ -112,7 +71,7 @@ export async function markUncredited(
   return rows.length > 0;
 }
 
-/** Keeps a refund visible. @returns false when it was noted before */
+/** Marks a credited payment as refunded. @returns false when it was marked before */
 export async function markRefunded(db: Db, id: number, status: string, now: Date): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(
     `UPDATE payments SET outcome = 'refunded', status = $2, updated_at = $3::timestamptz
@@ -122,20 +81,15 @@ export async function markRefunded(db: Db, id: number, status: string, now: Date
   return rows.length > 0;
 }
 
-export interface StarsPayment {
-  userId: number | null;
-  orderId: string;
+export interface StarsPayment extends Pick<Payment, 'userId' | 'orderId' | 'amountKopeks' | 'status' | 'transactionId'> {
   chargeId: string;
-  amountKopeks: number;
   description: string;
-  status: string;
-  transactionId: number | null;
   update: object;
   now: Date;
 }
 
 /**
- * Stars have no invoice row: the record is written with the credit, or without one for a payer nobody knows.
+ * Top-ups in Stars have no stored invoice: the record is written with the credit, or without a credit for an unknown payer.
  * @returns its id; null when the charge has been credited before
  */
 export async function upsertStarsPayment(db: Db, payment: StarsPayment): Promise<number | null> {

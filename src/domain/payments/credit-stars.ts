@@ -16,9 +16,9 @@ const METHOD = 'messenger_stars';
 export type StarsMovement = Extract<MessengerUpdate, { kind: 'stars_paid' | 'stars_refunded' }>;
 
 /**
- * Credits a Stars payment to the payer: as much as the stars actually paid are worth at the rate of now, once per charge of the
- * messenger (spec 03 section 2.5). The record, which Stars invoices have not, is written in the same transaction. What
- * was paid for another purpose goes there.
+ * Credits a payment in Stars to the payer: the worth of the stars actually paid at the current rate, once per charge of the messenger
+ * (spec 03 section 2.5). The payment record is written in the same transaction, because a top-up in Stars has no stored invoice. A
+ * payment for another purpose is passed to that purpose.
  */
 export async function creditStars(
   app: App,
@@ -50,7 +50,7 @@ export async function creditStars(
     });
     if (posting.outcome !== 'posted') {
       if (posting.outcome === 'duplicate') return 'already_credited';
-      throw new Error(`a deposit was ${posting.outcome}`);
+      throw new Error(`posting a deposit returned ${posting.outcome}`);
     }
     const { transactionId, balanceKopeks } = posting;
     const paymentId = await upsertStarsPayment(t.db, { ...record, userId: payer.id, status: 'paid', transactionId });
@@ -60,8 +60,8 @@ export async function creditStars(
   });
 }
 
-/** Keeps a refund of Stars visible; like every refund it debits nothing by itself (see `creditPayment`). */
-export async function noteStarsRefund(
+/** Records a refund of Stars; like every refund it debits nothing by itself (see `creditPayment`). */
+export async function recordStarsRefund(
   app: App,
   refunded: Extract<StarsMovement, { kind: 'stars_refunded' }>,
 ): Promise<CreditResult> {

@@ -14,7 +14,7 @@ export const unsupportedMethod = (method: string) =>
 export const cardNotFound = () => refuse('saved_card_not_found', 404, 'Saved card not found');
 export const recurrentOff = () => refuse('recurrent_payments_off', 400, 'Recurrent payments are not enabled');
 
-/** The provider made no invoice; the user may try again. */
+/** The provider created no invoice; the user may try again. */
 export function invoiceFailed(method: { id: string; name: string }, cause: unknown) {
   const what = method.id === 'cryptobot' ? 'invoice' : 'payment';
   return refuse('payment_creation_failed', 500, `Failed to create ${method.name} ${what}`, { cause });
@@ -23,7 +23,7 @@ export function invoiceFailed(method: { id: string; name: string }, cause: unkno
 export const topupFailed = (cause: unknown) =>
   refuse('payment_creation_failed', 500, 'Failed to create payment. Please try again later.', { cause });
 
-/** Stars have no payment page of their own. */
+/** Stars have no payment page. */
 export function starsOnlyInBot(botUsername: string | null) {
   const bot = botUsername ? `@${botUsername}` : 'the messenger bot';
   return refuse('stars_only_in_bot', 400, `Messenger Stars payments are only available through ${bot}`);

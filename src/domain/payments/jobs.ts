@@ -7,7 +7,7 @@ import { processCallback } from './process-callback.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
 
-/** What payments pay besides top-ups of the balance; defined by later modules. */
+/** What payments are for besides top-ups of the balance; defined by later modules. */
 export interface PaymentPurposes {
   stars: readonly StarsPurpose[];
   invoices: readonly PaymentPurpose[];
@@ -30,7 +30,7 @@ const checkPending = defineJob({
   handle: checkPendingPayments,
 });
 
-/** What follows a credited top-up and must not delay it: notices and the cart (spec 03 section 2.2, steps 5 and 6). */
+/** What follows a credited top-up and must not delay it: the message to the payer and the cart (spec 03 section 2.2, steps 5 and 6). */
 const afterTopup = defineJob({
   name: 'payments.after-topup',
   payload: z.object({ paymentId: z.int() }),

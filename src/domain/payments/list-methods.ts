@@ -12,8 +12,8 @@ export interface ListMethodsOptions {
 }
 
 /**
- * The methods a user may pay by now: enabled, configured, and let through by all filters; overrides of an administrator merged with
- * the defaults (spec 03 section 5.1). @throws AppError 404 'User not found'
+ * The methods that a user may pay with now: enabled, configured and admitted by all filters, with the administrators' overrides merged
+ * into the defaults (spec 03 section 5.1). @throws AppError 404 'User not found'
  */
 export async function listPaymentMethodsFor(
   app: App,
@@ -33,8 +33,8 @@ function offer(app: App, method: MethodDefaults, row: UserMethod, language: stri
   return {
     id: method.id,
     name: row.displayName ?? methodName(app, method.id),
-    minKopeks: row.minAmountKopeks ?? limits.minKopeks,
-    maxKopeks: row.maxAmountKopeks ?? limits.maxKopeks,
+    minAmountKopeks: row.minAmountKopeks ?? limits.minKopeks,
+    maxAmountKopeks: row.maxAmountKopeks ?? limits.maxKopeks,
     options: describeOptions(language, method, methodOptions(app, method), row.subOptions),
   };
 }

@@ -8,11 +8,11 @@ import { text } from '../messaging/texts.ts';
 import { invalidMethod, noRecentPayments, paymentNotFound, unsupportedMethod } from './errors.ts';
 import { methodDefaults } from './method-defaults.ts';
 import { methodName } from './method-settings.ts';
-import { countPendingPayments, findLatestPayment, findOwnPayment, listPendingPayments } from './repo.ts';
+import { countPendingPayments, findLatestPayment, findPaymentOfUser, listPendingPayments } from './repo.ts';
 import { isCheckable, LATEST_MS, PENDING_MS, shownStatus, statusText, webUrl } from './rules.ts';
 import type { Payment, PaymentView } from './types.ts';
 
-/** Ledger methods behind which no payment records stand (spec 03 section 3). */
+/** Payment methods of the ledger that have no payment records (spec 03 section 3). */
 const METHODS_WITHOUT_RECORDS: readonly string[] = ['messenger_stars', 'tribute', 'manual', 'balance'];
 
 /** The user's waiting payments of the last 24 h, newest first (spec 03 sections 3 and 4.1). */
@@ -30,7 +30,7 @@ export async function listOwnPendingPayments(
   return { items: payments.map((payment) => viewPayment(app, payment, user)), total };
 }
 
-/** The user's newest payment of a method in the last hour, whatever became of it. @throws AppError 400 | 404 */
+/** The user's newest payment of a method in the last hour, whatever its outcome. @throws AppError 400 | 404 */
 export async function findLatestOwnPayment(app: App, actor: UserActor, method: string): Promise<PaymentView> {
   checkMethod(method);
   if (METHODS_WITHOUT_RECORDS.includes(method)) throw unsupportedMethod(method);
@@ -40,7 +40,7 @@ export async function findLatestOwnPayment(app: App, actor: UserActor, method: s
   return viewPayment(app, payment, user);
 }
 
-/** One payment of the user; another's is as unknown as none (spec 03 section 3). @throws AppError 400 | 404 */
+/** One payment of the user; that of another user is refused like an unknown one (spec 03 section 3). @throws AppError 400 | 404 */
 export async function readOwnPayment(app: App, actor: UserActor, method: string, id: number): Promise<PaymentView> {
   const { payment, user } = await requireOwnPayment(app, actor, method, id);
   return viewPayment(app, payment, user);
@@ -55,28 +55,24 @@ export async function requireOwnPayment(
 ): Promise<{ payment: Payment; user: UserRecord }> {
   checkMethod(method);
   const user = await requireUser(app, actor.userId);
-  const payment = await findOwnPayment(app.db, user.id, recordMethod(method), id);
+  const payment = await findPaymentOfUser(app.db, user.id, recordMethod(method), id);
   if (!payment) throw paymentNotFound();
   return { payment, user };
 }
 
+/** A payment of the user as answers show it. */
 export function viewPayment(app: App, payment: Payment, user: UserRecord): PaymentView {
-  const method = methodDefaults(payment.method);
-  const external = method?.identifiedBy === 'order' ? null : payment.externalId;
+  const { id, method, amountKopeks, isPaid, createdAt, expiresAt } = payment;
+  const external = methodDefaults(method)?.identifiedBy === 'order' ? null : payment.externalId;
   const [emoji, ...words] = text(user.language, statusText(payment)).split(' ');
   return {
-    id: payment.id,
-    method: payment.method,
-    methodName: methodName(app, payment.method),
+    ...{ id, method, amountKopeks, isPaid, createdAt, expiresAt },
+    methodDisplay: methodName(app, method),
     identifier: external ?? payment.orderId,
-    amountKopeks: payment.amountKopeks,
     status: shownStatus(payment),
     statusEmoji: emoji!,
     statusText: words.join(' '),
-    isPaid: payment.isPaid,
-    isCheckable: isCheckable(payment, app.ports.payments.byMethod(payment.method) ?? null, app.clock.now()),
-    createdAt: payment.createdAt,
-    expiresAt: payment.expiresAt,
+    isCheckable: isCheckable(payment, app.ports.payments.byMethod(method) ?? null, app.clock.now()),
     paymentUrl: webUrl(payment.paymentUrl),
     userId: user.id,
     userMessengerId: user.messengerId,
@@ -88,7 +84,7 @@ function checkMethod(method: string): void {
   if (!methodDefaults(method) && !METHODS_WITHOUT_RECORDS.includes(method)) throw invalidMethod(method);
 }
 
-/** Records carry the provider's id, also where the method is one of its options. */
+/** The method as records store it: the provider's, also where a method is an option of another provider. */
 function recordMethod(method: string): string {
   return methodDefaults(method)?.provider ?? method;
 }

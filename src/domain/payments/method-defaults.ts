@@ -5,7 +5,7 @@ type AmountKey = KeysOf<number>;
 type NameKey = KeysOf<string>;
 type SwitchKey = KeysOf<boolean>;
 
-/** What is known of a payment method before anybody configures it (spec 03 sections 2.4, 3 and 4.3). */
+/** Properties of a payment method before an administrator configures it (spec 03 sections 2.4, 3 and 4.3). */
 export interface MethodDefaults {
   /** Id in the interface and in `payment_method_configs`. */
   id: string;
@@ -18,18 +18,18 @@ export interface MethodDefaults {
   fixedOption?: string;
   /** Must be on besides the provider being configured. */
   switchSetting?: SwitchKey;
-  /** Kopeks, or the setting that holds them. */
+  /** Kopeks, or the setting that contains them. */
   min: number | AmountKey;
   max: number | AmountKey;
   /** Sub-options in the order they are shown. */
   options: readonly string[];
-  /** Page the payer comes back to: the neutral result page, the one of success, or the provider's own. */
+  /** Page to which the payer returns: the neutral result page, the one for success, or the provider's own. */
   returnTo: 'result' | 'success' | 'own';
-  /** What the identifier of a payment is (spec 03 section 4.1). */
+  /** Which id is the `identifier` of a payment (spec 03 section 4.1). */
   identifiedBy: 'external' | 'order';
-  /** May be asked in the background (spec 03 section 4.3): not where limits or wrong answers forbid it. */
+  /** Whether the background check asks this provider (spec 03 section 4.3): not where rate limits or wrong answers forbid it. */
   isPolled: boolean;
-  /** Has a callback route of its own, listed by the health of the callbacks. */
+  /** Has its own callback route, which the health of callbacks lists. */
   hasCallbacks: boolean;
 }
 
@@ -183,7 +183,7 @@ export const METHODS: readonly MethodDefaults[] = [
   },
 ];
 
-/** The fake provider of the sandbox: listed first, and only while the sandbox is on (spec 00). */
+/** The fake provider of the sandbox: listed first and only while the sandbox is on (spec 00). */
 export const SANDBOX_METHOD: MethodDefaults = {
   ...usual,
   id: 'sandbox',

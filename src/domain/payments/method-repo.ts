@@ -1,27 +1,18 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 
-/** A method that one user may use, as configured; limits in kopeks. */
-export interface UserMethod {
-  methodId: string;
-  displayName: string | null;
-  subOptions: Record<string, boolean> | null;
-  minAmountKopeks: number | null;
-  maxAmountKopeks: number | null;
-}
+const METHOD = columns('PaymentMethodConfig', ['methodId', 'displayName', 'subOptions', 'minAmountKopeks', 'maxAmountKopeks']);
+
+/** A method that one user may use, as configured; null where the defaults apply. */
+export type UserMethod = RowOf<typeof METHOD>;
 
 /**
- * Enabled methods whose filters let the user through, in their order (spec 03 section 5.1). A user "has topped up" with a completed
- * deposit; groups are the memberships alone, and an empty list of groups is everyone.
+ * Enabled methods whose filters admit the user, in their order (spec 03 section 5.1). A user "has topped up" with a completed deposit.
+ * Only memberships count as groups, and an empty list of groups admits everyone.
  */
-export async function listMethodsOfUser(db: Db, userId: number, useFirstTopupFilter: boolean): Promise<UserMethod[]> {
-  const rows = await db.sql<{
-    methodId: string;
-    displayName: string | null;
-    subOptions: Record<string, boolean> | null;
-    minAmountKopeks: number | null;
-    maxAmountKopeks: number | null;
-  }>(
-    `SELECT c.method_id, c.display_name, c.sub_options, c.min_amount_kopeks, c.max_amount_kopeks
+export function listMethodsOfUser(db: Db, userId: number, useFirstTopupFilter: boolean): Promise<UserMethod[]> {
+  return db.sql<UserMethod>(
+    `SELECT ${METHOD.of('c')}
      FROM payment_method_configs c JOIN users u ON u.id = $1::int
      WHERE c.is_enabled
        AND (c.user_type_filter = 'all' OR (c.user_type_filter = 'messenger' AND u.messenger_id IS NOT NULL)
@@ -35,13 +26,6 @@ export async function listMethodsOfUser(db: Db, userId: number, useFirstTopupFil
      ORDER BY c.sort_order, c.method_id`,
     [userId, useFirstTopupFilter],
   );
-  return rows.map((row) => ({
-    methodId: row.methodId,
-    displayName: row.displayName,
-    subOptions: row.subOptions,
-    minAmountKopeks: row.minAmountKopeks,
-    maxAmountKopeks: row.maxAmountKopeks,
-  }));
 }
 
 export interface NewMethod {
@@ -52,7 +36,7 @@ export interface NewMethod {
   isFirst: boolean;
 }
 
-/** Adds a method that is not there yet; one that is keeps all an administrator did to it. */
+/** Adds a method that is not stored yet; a stored one is not changed, it belongs to the administrators. */
 export async function insertMethod(db: Db, method: NewMethod, now: Date): Promise<void> {
   await db.sql(
     `INSERT INTO payment_method_configs (method_id, sort_order, is_enabled, sub_options, created_at, updated_at)

@@ -8,26 +8,26 @@ export function providerOf(app: App, method: MethodDefaults): PaymentProvider | 
   return app.ports.payments.byMethod(method.provider ?? method.id) ?? null;
 }
 
-/** Can payments be made by this method at this moment? Reads the settings each time (spec 03 section 2.4). */
+/** Whether payments by this method are possible now. Reads the settings on each call (spec 03 section 2.4). */
 export function isMethodConfigured(app: App, method: MethodDefaults): boolean {
   if (method.switchSetting && !app.settings.get(method.switchSetting)) return false;
   return providerOf(app, method)?.isConfigured() ?? false;
 }
 
-/** Name of a method as users see it; an unknown id is its own name. */
+/** Name of a method for users; for an unknown method its id. */
 export function methodName(app: App, id: string): string {
   const method = methodDefaults(id);
   if (!method) return id;
   return (method.nameSetting && app.settings.get(method.nameSetting)) || method.name;
 }
 
-/** Limits of a method in kopeks, before an administrator's override. */
+/** Limits of a method in kopeks, without the administrators' overrides. */
 export function methodLimits(app: App, method: MethodDefaults): { minKopeks: number; maxKopeks: number } {
   const read = (limit: MethodDefaults['min']) => (typeof limit === 'number' ? limit : app.settings.get(limit));
   return { minKopeks: read(method.min), maxKopeks: read(method.max) };
 }
 
-/** Sub-options the provider has at this moment; Platega's come from a setting, unknown codes are ignored (spec 03 section 2.4). */
+/** Sub-options that are available now; those of Platega come from a setting, unknown codes are ignored (spec 03 section 2.4). */
 export function methodOptions(app: App, method: MethodDefaults): readonly string[] {
   if (method.id !== 'platega') return method.options;
   const active = app.settings
@@ -38,7 +38,7 @@ export function methodOptions(app: App, method: MethodDefaults): readonly string
   return known.length > 0 ? known : ['2'];
 }
 
-/** Name of a sub-option in the reader's language. */
+/** Name of a sub-option in a language. */
 export function optionName(language: string, methodId: string, option: string): string {
   const key = methodId === 'platega' ? `payments.option_platega_${option}` : `payments.option_${option}_name`;
   return text(language, key as TextKey);

@@ -4,7 +4,7 @@ import type { CreatedInvoice, InvoiceRequest, PaymentProvider } from './ports.ts
 import { attachInvoice, insertPayment, markInvoiceFailed } from './repo.ts';
 import { newOrderId, webUrl } from './rules.ts';
 
-/** An invoice before the provider has heard of it; kopeks. */
+/** An invoice that is not stored yet; kopeks. */
 export interface InvoiceDraft {
   provider: PaymentProvider;
   /** Null for people without an account. */
@@ -13,14 +13,14 @@ export interface InvoiceDraft {
   description: string;
   /** Sub-option of the method. */
   option: string | null;
-  /** What the money is for; decides who takes it when it comes (`PaymentPurpose`). */
+  /** What the money is for; selects the `PaymentPurpose` that applies it. */
   purpose: string;
   payerEmail: string | null;
   returnUrl: string | null;
   metadata: InvoiceRequest['metadata'];
 }
 
-/** A stored invoice that the provider has to be asked for, after commit. */
+/** A stored invoice that has to be requested from the provider, after commit. */
 export interface PreparedInvoice {
   paymentId: number;
   provider: PaymentProvider;
@@ -28,13 +28,13 @@ export interface PreparedInvoice {
 }
 
 /**
- * Writes the record of an invoice, purpose included, in the caller's transaction: it is committed before the provider is called, so
- * that no callback can come too early (spec 03 H4).
+ * Stores an invoice in the caller's transaction. It is committed before the provider is called, so that no callback can come too early
+ * (spec 03 H4).
  */
 export async function prepareInvoice(t: App, draft: InvoiceDraft): Promise<PreparedInvoice> {
   const { provider, userId, amountKopeks, description, option, purpose, payerEmail, returnUrl, metadata } = draft;
   const orderId = newOrderId(t.random);
-  const paymentId = await insertPayment(t.db, {
+  const payment = {
     method: provider.method,
     userId,
     orderId,
@@ -43,8 +43,8 @@ export async function prepareInvoice(t: App, draft: InvoiceDraft): Promise<Prepa
     status: provider.initialStatus,
     option,
     purpose,
-    now: t.clock.now(),
-  });
+  };
+  const paymentId = await insertPayment(t.db, payment, t.clock.now());
   const request = {
     paymentId,
     orderId,
@@ -59,9 +59,9 @@ export async function prepareInvoice(t: App, draft: InvoiceDraft): Promise<Prepa
 }
 
 /**
- * Asks the provider for a prepared invoice, outside of any transaction: it may take seconds. A failed call leaves a failed record,
- * which a late success would still find by its order id.
- * @returns where the payer pays
+ * Requests a prepared invoice from the provider, outside of any transaction because it may take seconds. A failed call leaves a failed
+ * record, which a late success still finds by its order id.
+ * @returns the URL of the payment page
  * @throws what the provider's adapter threw (`ProviderError`); AppError 500 'Payment URL not received'
  */
 export async function requestInvoice(app: App, { paymentId, provider, request }: PreparedInvoice): Promise<string> {
@@ -69,7 +69,7 @@ export async function requestInvoice(app: App, { paymentId, provider, request }:
   try {
     invoice = await provider.createInvoice(request);
   } catch (error) {
-    app.log.warn({ err: error, paymentId, method: provider.method }, 'an invoice could not be made');
+    app.log.warn({ err: error, paymentId, method: provider.method }, 'an invoice could not be created');
     await markInvoiceFailed(app.db, paymentId, app.clock.now());
     throw error;
   }

@@ -1,9 +1,9 @@
 /**
- * Payment providers as the domain sees them (spec 03 section 2). Adapters are stateless: the domain inserts its record before
- * `createInvoice` (H4), stores accepted callbacks raw, answers, and later credits by unique key what `fetchStatus` confirms (H9).
+ * The port of payment providers (spec 03 section 2). Adapters are stateless. The domain inserts its record before `createInvoice` (H4),
+ * stores accepted callbacks as received, answers them, and later credits, by unique key, what `fetchStatus` confirms (H9).
  */
 
-/** What went wrong at the provider. `unavailable` may be tried again; `rejected` will not get better by itself. */
+/** The kind of a failure. `unavailable` may succeed later; `rejected` fails again with the same request. */
 export type ProviderFailure = 'unavailable' | 'rejected' | 'not_configured';
 
 export class ProviderError extends Error {
@@ -21,20 +21,20 @@ export class ProviderError extends Error {
 export interface InvoiceRequest {
   /** Our local payment id. */
   paymentId: number;
-  /** Our order id, at least 96 random bits (spec 03 H16). Also the idempotency key: creating twice with one order id makes one payment. */
+  /** Our order id, at least 96 random bits (spec 03 H16). Also the idempotency key: two calls with one order id create one payment. */
   orderId: string;
   /** Whole kopeks, above zero. */
   amountKopeks: number;
   description: string;
   /** Sub-option of the method (spec 03 section 2.4), for example `card` or `sbp`. */
   option?: string;
-  /** Receipt contact of the payer; providers that need one fall back to their configured contact, never to a made-up address. */
+  /** Receipt contact of the payer; providers that require one use their configured contact otherwise, never an invented address. */
   payerEmail?: string;
-  /** Where the provider sends the payer afterwards; null = the provider's own setting. */
+  /** Where the provider redirects the payer afterwards; null = the provider's own setting. */
   returnUrl: string | null;
-  /** Values kept with the payment at the provider; nulls are left out. */
+  /** Values stored with the payment at the provider; nulls are left out. */
   metadata: Readonly<Record<string, string | number | null>>;
-  /** Messenger Stars only: the payload handed back with the payment, 1 to 128 bytes. Default `balance_{orderId}`. */
+  /** Messenger Stars only: the payload that comes back with the payment, 1 to 128 bytes. Default `balance_{orderId}`. */
   payload?: string;
 }
 
@@ -43,15 +43,15 @@ export interface CreatedInvoice {
   externalId: string;
   /** Absolute http(s) URL. */
   paymentUrl: string;
-  /** The provider's own word, stored as it is. */
+  /** The provider's own word, stored unchanged. */
   status: string;
-  /** UTC; null = the provider names no end. */
+  /** UTC; null = the provider names no expiry. */
   expiresAt: Date | null;
   /** The provider's answer, for the record. */
   raw: unknown;
 }
 
-/** What a payment's state means for our ledger. A payment given back before it was credited is `failed`. */
+/** What a payment's state means for the ledger. A payment that was refunded before its credit is `failed`. */
 export type PaymentOutcome = 'pending' | 'paid' | 'failed';
 
 export interface ProviderPaymentState {
@@ -59,11 +59,11 @@ export interface ProviderPaymentState {
   /** The provider's own word, for example `waiting_for_capture`. */
   status: string;
   outcome: PaymentOutcome;
-  /** What the payer was asked for or paid. The domain compares it, and `currency`, with its record (spec 03 H10). */
+  /** The amount requested or paid. The domain compares it, and `currency`, with its record (spec 03 H10). */
   amountKopeks: number;
   /** ISO 4217, upper case. */
   currency: string;
-  /** Our order id as the provider kept it; finds a record whose external id was lost in a crash. */
+  /** Our order id as the provider stored it; finds a record whose external id was lost in a crash. */
   orderId: string | null;
   /** UTC; null unless paid. */
   paidAt: Date | null;
@@ -75,10 +75,10 @@ export interface ProviderCallback {
   method: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** The bytes as received: signatures are verified over these, never over re-serialised JSON (spec 03 H17). */
+  /** The bytes as received: signatures are verified over these, never over JSON that was serialized again (spec 03 H17). */
   rawBody: Buffer;
   query: Readonly<Record<string, string | undefined>>;
-  /** Address of the socket's peer, not one taken from a forwarding header: the adapter walks those itself (spec 03 section 2.5). */
+  /** Address of the socket's peer, not of a forwarding header: the adapter evaluates those itself (spec 03 section 2.5). */
   ip: string;
 }
 
@@ -90,8 +90,8 @@ export interface CallbackReply {
 }
 
 /**
- * Accepted = genuine and about a payment. `eventKey` is unique per event of the method, so a duplicate delivery meets the unique
- * key of the stored callbacks. It confirms nothing: credit only from `fetchStatus`. Not accepted = answer `reply`, store nothing.
+ * Accepted = genuine and about a payment. `eventKey` is unique per event of the method, so a duplicate delivery violates the unique key
+ * of stored callbacks. A callback confirms nothing: only `fetchStatus` does. Not accepted = answer `reply`, store nothing.
  */
 export type CallbackVerdict =
   | { accepted: true; externalId: string; eventKey: string; reply: CallbackReply }
@@ -100,21 +100,21 @@ export type CallbackVerdict =
 export interface PaymentProvider {
   /** Payment method id of spec 03 section 2.4. */
   readonly method: string;
-  /** Status of a record between its insert and the provider's answer. */
+  /** Status of a record until the provider answers. */
   readonly initialStatus: string;
-  /** The provider's words for payments that still wait; compared without case (spec 03 section 4.1). */
+  /** The provider's words for pending payments; compared case-insensitively (spec 03 section 4.1). */
   readonly pendingStatuses: readonly string[];
-  /** Can `fetchStatus` be asked? False where the provider only pushes (Stars). */
+  /** Whether `fetchStatus` works. False where the provider only sends updates (Stars). */
   readonly canFetchStatus: boolean;
-  /** Reads the settings each time: a provider may be switched on at run time. */
+  /** Reads the settings on each call: a provider may be switched on at run time. */
   isConfigured(): boolean;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
   webhookPath(): string | null;
   /** @throws ProviderError */
   createInvoice(request: InvoiceRequest): Promise<CreatedInvoice>;
-  /** Asks the provider: the only source a credit may rest on. @throws ProviderError */
+  /** Asks the provider. Credits are based on this answer only. @throws ProviderError */
   fetchStatus(externalId: string): Promise<ProviderPaymentState>;
-  /** Judges any request on `webhookPath` (GET and OPTIONS too). Never throws, never asks outside. */
+  /** Verifies any request on `webhookPath` (GET and OPTIONS too). Never throws and makes no outbound call. */
   receiveCallback(callback: ProviderCallback): Promise<CallbackVerdict>;
 }
 

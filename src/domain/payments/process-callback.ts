@@ -2,18 +2,18 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
 import { creditPayment, raiseAlarm } from './credit-payment.ts';
-import { creditStars, noteStarsRefund, type StarsMovement } from './credit-stars.ts';
+import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { type PaymentProvider, ProviderError, type ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId, findByOrderId } from './repo.ts';
 import type { Payment } from './types.ts';
 
-/** A provider may tell of a success before its own API shows it; these are the waits before asking again. */
+/** A provider may report a success before its own API shows it; these are the waits before asking again. */
 const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
 
 /**
- * Processes one stored callback (queue `payments.callback`). The callback only says which payment to ask the provider about; the
+ * Processes one stored callback (queue `payments.callback`). The callback only identifies the payment to ask the provider about; the
  * answer decides (spec 03 H9). Any number of runs end in one credit.
  * @param starsPurposes what Stars pay besides top-ups
  * @param purposes what invoices pay besides the balance
@@ -41,13 +41,13 @@ export async function processCallback(
 
 function processStars(app: App, callback: StoredCallback, purposes: readonly StarsPurpose[]): Promise<string> {
   const { update } = JSON.parse(callback.body) as { update: StarsMovement };
-  return update.kind === 'stars_paid' ? creditStars(app, update, purposes) : noteStarsRefund(app, update);
+  return update.kind === 'stars_paid' ? creditStars(app, update, purposes) : recordStarsRefund(app, update);
 }
 
 async function processProvider(app: App, callback: StoredCallback, purposes: readonly PaymentPurpose[]): Promise<string> {
   const { provider: method, externalId } = callback;
   const provider = app.ports.payments.byMethod(method);
-  if (!provider) throw new Error(`no adapter for ${method}`);
+  if (!provider) throw new Error(`there is no adapter for payment method ${method}`);
   const known = await findByExternalId(app.db, method, externalId);
   const state = await askAbout(provider, externalId, known);
   if (!state) return 'rejected';
@@ -59,7 +59,7 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   return creditPayment(app, payment.id, state, purposes);
 }
 
-/** @returns null when neither we nor the provider know such a payment: a forged or misdirected callback */
+/** @returns null when neither we nor the provider know the payment: the callback is forged or misdirected */
 async function askAbout(
   provider: PaymentProvider,
   externalId: string,

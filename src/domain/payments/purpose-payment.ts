@@ -2,25 +2,25 @@ import type { App } from '../../core/app.ts';
 import { isTransactionTaken, markCredited } from './credit-repo.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import { lockPayment } from './repo.ts';
-import { judgeState } from './rules.ts';
+import { classifyState } from './rules.ts';
 import type { CreditResult, Payment } from './types.ts';
 
 /**
- * Something that invoices pay besides the balance (spec 03 section 2.2, step 3). Later modules hand theirs in where callbacks and
- * checks are worked on, so that this one knows none of them.
+ * What invoices pay besides the balance (spec 03 section 2.2, step 3). Later modules define theirs; they are passed in where callbacks
+ * and checks are processed, so that this module imports none of them.
  */
 export interface PaymentPurpose {
   /** `payments.purpose` of its invoices. */
   readonly purpose: string;
-  /** Takes a success that the provider confirmed, with exactly the amount of the invoice; any number of times, once in effect. */
+  /** Applies a success that the provider confirmed, with exactly the amount of the invoice. May be called repeatedly; acts once. */
   settle(app: App, payment: Payment, state: ProviderPaymentState): Promise<CreditResult>;
-  /** Another amount or currency was paid: noted in the transaction that marks the payment, once (spec 03 H10). */
-  noteMismatch(t: App, payment: Payment, state: ProviderPaymentState): Promise<void>;
+  /** Records that another amount or currency was paid, in the transaction that marks the payment, once (spec 03 H10). */
+  recordMismatch(t: App, payment: Payment, state: ProviderPaymentState): Promise<void>;
 }
 
 /**
- * Locks an invoice for the transaction that takes its money and judges the confirmed state again under the lock.
- * @returns `credit`: take it now; anything else is the final word on this state
+ * Locks an invoice for the transaction that posts its money and classifies the confirmed state again under the lock.
+ * @returns `credit`: post the money now; anything else is the result for this state
  */
 export async function lockForSettling(
   t: App,
@@ -28,11 +28,11 @@ export async function lockForSettling(
   state: ProviderPaymentState,
 ): Promise<{ verdict: 'credit' | CreditResult; payment: Payment }> {
   const payment = await lockPayment(t.db, paymentId);
-  if (!payment) throw new Error(`payment ${paymentId} is gone`);
-  return { verdict: judgeState(payment, state), payment };
+  if (!payment) throw new Error(`payment ${paymentId} does not exist`);
+  return { verdict: classifyState(payment, state), payment };
 }
 
-/** Marks a locked invoice paid by the ledger row that took its money, in the same transaction (spec 03 H4, H5). */
+/** Marks a locked invoice paid, in the transaction that posted its ledger row (spec 03 H4, H5). */
 export async function completePayment(
   t: App,
   payment: Payment,
@@ -51,7 +51,7 @@ export async function completePayment(
   });
 }
 
-/** Is this ledger row already the credit of another invoice, or of another user? */
+/** Whether a ledger row is the credit of another invoice, or belongs to another user. */
 export function isMovementTaken(t: App, transactionId: number, userId: number): Promise<boolean> {
   return isTransactionTaken(t.db, transactionId, userId);
 }

@@ -3,42 +3,35 @@ import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
 import { upsertStarsPayment } from './credit-repo.ts';
 import { newOrderId } from './rules.ts';
-import { findStarsInvoice, insertStarsInvoice, markStarsInvoicePaid, type NewStarsInvoice } from './stars-invoice-repo.ts';
+import {
+  findStarsInvoice,
+  insertStarsInvoice,
+  markStarsInvoicePaid,
+  type NewStarsInvoice,
+  type StarsCharge,
+  type StarsInvoiceRecord,
+} from './stars-invoice-repo.ts';
 import type { CreditResult } from './types.ts';
 
 /**
- * Something that Stars pay besides the balance. Later modules hand theirs in where updates and callbacks are taken, so that this one
- * knows none of them.
+ * What Stars pay besides top-ups of the balance. Later modules define theirs; they are passed in where updates and callbacks are
+ * received, so that this module imports none of them.
  */
 export interface StarsPurpose {
   /** How the payloads of its invoices begin (spec 03 section 2.5). */
   readonly prefix: string;
-  /** Asked before any star moves. @returns the sentence shown to the payer; null = may be paid */
+  /** Called before the payment. @returns the sentence shown to the payer; null = may be paid */
   refusalOf(app: App, query: Extract<MessengerUpdate, { kind: 'pre_checkout' }>, payer: UserRecord): Promise<string | null>;
-  /** Takes the payment of a known payer: what was bought, or the money back on the balance; once per charge. */
+  /** Applies the payment of a known payer: delivers what was bought, or credits the balance; once per charge. */
   settle(app: App, paid: Extract<MessengerUpdate, { kind: 'stars_paid' }>, payer: UserRecord): Promise<CreditResult>;
 }
 
-export interface StarsInvoiceRecord {
-  id: number;
-  userId: number | null;
-  stars: number | null;
-  isPaid: boolean;
-}
-
-/** A charge with the ledger row that it became. */
-export interface StarsCharge {
-  chargeId: string;
-  transactionId: number;
-  update: object;
-}
-
-/** Which of the purposes a payload belongs to; undefined = a top-up, or nobody's. */
+/** The purpose that a payload belongs to; undefined = a top-up, or unknown. */
 export function purposeOf(purposes: readonly StarsPurpose[], payload: string): StarsPurpose | undefined {
   return purposes.find(({ prefix }) => payload.startsWith(prefix));
 }
 
-/** Keeps what was asked of whom, so that the payment can be held against it (spec 04 section 13.7). */
+/** Stores the price and the user of an invoice, so that the payment can be compared with it (spec 04 section 13.7). */
 export function storeStarsInvoice(t: App, invoice: Omit<NewStarsInvoice, 'now'>): Promise<void> {
   return insertStarsInvoice(t.db, { ...invoice, now: t.clock.now() });
 }
@@ -48,7 +41,7 @@ export function readStarsInvoice(app: App, payload: string, lock: boolean): Prom
   return findStarsInvoice(app.db, payload, { lock });
 }
 
-/** Writes the payment record of a charge, in the transaction that posts its money. @param invoice null = none fits: a record of its own */
+/** Writes the payment record of a charge, in the transaction that posts its money. @param invoice null = none matches: a new record */
 export async function recordStarsCharge(
   t: App,
   invoice: StarsInvoiceRecord | null,

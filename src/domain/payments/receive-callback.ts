@@ -9,8 +9,9 @@ import { storableHeaders } from './rules.ts';
 const ROUTE_TRUST_MS = 30 * SECOND_MS;
 
 /**
- * Takes a provider's request: judged by the adapter, stored raw with its job in one transaction, and only then acknowledged. Nothing
- * is credited here; the job asks the provider (spec 00, Outside effects). A repeat of a stored event is acknowledged and dropped.
+ * Receives a provider's request. The adapter verifies it; then it is stored as received, with its job in one transaction, and only then
+ * acknowledged. Nothing is credited here; the job asks the provider (spec 00, Outside effects). A repeat of a stored event is
+ * acknowledged and dropped.
  * @param method id of the provider
  * @returns null when there is no such route: the provider is not configured and has no payments (spec 00)
  */

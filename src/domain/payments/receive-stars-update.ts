@@ -8,9 +8,9 @@ import { storeCallback } from './receive-callback.ts';
 import { isStarsTopup } from './rules.ts';
 
 /**
- * Takes the updates of the messenger that are about Stars; every other kind is none of this module's. A pre-checkout question is
- * answered here and now, since the messenger waits ten seconds; payments and refunds are stored once per charge and processed from
- * the store (spec 00, Outside effects; spec 03 section 2.5).
+ * Receives the updates of the messenger that are about Stars and ignores all others. A pre-checkout query is answered at once, since the
+ * messenger waits ten seconds; payments and refunds are stored once per charge and processed by a job (spec 00, Outside effects; spec 03
+ * section 2.5).
  * @param purposes what Stars pay besides top-ups
  */
 export async function receiveStarsUpdate(
@@ -39,7 +39,7 @@ export async function receiveStarsUpdate(
 
 type PreCheckout = Extract<MessengerUpdate, { kind: 'pre_checkout' }>;
 
-/** Refused before any star moves: unknown payers, invoices that nobody here would fulfil, accounts that may not top up. */
+/** Refuses, before the payment, unknown payers, unknown invoices and users who may not top up. */
 async function answerPreCheckout(app: App, query: PreCheckout, purposes: readonly StarsPurpose[]): Promise<void> {
   const payer = await findUserByMessengerId(app, query.payerMessengerId);
   const refusal =
@@ -50,8 +50,8 @@ async function answerPreCheckout(app: App, query: PreCheckout, purposes: readonl
     if (refusal === null) await app.ports.messenger.answerPreCheckout(query.queryId, true);
     else await app.ports.messenger.answerPreCheckout(query.queryId, false, refusal);
   } catch (error) {
-    // An answer that did not arrive is a refusal to the messenger: no star moves, the payer may press again.
-    app.log.warn({ err: error }, 'a pre-checkout question could not be answered');
+    // Without an answer the messenger refuses the payment, and the payer may try again.
+    app.log.warn({ err: error }, 'a pre-checkout query could not be answered');
   }
 }
 
@@ -63,6 +63,6 @@ async function refusalOf(
 ): Promise<string | null> {
   const purpose = purposeOf(purposes, query.payload);
   if (purpose) return purpose.refusalOf(app, query, payer);
-  const isFulfilled = isStarsTopup(query.payload) && !payer.restrictionTopup;
-  return isFulfilled ? null : text(payer.language, 'messages.stars_invoice_unknown');
+  const isAccepted = isStarsTopup(query.payload) && !payer.restrictionTopup;
+  return isAccepted ? null : text(payer.language, 'messages.stars_invoice_unknown');
 }

@@ -5,9 +5,9 @@ import { insertMethod } from './method-repo.ts';
 import { isMethodConfigured, providerOf } from './method-settings.ts';
 
 /**
- * Makes sure that every method has its configuration row; call it at start, as often as you like (spec 03 section 5.1). A new row is
- * enabled when its provider is configured at that moment; later changes are an administrator's. The sandbox's method exists only
- * where there is a sandbox, and stands first.
+ * Makes sure that every method has its configuration row; called at each start (spec 03 section 5.1). A new row is enabled if its
+ * provider is configured at that moment; later changes are made by administrators. The sandbox's method exists only where the sandbox
+ * is on, and is the first.
  */
 export async function seedPaymentMethods(app: App): Promise<void> {
   await inTransaction(app, async (t) => {

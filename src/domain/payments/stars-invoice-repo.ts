@@ -1,18 +1,17 @@
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { StarsCharge, StarsInvoiceRecord } from './purpose-stars.ts';
+import type { Payment } from './types.ts';
 
-export interface NewStarsInvoice {
+export interface NewStarsInvoice extends Pick<Payment, 'amountKopeks' | 'purpose'> {
   userId: number;
-  /** Handed back with the payment; the invoice's own id. */
+  /** The id of the invoice, which the messenger returns with the payment. */
   payload: string;
   stars: number;
-  amountKopeks: number;
-  purpose: string;
   description: string;
   now: Date;
 }
 
-/** The same user may ask twice within a second: then the later price counts, for the invoice is one. */
+/** A user may ask twice within one second, with the same payload: both are one invoice, and the later price counts. */
 export async function insertStarsInvoice(db: Db, invoice: NewStarsInvoice): Promise<void> {
   await db.sql(
     `INSERT INTO payments (method, user_id, order_id, amount_kopeks, description, status, purpose, metadata, created_at, updated_at)
@@ -24,25 +23,29 @@ export async function insertStarsInvoice(db: Db, invoice: NewStarsInvoice): Prom
   );
 }
 
-interface InvoiceRow {
-  id: number;
-  userId: number | null;
-  stars: number | null;
-  isPaid: boolean;
-  transactionId: number | null;
-}
+const INVOICE = columns('Payment', ['id', 'userId']);
 
+/** An invoice in Stars. `stars` is the price that was asked for; null where none is stored. */
+export type StarsInvoiceRecord = RowOf<typeof INVOICE> & { stars: number | null; isPaid: boolean };
+
+/** @param lock until the end of the transaction */
 export async function findStarsInvoice(db: Db, payload: string, { lock }: { lock: boolean }): Promise<StarsInvoiceRecord | null> {
-  const [row] = await db.sql<InvoiceRow>(
-    `SELECT id, user_id, (metadata ->> 'stars')::int AS stars, is_paid, transaction_id FROM payments
+  const [row] = await db.sql<StarsInvoiceRecord>(
+    `SELECT ${INVOICE.of()}, (metadata ->> 'stars')::int AS stars, is_paid OR transaction_id IS NOT NULL AS is_paid FROM payments
      WHERE order_id = $1 AND method = 'messenger_stars' ${lock ? 'FOR UPDATE' : ''}`,
     [payload],
   );
-  if (!row) return null;
-  return { id: row.id, userId: row.userId, stars: row.stars, isPaid: row.isPaid || row.transactionId !== null };
+  return row ?? null;
 }
 
-/** The invoice is paid by this charge; in the transaction that posts the money. */
+/** A charge of the messenger with the ledger row that it became. */
+export interface StarsCharge {
+  chargeId: string;
+  transactionId: number;
+  update: object;
+}
+
+/** Marks an invoice paid by a charge, in the transaction that posts the money. */
 export async function markStarsInvoicePaid(db: Db, invoiceId: number, charge: StarsCharge, now: Date): Promise<void> {
   await db.sql(
     `UPDATE payments SET external_id = $2, is_paid = true, paid_at = $3::timestamptz, outcome = 'paid', status = 'paid',

@@ -1,6 +1,6 @@
-/** Stars to kopeks and back (spec 03 section 2.5), in whole numbers only: the rate is read as an exact decimal fraction. */
+/** Converts Stars to kopeks and back (spec 03 section 2.5) in integers only: the rate is read as an exact decimal fraction. */
 
-/** Rubles per star as a fraction of whole numbers. */
+/** Rubles per star as a fraction of integers. */
 interface Rate {
   numerator: bigint;
   denominator: bigint;
@@ -8,7 +8,7 @@ interface Rate {
 
 const DECIMAL = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
 
-/** @throws RangeError for a rate that is not a plain decimal above zero with at most nine places */
+/** @throws RangeError for a rate that is not a decimal above zero with at most nine places */
 function parseRate(rateRub: number | string): Rate {
   const match = DECIMAL.exec(String(rateRub).trim());
   const fraction = match?.[2] ?? '';

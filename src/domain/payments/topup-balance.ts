@@ -40,11 +40,11 @@ interface PreparedTopup {
   invoice: PreparedInvoice;
 }
 
-/** Calls that make invoices, per user and minute (spec 03 section 3). */
+/** Calls that create invoices, per user and minute (spec 03 section 3). */
 const CALLS_A_MINUTE = 10;
 
 /**
- * Counts a call that makes an invoice; a repeat that only gets the first answer again makes none.
+ * Counts a call that creates an invoice. A repeat that gets the stored answer is not counted.
  * @throws AppError 429 | ValidationError 422 for a key that is too long
  */
 export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: string | null): Promise<void> {
@@ -54,8 +54,8 @@ export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: 
 
 /**
  * Starts a top-up (spec 03 section 3): the record is committed before the provider is called, so that no callback can come too early
- * (H4); the call runs outside of any transaction; the answer is noted in a second one. A failed call leaves a failed record, which a
- * late success would still find by its order id.
+ * (H4); the call runs outside of any transaction; its answer is stored in a second one. A failed call leaves a failed record, which a
+ * late success still finds by its order id.
  * @param idempotencyKey a repeat gets the first answer, payment URL included
  * @throws AppError 400 | 403 | 404 | 429 | 500 with the texts of spec 03 section 3 | 409 and 422 of the key
  */
@@ -81,8 +81,8 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest): Prom
   const offered = (await listPaymentMethodsFor(t, userId)).find((method) => method.id === request.method);
   const method = methodDefaults(request.method);
   if (!offered || !method) throw methodNotOffered();
-  if (request.amountKopeks < offered.minKopeks) throw belowMinimum(offered.minKopeks);
-  if (request.amountKopeks > offered.maxKopeks) throw aboveMaximum(offered.maxKopeks);
+  if (request.amountKopeks < offered.minAmountKopeks) throw belowMinimum(offered.minAmountKopeks);
+  if (request.amountKopeks > offered.maxAmountKopeks) throw aboveMaximum(offered.maxAmountKopeks);
   if (method.id === 'messenger_stars') throw starsOnlyInBot(t.settings.get('BOT_USERNAME'));
   const provider = providerOf(t, method);
   if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
@@ -122,19 +122,19 @@ function invoiceRefusal(method: MethodDefaults, error: unknown) {
 }
 
 /**
- * The option the invoice is made for: the method's own, the one asked for, else the first that is on. One that is switched off or
- * that the method has not is refused, as the whole method would be.
+ * The option of the invoice: the fixed one of the method, else the requested one, else the first that is on. An option that is switched
+ * off or unknown is refused like the whole method.
  */
-function chooseOption(method: MethodDefaults, offered: OfferedMethod, asked: string | null): string | null {
+function chooseOption(method: MethodDefaults, offered: OfferedMethod, requested: string | null): string | null {
   if (method.fixedOption) return method.fixedOption;
   if (method.options.length === 0) return null;
   const shown = offered.options?.map((option) => option.id) ?? method.options;
-  if (asked === null || asked === '') return shown[0] ?? null;
-  if (!shown.includes(asked)) throw methodNotOffered();
-  return asked;
+  if (requested === null || requested === '') return shown[0] ?? null;
+  if (!shown.includes(requested)) throw methodNotOffered();
+  return requested;
 }
 
-/** What the payer reads at the provider (spec 03 section 2.4). */
+/** The description of the invoice that the provider shows to the payer (spec 03 section 2.4). */
 function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): string {
   const parts = [app.settings.get('PAYMENT_BALANCE_DESCRIPTION'), formatPrice(amountKopeks, false)];
   const description = parts.join(' ') + (user.messengerId === null ? '' : ` (ID ${user.messengerId})`);
@@ -145,7 +145,7 @@ function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): s
     );
 }
 
-/** Page of the cabinet that the payer comes back to; null = the provider's own setting (spec 03 section 3). */
+/** Page of the cabinet to which the payer returns; null = the provider's own setting (spec 03 section 3). */
 function returnUrl(app: App, method: MethodDefaults): string | null {
   if (method.returnTo === 'own') return null;
   const base = `${app.settings.get('CABINET_URL').replace(/\/+$/, '')}/balance/top-up/result?method=${method.id}`;

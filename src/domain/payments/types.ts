@@ -1,66 +1,57 @@
-/** What became of a payment, whatever the provider calls it (spec 03 H20: one status table for all methods). */
-export type StoredOutcome = 'pending' | 'paid' | 'failed' | 'expired' | 'amount_mismatch' | 'refunded';
+import type { Rows } from '../../core/db/columns.ts';
 
-/** One invoice at a provider (spec 03 section 2.1). */
-export interface Payment {
-  id: number;
-  /** Payment method id; also the provider's key. */
-  method: string;
-  /** Null for guests and for payers nobody knows. */
-  userId: number | null;
-  orderId: string;
-  /** The provider's id; null until it has answered. */
-  externalId: string | null;
-  amountKopeks: number;
-  currency: string;
-  /** The provider's own word. */
-  status: string;
-  outcome: StoredOutcome;
-  isPaid: boolean;
-  paidAt: Date | null;
-  expiresAt: Date | null;
-  paymentUrl: string | null;
-  option: string | null;
-  purpose: string;
-  /** Set once = credited. */
-  transactionId: number | null;
-  createdAt: Date;
-}
+/**
+ * One invoice at a provider (spec 03 section 2.1); `method` is the payment method and the key of its provider. `userId` is null for
+ * guests and for unknown payers, `externalId` until the provider has answered. `status` is the provider's own word, `outcome` ours for
+ * all methods (H20). `transactionId` is set once, by the credit.
+ */
+export type Payment = Pick<
+  Rows['Payment'],
+  | 'id'
+  | 'method'
+  | 'userId'
+  | 'orderId'
+  | 'externalId'
+  | 'amountKopeks'
+  | 'currency'
+  | 'status'
+  | 'outcome'
+  | 'isPaid'
+  | 'paidAt'
+  | 'expiresAt'
+  | 'paymentUrl'
+  | 'option'
+  | 'purpose'
+  | 'transactionId'
+  | 'createdAt'
+>;
 
-/** A payment as lists and single answers show it (spec 03 section 4.1). */
-export interface PaymentView {
-  id: number;
-  method: string;
-  methodName: string;
-  /** What the provider's own pages call this payment. */
+/** A payment as lists and single answers show it (spec 03 section 4.1). `paymentUrl` is null unless it is an http(s) address. */
+export interface PaymentView
+  extends Pick<Payment, 'id' | 'method' | 'amountKopeks' | 'isPaid' | 'createdAt' | 'expiresAt' | 'paymentUrl'> {
+  /** The method's name for users. */
+  methodDisplay: string;
+  /** How the provider's own pages identify this payment. */
   identifier: string;
-  amountKopeks: number;
+  /** The provider's word, or `outcome` where that says more. */
   status: string;
   statusEmoji: string;
   statusText: string;
-  isPaid: boolean;
   isCheckable: boolean;
-  createdAt: Date;
-  expiresAt: Date | null;
-  /** Null unless an http(s) address. */
-  paymentUrl: string | null;
-  userId: number | null;
+  userId: number;
   userMessengerId: number | null;
   userUsername: string | null;
 }
 
-export interface MethodOption {
-  id: string;
-  name: string;
-  description: string;
-}
+/** A type, not an interface, since the answer publishes it as a free-form object. */
+export type MethodOption = { id: string; name: string; description: string };
 
-/** A method as one user may use it (spec 03 section 5.1). Limits are kopeks, both included. */
+/** A method that one user may use (spec 03 section 5.1). Limits are kopeks, both included. */
 export interface OfferedMethod {
   id: string;
   name: string;
-  minKopeks: number;
-  maxKopeks: number;
+  minAmountKopeks: number;
+  maxAmountKopeks: number;
   /** Null = the method shows no choice. */
   options: MethodOption[] | null;
 }
@@ -73,7 +64,7 @@ export type CreditResult =
   | 'failed'
   | 'amount_mismatch'
   | 'refunded'
-  /** Paid, but nobody is left to credit: kept for a person. */
+  /** Paid, but the payer has no account any more: an administrator has to decide. */
   | 'no_user'
-  /** The provider's answer is about another order than ours: kept for a person. */
+  /** The provider's answer is about another order than ours: an administrator has to decide. */
   | 'order_mismatch';

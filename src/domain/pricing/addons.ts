@@ -4,7 +4,7 @@ import { addOnPercent, type DiscountCategory } from './discounts.ts';
 import { floorDivide, MIN_ADDON_PRICE_KOPEKS, MONTH_DAYS, prorate, wholeDaysLeft } from './periods.ts';
 import type { PricedUser, PricePart, PricingSettings } from './types.ts';
 
-/** What something bought in the middle of a period costs; original = final + discount, kopeks. The personal offer never applies. */
+/** Price of a purchase in the middle of a period; original = final + discount, kopeks. The personal offer never applies. */
 export interface AddOnQuote extends PricePart {
   /** Days the price is for; also the hint of the group's percentage. */
   days: number;
@@ -35,13 +35,13 @@ export function deviceTerms(
   return { unitKopeks: settings.pricePerDeviceKopeks, includedDevices, maxDevices: capOf(settings.maxDevicesLimit) };
 }
 
-/** How many of the devices between two limits lie above the included number, and are therefore paid for (spec 02 H28). */
+/** How many of the devices between two limits are above the included number, and therefore paid for (spec 02 H28). */
 export function chargeableDevices(currentLimit: number, newLimit: number, includedDevices: number): number {
   return Math.max(0, Math.max(0, newLimit - includedDevices) - Math.max(0, currentLimit - includedDevices));
 }
 
 /**
- * Price of growing a device limit, the one formula of every door (spec 02 section 5.5, hazard H28):
+ * Price of growing a device limit, one formula for every operation (spec 02 section 5.5, hazard H28):
  * floor(unit * devices * days left / 30) for at least one day, then the group's add-on percentage; at least 100 kopeks
  * unless the discount is 100 % or nothing above the included number is added.
  */
@@ -85,7 +85,7 @@ export function quoteTrafficPackage(input: {
 
 /**
  * Price of another traffic package in place of the current one (spec 02 section 5.4): the difference of the listed prices
- * after the add-on percentage without hint, prorated; free when the new one is not dearer.
+ * after the add-on percentage without hint, prorated; free when the new one is not more expensive.
  */
 export function quoteTrafficChange(input: {
   oldPackageKopeks: number;
@@ -133,7 +133,7 @@ function proratedQuote(monthlyKopeks: number, category: DiscountCategory, input:
   };
 }
 
-/** The least price holds before and after the discount; only what is free, or discounted by 100 %, costs nothing. */
+/** The minimum price applies before and after the discount; the price is 0 only where it is free or discounted by 100 %. */
 function withFloor(baseKopeks: number, discountPercent: number): PricePart {
   if (baseKopeks <= 0) return { originalKopeks: 0, discountPercent, discountKopeks: 0, finalKopeks: 0 };
   const originalKopeks = Math.max(MIN_ADDON_PRICE_KOPEKS, baseKopeks);

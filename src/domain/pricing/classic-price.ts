@@ -3,7 +3,7 @@ import { groupPercent, offerPercent, pricePart, sumUp } from './discounts.ts';
 import { monthsOf } from './periods.ts';
 import type { PricedUser, PricePart, PricingSettings, QuoteTotals, TrafficPackage } from './types.ts';
 
-/** What a classic subscription would cost; all amounts in kopeks for the whole period. */
+/** Price of a classic subscription; all amounts in kopeks for the whole period. */
 export interface ClassicQuote extends QuoteTotals {
   kind: 'quote';
   periodDays: number;
@@ -15,11 +15,11 @@ export interface ClassicQuote extends QuoteTotals {
   extraDevices: number;
   /** The limit priced: the fixed one when traffic cannot be picked. */
   trafficLimitGb: number;
-  /** What each known server is recorded to have cost, kopeks. */
+  /** The price to record for each known server, kopeks. */
   serverPrices: { serverId: number; squadUuid: string; paidPriceKopeks: number }[];
 }
 
-/** A server as far as its price is concerned; kopeks per 30 days. */
+/** What prices depend on of a server; kopeks per 30 days. */
 export interface PricedServer {
   id: number;
   squadUuid: string;
@@ -116,7 +116,7 @@ export function packagePrice(packages: readonly TrafficPackage[], gb: number): n
   return finite.find((entry) => entry.gb > gb)?.priceKopeks ?? largest.priceKopeks;
 }
 
-/** An unlimited subscription pays for the 0 GB package it is listed at (spec 02 H3). */
+/** An unlimited subscription is charged the price of the 0 GB package (spec 02 H3). */
 function trafficPerMonth(packages: readonly TrafficPackage[], limitGb: number, purchasedGb: number): number {
   if (limitGb <= 0) return packagePrice(packages, 0);
   const ownGb = limitGb - purchasedGb;

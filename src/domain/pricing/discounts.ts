@@ -2,12 +2,12 @@ import { applyPercent } from '../../core/money.ts';
 import type { PromoGroup } from '../promo-groups/types.ts';
 import type { PricedUser, PricePart, PricingSettings, QuoteTotals } from './types.ts';
 
-/** What a promo group's percentage is about. */
+/** The parts of a price with a percentage of the promo group. */
 export type DiscountCategory = 'period' | 'servers' | 'traffic' | 'devices';
 
 type GroupDiscountSettings = Pick<PricingSettings, 'basePromoGroupPeriodDiscountsEnabled' | 'basePromoGroupPeriodDiscounts'>;
 
-/** A percentage as it may be used: a whole number within 0..100. */
+/** A percentage as an integer within 0..100. */
 export function clampPercent(percent: number): number {
   return Number.isFinite(percent) ? Math.min(100, Math.max(0, Math.trunc(percent))) : 0;
 }
@@ -43,8 +43,8 @@ export function groupPercent(
 }
 
 /**
- * The group's percentage for what is bought in the middle of a period, and for custom traffic: 0 when the group keeps
- * its discounts off add-ons.
+ * The group's percentage for purchases in the middle of a period, and for custom traffic: 0 when the discounts of the group do not
+ * apply to add-ons.
  * @param hintDays the period the add-on is charged for, or null
  */
 export function addOnPercent(
@@ -56,19 +56,19 @@ export function addOnPercent(
   return group?.applyDiscountsToAddons === false ? 0 : groupPercent(group, category, hintDays, settings);
 }
 
-/** The personal promo-offer percentage, 0..100; 0 once it has run out (at the very moment of expiry too). */
+/** The percentage of the personal promo offer, 0..100; 0 from the moment of its expiry on. */
 export function offerPercent(user: PricedUser, now: Date): number {
   const expiresAt = user.promoOfferDiscountExpiresAt;
   if (expiresAt !== null && expiresAt.getTime() <= now.getTime()) return 0;
   return clampPercent(user.promoOfferDiscountPercent);
 }
 
-/** Kopeks after the group's percentage, then the offer's on the result; each discount is floored on its own. */
+/** Kopeks after the group's percentage, then the offer's on the result; each discount is floored separately. */
 export function stackedPrice(amountKopeks: number, groupDiscountPercent: number, offerDiscountPercent: number): number {
   return applyPercent(applyPercent(amountKopeks, groupDiscountPercent), offerDiscountPercent);
 }
 
-/** The one percentage to show for two stacked ones: 100 - floor((100 - g)(100 - o) / 100). */
+/** The percentage to show for two combined ones: 100 - floor((100 - g)(100 - o) / 100). */
 export function stackedPercent(groupDiscountPercent: number, offerDiscountPercent: number): number {
   return 100 - Math.floor(((100 - groupDiscountPercent) * (100 - offerDiscountPercent)) / 100);
 }
@@ -84,7 +84,7 @@ export function pricePart(unitKopeks: number, discountPercent: number, factor = 
   return { originalKopeks, discountPercent, discountKopeks: originalKopeks - finalKopeks, finalKopeks };
 }
 
-/** Adds the lines up and takes the personal offer off the sum. */
+/** Adds the lines and subtracts the personal offer from the sum. */
 export function sumUp(parts: readonly PricePart[], offerDiscountPercent: number): QuoteTotals {
   const originalTotalKopeks = parts.reduce((sum, part) => sum + part.originalKopeks, 0);
   const subtotalKopeks = parts.reduce((sum, part) => sum + part.finalKopeks, 0);

@@ -1,9 +1,9 @@
-/** Short words for amounts of time, traffic and devices (spec 02 section 2.5). Persian shares the Russian form, as specified. */
+/** Short texts for amounts of time, traffic and devices (spec 02 section 2.5). Persian uses the Russian form, as specified. */
 
 const RUSSIAN_FORM = new Set(['ru', 'fa']);
 const LABELLED_MONTHS: Record<number, number> = { 30: 1, 60: 2, 90: 3, 180: 6, 360: 12 };
 
-/** "1 month", "3 months", "14 days" in the user's language; only 30, 60, 90, 180 and 360 days are told in months. */
+/** "1 month", "3 months", "14 days" in the user's language; only 30, 60, 90, 180 and 360 days are shown in months. */
 export function periodLabel(days: number, language: string): string {
   const months = LABELLED_MONTHS[days];
   if (months !== undefined) return counted(months, language, ['month', 'months'], ['месяц', 'месяца', 'месяцев']);
@@ -21,7 +21,7 @@ export function devicesLabel(devices: number, language: string): string {
   return counted(devices, language, ['device', 'devices'], ['устройство', 'устройства', 'устройств']);
 }
 
-/** What stands in place of a price of 0. */
+/** The text for a price of 0. */
 export function freeLabel(language: string): string {
   return isRussianForm(language) ? 'Бесплатно' : 'Free';
 }

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../core/clock.ts';
 
 /** The shortest time an add-on is charged for, and the length of a pricing month, in days. */
 export const MONTH_DAYS = 30;
-/** The least a prorated purchase costs, kopeks. */
+/** Minimum price of a prorated purchase, kopeks. */
 export const MIN_ADDON_PRICE_KOPEKS = 100;
 
 /**
@@ -27,7 +27,7 @@ export function wholeDaysLeft(endDate: Date, now: Date): number {
 }
 
 /**
- * Price of something sold per 30 days for the rest of a paid period; never less than one full month, and at least
+ * Price of an item sold per 30 days for the rest of a paid period; never less than one full month, and at least
  * 100 kopeks unless it is free.
  * @param monthlyKopeks kopeks per 30 days
  * @returns kopeks, and the days charged for (30 or more). Spec 02 section 2.1.

@@ -1,7 +1,7 @@
 import { periodKeys } from './periods.ts';
 import type { PricingSettings, TrafficPackage, TrafficSelectionMode } from './types.ts';
 
-/** The settings as they are stored (spec 02 section 14), in camel case; lists are still text. Prices in kopeks. */
+/** The settings as stored (spec 02 section 14), in camel case; lists are still text. Prices in kopeks. */
 export interface RawPricingSettings {
   /** Any value but `classic` counts as `tariffs`. */
   salesMode: string;
@@ -28,7 +28,7 @@ export interface RawPricingSettings {
   priceRoundingEnabled: boolean;
 }
 
-/** Reads the text lists once, so that pricing itself works on plain values. Bad entries of a list are left out. */
+/** Parses the text lists once, so that pricing works on plain values. Invalid entries of a list are left out. */
 export function pricingSettingsFrom(raw: RawPricingSettings): PricingSettings {
   const configured = parseTrafficPackages(raw.trafficPackagesConfig, 'flag_required');
   const trafficPackages = configured.length > 0 ? configured : packagesOfPrices(raw.trafficPricesKopeks);
@@ -91,7 +91,7 @@ export function parseTrafficPackages(text: string, flag: 'flag_required' | 'flag
   return packages;
 }
 
-/** Unlimited (0 GB) comes last, as it is listed. */
+/** Unlimited (0 GB) is the last, as in lists. */
 function packagesOfPrices(pricesKopeks: Record<number, number>): TrafficPackage[] {
   const finite = periodKeys(pricesKopeks).map((gb) => ({ gb, priceKopeks: pricesKopeks[gb] ?? 0, isEnabled: true }));
   const unlimited = pricesKopeks[0];

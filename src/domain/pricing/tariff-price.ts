@@ -3,7 +3,7 @@ import { addOnPercent, groupPercent, offerPercent, pricePart, sumUp } from './di
 import { monthsOf, periodKeys } from './periods.ts';
 import type { PricedUser, PricePart, PricingSettings, QuoteTotals } from './types.ts';
 
-/** What a tariff subscription would cost; all amounts in kopeks. */
+/** Price of a tariff subscription; all amounts in kopeks. */
 export interface TariffQuote extends QuoteTotals {
   kind: 'quote';
   periodDays: number;
@@ -26,7 +26,7 @@ export interface TariffPriceInput {
   periodDays: number;
   /** Devices of the subscription, included and extra. */
   deviceLimit: number;
-  /** GB the buyer picked; null = the tariff's own limit. */
+  /** GB that the buyer chose; null = the tariff's own limit. */
   customTrafficGb: number | null;
   user: PricedUser;
   settings: PricingSettings;
@@ -85,12 +85,12 @@ export function quoteTariff(input: TariffPriceInput): TariffQuote | TariffPriceR
   return { kind: 'quote', periodDays, months, base, devices, extraDevices, traffic, ...totals };
 }
 
-/** The device limit a purchase is priced with: the buyer's own when the same tariff is already held, else the tariff's. */
+/** The device limit that a purchase is priced with: the current one if the subscription has the same tariff, else the tariff's. */
 export function purchaseDeviceLimit(
   tariff: Pick<Tariff, 'id' | 'deviceLimit'>,
-  held: { tariffId: number | null; deviceLimit: number } | null,
+  current: { tariffId: number | null; deviceLimit: number } | null,
 ): number {
-  return held !== null && held.tariffId === tariff.id ? Math.max(tariff.deviceLimit, held.deviceLimit) : tariff.deviceLimit;
+  return current?.tariffId === tariff.id ? Math.max(tariff.deviceLimit, current.deviceLimit) : tariff.deviceLimit;
 }
 
 function isDailyCharge(tariff: Tariff, periodDays: number): boolean {

@@ -5,7 +5,7 @@ import { MONTH_DAYS, nearestPeriod, wholeDaysLeft } from './periods.ts';
 import { shortestPeriod } from './tariff-price.ts';
 import type { PricedUser, PricingSettings, QuoteTotals } from './types.ts';
 
-/** What happens to the end date: `keep` it, or a new period of so many days is bought. */
+/** What happens to the end date: it stays (`keep`), or a new period of so many days is bought. */
 export type SwitchKind = 'periodic_to_daily' | 'daily_to_periodic' | 'daily_to_daily' | 'periodic_to_periodic';
 
 /** What a switch to another tariff costs; kopeks. */
@@ -45,7 +45,7 @@ interface RawSwitch {
 /**
  * Cost of a switch (spec 02 section 2.4): the difference of the daily rates for the days left, or the first day or period of
  * the new tariff when one of the two is daily. Daily to daily is free and moves no date (hazard H10). While time is left, at
- * least one day's difference is charged, so that the last hours of a cheap tariff do not buy a dear one (hazard H30).
+ * least one day's difference is charged, so that the last hours of a cheap tariff cannot be exchanged for an expensive one (hazard H30).
  */
 export function quoteTariffSwitch(input: TariffSwitchInput): TariffSwitchQuote {
   const remainingDays = wholeDaysLeft(input.endDate, input.now);
@@ -67,8 +67,8 @@ export function quoteTariffSwitch(input: TariffSwitchInput): TariffSwitchQuote {
 }
 
 /**
- * Whether a tariff has a price that a switch to it can be worked out from: by the day, by a listed period, or by the freely chosen
- * day. One that has none is not switched to, or its limits would be given away (spec 02 H1).
+ * Whether a tariff has a price from which a switch to it can be computed: by the day, by a listed period, or by the freely chosen day.
+ * A switch to one without such a price is refused, since its limits would be free (spec 02 H1).
  * @param fromDaily the switch then buys a whole listed period
  */
 export function isSwitchPriced(next: Tariff, fromDaily: boolean): boolean {
@@ -77,7 +77,7 @@ export function isSwitchPriced(next: Tariff, fromDaily: boolean): boolean {
 }
 
 /**
- * Devices after a switch: the new tariff's number, within its own cap or else the service-wide one. Devices bought for the
+ * Devices after a switch: the new tariff's number, within its cap or else the service-wide one. Devices bought for the
  * old tariff are lost (spec 02 section 2.4).
  */
 export function deviceLimitAfterSwitch(
@@ -120,7 +120,7 @@ function rawSwitch(input: TariffSwitchInput, remainingDays: number): RawSwitch {
   };
 }
 
-/** Under one day counts as one day; no time left counts as none. */
+/** Less than one day counts as one day; no time left as 0. */
 function chargedDaysLeft(input: TariffSwitchInput, remainingDays: number): number {
   const msLeft = input.endDate.getTime() - input.now.getTime();
   return msLeft > 0 && msLeft < DAY_MS ? 1 : remainingDays;

@@ -13,7 +13,7 @@ export interface TrafficPackage {
   isEnabled: boolean;
 }
 
-/** What prices depend on besides the goods and the buyer (spec 02 section 14); built by `pricingSettingsFrom`. */
+/** What prices depend on besides the item and the buyer (spec 02 section 14); built by `pricingSettingsFrom`. */
 export interface PricingSettings {
   salesMode: SalesMode;
   /** Whether the default promo group falls back to `basePromoGroupPeriodDiscounts`. */
@@ -38,11 +38,11 @@ export interface PricingSettings {
   defaultDeviceLimit: number;
   /** 0 = no cap. */
   maxDevicesLimit: number;
-  /** Whether displayed prices are rounded to whole roubles. */
+  /** Whether displayed prices are rounded to whole rubles. */
   priceRoundingEnabled: boolean;
 }
 
-/** The buyer as far as prices are concerned. */
+/** What prices depend on of the buyer. */
 export interface PricedUser {
   /** The one-shot personal discount, percent. */
   promoOfferDiscountPercent: number;

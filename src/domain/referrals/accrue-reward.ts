@@ -1,11 +1,11 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
+import { recordFirstTopup } from '../identity/record-first-topup.ts';
 import { fullName } from '../identity/rules.ts';
 import { postMovement } from '../ledger/post-movement.ts';
-import { recipientOf, tellUser } from '../messaging/tell-user.ts';
+import { notifyUser, recipientOf } from '../messaging/notify-user.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
-import { recordFirstTopup } from '../users/account/referral-fields.ts';
 import {
   deletePendingEarning,
   findAccrualState,
@@ -108,7 +108,7 @@ async function announce(
   await t.events.emit(REFERRAL_BONUS, bonus, { audience: 'user', userId: earner.id });
   if (!t.settings.get('REFERRAL_NOTIFICATIONS_ENABLED')) return;
   const formatted = formatPrice(kopeks, false);
-  await tellUser(t, recipientOf(earner), {
+  await notifyUser(t, recipientOf(earner), {
     html: htmlText(earner.language, messageKey, { bonus: formatted, referral_name: name }),
     mail: 'referral_bonus',
     mailParams: { formatted_bonus: formatted, bonus_rubles: bonus.bonus_rubles, referral_name: name },

@@ -3,9 +3,9 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { formatPrice } from '../../core/money.ts';
 import { resolveReferrer } from '../identity/resolve-referrer.ts';
 import { fullName } from '../identity/rules.ts';
+import { notifyUser, recipientOf } from '../messaging/notify-user.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { sendMessage } from '../messaging/send-message.ts';
-import { recipientOf, tellUser } from '../messaging/tell-user.ts';
 import { htmlText, type TextKey } from '../messaging/texts.ts';
 import { setReferrer } from '../users/account/referral-fields.ts';
 import { REFERRAL_REGISTERED, REFERRAL_REGISTERED_NOTICE } from './events.ts';
@@ -91,7 +91,7 @@ async function notifyReferrer(t: App, referrer: ReferralUser, referral: Referral
   const referralName = fullName(referral);
   const percent = effectiveCommissionPercent(referrer.commissionPercent, t.settings.get('REFERRAL_COMMISSION_PERCENT'));
   const params = { referral_name: referralName, percent };
-  await tellUser(t, recipientOf(referrer), {
+  await notifyUser(t, recipientOf(referrer), {
     html: htmlText(referrer.language, 'messages.referral_registered', params),
     mail: 'referral_registered',
     mailParams: params,

@@ -12,9 +12,9 @@ import { storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 
 /**
- * Stores an override (spec 06 section 6.2). Every instance hears of it with the commit; this one has it in effect on return.
- * A key that the environment gives is stored too, without taking effect.
- * @throws AppError 404 unknown key, 403 read-only or above the editor's power, 400 value refused
+ * Stores an override (spec 06 section 6.2). Every instance is notified with the commit; in this one it is in effect on return.
+ * An override of a key that the environment sets is stored, too, but has no effect.
+ * @throws AppError 404 unknown key, 403 read-only or not permitted to the editor, 400 value refused
  */
 export async function putSetting(app: App, editor: SettingEditor, key: string, value: unknown): Promise<SettingView> {
   const known = editableKey(key, editor);
@@ -23,14 +23,14 @@ export async function putSetting(app: App, editor: SettingEditor, key: string, v
     const before = await lockOverride(t.db, known);
     await upsertSetting(t.db, { key: known, value: stored }, t.clock.now());
     await notifySettingChanged(t.db, known);
-    t.audit?.record({ before: noteOf(known, before), after: noteOf(known, { key: known, value: stored }) });
+    t.audit?.record({ before: auditRecordOf(known, before), after: auditRecordOf(known, { key: known, value: stored }) });
   });
-  return settled(app, known);
+  return refreshedView(app, known);
 }
 
 /**
- * The same for several settings: all are stored, or none.
- * @throws AppError 404 unknown key, 403 read-only or above the editor's power, 400 value refused
+ * `putSetting` for several settings: all are stored, or none.
+ * @throws AppError 404 unknown key, 403 read-only or not permitted to the editor, 400 value refused
  */
 export async function putSettings(
   app: App,
@@ -44,25 +44,25 @@ export async function putSettings(
 }
 
 /**
- * Removes the override: the value is the original again. Done twice it does no harm.
- * @throws AppError 404 unknown key, 403 read-only or above the editor's power, 400 the original path has other callbacks now
+ * Removes the override: the value is the original again. Without an override nothing changes.
+ * @throws AppError 404 unknown key, 403 read-only or not permitted to the editor, 400 the original path is taken by other callbacks now
  */
 export async function resetSetting(app: App, editor: SettingEditor, key: string): Promise<SettingView> {
   const known = editableKey(key, editor);
   const { hasOverride, original } = storeOf(app).describe(known);
-  // Somebody else's callbacks may have moved in while this setting was elsewhere.
+  // Other callbacks may have got the original path since.
   if (hasOverride) refuseTakenPath(app, known, original);
   await inTransaction(app, async (t) => {
     const before = await lockOverride(t.db, known);
     await deleteSetting(t.db, known);
     await notifySettingChanged(t.db, known);
-    t.audit?.record({ before: noteOf(known, before), after: noteOf(known, null) });
+    t.audit?.record({ before: auditRecordOf(known, before), after: auditRecordOf(known, null) });
   });
-  return settled(app, known);
+  return refreshedView(app, known);
 }
 
-/** For the audit log, which blanks what stands beside the key of a secret setting. @param override null = the original value holds */
-function noteOf(key: SettingKey, override: StoredSetting | null) {
+/** For the audit log, which masks the value of a secret setting. @param override null = the original value is in effect */
+function auditRecordOf(key: SettingKey, override: StoredSetting | null) {
   return { key, overridden: override !== null, value: override?.value ?? null };
 }
 
@@ -85,15 +85,15 @@ function refuseTakenPath(app: App, key: SettingKey, value: SettingValue): void {
   if (problem !== null) throw refuse('setting_path_taken', 400, problem);
 }
 
-/** Choices that follow from other settings bind on write only: a later change of those others must not undo a stored value. */
+/** Choices that depend on other settings are checked on write only: a later change of those must not invalidate a stored value. */
 function withinChoices(app: App, key: SettingKey, checked: Checked): Checked {
   if (!checked.ok || checked.value === null) return checked;
   const choices = listChoices(key, app.settings).map((choice) => choice.value);
   return choices.length === 0 || choices.includes(checked.value) ? checked : notAChoice(choices);
 }
 
-/** Inside a caller's transaction nothing is committed yet, so nothing is applied: the notice will do it on every instance. */
-async function settled(app: App, key: SettingKey): Promise<SettingView> {
+/** Inside a caller's transaction nothing is committed yet, so nothing is applied: the notification does it on every instance. */
+async function refreshedView(app: App, key: SettingKey): Promise<SettingView> {
   if (app.db.begin !== null) await refreshSetting(app, key);
   return viewSetting(app, key);
 }

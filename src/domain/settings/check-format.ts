@@ -4,13 +4,13 @@ import type { SettingFormat } from './catalogue/definition.ts';
 interface FormatRule {
   /** Completes the sentence "Value must be ...". */
   readonly expected: string;
-  readonly holds: (text: string) => boolean;
+  readonly accepts: (text: string) => boolean;
 }
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
 const WHOLE_NUMBER = /^\d{1,9}$/;
 
-/** Items of a list as the readers of the settings split it: empty ones do not count. */
+/** Items of a list, split like the code that reads the setting does; empty ones are skipped. */
 function itemsOf(text: string, separator: RegExp | string = ','): string[] {
   return text
     .split(separator)
@@ -26,7 +26,7 @@ function hasScheme(text: string, schemes: readonly string[]): boolean {
 
 function isTimeZone(text: string): boolean {
   try {
-    // Offsets such as +03:00 are accepted by Intl too, but they are no zone: daylight saving is lost.
+    // Intl accepts offsets such as +03:00, too, but they are not zones: they have no daylight saving time.
     return /^[A-Za-z]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
@@ -50,66 +50,66 @@ function isPeriodDiscount(item: string): boolean {
 }
 
 const FORMATS: Readonly<Record<SettingFormat, FormatRule>> = {
-  email: { expected: 'an e-mail address', holds: (text) => /^[^\s@<>,]+@[^\s@<>,]+\.[^\s@<>,]+$/.test(text) },
-  'hash-algorithm': { expected: 'sha256, sha384 or sha512', holds: (text) => /^sha(256|384|512)$/.test(text) },
-  'http-url': { expected: 'an http or https address', holds: (text) => hasScheme(text, ['http:', 'https:']) },
+  email: { expected: 'an e-mail address', accepts: (text) => /^[^\s@<>,]+@[^\s@<>,]+\.[^\s@<>,]+$/.test(text) },
+  'hash-algorithm': { expected: 'sha256, sha384 or sha512', accepts: (text) => /^sha(256|384|512)$/.test(text) },
+  'http-url': { expected: 'an http or https address', accepts: (text) => hasScheme(text, ['http:', 'https:']) },
   'int-list': {
     expected: 'whole numbers separated by commas',
-    holds: (text) => itemsOf(text).every((item) => WHOLE_NUMBER.test(item)),
+    accepts: (text) => itemsOf(text).every((item) => WHOLE_NUMBER.test(item)),
   },
-  // Opened by the user's device: app links are fine, schemes that run code are not.
-  link: { expected: 'a link', holds: (text) => hasScheme(text, ['http:', 'https:', 'tg:', 'market:', 'itms-apps:']) },
+  // Opened by the user's device: links to apps are allowed, schemes that run code are not.
+  link: { expected: 'a link', accepts: (text) => hasScheme(text, ['http:', 'https:', 'tg:', 'market:', 'itms-apps:']) },
   'network-list': {
     expected: 'addresses or CIDR ranges separated by commas',
-    holds: (text) => itemsOf(text, /[\s,]+/).every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
+    accepts: (text) => itemsOf(text, /[\s,]+/).every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
   },
-  'panel-tag': { expected: '1 to 16 of the characters A-Z, 0-9 and _', holds: (text) => /^[A-Z0-9_]{1,16}$/.test(text) },
+  'panel-tag': { expected: '1 to 16 of the characters A-Z, 0-9 and _', accepts: (text) => /^[A-Z0-9_]{1,16}$/.test(text) },
   'period-discounts': {
     expected: 'days:percent pairs separated by commas',
-    holds: (text) => itemsOf(text).every(isPeriodDiscount),
+    accepts: (text) => itemsOf(text).every(isPeriodDiscount),
   },
   'route-path': {
     expected: 'a path that starts with /',
-    holds: (text) => /^\/[A-Za-z0-9._~/-]*$/.test(text) && !text.includes('//') && !/(^|\/)\.{1,2}(\/|$)/.test(text),
+    accepts: (text) => /^\/[A-Za-z0-9._~/-]*$/.test(text) && !text.includes('//') && !/(^|\/)\.{1,2}(\/|$)/.test(text),
   },
   'socks-url': {
     expected: 'a socks5, socks5h or socks4 address',
-    holds: (text) => hasScheme(text, ['socks5:', 'socks5h:', 'socks4:']),
+    accepts: (text) => hasScheme(text, ['socks5:', 'socks5h:', 'socks4:']),
   },
-  time: { expected: 'a time HH:MM', holds: (text) => TIME_OF_DAY.test(text) },
+  time: { expected: 'a time HH:MM', accepts: (text) => TIME_OF_DAY.test(text) },
   'time-list': {
     expected: 'times HH:MM separated by commas',
-    holds: (text) => itemsOf(text, /[\s,;]+/).every((item) => TIME_OF_DAY.test(item)),
+    accepts: (text) => itemsOf(text, /[\s,;]+/).every((item) => TIME_OF_DAY.test(item)),
   },
-  'time-zone': { expected: 'a known time zone', holds: isTimeZone },
+  'time-zone': { expected: 'a known time zone', accepts: isTimeZone },
   'topup-packages': {
     expected: 'gb:price or gb:price:true entries separated by commas',
-    holds: (text) => itemsOf(text).every((item) => isTrafficPackage(item, [2, 3])),
+    accepts: (text) => itemsOf(text).every((item) => isTrafficPackage(item, [2, 3])),
   },
   'traffic-packages': {
     expected: 'gb:price:true entries separated by commas',
-    holds: (text) => itemsOf(text).every((item) => isTrafficPackage(item, [3])),
+    accepts: (text) => itemsOf(text).every((item) => isTrafficPackage(item, [3])),
   },
   uuid: {
     expected: 'a UUID',
-    holds: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text),
+    accepts: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text),
   },
 };
 
-/** What the format asks for when the text breaks it, to complete "Value must be ..."; null when the text is fine. */
+/** The expected format, to complete "Value must be ..."; null when the text is valid. */
 export function formatProblem(format: SettingFormat, text: string): string | null {
   const rule = FORMATS[format];
-  return rule.holds(text) ? null : rule.expected;
+  return rule.accepts(text) ? null : rule.expected;
 }
 
-/** What the format asks for, in words, for hints. */
+/** The format in words, for hints. */
 export function formatInWords(format: SettingFormat): string {
   return FORMATS[format].expected;
 }
 
 /**
- * The first brace of a template that is not one of the allowed placeholders, or null. A stray brace counts as well: whoever
- * fills the template would fail on it, and with it every message (spec 06 section 17, hazard 13).
+ * The first brace of a template that is not one of the allowed placeholders, or null. A single brace counts as well: filling the
+ * template would fail on it, and with it every message (spec 06 section 17, hazard 13).
  */
 export function placeholderProblem(template: string, allowed: readonly string[]): string | null {
   const rest = template.replace(/\{([a-z_]+)\}/g, (whole, name: string) => (allowed.includes(name) ? '' : whole));

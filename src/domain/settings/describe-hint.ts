@@ -8,7 +8,7 @@ import type { SettingHint, SettingValue } from './types.ts';
 
 const DASH = '—';
 
-/** Unit by the word a numeric key ends in or holds; prices are money and come first. */
+/** Unit by a word of a numeric key; prices are checked before. */
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/PERCENT/, '%'],
   [/_HOURS/, ' h'],
@@ -19,7 +19,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/_MB/, ' MB'],
 ];
 
-/** A value for people (spec 06 section 6.3): unset as a dash, switches as on/off, money and units spelled out, secrets masked. */
+/** A value as text for administrators (spec 06 section 6.3): unset as a dash, switches as on/off, money and units written out, secrets masked. */
 export function humanValue(key: string, definition: SettingDefinition, value: SettingValue): string {
   const shown = maskedValue(definition, value);
   if (shown === null || shown === '') return DASH;
@@ -42,8 +42,8 @@ function formatText(definition: SettingDefinition): string {
 }
 
 /**
- * Hint for the admin pages, made from what the catalogue knows (spec 06 section 6.3).
- * @param original value at process start, given as the example
+ * Hint for the administration pages, from the definition of the catalogue (spec 06 section 6.3).
+ * @param original value at process start, which is the example
  */
 export function describeHint(key: SettingKey, categoryLabel: string, original: SettingValue): SettingHint {
   const definition = definitionOf(key);

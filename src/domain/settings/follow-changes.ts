@@ -5,8 +5,8 @@ import { SETTINGS_CHANNEL } from './repo.ts';
 import type { SettingsStore } from './settings-store.ts';
 
 /**
- * Hears notices of the database. `onReconnect` is called each time the connection stands again after a break, in which notices
- * were lost. The answer ends the listening.
+ * Listens to notifications of the database. `onReconnect` is called after each interruption of the connection, during which
+ * notifications were lost. The result stops listening.
  */
 export type Listen = (
   channel: string,
@@ -38,14 +38,14 @@ export async function followSettings(app: App, store: SettingsStore, listen: Lis
   const follow = (reading: Promise<void>): void => {
     reading.catch((err: unknown) => {
       if (isStopped) return;
-      app.log.error({ err }, 'Settings could not be read again; trying once more shortly');
+      app.log.error({ err }, 'Settings could not be reloaded; retrying shortly');
       reloadLater();
     });
   };
 
   const stopListening = await listen(
     SETTINGS_CHANNEL,
-    // The embedded database calls back in the flow of whichever query it was running, perhaps one of an open transaction.
+    // The embedded database calls back in the async context of the query it was running, perhaps one of an open transaction.
     (key) => runOutsideTransaction(() => follow(refreshSetting(app, key, store))),
     () => runOutsideTransaction(() => follow(refreshSettings(app, store))),
   );

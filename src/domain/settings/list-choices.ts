@@ -5,7 +5,7 @@ import type { SettingChoice, SettingValue } from './types.ts';
 const MAX_DEVICE_CHOICES = 50;
 const TRAFFIC_PACKAGE_SIZES_GB = [5, 10, 25, 50, 100, 250, 500, 1000] as const;
 
-/** Choices whose name in words is not their value in words. */
+/** Labels of choices that cannot be derived from their value. */
 const CHOICE_LABELS: Readonly<Record<string, string>> = {
   '': 'As in the app',
   api_key: 'API key',
@@ -26,8 +26,8 @@ const CHOICE_LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What may be chosen for a setting; empty where any value of the type goes. For the three `SIMPLE_SUBSCRIPTION_*` keys the list
- * follows from other settings (spec 06 section 6.2), so it is asked for at the time of use.
+ * The choices of a setting; empty where any value of the type is allowed. For the three `SIMPLE_SUBSCRIPTION_*` keys they depend on
+ * other settings (spec 06 section 6.2), so they are computed on each call.
  */
 export function listChoices(key: SettingKey, settings: SettingsReader): SettingChoice[] {
   switch (key) {

@@ -4,25 +4,26 @@ import { type CategoryKey, categories } from './catalogue/categories.ts';
 import { describeHint } from './describe-hint.ts';
 import { listChoices } from './list-choices.ts';
 import { maskedValue } from './mask-value.ts';
+import { findSettingSince } from './repo.ts';
 import { displayName, isVisible, settingNotFound, typeText } from './rules.ts';
 import { storeOf } from './settings-store.ts';
 import type { SettingCategory, SettingView } from './types.ts';
 
 const visibleKeys: readonly SettingKey[] = settingKeys.filter((key) => isVisible(definitionOf(key)));
 
-/** Plain code-point order: the same on every machine, whatever its locale. */
+/** Code-point order, which does not depend on the locale of the machine. */
 function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Label of a category; two of them carry the display name that their provider is given in the settings. */
+/** Label of a category; two contain the display name of their provider, which is a setting. */
 export function categoryLabel(key: CategoryKey, settings: SettingsReader): string {
   return categories[key].label.replace(/\{([A-Z0-9_]+)\}/g, (_whole, name: string) =>
     isSettingKey(name) ? String(settings.get(name) ?? '') : '',
   );
 }
 
-/** Categories that hold a visible setting, by label (spec 06 section 6.1). */
+/** Categories with a visible setting, by label (spec 06 section 6.1). */
 export function listCategories(app: App): SettingCategory[] {
   const items = new Map<CategoryKey, number>();
   for (const key of visibleKeys) {
@@ -55,7 +56,7 @@ export function getSetting(app: App, key: string): SettingView {
   return viewSetting(app, key);
 }
 
-/** One setting as endpoints may show it, secrets masked. */
+/** One setting for answers, secrets masked. */
 export function viewSetting(app: App, key: SettingKey): SettingView {
   const definition = definitionOf(key);
   const state = storeOf(app).describe(key);
@@ -73,4 +74,9 @@ export function viewSetting(app: App, key: SettingKey): SettingView {
     choices: listChoices(key, app.settings),
     hint: describeHint(key, label, state.original),
   };
+}
+
+/** Since when the stored override of a setting has its value; null = no override is in effect. */
+export async function findOverrideSince(app: App, key: SettingKey): Promise<Date | null> {
+  return storeOf(app).describe(key).hasOverride ? findSettingSince(app.db, key) : null;
 }

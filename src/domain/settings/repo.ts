@@ -4,44 +4,45 @@ import type { StoredSetting } from './types.ts';
 /** Channel of LISTEN/NOTIFY; the payload is the key. */
 export const SETTINGS_CHANNEL = 'settings_changed';
 
+const STORED = { key: true, value: true } as const;
+
 /** Every row of `system_settings`, private rows of other features included. */
-export async function findSettings(db: Db): Promise<StoredSetting[]> {
-  return db.sql<StoredSetting>('select key, value from system_settings');
+export function findSettings(db: Db): Promise<StoredSetting[]> {
+  return db.prisma.systemSetting.findMany({ select: STORED });
 }
 
-export async function findSetting(db: Db, key: string): Promise<StoredSetting | null> {
-  const [row] = await db.sql<StoredSetting>('select key, value from system_settings where key = $1', [key]);
-  return row ?? null;
+export function findSetting(db: Db, key: string): Promise<StoredSetting | null> {
+  return db.prisma.systemSetting.findUnique({ where: { key }, select: STORED });
 }
 
-/** The stored value, kept from others until the transaction ends; null = there is none. */
+/** The stored row, locked until the transaction ends; null = there is none. */
 export async function lockOverride(db: Db, key: string): Promise<StoredSetting | null> {
-  const [row] = await db.sql<StoredSetting>('select key, value from system_settings where key = $1 for update', [key]);
+  const [row] = await db.sql<StoredSetting>('SELECT key, value FROM system_settings WHERE key = $1 FOR UPDATE', [key]);
   return row ?? null;
 }
 
-/** Since when the stored value is what it is; null = there is none. */
+/** Since when the stored value is the current one; null = there is none. */
 export async function findSettingSince(db: Db, key: string): Promise<Date | null> {
-  const [row] = await db.sql<{ since: Date }>('select updated_at as since from system_settings where key = $1', [key]);
-  return row?.since ?? null;
+  const row = await db.prisma.systemSetting.findUnique({ where: { key }, select: { updatedAt: true } });
+  return row?.updatedAt ?? null;
 }
 
-/** The time of the row is that of the last other value: writing the same one again is no change. @param row null is a stored null */
+/** `updated_at` is the time of the last different value: writing the same value again does not change it. @param row null is a stored null */
 export async function upsertSetting(db: Db, row: StoredSetting, now: Date): Promise<void> {
   await db.sql(
-    `insert into system_settings (key, value, created_at, updated_at) values ($1, $2, $3, $3)
-     on conflict (key) do update set value = excluded.value,
-       updated_at = case when system_settings.value is distinct from excluded.value then excluded.updated_at else system_settings.updated_at end`,
+    `INSERT INTO system_settings (key, value, created_at, updated_at) VALUES ($1, $2, $3, $3)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value,
+       updated_at = CASE WHEN system_settings.value IS DISTINCT FROM excluded.value THEN excluded.updated_at ELSE system_settings.updated_at END`,
     [row.key, row.value, now],
   );
 }
 
 export async function deleteSetting(db: Db, key: string): Promise<void> {
-  await db.sql('delete from system_settings where key = $1', [key]);
+  await db.prisma.systemSetting.deleteMany({ where: { key } });
 }
 
-/** Tells every instance of the change; delivered with the commit, dropped with a rollback. */
+/** Notifies every instance of a change; delivered with the commit, dropped with a rollback. */
 export async function notifySettingChanged(db: Db, key: string): Promise<void> {
   // The cast is for Prisma, which cannot read a column of type void.
-  await db.sql('select pg_notify($1, $2)::text', [SETTINGS_CHANNEL, key]);
+  await db.sql('SELECT pg_notify($1, $2)::text', [SETTINGS_CHANNEL, key]);
 }

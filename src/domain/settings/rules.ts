@@ -4,7 +4,7 @@ import { formatProblem, placeholderProblem } from './check-format.ts';
 import { SECRET_MASK } from './mask-value.ts';
 import type { SettingEditor, SettingValue } from './types.ts';
 
-/** Either the value to keep or the refusal to throw. No refusal ever holds the value: it may be a secret. */
+/** Either the value to store or the refusal to throw. A refusal never contains the value, which may be a secret. */
 export type Checked = { readonly ok: true; readonly value: SettingValue } | { readonly ok: false; readonly refusal: AppError };
 
 const TRUE_WORDS: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on', 'да']);
@@ -20,7 +20,7 @@ export function settingNotFound(): AppError {
   return refuse('setting_not_found', 404, 'Setting not found');
 }
 
-/** True when endpoints know this setting. */
+/** Whether endpoints show this setting. */
 export function isVisible(definition: SettingDefinition): boolean {
   return !definition.excluded;
 }
@@ -38,8 +38,8 @@ export function editProblem(key: string, definition: SettingDefinition, editor: 
 }
 
 /**
- * Checks a value that came in as JSON (spec 06 section 6.2) and brings it to the setting's type: numeric text to a number,
- * boolean words to a boolean, an alias to the choice it means. The same rules hold at start (`parseText`).
+ * Validates a value from JSON (spec 06 section 6.2) and converts it to the setting's type: numeric text to a number, boolean words to a
+ * boolean, an alias to its choice. The same rules apply at start (`parseText`).
  */
 export function validateValue(definition: SettingDefinition, value: unknown): Checked {
   if (value === null || value === undefined) {
@@ -60,15 +60,15 @@ export function validateValue(definition: SettingDefinition, value: unknown): Ch
 }
 
 /**
- * Reads the stored form or an environment variable. An empty text is null for an optional setting that is no text;
- * everything else obeys the rules of a write.
+ * Parses the stored form or an environment variable. An empty text is null for an optional setting that is not a text; for everything else
+ * the rules of a write apply.
  */
 export function parseText(definition: SettingDefinition, text: string | null): Checked {
   if (text !== null && definition.optional && definition.type !== 'str' && text.trim() === '') return accept(null);
   return validateValue(definition, text);
 }
 
-/** The form kept in `system_settings`: `true`/`false`, numbers and text as text, null as null. */
+/** The form in `system_settings`: `true`/`false`, numbers and text as text, null as null. */
 export function storedForm(value: SettingValue): string | null {
   return value === null ? null : String(value);
 }
@@ -86,7 +86,7 @@ export function typeText(definition: SettingDefinition): string {
   return definition.optional ? `optional[${definition.type}]` : definition.type;
 }
 
-/** The refusal of a value that is none of the choices. */
+/** The refusal of a value that is not among the choices. */
 export function notAChoice(choices: readonly SettingValue[]): Checked {
   return deny('setting_not_a_choice', `Value must be one of: ${choices.join(', ')}`);
 }
@@ -115,7 +115,7 @@ function validateNumber(definition: SettingDefinition, value: unknown): Checked 
   const max = definition.max ?? (isWhole ? INT32_MAX : Number.POSITIVE_INFINITY);
   if (number < min) return deny('setting_out_of_bounds', `Value must be at least ${min}`);
   if (number > max) return deny('setting_out_of_bounds', `Value must be at most ${max}`);
-  // -0 would be stored as 0 but told as -0 until the next start.
+  // -0 would be stored as 0 but returned as -0 until the next start.
   return accept(number === 0 ? 0 : number);
 }
 
@@ -124,7 +124,7 @@ function validateText(definition: SettingDefinition, value: unknown): Checked {
     return wrongType();
   }
   const text = String(value);
-  // PostgreSQL keeps no NUL in a text.
+  // PostgreSQL cannot store NUL in a text.
   if (text.includes('\0')) return wrongType();
   if (definition.choices) return validateChoice(definition, definition.choices, text);
   const mayBeEmpty = definition.optional || definition.default === '';
@@ -139,7 +139,7 @@ function validateText(definition: SettingDefinition, value: unknown): Checked {
   return accept(text);
 }
 
-/** Letter case does not matter where it leaves no doubt, so `LOG_LEVEL=info` means `INFO`. */
+/** Choices are matched case-insensitively: `LOG_LEVEL=info` means `INFO`. */
 function validateChoice(definition: SettingDefinition, choices: readonly SettingValue[], text: string): Checked {
   const word = text.trim().toLowerCase();
   const meant = definition.aliases?.[word] ?? choices.find((choice) => String(choice).toLowerCase() === word);

@@ -3,7 +3,7 @@ import { definitionOf, isSettingKey, type SettingKey, settingKeys } from './cata
 import { isVisible, parseText } from './rules.ts';
 import type { SettingState, SettingValue, StoredSetting } from './types.ts';
 
-/** The two levels that the store writes; a part of the service's logger. */
+/** The log levels that the store uses; a part of the service's logger. */
 export interface SettingsLog {
   warn(fields: { key: string }, message: string): void;
   error(fields: { key: string; err: unknown }, message: string): void;
@@ -13,30 +13,30 @@ export type SettingListener = (key: SettingKey) => void;
 
 /**
  * Effective settings of this process: environment, else stored override, else default (spec 06 section 6.1).
- * Reading is synchronous and never touches the database; overrides are fed in by `refresh-settings.ts`.
+ * Reading is synchronous and does not use the database; `refresh-settings.ts` applies overrides.
  */
 export interface SettingsStore extends SettingsReader {
-  /** What is wrong with the environment, one line a key and without the values, so that the start can report all at once. */
+  /** Problems of the environment, one line a key, without values, so that the start can report all at once. */
   readonly problems: readonly string[];
-  /** Takes these rows as all there are: overrides without a row end. Rows of unknown keys belong to others and are ignored. */
+  /** Replaces all overrides by these rows. Rows of unknown keys belong to other features and are ignored. */
   applyOverrides(rows: readonly StoredSetting[]): void;
-  /** Takes over the row of one key; `null` = there is no row any more. */
+  /** Applies the row of one key; `null` = the row does not exist any more. */
   applyOne(key: string, row: StoredSetting | null): void;
-  /** Where the value comes from, in clear. */
+  /** Where the value comes from, not masked. */
   describe(key: SettingKey): SettingState;
-  /** Calls `listener` after each change of the effective value; one call per applied row or reload. Returns how to stop it. */
+  /** Calls `listener` after each change of the effective value; one call per applied row or reload. Returns a function that removes the listener. */
   onChange(key: SettingKey | readonly SettingKey[], listener: SettingListener): () => void;
 }
 
 /**
- * @param environment variables by name, already read; an empty value counts as not given
+ * @param environment variables by name; an empty value counts as not set
  */
 export function createSettingsStore(input: { environment: Readonly<Record<string, string>>; log: SettingsLog }): SettingsStore {
   const { environment, log } = input;
   const problems: string[] = [];
   const fromEnvironment = new Map<string, SettingValue>();
   const overrides = new Map<string, SettingValue>();
-  /** Stored texts already complained about: a reload must not repeat the warning. */
+  /** Invalid stored texts that were logged: a reload must not repeat the warning. */
   const badRows = new Map<string, string | null>();
   const listeners = new Map<string, Set<SettingListener>>();
   const effective = new Map<string, SettingValue>();
@@ -47,7 +47,7 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
   }
 
   function readEnvironment(key: SettingKey): void {
-    // `Object.hasOwn`, because an environment object may inherit; trimmed, because env files carry stray blanks.
+    // `Object.hasOwn`, because an environment object may inherit; trimmed, because env files may have trailing blanks.
     const text = Object.hasOwn(environment, key) ? (environment[key] ?? '').trim() : '';
     if (text === '') return;
     const checked = parseText(definitionOf(key), text);
@@ -56,7 +56,7 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
       return;
     }
     problems.push(`${key}: ${checked.refusal.message}`);
-    log.warn({ key }, `The environment value of a setting is not usable and is ignored: ${checked.refusal.message}`);
+    log.warn({ key }, `The environment value of a setting is invalid and ignored: ${checked.refusal.message}`);
   }
 
   function original(key: SettingKey): SettingValue {
@@ -64,10 +64,10 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
     return given === undefined ? definitionOf(key).default : given;
   }
 
-  /** Keeps or drops the override; the effective value follows in `settle`. */
-  function take(key: SettingKey, row: StoredSetting | null): void {
+  /** Stores or removes the override; `updateEffective` applies it. */
+  function storeOverride(key: SettingKey, row: StoredSetting | null): void {
     overrides.delete(key);
-    // An excluded key is given by the environment only: a row of that name is somebody's private row.
+    // An excluded key is set by the environment only: a row of that name is private to another feature.
     if (row === null || !isVisible(definitionOf(key))) {
       badRows.delete(key);
       return;
@@ -80,24 +80,24 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
     }
     if (badRows.has(key) && badRows.get(key) === row.value) return;
     badRows.set(key, row.value);
-    log.warn({ key }, `The stored value of a setting is not usable and is ignored: ${checked.refusal.message}`);
+    log.warn({ key }, `The stored value of a setting is invalid and ignored: ${checked.refusal.message}`);
   }
 
   function hasOverride(key: SettingKey): boolean {
     return overrides.has(key) && !fromEnvironment.has(key);
   }
 
-  /** Brings the effective values up to date first and tells the listeners then, so that none of them sees a half-made change. */
-  function settle(keys: readonly SettingKey[]): void {
-    const told = new Map<SettingListener, SettingKey>();
+  /** Updates all effective values first and calls the listeners then, so that no listener sees a partial change. */
+  function updateEffective(keys: readonly SettingKey[]): void {
+    const changed = new Map<SettingListener, SettingKey>();
     for (const key of keys) {
       const override = overrides.get(key);
       const value = hasOverride(key) && override !== undefined ? override : original(key);
       if (value === effective.get(key)) continue;
       effective.set(key, value);
-      for (const listener of listeners.get(key) ?? []) if (!told.has(listener)) told.set(listener, key);
+      for (const listener of listeners.get(key) ?? []) if (!changed.has(listener)) changed.set(listener, key);
     }
-    for (const [listener, key] of told) {
+    for (const [listener, key] of changed) {
       try {
         listener(key);
       } catch (err) {
@@ -106,7 +106,7 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
     }
   }
 
-  /** The one place where the type of a value is taken on trust: every value in the map went through the rules of its key. */
+  /** The only type assertion of a value: every value in the map was validated by the rules of its key. */
   function read<K extends keyof SettingTypes>(key: K): SettingTypes[K] {
     return effective.get(key) as SettingTypes[K];
   }
@@ -116,13 +116,13 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
     get: read,
     applyOverrides(rows) {
       const byKey = new Map(rows.map((row) => [row.key, row]));
-      for (const key of settingKeys) take(key, byKey.get(key) ?? null);
-      settle(settingKeys);
+      for (const key of settingKeys) storeOverride(key, byKey.get(key) ?? null);
+      updateEffective(settingKeys);
     },
     applyOne(key, row) {
       if (!isSettingKey(key)) return;
-      take(key, row);
-      settle([key]);
+      storeOverride(key, row);
+      updateEffective([key]);
     },
     describe(key) {
       return {
@@ -146,8 +146,8 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
 }
 
 /**
- * The store behind `app.settings`: readers see only `get`, the use cases of this module need the rest.
- * @throws Error when the app was put together with another reader
+ * The store behind `app.settings`: other modules see only `get`, the use cases of this module need the rest.
+ * @throws Error when the app was assembled with another reader
  */
 export function storeOf(app: App): SettingsStore {
   const { settings } = app;

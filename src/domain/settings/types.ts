@@ -1,8 +1,9 @@
+import type { Rows } from '../../core/db/columns.ts';
 import type { Catalogue, SettingKey } from './catalogue/catalogue.ts';
 
 export type { SettingKey } from './catalogue/catalogue.ts';
 
-/** Any value a setting can take. */
+/** Any value of a setting. */
 export type SettingValue = string | number | boolean | null;
 
 interface ValueOfType {
@@ -12,7 +13,7 @@ interface ValueOfType {
   str: string;
 }
 
-/** A choice where there are choices, else what the type says; null where nothing need be given. */
+/** A choice where there are choices, else a value of the type; null where the setting is optional. */
 type ValueOf<D> =
   | (D extends { choices: readonly (infer C)[] }
       ? C
@@ -28,14 +29,10 @@ declare module '../../core/app.ts' {
   interface SettingTypes extends SettingValues {}
 }
 
-/** A row of `system_settings`: an override, or a private row of another feature. */
-export interface StoredSetting {
-  key: string;
-  /** Stored form; null is a stored null, not the lack of an override. */
-  value: string | null;
-}
+/** A row of `system_settings`: an override, or a private row of another feature. A null value is a stored null, not a missing override. */
+export type StoredSetting = Pick<Rows['SystemSetting'], 'key' | 'value'>;
 
-/** Where the value of a setting comes from (spec 06 section 6.1). Values are in clear: for use inside the service only. */
+/** Where the value of a setting comes from (spec 06 section 6.1). Values are not masked: for use inside the service only. */
 export interface SettingState {
   /** Value at process start: environment or default. */
   original: SettingValue;
@@ -60,7 +57,7 @@ export interface SettingHint {
   warning: string;
 }
 
-/** A category as the endpoints list it. */
+/** A category in answers. */
 export interface SettingCategory {
   key: string;
   label: string;
@@ -69,7 +66,7 @@ export interface SettingCategory {
   items: number;
 }
 
-/** A setting as the endpoints show it: secrets are masked already. */
+/** A setting in answers; secrets are masked. */
 export interface SettingView {
   key: string;
   name: string;
@@ -86,7 +83,7 @@ export interface SettingView {
 }
 
 /**
- * Who changes a setting. Structural, so that `settings`, the first module, needs none of the later ones.
+ * Who changes a setting. A structural type, because `settings` is the first module and imports none of the others.
  * `system` is the service itself, `token` the holder of a Web API token, any other kind an administrator.
  */
 export interface SettingEditor {

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { type Recipient, tellUser } from '../messaging/tell-user.ts';
+import { notifyUser, type Recipient } from '../messaging/notify-user.ts';
 import { htmlText } from '../messaging/texts.ts';
 import type { OwnerNotices } from './events.ts';
 
@@ -13,7 +13,7 @@ export function notifyOwner<T extends keyof OwnerNotices>(
   type: T,
   context: OwnerNotices[T],
 ): Promise<void> {
-  return tellUser(t, owner, {
+  return notifyUser(t, owner, {
     html: htmlText(owner.language, `messages.${type}`, context),
     mail: type,
     mailParams: context,

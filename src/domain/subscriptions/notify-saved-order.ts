@@ -1,8 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { formatPrice } from '../../core/money.ts';
+import { recipientOf } from '../messaging/notify-user.ts';
 import type { MessengerButton } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
-import { recipientOf } from '../messaging/tell-user.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
 import { notifyOwner } from './notify-owner.ts';
 import { findHolding } from './purchase/repo.ts';

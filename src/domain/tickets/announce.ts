@@ -1,10 +1,10 @@
-/** What the world hears of a ticket; always inside the transaction of the change (spec 05 section 16, invariant 2). */
+/** Events, rows and notices of a change of a ticket, written in the transaction of the change (spec 05 section 16, invariant 2). */
 
 import type { App } from '../../core/app.ts';
 import { firstCharacters } from '../../core/characters.ts';
 import { shorten, text } from '../messaging/texts.ts';
 import { TICKET_CREATED, TICKET_MESSAGE_ADDED, TICKET_STATUS_CHANGED } from './events.ts';
-import { tellAdmins, tellOwner } from './notices.ts';
+import { notifyAdmins, notifyOwner } from './notices.ts';
 import { insertNotification } from './notification-repo.ts';
 import { findOwner } from './repo.ts';
 import { titleOf } from './rules.ts';
@@ -22,18 +22,18 @@ export async function announceTicket(t: App, ticket: Ticket, message: TicketMess
   const event = { ticket_id: id, user_id: userId, title, status, priority, has_media: message.hasMedia };
   await t.events.emit(TICKET_CREATED, event, { audience: 'feed', userId });
   if ((await readCabinetToggles(t.db)).admin) {
-    const note = text(t.settings.get('DEFAULT_LANGUAGE'), 'messages.ticket_row_new', {
+    const rowMessage = text(t.settings.get('DEFAULT_LANGUAGE'), 'messages.ticket_row_new', {
       ticket_id: id,
       title: shorten(titleOf(ticket), TITLE_LENGTH),
     });
-    const row = { ticketId: id, userId, notificationType: 'new_ticket', message: note, isForAdmin: true } as const;
+    const row = { ticketId: id, userId, notificationType: 'new_ticket', message: rowMessage, isForAdmin: true } as const;
     await insertNotification(t.db, row, t.clock.now());
     await t.events.emit('ticket.new', { ticket_id: id, title, user_id: userId }, { audience: 'staff', userId });
   }
-  await tellAdmins(t, 'messages.ticket_notice_new', { ticket, message, owner: await findOwner(t.db, userId) });
+  await notifyAdmins(t, 'messages.ticket_notice_new', { ticket, message, owner: await findOwner(t.db, userId) });
 }
 
-/** A message of the owner: told to the feed and the administrators. @param ticket as it is after the message */
+/** A message of the owner, for the feed and the administrators. @param ticket as it is after the message */
 export async function announceUserReply(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
   const { id, userId } = ticket;
   await announceMessage(t, ticket, message);
@@ -46,28 +46,28 @@ export async function announceUserReply(t: App, ticket: Ticket, message: TicketM
       isForAdmin: true,
     } as const;
     await insertNotification(t.db, row, t.clock.now());
-    const told = { ticket_id: id, message: firstCharacters(message.text, CABINET_LENGTH), user_id: userId };
-    await t.events.emit('ticket.user_reply', told, { audience: 'staff', userId });
+    const event = { ticket_id: id, message: firstCharacters(message.messageText, CABINET_LENGTH), user_id: userId };
+    await t.events.emit('ticket.user_reply', event, { audience: 'staff', userId });
   }
-  await tellAdmins(t, 'messages.ticket_notice_reply', { ticket, message, owner: await findOwner(t.db, userId) });
+  await notifyAdmins(t, 'messages.ticket_notice_reply', { ticket, message, owner: await findOwner(t.db, userId) });
 }
 
-/** An answer, whichever door it came through: told to the feed and the owner. @param ticket as it is after the answer */
+/** An answer from either area, for the feed and the owner. @param ticket as it is after the answer */
 export async function announceAnswer(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
   const { id, userId } = ticket;
   const owner = await findOwner(t.db, userId);
   await announceMessage(t, ticket, message);
   if ((await readCabinetToggles(t.db)).user) {
-    const note = rowText(t, id, message, owner.language);
-    const row = { ticketId: id, userId, notificationType: 'admin_reply', message: note, isForAdmin: false } as const;
+    const rowMessage = rowText(t, id, message, owner.language);
+    const row = { ticketId: id, userId, notificationType: 'admin_reply', message: rowMessage, isForAdmin: false } as const;
     await insertNotification(t.db, row, t.clock.now());
-    const told = { ticket_id: id, message: firstCharacters(message.text, CABINET_LENGTH) };
-    await t.events.emit('ticket.admin_reply', told, { audience: 'user', userId });
+    const event = { ticket_id: id, message: firstCharacters(message.messageText, CABINET_LENGTH) };
+    await t.events.emit('ticket.admin_reply', event, { audience: 'user', userId });
   }
-  await tellOwner(t, ticket, message, owner);
+  await notifyOwner(t, ticket, message, owner);
 }
 
-/** Says nothing while the status is the same. */
+/** Emits nothing when the status has not changed. */
 export async function announceStatus(t: App, before: Ticket, after: Ticket): Promise<void> {
   if (before.status === after.status) return;
   const event = {
@@ -86,7 +86,7 @@ function announceMessage(t: App, ticket: Ticket, message: TicketMessage): Promis
     message_id: message.id,
     user_id: ticket.userId,
     is_from_admin: message.isFromAdmin,
-    message_text: firstCharacters(message.text, FEED_LENGTH),
+    message_text: firstCharacters(message.messageText, FEED_LENGTH),
     has_media: message.hasMedia,
     status: ticket.status,
   };
@@ -99,5 +99,5 @@ function rowText(
   message: TicketMessage,
   language: string = t.settings.get('DEFAULT_LANGUAGE'),
 ): string {
-  return text(language, 'messages.ticket_row_reply', { ticket_id: ticketId, text: shorten(message.text, CABINET_LENGTH) });
+  return text(language, 'messages.ticket_row_reply', { ticket_id: ticketId, text: shorten(message.messageText, CABINET_LENGTH) });
 }

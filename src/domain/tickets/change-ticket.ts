@@ -6,13 +6,13 @@ import { announceStatus } from './announce.ts';
 import { recordSupportAction } from './record-support-action.ts';
 import { lockTicket, setPriority, setReplyBlock, setStatus } from './repo.ts';
 import { ticketNotFound } from './rules.ts';
-import { TICKET_PRIORITIES, TICKET_STATUSES, type Ticket, type TicketPriority, type TicketStatus } from './types.ts';
+import { TICKET_PRIORITIES, TICKET_STATUSES, type Ticket, type TicketStatus } from './types.ts';
 
 type Staff = AdminActor | TokenActor;
 
 /** Any status may follow any other (spec 05 section 1.1). @throws AppError 400 unknown status, then 404 */
-export function changeTicketStatus(app: App, actor: Staff, ticketId: number, wanted: string): Promise<Ticket> {
-  const status = TICKET_STATUSES.find((known) => known === wanted);
+export function changeTicketStatus(app: App, actor: Staff, ticketId: number, requested: string): Promise<Ticket> {
+  const status = TICKET_STATUSES.find((known) => known === requested);
   if (!status) throw badStatus(actor);
   return inTransaction(app, async (t) => {
     const before = await lockOrRefuse(t, ticketId);
@@ -24,7 +24,7 @@ export function changeTicketStatus(app: App, actor: Staff, ticketId: number, wan
   });
 }
 
-/** A ticket that has the status already keeps its moments, and nobody is told. */
+/** A ticket that has the status already keeps its times, and nobody is notified. */
 async function applyStatus(t: App, before: Ticket, status: TicketStatus): Promise<Ticket> {
   if (before.status === status) return before;
   const after = await setStatus(t.db, before.id, status, t.clock.now());
@@ -33,12 +33,12 @@ async function applyStatus(t: App, before: Ticket, status: TicketStatus): Promis
 }
 
 /** @throws AppError 400 unknown priority, then 404 */
-export function changeTicketPriority(app: App, actor: Staff, ticketId: number, wanted: string): Promise<Ticket> {
-  const priority = TICKET_PRIORITIES.find((known) => known === wanted);
+export function changeTicketPriority(app: App, actor: Staff, ticketId: number, requested: string): Promise<Ticket> {
+  const priority = TICKET_PRIORITIES.find((known) => known === requested);
   if (!priority) throw badPriority(actor);
   return inTransaction(app, async (t) => {
     const before = await lockOrRefuse(t, ticketId);
-    const after = await setPriority(t.db, ticketId, priority as TicketPriority, t.clock.now());
+    const after = await setPriority(t.db, ticketId, priority, t.clock.now());
     await recordSupportAction(t, actor, before, 'change_priority', { old_priority: before.priority, new_priority: priority });
     t.audit?.record({ resourceId: ticketId, before: { priority: before.priority }, after: { priority } });
     return after;
@@ -46,8 +46,8 @@ export function changeTicketPriority(app: App, actor: Staff, ticketId: number, w
 }
 
 /**
- * Sets both halves of the reply block; neither = no block (spec 05 section 1.3).
- * @throws AppError 400 an end that has passed, then 404
+ * Sets the reply block: permanent, until a moment, or neither = no block (spec 05 section 1.3).
+ * @throws AppError 400 an end in the past, then 404
  */
 export function changeReplyBlock(
   app: App,
@@ -73,7 +73,7 @@ async function lockOrRefuse(t: App, ticketId: number): Promise<Ticket> {
   return ticket;
 }
 
-/** The two areas use their own words for the same refusal. */
+/** The two areas have different texts for the same refusal. */
 function badStatus(actor: Staff) {
   const detail = actor.kind === 'token' ? 'Invalid ticket status' : `Invalid status. Allowed: ${TICKET_STATUSES.join(', ')}`;
   return refuse('bad_ticket_status', 400, detail);

@@ -11,7 +11,7 @@ declare module '../../core/events/event-recorder.ts' {
       priority: TicketPriority;
       has_media: boolean;
     };
-    /** `user_id` is the owner, whoever wrote; the text is cut to 200 characters. */
+    /** `user_id` is the owner, also of answers; the text is cut to 200 characters. */
     'ticket.message_added': {
       ticket_id: number;
       message_id: number;
@@ -21,7 +21,7 @@ declare module '../../core/events/event-recorder.ts' {
       has_media: boolean;
       status: TicketStatus;
     };
-    /** Only when the status became another one. */
+    /** Only when the status has changed. */
     'ticket.status_changed': {
       ticket_id: number;
       user_id: number;

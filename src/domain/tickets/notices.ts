@@ -13,24 +13,24 @@ const MAX_CAPTION = 1_024;
 
 const TOPIC = 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID';
 
-/** Are notices to administrators on, with a chat to send them to? */
+/** Whether notices to administrators are on and have a chat. */
 export function hasAdminChat(t: App): boolean {
   return adminChat(t, TOPIC) !== null;
 }
 
-/** Where the service is reached from outside, without a slash at the end. */
+/** The service's public address, without a slash at the end. */
 export function publicBase(app: App): string {
   const known = app.settings.get('WEBHOOK_URL');
   return (known ?? `http://127.0.0.1:${app.settings.get('WEB_API_PORT')}`).replace(/\/+$/, '');
 }
 
-/** Address of a file that the messenger keeps. */
+/** Address of a file that the messenger stores. */
 export function mediaUrl(app: App, fileId: string): string {
   return `${publicBase(app)}/media/${encodeURIComponent(fileId)}`;
 }
 
-/** Tells the administrators' chat of a new ticket or of a user's reply. All that users wrote is escaped. */
-export async function tellAdmins(
+/** Notifies the administrators' chat of a new ticket or of a user's reply. Texts of users are escaped. */
+export async function notifyAdmins(
   t: App,
   key: 'messages.ticket_notice_new' | 'messages.ticket_notice_reply',
   { ticket, message, owner }: { ticket: Ticket; message: TicketMessage; owner: OwnerContact },
@@ -45,7 +45,7 @@ export async function tellAdmins(
       contact: owner.messengerId ?? owner.email ?? `#${owner.id}`,
       username: owner.username ? `@${owner.username}` : '—',
       title: shorten(titleOf(ticket), 60),
-      text: shorten(message.text, 200),
+      text: shorten(message.messageText, 200),
       created_at: `${message.createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     }) + attachmentLine(t, language, message);
   await sendWithPhoto(t, { ...chat, html }, message);
@@ -58,7 +58,7 @@ function attachmentLine(t: App, language: string, { mediaType, mediaFileId }: Ti
   return `\n<a href="${escapeHtml(mediaUrl(t, mediaFileId))}">${label}</a>`;
 }
 
-/** A picture carries the text as its caption where it fits, else it follows the text. */
+/** A picture has the text as its caption where it fits, else it follows the text. */
 async function sendWithPhoto(t: App, request: MessageRequest, { mediaType, mediaFileId }: TicketMessage): Promise<void> {
   if (mediaType !== 'photo' || mediaFileId === null) return sendMessage(t, request);
   const visible = request.html.replace(/<[^>]*>/g, '').replace(/&\w+;|&#\d+;/g, '.');
@@ -67,10 +67,10 @@ async function sendWithPhoto(t: App, request: MessageRequest, { mediaType, media
   await sendMessage(t, { ...request, html: '', photoFileId: mediaFileId });
 }
 
-/** Tells the owner of an answer: in the messenger, or by mail where there is none (spec 05 section 1.5). */
-export async function tellOwner(t: App, ticket: Ticket, message: TicketMessage, owner: OwnerContact): Promise<void> {
+/** Notifies the owner of an answer: in the messenger, or by mail without one (spec 05 section 1.5). */
+export async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage, owner: OwnerContact): Promise<void> {
   if (!t.settings.get('ENABLE_NOTIFICATIONS') || owner.status !== 'active') return;
-  const values = { ticket_id: ticket.id, text: shorten(message.text, 100) };
+  const values = { ticket_id: ticket.id, text: shorten(message.messageText, 100) };
   const { language, messengerId, verifiedEmail } = owner;
   if (messengerId !== null) {
     const buttons = [

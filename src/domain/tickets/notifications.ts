@@ -17,7 +17,7 @@ type Reader = UserActor | AdminActor;
 
 const inboxOf = (actor: Reader): Inbox => (actor.kind === 'user' ? { kind: 'user', userId: actor.userId } : { kind: 'admin' });
 
-/** Newest first; the count is of everything unread, whatever the page (spec 05 section 2). */
+/** Newest first; the count includes all unread rows, not only those of the page (spec 05 section 2). */
 export async function listTicketNotifications(
   app: App,
   actor: Reader,
@@ -33,13 +33,13 @@ export function countUnreadNotifications(app: App, actor: Reader): Promise<numbe
 }
 
 /**
- * Marks one row read; done twice it does no harm and keeps the first moment.
- * @throws AppError 404 'Notification not found', a stranger's row included; 403 when an administrator names a user's row
+ * Marks one row read; a repeated call keeps the first time.
+ * @throws AppError 404 'Notification not found', also for another user's row; 403 when an administrator names a user's row
  */
 export async function readNotification(app: App, actor: Reader, id: number): Promise<void> {
   const inbox = inboxOf(actor);
   const recipient = await findRecipient(app.db, id);
-  // A user does not even learn that somebody else's row exists.
+  // A user must not learn that another user's row exists.
   const isForeign = inbox.kind === 'user' && (recipient?.isForAdmin || recipient?.userId !== inbox.userId);
   if (!recipient || isForeign) throw refuse('notification_not_found', 404, 'Notification not found');
   if (inbox.kind === 'admin' && !recipient.isForAdmin) {

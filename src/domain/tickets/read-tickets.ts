@@ -16,24 +16,24 @@ import {
 } from './repo.ts';
 import { isReplyBlocked, ticketNotFound } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';
-import type { Ticket, TicketDetail, TicketListItem, TicketStats } from './types.ts';
+import type { Ticket, TicketDetail, TicketListItem, TicketMessage, TicketStats } from './types.ts';
 
 interface Page {
   page: number;
   perPage: number;
 }
 
-/** Own tickets, last changed first; an unknown status fits none. @throws AppError 403 'Support tickets are disabled' */
+/** Own tickets, last changed first; an unknown status matches none. @throws AppError 403 'Support tickets are disabled' */
 export async function listOwnTickets(
   app: App,
   actor: UserActor,
-  query: Page & { status: string | null },
+  query: Page & Pick<TicketFilter, 'status'>,
 ): Promise<{ items: TicketListItem[]; total: number }> {
   if (!areTicketsEnabled(app)) throw refuse('tickets_disabled', 403, 'Support tickets are disabled');
-  return listAllTickets(app, { userId: actor.userId, status: query.status, priority: null }, query);
+  return listAllTickets(app, { userId: actor.userId, status: query.status }, query);
 }
 
-/** Everybody's tickets, last changed first. */
+/** Tickets of all users, last changed first. */
 export async function listAllTickets(
   app: App,
   filter: TicketFilter,
@@ -44,12 +44,12 @@ export async function listAllTickets(
   return { items, total };
 }
 
-/** Everybody's tickets without their messages, last changed first (Web API). */
+/** Tickets of all users without their messages, last changed first (Web API). */
 export function listTicketsPlainly(app: App, filter: TicketFilter, slice: Slice): Promise<Ticket[]> {
   return listPlainTickets(app.db, filter, slice);
 }
 
-/** @throws AppError 404 unknown, or not the user's */
+/** @throws AppError 404 unknown, or of another user */
 export function readOwnTicket(app: App, actor: UserActor, ticketId: number): Promise<TicketDetail> {
   return detailOf(app, ticketId, actor.userId);
 }
@@ -69,12 +69,9 @@ export function readTicketStats(app: App): Promise<TicketStats> {
   return countByStatus(app.db);
 }
 
-export interface TicketFile {
-  messageId: number;
-  ticketId: number;
+export interface TicketFile extends Pick<TicketMessage, 'id' | 'ticketId' | 'mediaCaption'> {
   mediaType: string;
   mediaFileId: string;
-  mediaCaption: string | null;
   /** Null when the messenger does not have the file. */
   mediaUrl: string | null;
 }
@@ -91,10 +88,10 @@ export async function readTicketFile(app: App, ticketId: number, messageId: numb
     throw refuse('media_not_found', 404, 'Media not found for this message');
   }
   const isThere = await hasFile(app, mediaFileId);
-  return { messageId, ticketId, mediaType, mediaFileId, mediaCaption, mediaUrl: isThere ? mediaUrl(app, mediaFileId) : null };
+  return { id: messageId, ticketId, mediaType, mediaFileId, mediaCaption, mediaUrl: isThere ? mediaUrl(app, mediaFileId) : null };
 }
 
-/** A messenger that does not answer has no file, as far as the caller is concerned. */
+/** False also when the messenger does not answer. */
 async function hasFile(app: App, fileId: string): Promise<boolean> {
   try {
     return await app.ports.messenger.hasFile(fileId);

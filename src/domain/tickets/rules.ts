@@ -3,23 +3,23 @@ import { refuse, ValidationError } from '../../core/errors.ts';
 import { expectedValues, validationIssue } from '../../core/validation-messages.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketStatus } from './types.ts';
 
-/** Kinds of file that the cabinet takes. */
+/** Kinds of file that the cabinet accepts. */
 const MEDIA_TYPES = ['photo', 'video', 'document'] as const;
 
 /** Seconds between two messages of a user in one ticket. */
 export const MESSAGE_PAUSE_SECONDS = 2;
 
-/** Blocked while permanent, or until a moment that lies ahead; the end needs no write. */
-export function isReplyBlocked(ticket: Pick<Ticket, 'replyBlockPermanent' | 'replyBlockUntil'>, now: Date): boolean {
-  return ticket.replyBlockPermanent || (ticket.replyBlockUntil !== null && ticket.replyBlockUntil > now);
+/** Blocked while permanent, or until a moment in the future; a block ends without a write. */
+export function isReplyBlocked(ticket: Pick<Ticket, 'userReplyBlockPermanent' | 'userReplyBlockUntil'>, now: Date): boolean {
+  return ticket.userReplyBlockPermanent || (ticket.userReplyBlockUntil !== null && ticket.userReplyBlockUntil > now);
 }
 
-/** A message of the user wakes an answered ticket; open and pending ones stay as they are. */
+/** A message of the user makes an answered ticket pending; open and pending ones stay as they are. */
 export function statusAfterUserMessage(status: TicketStatus): TicketStatus {
   return status === 'answered' ? 'pending' : status;
 }
 
-/** The ticket's title, or its number where there is none. */
+/** The ticket's title, or its number when it has none. */
 export function titleOf(ticket: Pick<Ticket, 'id' | 'title'>): string {
   return ticket.title === '' ? `Ticket #${ticket.id}` : ticket.title;
 }
@@ -30,10 +30,10 @@ export function titleOf(ticket: Pick<Ticket, 'id' | 'title'>): string {
  * @throws ValidationError 422
  */
 export function attachmentOf(input: AttachmentInput): Attachment | null {
-  const type = input.mediaType;
+  const type = input.mediaType ?? null;
   if (type !== null && !MEDIA_TYPES.some((known) => known === type)) {
     const expected = expectedValues(MEDIA_TYPES);
-    throw new ValidationError([validationIssue('literal_error', ['body', 'media_type'], input.mediaType, { expected })]);
+    throw new ValidationError([validationIssue('literal_error', ['body', 'media_type'], type, { expected })]);
   }
   return pairOf(type, input);
 }
@@ -48,10 +48,10 @@ export function freeAttachmentOf(input: AttachmentInput): Attachment | null {
 
 function pairOf(type: string | null, input: AttachmentInput): Attachment | null {
   const fileId = input.mediaFileId?.trim() || null;
-  if (type !== null && fileId !== null) return { type, fileId, caption: input.mediaCaption };
+  if (type !== null && fileId !== null) return { type, fileId, caption: input.mediaCaption ?? null };
   if (type === null && fileId === null) return null;
   const [name, value] =
-    type === null ? (['media_type', input.mediaType] as const) : (['media_file_id', input.mediaFileId] as const);
+    type === null ? (['media_type', input.mediaType ?? null] as const) : (['media_file_id', input.mediaFileId ?? null] as const);
   throw new ValidationError([
     validationIssue('value_error', ['body', name], value, {
       error: 'Value error, media_type and media_file_id must be given together',

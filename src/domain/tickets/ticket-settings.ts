@@ -1,5 +1,6 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import type { Changes } from '../../core/changes.ts';
 import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
@@ -9,7 +10,7 @@ import { refreshSetting } from '../settings/refresh-settings.ts';
 import type { SettingKey } from '../settings/types.ts';
 import type { TicketSettings } from './types.ts';
 
-/** The two toggles that are no setting of the published list. */
+/** The two toggles that are not among the published settings. */
 const TOGGLES_KEY = 'tickets:cabinet-notifications';
 const MODES = ['tickets', 'contact', 'both'];
 
@@ -18,10 +19,7 @@ export interface CabinetToggles {
   admin: boolean;
 }
 
-/** null or absent = unchanged. */
-export type TicketSettingsPatch = { [K in keyof TicketSettings]?: TicketSettings[K] | null };
-
-/** Are rows and socket messages written for owners and administrators? Read where they are written, so it counts at once. */
+/** Whether rows and socket messages are written for owners and administrators; read with each of them, so a change has effect at once. */
 export async function readCabinetToggles(db: Db): Promise<CabinetToggles> {
   const stored = await readState<Partial<CabinetToggles>>(db, TOGGLES_KEY);
   return { user: stored?.user ?? true, admin: stored?.admin ?? true };
@@ -41,32 +39,36 @@ export async function readTicketSettings(app: App): Promise<TicketSettings> {
     slaCheckIntervalSeconds: settings.get('SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS'),
     slaReminderCooldownMinutes: settings.get('SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES'),
     supportSystemMode: settings.get('SUPPORT_SYSTEM_MODE'),
-    userNotificationsEnabled: toggles.user,
-    adminNotificationsEnabled: toggles.admin,
+    cabinetUserNotificationsEnabled: toggles.user,
+    cabinetAdminNotificationsEnabled: toggles.admin,
   };
 }
 
 /**
- * Changes what is given, all of it or nothing; in effect on every instance with the commit (spec 05 section 1.4 and section 16, invariant 9).
+ * Changes the given fields, all or none; they have effect on every instance with the commit (spec 05 section 1.4 and section 16, invariant 9).
  * @throws AppError 400 unknown support mode
  */
-export async function changeTicketSettings(app: App, actor: AdminActor, patch: TicketSettingsPatch): Promise<TicketSettings> {
-  const mode = patch.supportSystemMode?.trim().toLowerCase() ?? null;
+export async function changeTicketSettings(
+  app: App,
+  actor: AdminActor,
+  changes: Changes<TicketSettings>,
+): Promise<TicketSettings> {
+  const mode = changes.supportSystemMode?.trim().toLowerCase() ?? null;
   if (mode !== null && !MODES.includes(mode)) {
     throw refuse('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
   }
   const values: [SettingKey, unknown][] = [
-    ['SUPPORT_TICKET_SLA_ENABLED', patch.slaEnabled],
-    ['SUPPORT_TICKET_SLA_MINUTES', patch.slaMinutes],
-    ['SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS', patch.slaCheckIntervalSeconds],
-    ['SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES', patch.slaReminderCooldownMinutes],
+    ['SUPPORT_TICKET_SLA_ENABLED', changes.slaEnabled],
+    ['SUPPORT_TICKET_SLA_MINUTES', changes.slaMinutes],
+    ['SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS', changes.slaCheckIntervalSeconds],
+    ['SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES', changes.slaReminderCooldownMinutes],
     ['SUPPORT_SYSTEM_MODE', mode],
   ];
   const given = values.filter(([, value]) => value !== null && value !== undefined);
   const before = await readTicketSettings(app);
   await inTransaction(app, async (t) => {
     for (const [key, value] of given) await putSetting(t, actor, key, value);
-    const { userNotificationsEnabled: user, adminNotificationsEnabled: admin } = patch;
+    const { cabinetUserNotificationsEnabled: user, cabinetAdminNotificationsEnabled: admin } = changes;
     const toggles = { ...(typeof user === 'boolean' ? { user } : {}), ...(typeof admin === 'boolean' ? { admin } : {}) };
     if (Object.keys(toggles).length > 0) await mergeState(t.db, TOGGLES_KEY, toggles);
   });

@@ -1,48 +1,20 @@
-export const TICKET_STATUSES = ['open', 'pending', 'answered', 'closed'] as const;
-export type TicketStatus = (typeof TICKET_STATUSES)[number];
+import type { Changes } from '../../core/changes.ts';
+import type { Rows } from '../../core/db/columns.ts';
 
-export const TICKET_PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const;
-export type TicketPriority = (typeof TICKET_PRIORITIES)[number];
+export const TICKET_STATUSES: readonly TicketStatus[] = ['open', 'pending', 'answered', 'closed'];
+export type TicketStatus = Rows['Ticket']['status'];
 
-/** A support ticket (spec 05 section 1.1). */
-export interface Ticket {
-  id: number;
-  userId: number;
-  title: string;
-  status: TicketStatus;
-  priority: TicketPriority;
-  /** Replies are refused while permanent or until > now. */
-  replyBlockPermanent: boolean;
-  replyBlockUntil: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-  /** Set exactly while closed. */
-  closedAt: Date | null;
-}
+export const TICKET_PRIORITIES: readonly TicketPriority[] = ['low', 'normal', 'high', 'urgent'];
+export type TicketPriority = Rows['Ticket']['priority'];
 
-export interface TicketMessage {
-  id: number;
-  ticketId: number;
-  /** The ticket's owner, also for answers. */
-  userId: number;
-  text: string;
-  isFromAdmin: boolean;
-  hasMedia: boolean;
-  mediaType: string | null;
-  mediaFileId: string | null;
-  mediaCaption: string | null;
-  createdAt: Date;
-}
+/** A support ticket (spec 05 section 1.1). Replies are refused while the block is permanent or its end lies ahead. */
+export type Ticket = Omit<Rows['Ticket'], 'lastUserMessageAt' | 'lastSlaReminderAt'>;
 
-/** Who a ticket belongs to, as administrators see it. */
-export interface TicketOwner {
-  id: number;
-  messengerId: number | null;
-  email: string | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-}
+/** `userId` is the ticket's owner, also of answers. */
+export type TicketMessage = Omit<Rows['TicketMessage'], 'adminUserId'>;
+
+/** The owner of a ticket as administrators see it. */
+export type TicketOwner = Pick<Rows['User'], 'id' | 'messengerId' | 'email' | 'username' | 'firstName' | 'lastName'>;
 
 export interface TicketDetail extends Ticket {
   isReplyBlocked: boolean;
@@ -57,19 +29,15 @@ export interface TicketListItem extends Ticket {
   lastMessage: TicketMessage | null;
 }
 
-/** A file beside a text; the messenger keeps it (spec 05 section 10). */
+/** A file of a message; the messenger stores it (spec 05 section 10). */
 export interface Attachment {
   type: string;
   fileId: string;
   caption: string | null;
 }
 
-/** Attachment fields as a request brings them. */
-export interface AttachmentInput {
-  mediaType: string | null;
-  mediaFileId: string | null;
-  mediaCaption: string | null;
-}
+/** Attachment fields of a request. */
+export type AttachmentInput = Changes<Pick<TicketMessage, 'mediaType' | 'mediaFileId' | 'mediaCaption'>>;
 
 export interface TicketStats {
   total: number;
@@ -79,7 +47,7 @@ export interface TicketStats {
   closed: number;
 }
 
-/** What of the ticket settings an administrator reads and changes (spec 05 section 1.6). */
+/** The ticket settings that an administrator reads and changes (spec 05 section 1.6). */
 export interface TicketSettings {
   slaEnabled: boolean;
   slaMinutes: number;
@@ -87,7 +55,7 @@ export interface TicketSettings {
   slaReminderCooldownMinutes: number;
   supportSystemMode: string;
   /** Rows and socket messages for the owners of tickets. */
-  userNotificationsEnabled: boolean;
+  cabinetUserNotificationsEnabled: boolean;
   /** Rows and socket messages for administrators. */
-  adminNotificationsEnabled: boolean;
+  cabinetAdminNotificationsEnabled: boolean;
 }

@@ -27,13 +27,13 @@ import {
 import { areTicketsEnabled } from './ticket-settings.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketDetail, TicketMessage } from './types.ts';
 
-/** Texts are trimmed and within their bounds already. */
+/** Its texts are trimmed and within their bounds. */
 export interface TicketDraft extends AttachmentInput {
   title: string;
   text: string;
 }
 
-/** What its own user sees of a ticket. */
+/** A ticket as its owner sees it. */
 export type OpenedTicket = Omit<TicketDetail, 'owner'>;
 
 export interface MessageDraft extends AttachmentInput {
@@ -42,7 +42,7 @@ export interface MessageDraft extends AttachmentInput {
 
 /**
  * A user opens a ticket with its first message (spec 05 section 1.2).
- * @throws AppError 403 tickets are off, or a block of any of the user's tickets holds; ValidationError 422 for a bad attachment
+ * @throws AppError 403 tickets are off, or any of the user's tickets is blocked; ValidationError 422 for a bad attachment
  */
 export async function openTicket(app: App, actor: UserActor, draft: TicketDraft): Promise<OpenedTicket> {
   const attachment = attachmentOf(draft);
@@ -59,8 +59,8 @@ export async function openTicket(app: App, actor: UserActor, draft: TicketDraft)
 }
 
 /**
- * A user writes into an own ticket; an answered one becomes pending, and the SLA clock starts anew (spec 05 section 1.1).
- * @throws AppError 404 unknown or not the user's, 400 closed, 403 blocked, 429 less than 2 s after the last message;
+ * A user writes into an own ticket; an answered one becomes pending, and the answer time starts again (spec 05 section 1.1).
+ * @throws AppError 404 unknown or of another user, 400 closed, 403 blocked, 429 less than 2 s after the last message;
  *   ValidationError 422 for a bad attachment
  */
 export async function postUserMessage(app: App, actor: UserActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
@@ -83,7 +83,7 @@ export async function postUserMessage(app: App, actor: UserActor, ticketId: numb
 }
 
 /**
- * An administrator answers in the cabinet; the ticket is answered then, also a closed one (spec 05 section 1.4).
+ * An administrator answers in the cabinet; the ticket becomes answered, also a closed one (spec 05 section 1.4).
  * @throws AppError 404; ValidationError 422 for a bad attachment
  */
 export async function answerTicket(app: App, actor: AdminActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
@@ -106,7 +106,7 @@ export function answerTicketByToken(
   app: App,
   actor: TokenActor,
   ticketId: number,
-  draft: AttachmentInput & { text: string | null },
+  draft: AttachmentInput & { text?: string | null | undefined },
 ): Promise<{ ticket: Ticket; message: TicketMessage }> {
   return inTransaction(app, async (t) => {
     const ticket = await lockTicket(t.db, ticketId, null);
@@ -140,7 +140,7 @@ async function answer(
 
 const byUser = (ticket: Ticket) => ({ ticketId: ticket.id, userId: ticket.userId, adminUserId: null, isFromAdmin: false });
 
-/** Under the ticket's lock, so that messages sent at once count each other. */
+/** Called under the ticket's lock, so that of parallel messages each sees the one before. */
 async function checkPause(t: App, ticketId: number, now: Date): Promise<void> {
   const last = await lastReplyAt(t.db, ticketId);
   if (last === null || addMs(last, MESSAGE_PAUSE_SECONDS * SECOND_MS) <= now) return;

@@ -1,6 +1,32 @@
 import { z } from 'zod';
+import type { App } from '../../core/app.ts';
+import { addMs } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { createDeliverer } from './delivery/deliver-in-slot.ts';
+import { type DeliveryRequest, deliverWebhook } from './delivery/deliver-webhook.ts';
+import { findWebhookOfDelivery } from './delivery/repo.ts';
+import { DeliverySlots } from './delivery/take-slot.ts';
+
+/**
+ * Makes the function that carries out deliveries on this instance. When a webhook has its maximum of running attempts, the job is sent
+ * again for a little later, so that a receiver that does not answer does not delay the deliveries to others.
+ */
+export function createDeliverer(): (app: App, request: DeliveryRequest) => Promise<void> {
+  const slots = new DeliverySlots();
+  return async (app, request) => {
+    const webhookId = await findWebhookOfDelivery(app.db, request.deliveryId);
+    if (webhookId === null) return;
+    const slot = await slots.acquire(webhookId);
+    if (typeof slot === 'number') {
+      await app.jobs.send('webhooks.deliver', { ...request }, { startAfter: addMs(app.clock.now(), slot) });
+      return;
+    }
+    try {
+      await deliverWebhook(app, request);
+    } finally {
+      slot();
+    }
+  };
+}
 
 /**
  * One attempt of one delivery; `emit_event()` sends the first one in the transaction of the event. The retries of a delivery are

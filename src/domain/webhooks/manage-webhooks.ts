@@ -1,7 +1,9 @@
 import type { Actor } from '../../core/actor.ts';
+import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
-import { type AppError, refuse, ValidationError } from '../../core/errors.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
 import { assertAllowedUrl, BlockedAddressError } from '../../core/http/address-guard.ts';
 import {
   countDeliveries,
@@ -17,6 +19,7 @@ import {
   type Page,
   readStats,
   updateWebhook,
+  type WebhookChanges,
   type WebhookFilter,
 } from './repo.ts';
 import { KEEP_DELIVERIES_MS } from './rules.ts';
@@ -24,22 +27,13 @@ import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookEventType, Webhoo
 
 const PURGE_BATCH = 5_000;
 
+/** A new webhook. The secret is the key of the signatures; null, absent or empty = unsigned. */
 export interface WebhookRequest {
   name: string;
   url: string;
   eventType: WebhookEventType;
-  /** Key of the signatures; null or empty = unsigned. */
-  secret: string | null;
-  description: string | null;
-}
-
-/** null = unchanged; an empty secret takes the signature away. */
-export interface WebhookPatch {
-  name: string | null;
-  url: string | null;
-  secret: string | null;
-  description: string | null;
-  isActive: boolean | null;
+  secret?: string | null | undefined;
+  description?: string | null | undefined;
 }
 
 /** Webhooks, newest first (spec 06 section 3). A page past the end is empty. */
@@ -54,22 +48,22 @@ export async function getWebhook(app: App, webhookId: number): Promise<Webhook> 
 }
 
 /**
- * Makes an active webhook; the same URL may be there more than once. Its address is checked again at every connection.
+ * Creates an active webhook; several may have the same URL. Its address is checked again at every connection.
  * @throws ValidationError 422 for a URL that is not public http or https
  */
 export async function createWebhook(app: App, _actor: Actor, request: WebhookRequest): Promise<Webhook> {
   checkUrl(app, request.url);
-  const made = await insertWebhook(app.db, { ...request, secret: request.secret || null, now: app.clock.now() });
-  app.audit?.record({ resourceId: made.id, before: null, after: noteOf(made) });
+  const made = await insertWebhook(app.db, { ...request, secret: request.secret || null }, app.clock.now());
+  app.audit?.record({ resourceId: made.id, before: null, after: auditFieldsOf(made) });
   return made;
 }
 
 /** @throws ValidationError 422 for the URL, AppError 404 'Webhook not found' */
-export async function changeWebhook(app: App, _actor: Actor, webhookId: number, patch: WebhookPatch): Promise<Webhook> {
-  if (patch.url !== null) checkUrl(app, patch.url);
+export async function changeWebhook(app: App, _actor: Actor, webhookId: number, changes: WebhookChanges): Promise<Webhook> {
+  if (typeof changes.url === 'string') checkUrl(app, changes.url);
   const before = await getWebhook(app, webhookId);
-  const after = (await updateWebhook(app.db, webhookId, { ...patch, now: app.clock.now() })) ?? notFound();
-  app.audit?.record({ before: noteOf(before), after: noteOf(after) });
+  const after = (await updateWebhook(app.db, webhookId, changes, app.clock.now())) ?? notFound();
+  app.audit?.record({ before: auditFieldsOf(before), after: auditFieldsOf(after) });
   return after;
 }
 
@@ -77,10 +71,10 @@ export async function changeWebhook(app: App, _actor: Actor, webhookId: number, 
 export async function deleteWebhook(app: App, _actor: Actor, webhookId: number): Promise<void> {
   const before = await getWebhook(app, webhookId);
   if (!(await deleteWebhookRow(app.db, webhookId))) notFound();
-  app.audit?.record({ before: noteOf(before), after: null });
+  app.audit?.record({ before: auditFieldsOf(before), after: null });
 }
 
-/** Counts over everything that is kept. */
+/** Counters of webhooks and of their stored deliveries. */
 export async function getWebhookStats(app: App): Promise<WebhookStats> {
   const stats = await readStats(app.db);
   const { totalDeliveries, successfulDeliveries } = stats;
@@ -105,12 +99,28 @@ export async function getDeliveries(
 
 /** A delivery with every attempt made so far. @throws AppError 404 'Delivery not found' */
 export async function getDelivery(app: App, deliveryId: number): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
-  const delivery = await findDelivery(app.db, deliveryId);
-  if (delivery === null) throw refuse('webhook_delivery_not_found', 404, 'Delivery not found');
+  const delivery = (await findDelivery(app.db, deliveryId)) ?? deliveryNotFound();
   return { ...delivery, attempts: await listAttempts(app.db, deliveryId) };
 }
 
-/** Deletes deliveries older than 30 days, with their attempts. @returns how many */
+/**
+ * Sends a stored delivery again, also of a disabled webhook (spec 00, Outside effects). It is sent within a second under the same
+ * `webhook-id`; two requests before that send it once. Its failure schedules no further attempt.
+ * @returns the delivery before the attempt
+ * @throws AppError 404 'Delivery not found'
+ */
+export async function replayDelivery(app: App, actor: Actor, deliveryId: number): Promise<WebhookDelivery> {
+  return inTransaction(app, async (t) => {
+    const delivery = (await findDelivery(t.db, deliveryId)) ?? deliveryNotFound();
+    // Before the first attempt there is nothing to repeat; the second job is only a safeguard for the first.
+    const afterAttempt = delivery.status === 'pending' ? undefined : delivery.attemptNumber;
+    await t.jobs.send('webhooks.deliver', { deliveryId, afterAttempt });
+    t.log.info({ deliveryId, actor: actorKey(actor) }, 'a webhook delivery is sent again by hand');
+    return delivery;
+  });
+}
+
+/** Deletes deliveries older than 30 days, with their attempts. @returns the number of deliveries */
 export async function purgeDeliveries(app: App): Promise<number> {
   const before = addMs(app.clock.now(), -KEEP_DELIVERIES_MS);
   for (let total = 0; ; ) {
@@ -120,8 +130,14 @@ export async function purgeDeliveries(app: App): Promise<number> {
   }
 }
 
-/** What the audit log keeps of a webhook. */
-const noteOf = ({ name, url, eventType, isActive, description }: Webhook) => ({ name, url, eventType, isActive, description });
+/** What the audit log records of a webhook. */
+const auditFieldsOf = ({ name, url, eventType, isActive, description }: Webhook) => ({
+  name,
+  url,
+  eventType,
+  isActive,
+  description,
+});
 
 function checkUrl(app: App, url: string): void {
   try {
@@ -134,6 +150,9 @@ function checkUrl(app: App, url: string): void {
 }
 
 function notFound(): never {
-  const error: AppError = refuse('webhook_not_found', 404, 'Webhook not found');
-  throw error;
+  throw refuse('webhook_not_found', 404, 'Webhook not found');
+}
+
+function deliveryNotFound(): never {
+  throw refuse('webhook_delivery_not_found', 404, 'Delivery not found');
 }

@@ -3,13 +3,13 @@
 export interface WebhookMessage {
   url: string;
   headers: Record<string, string>;
-  /** JSON text; sent byte for byte as it was signed. */
+  /** JSON text, sent exactly as it was signed. */
   body: string;
 }
 
 /**
- * What one try brought. `blocked`: the address is not allowed; nothing was sent. `unreachable`: no answer for another reason,
- * said in words without the URL.
+ * The result of one request. `blocked`: the address is not allowed, and nothing was sent. `unreachable`: no answer for another reason;
+ * the text does not contain the URL.
  */
 export type WebhookAnswer =
   | { kind: 'answered'; status: number; body: string; retryAfter: string | null }
@@ -18,7 +18,7 @@ export type WebhookAnswer =
   | { kind: 'unreachable'; reason: string };
 
 export interface WebhookTransport {
-  /** Sends once: 5 s to connect, 10 s in all, redirects are answers. Never throws for what the receiver does. */
+  /** Sends once: 5 s to connect, 10 s in all, redirects are answers. Does not throw for errors of the receiver. */
   send(message: WebhookMessage): Promise<WebhookAnswer>;
 }
 

@@ -5,7 +5,7 @@ import { storableText } from '../../core/db/storable-text.ts';
 import type { Random } from '../../core/random.ts';
 import type { WebhookAnswer } from './ports.ts';
 
-/** Pauses after the first, second … failed attempt (spec 00, Outside effects); after the last one the delivery is given up. */
+/** Pauses after the first, second … failed attempt (spec 00, Outside effects); after the last one there is no further attempt. */
 export const RETRY_STEPS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -15,9 +15,9 @@ export const RETRY_STEPS_MS: readonly number[] = [
   10 * HOUR_MS,
   10 * HOUR_MS,
 ];
-/** A webhook without one success for so long is switched off with its next failure. */
+/** A webhook without a success for this long is disabled with its next failure. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
-/** Deliveries are kept for so long. */
+/** How long deliveries are stored. */
 export const KEEP_DELIVERIES_MS = 30 * DAY_MS;
 
 const JITTER_PERCENT = 10;
@@ -27,8 +27,8 @@ const TRUNCATION_MARK = '... (truncated)';
 const SECRET_PREFIX = 'whsec_';
 
 /**
- * Pause before the next attempt: the step with up to 10 % of jitter either way, or what `Retry-After` asks for, held between
- * one and two steps.
+ * Pause before the next attempt: the step with up to 10 % of jitter either way, or the time of `Retry-After`, limited to between one
+ * and two steps.
  * @param attemptsMade attempts so far, the failed one included
  * @returns milliseconds; null = no further attempt
  */
@@ -47,22 +47,22 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
   return Number.isNaN(ms) ? null : Math.max(ms, 0);
 }
 
-/** How an attempt is written down (spec 06 section 3, outcome table). */
+/** The result of an attempt as it is stored (spec 06 section 3, outcome table). */
 export interface AttemptOutcome {
   isDelivered: boolean;
   responseStatus: number | null;
   responseBody: string | null;
   errorMessage: string | null;
-  /** What the receiver asked for, in milliseconds. */
+  /** `Retry-After` of the receiver, in milliseconds. */
   retryAfterMs: number | null;
-  /** 410: the receiver wants nothing more, ever. */
+  /** 410: the receiver wants no further events. */
   isGone: boolean;
-  /** A refused address stays refused: no further attempt. */
+  /** The address is not allowed: there is no further attempt. */
   isFinal: boolean;
 }
 
-/** Reads an answer; 2xx is a success, everything else a failure. */
-export function judgeAnswer(answer: WebhookAnswer, now: Date): AttemptOutcome {
+/** Classifies an answer: 2xx is a success, everything else a failure. */
+export function classifyAnswer(answer: WebhookAnswer, now: Date): AttemptOutcome {
   const failed = (errorMessage: string, isFinal = false): AttemptOutcome => ({
     isDelivered: false,
     responseStatus: null,
@@ -95,7 +95,7 @@ export function judgeAnswer(answer: WebhookAnswer, now: Date): AttemptOutcome {
   }
 }
 
-/** The first 1000 characters, and a mark where something was left out. */
+/** The first 1000 characters, with a mark when the text was longer. */
 export function cutBody(text: string): string {
   const start = firstCharacters(text, MAX_BODY_CHARACTERS);
   return start.length < text.length ? start + TRUNCATION_MARK : text;
@@ -112,7 +112,7 @@ export interface SignedMessage {
 
 /**
  * Headers of one attempt: the documented `X-Webhook-*` and the Standard Webhooks trio. `webhook-id` stays the same over all
- * attempts and replays of a delivery, so that a receiver can tell doubles; the timestamp is that of the attempt.
+ * attempts and replays of a delivery, so that a receiver can recognise repeats; the timestamp is that of the attempt.
  */
 export function deliveryHeaders(message: SignedMessage): Record<string, string> {
   const messageId = `msg_${message.deliveryId}`;

@@ -1,4 +1,6 @@
-/** Events that a webhook may ask for (spec 00, Credentials). `/ws` carries more. */
+import type { Rows } from '../../core/db/columns.ts';
+
+/** Events that a webhook may subscribe to (spec 00, Credentials). `/ws` carries more. */
 export const WEBHOOK_EVENT_TYPES = [
   'user.created',
   'payment.completed',
@@ -9,58 +11,24 @@ export const WEBHOOK_EVENT_TYPES = [
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** An endpoint of someone else that wants to hear one kind of event. The secret never leaves the module. */
-export interface Webhook {
-  id: number;
-  name: string;
-  url: string;
-  eventType: string;
-  isActive: boolean;
-  description: string | null;
-  createdAt: Date;
-  updatedAt: Date;
-  lastTriggeredAt: Date | null;
-  /** Deliveries that failed at their first attempt. */
-  failureCount: number;
-  /** Deliveries that arrived, at whichever attempt. */
-  successCount: number;
-}
+/**
+ * A receiver of one kind of event, without its secret, which never leaves the module. `failureCount` counts deliveries that failed at
+ * their first attempt, `successCount` those that arrived at any attempt.
+ */
+export type Webhook = Omit<Rows['Webhook'], 'secret' | 'failingSince'>;
+
+/** One event for one webhook. `attemptNumber` is the number of the last attempt, 1 before the first. */
+export type WebhookDelivery = Omit<Rows['WebhookDelivery'], 'eventId' | 'claimedUntil'>;
 
 /**
- * `pending`: no attempt ended yet. `failed`: the last attempt failed; `nextRetryAt` says when the next one comes, null = never.
- * `success` is final.
+ * `pending`: no attempt has ended yet. `failed`: the last attempt failed; `nextRetryAt` is the moment of the next one, null = there is
+ * none. `success` is final.
  */
-export type DeliveryStatus = 'pending' | 'success' | 'failed';
+export type DeliveryStatus = WebhookDelivery['status'];
 
-/** One event on its way to one webhook. */
-export interface WebhookDelivery {
-  id: number;
-  webhookId: number;
-  eventType: string;
-  payload: Record<string, unknown>;
-  responseStatus: number | null;
-  /** At most 1000 characters and a mark. */
-  responseBody: string | null;
-  status: DeliveryStatus;
-  errorMessage: string | null;
-  /** Number of the last attempt; 1 before the first. */
-  attemptNumber: number;
-  createdAt: Date;
-  deliveredAt: Date | null;
-  nextRetryAt: Date | null;
-}
+export type WebhookAttempt = Omit<Rows['WebhookAttempt'], 'deliveryId'>;
 
-/** One try of a delivery. */
-export interface WebhookAttempt {
-  id: number;
-  attemptNumber: number;
-  responseStatus: number | null;
-  responseBody: string | null;
-  errorMessage: string | null;
-  durationMs: number;
-  createdAt: Date;
-}
-
+/** Counters over everything that is stored. */
 export interface WebhookStats {
   totalWebhooks: number;
   activeWebhooks: number;

@@ -7,11 +7,11 @@ export interface SmtpConnection {
   password: string | null;
   fromEmail: string;
   fromName: string;
-  /** STARTTLS is demanded, not merely tried; port 465 is TLS from the first byte whatever this says. */
+  /** STARTTLS is required. On port 465 the connection is TLS from the start, independent of this value. */
   useTls: boolean;
 }
 
-/** The sandbox's mail box, over HTTP on loopback. */
+/** The sandbox's mailbox, over HTTP on loopback. */
 export interface SandboxMailConnection {
   kind: 'sandbox';
   baseUrl: string;

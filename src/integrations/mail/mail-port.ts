@@ -4,13 +4,13 @@ import type { MailConnection, SandboxMailConnection } from './connection.ts';
 import { SmtpSender } from './smtp-transport.ts';
 
 export interface MailOptions {
-  /** Used for the sandbox's mail box only. */
+  /** Used for the sandbox's mailbox only. */
   http: HttpClient;
   /** Read on every mail; null = nothing configured. */
   connection: () => MailConnection | null;
 }
 
-/** Mail over SMTP, or into the sandbox's mail box: whichever the connection names (spec 05 section 11.1). */
+/** Mail over SMTP or into the sandbox's mailbox, by the kind of the connection (spec 05 section 11.1). */
 export function createMailPort({ http, connection }: MailOptions): MailPort {
   const smtp = new SmtpSender();
   return {
@@ -19,7 +19,8 @@ export function createMailPort({ http, connection }: MailOptions): MailPort {
       const current = connection();
       if (!current) throw new MailError('not_configured', 'Mail is not configured');
       const clean: Mail = { ...mail, to: oneLine(mail.to), subject: oneLine(mail.subject) };
-      if (!/^[^\s@<>,;]+@[^\s@<>,;]+$/.test(clean.to)) throw new MailError('rejected', 'The address is no single e-mail address');
+      if (!/^[^\s@<>,;]+@[^\s@<>,;]+$/.test(clean.to))
+        throw new MailError('rejected', 'The recipient is not a single e-mail address');
       const from = { fromEmail: oneLine(current.fromEmail), fromName: oneLine(current.fromName) };
       if (current.kind === 'smtp') await smtp.send({ ...current, ...from }, clean);
       else await sendToSandbox(http, { ...current, ...from }, clean);
@@ -28,7 +29,7 @@ export function createMailPort({ http, connection }: MailOptions): MailPort {
   };
 }
 
-/** Header injection: no value that reaches a header line may hold a line break. */
+/** Prevents header injection: a value of a header must not contain a line break. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, ' ').trim();
 }
@@ -43,10 +44,10 @@ async function sendToSandbox(http: HttpClient, connection: SandboxMailConnection
       idempotent: false,
     });
     if (response.status !== 200) {
-      throw new MailError(response.status >= 500 ? 'unavailable' : 'rejected', `The mail box answered ${response.status}`);
+      throw new MailError(response.status >= 500 ? 'unavailable' : 'rejected', `The mailbox answered ${response.status}`);
     }
   } catch (error) {
-    if (error instanceof OutboundError) throw new MailError('unavailable', 'The mail box did not answer', { cause: error });
+    if (error instanceof OutboundError) throw new MailError('unavailable', 'The mailbox did not answer', { cause: error });
     throw error;
   }
 }

@@ -28,7 +28,7 @@ function poolOptions(connection: SmtpConnection): SMTPPool.Options {
   };
 }
 
-/** Sends over pooled connections; built anew when the settings change. */
+/** Sends over pooled connections; the pool is rebuilt when the settings change. */
 export class SmtpSender {
   #pool: { key: string; transport: nodemailer.Transporter<SMTPPool.SentMessageInfo> } | null = null;
 
@@ -43,7 +43,7 @@ export class SmtpSender {
         html: mail.html,
       });
     } catch (error) {
-      throw new MailError(failureOf(error), 'The mail server did not take the mail', { cause: error });
+      throw new MailError(failureOf(error), 'The mail server did not accept the mail', { cause: error });
     }
   }
 
@@ -62,7 +62,7 @@ export class SmtpSender {
   }
 }
 
-/** A 5xx about this mail or its envelope will not get better; sign-in and connection trouble may. */
+/** A 5xx about this mail or its envelope is final; errors of sign-in and connection may be temporary. */
 function failureOf(error: unknown): 'rejected' | 'unavailable' {
   const { code, responseCode } = error as { code?: string; responseCode?: number };
   const aboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';

@@ -6,7 +6,7 @@ import {
   MessengerError,
   type MessengerPort,
   type MessengerWebhookRequest,
-  type MessengerWebhookVerdict,
+  type MessengerWebhookResult,
 } from '../../domain/messaging/ports.ts';
 import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
 import type { SendPacer } from './send-pacer.ts';
@@ -109,7 +109,7 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
         ...(secret ? { secret_token: secret } : {}),
       });
     },
-    receiveUpdate: (request) => judgeUpdate(request, connection()?.webhookSecret ?? null),
+    receiveUpdate: (request) => checkUpdate(request, connection()?.webhookSecret ?? null),
   };
 }
 
@@ -127,8 +127,8 @@ function wireButton(button: MessengerButton): InlineKeyboardButton {
   return { text: button.text, callback_data: button.callbackData };
 }
 
-/** Without a secret the endpoint is closed (spec 00): otherwise anybody could post payments. */
-function judgeUpdate(request: MessengerWebhookRequest, secret: string | null): MessengerWebhookVerdict {
+/** Without a configured secret every request is refused (spec 00), because payments arrive here. */
+function checkUpdate(request: MessengerWebhookRequest, secret: string | null): MessengerWebhookResult {
   if (!secret) return refused(404, { detail: 'Not Found' });
   if (!equal(request.headers[SECRET_HEADER] ?? '', secret)) return refused(401, { status: 'error', reason: 'invalid_secret' });
   const update = parseUpdate(request.rawBody.toString('utf8'));
@@ -136,7 +136,7 @@ function judgeUpdate(request: MessengerWebhookRequest, secret: string | null): M
   return { accepted: true, update, reply: { status: 200, body: JSON.stringify({ status: 'ok' }) } };
 }
 
-function refused(status: number, body: unknown): MessengerWebhookVerdict {
+function refused(status: number, body: unknown): MessengerWebhookResult {
   return { accepted: false, reply: { status, body: JSON.stringify(body) } };
 }
 

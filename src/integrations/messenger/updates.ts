@@ -20,7 +20,7 @@ export function parseUpdate(text: string): MessengerUpdate | null {
   try {
     return { updateId: update.update_id, ...commandOf(update) };
   } catch {
-    // Not of the published types: acknowledged and skipped, or the messenger would repeat it for a day.
+    // Not of the published types: it is acknowledged and skipped, because the messenger would repeat it for a day.
     return { updateId: update.update_id, kind: 'ignored' };
   }
 }

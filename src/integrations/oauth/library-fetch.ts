@@ -15,7 +15,7 @@ export interface LibraryFetchOptions {
   withoutFields?: readonly string[];
 }
 
-/** The library's fetch over our client: its time-outs, circuit breaker, metrics and size limit apply to sign-in calls as well. */
+/** The library's fetch over our client, so that its time-outs, circuit breaker, metrics and size limit apply to sign-in calls too. */
 export function libraryFetch(http: HttpClient, options: LibraryFetchOptions = {}) {
   return async (url: string, request: LibraryRequest): Promise<Response> => {
     const { method, body } = request;
@@ -28,7 +28,7 @@ export function libraryFetch(http: HttpClient, options: LibraryFetchOptions = {}
       headers,
       ...(body ? { body: options.asJson ? JSON.stringify(Object.fromEntries(body)) : body.toString() } : {}),
       ...(request.signal ? { signal: request.signal } : {}),
-      // A code is valid once: a retry would be refused anyway, and would hide the first failure.
+      // A code is valid once: a retry would be refused and would hide the first failure.
       idempotent: method === 'GET',
     });
     return new Response(isWithoutBody(answer.status) ? null : without(answer.text, options.withoutFields ?? []), {

@@ -8,7 +8,7 @@ import { PROVIDERS, type ProviderEndpoints, type ProviderProfile } from './provi
 const VERIFIER_BYTES = 64;
 const NONCE_BYTES = 32;
 
-/** Our registration with a provider, by the present settings. */
+/** Our registration with a provider, by the current settings. */
 export interface OAuthConnection {
   enabled: boolean;
   clientId: string;
@@ -21,12 +21,12 @@ export interface OAuthPortOptions {
   /** One client per provider: each has a circuit breaker of its own. */
   http: (provider: OAuthProvider) => HttpClient;
   connection: (provider: OAuthProvider) => OAuthConnection;
-  /** Addresses that replace the providers' own; plain http is allowed for these only. */
+  /** Addresses that replace those of the providers; plain http is allowed for these only. */
   endpoints?: (provider: OAuthProvider) => ProviderEndpoints;
 }
 
 /** One call to a provider and its configuration. */
-interface Visit {
+interface ProviderCall {
   profile: ProviderProfile;
   http: HttpClient;
   connection: OAuthConnection;
@@ -41,7 +41,7 @@ interface Visit {
  * OpenID Connect token's issuer, audience, times and nonce, and user info against its subject (spec 01 section 3).
  */
 export function createOAuthPort(options: OAuthPortOptions): OAuthPort {
-  const visit = (provider: OAuthProvider): Visit => {
+  const call = (provider: OAuthProvider): ProviderCall => {
     const profile = PROVIDERS[provider];
     const connection = options.connection(provider);
     const endpoints = options.endpoints?.(provider) ?? profile.endpoints;
@@ -65,16 +65,16 @@ export function createOAuthPort(options: OAuthPortOptions): OAuthPort {
       const { enabled, clientId, clientSecret } = options.connection(provider);
       return enabled && clientId !== '' && (clientSecret !== '' || PROVIDERS[provider].usesPkce);
     },
-    begin: (provider, state, newSecret) => begin(visit(provider), state, newSecret),
+    begin: (provider, state, newSecret) => begin(call(provider), state, newSecret),
     fetchIdentity: async (provider, callback, secrets) => {
-      const current = visit(provider);
+      const current = call(provider);
       const token = await atStep('exchange', () => exchange(current, callback, secrets));
-      return atStep('user_info', () => askWho(current, token));
+      return atStep('user_info', () => fetchUser(current, token));
     },
   };
 }
 
-async function begin({ profile, connection, server }: Visit, state: string, newSecret: (bytes: number) => string) {
+async function begin({ profile, connection, server }: ProviderCall, state: string, newSecret: (bytes: number) => string) {
   const secrets: OAuthSecrets = {
     ...(profile.usesPkce ? { codeVerifier: newSecret(VERIFIER_BYTES) } : {}),
     ...(profile.usesIdToken ? { nonce: newSecret(NONCE_BYTES) } : {}),
@@ -103,8 +103,8 @@ interface Token {
   subject: string | null;
 }
 
-async function exchange(visit: Visit, callback: OAuthCallback, secrets: OAuthSecrets): Promise<Token> {
-  const { profile, connection, server, client } = visit;
+async function exchange(call: ProviderCall, callback: OAuthCallback, secrets: OAuthSecrets): Promise<Token> {
+  const { profile, connection, server, client } = call;
   if (profile.usesPkce && (!callback.deviceId || !secrets.codeVerifier))
     throw new TypeError('device id or code verifier missing');
   const parameters: Record<string, string> = {
@@ -116,12 +116,12 @@ async function exchange(visit: Visit, callback: OAuthCallback, secrets: OAuthSec
   };
   const authentication = profile.usesPkce ? oauth.None() : oauth.ClientSecretPost(connection.clientSecret);
   const response = await oauth.genericTokenEndpointRequest(server, client, authentication, 'authorization_code', parameters, {
-    [oauth.customFetch]: libraryFetch(visit.http, {
+    [oauth.customFetch]: libraryFetch(call.http, {
       asJson: profile.tokenBody === 'json',
       // The id_token of a plain OAuth provider follows other rules and is not used.
       withoutFields: profile.usesIdToken ? [] : ['id_token'],
     }),
-    [oauth.allowInsecureRequests]: visit.isInsecureAllowed,
+    [oauth.allowInsecureRequests]: call.isInsecureAllowed,
   });
   if (!profile.usesIdToken) {
     const result = await oauth.processGenericTokenEndpointResponse(server, client, response);
@@ -134,18 +134,18 @@ async function exchange(visit: Visit, callback: OAuthCallback, secrets: OAuthSec
   return { accessToken: result.access_token, subject: oauth.getValidatedIdTokenClaims(result)?.sub ?? null };
 }
 
-async function askWho(visit: Visit, token: Token): Promise<OAuthIdentity> {
-  const identity = visit.profile.readIdentity(await readUserInfo(visit, token));
-  if (!identity) throw new TypeError('the answer names nobody');
+async function fetchUser(call: ProviderCall, token: Token): Promise<OAuthIdentity> {
+  const identity = call.profile.readIdentity(await readUserInfo(call, token));
+  if (!identity) throw new TypeError('the answer contains no user');
   return identity;
 }
 
-async function readUserInfo(visit: Visit, { accessToken, subject }: Token): Promise<Record<string, unknown>> {
-  const { profile, http, server, client, userInfoUrl } = visit;
+async function readUserInfo(call: ProviderCall, { accessToken, subject }: Token): Promise<Record<string, unknown>> {
+  const { profile, http, server, client, userInfoUrl } = call;
   if (subject !== null) {
     const response = await oauth.userInfoRequest(server, client, accessToken, {
       [oauth.customFetch]: libraryFetch(http),
-      [oauth.allowInsecureRequests]: visit.isInsecureAllowed,
+      [oauth.allowInsecureRequests]: call.isInsecureAllowed,
     });
     return oauth.processUserInfoResponse(server, client, subject, response);
   }

@@ -127,28 +127,25 @@ export const PROVIDERS: Readonly<Record<OAuthProvider, ProviderProfile>> = {
   },
 };
 
-interface Told {
-  email: unknown;
+/** The fields of an answer, not checked yet. */
+type AnsweredFields = { [Field in Exclude<keyof OAuthIdentity, 'providerId' | 'emailVerified'>]: unknown } & {
   emailVerified: boolean;
-  username: unknown;
-  firstName: unknown;
-  lastName: unknown;
-}
+};
 
 const MAX_ID_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
 
-function identity(id: unknown, told: Told): OAuthIdentity | null {
+function identity(id: unknown, { email: address, emailVerified, ...names }: AnsweredFields): OAuthIdentity | null {
   const providerId = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
   if (typeof providerId !== 'string' || providerId === '' || providerId.length > MAX_ID_LENGTH) return null;
-  const email = addressOrNull(told.email);
+  const email = addressOrNull(address);
   return {
     providerId,
     email,
-    emailVerified: email !== null && told.emailVerified,
-    username: textOrNull(told.username),
-    firstName: textOrNull(told.firstName),
-    lastName: textOrNull(told.lastName),
+    emailVerified: email !== null && emailVerified,
+    username: textOrNull(names.username),
+    firstName: textOrNull(names.firstName),
+    lastName: textOrNull(names.lastName),
   };
 }
 

@@ -5,7 +5,7 @@ import type { PublicListPort } from '../../domain/safety/ports.ts';
 const MAX_BYTES = 10 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-/** Fetches published lists; the caller decides when to try again, so nothing is repeated here (spec 01 H25). */
+/** Fetches published lists, without retries, which the caller decides on (spec 01 H25). */
 export function createPublicListPort(deps: HttpClientDeps = {}): PublicListPort {
   return publicListPort(
     createHttpClient(
@@ -30,7 +30,7 @@ export function publicListPort(client: HttpClient): PublicListPort {
       if (!/^https:\/\//i.test(url)) throw new Error('the list must be fetched over https');
       const { status, text } = await client.request({ method: 'GET', url, headers: { accept: 'text/plain' } });
       if (status !== 200) throw new Error(`the list was answered with status ${status}`);
-      // The client cuts at the limit; half a list must not pass for a whole one.
+      // The client cuts the answer at the limit; an incomplete list must not be used.
       if (Buffer.byteLength(text) >= MAX_BYTES - 4) throw new Error('the list is longer than 10 MB');
       return text;
     },

@@ -5,7 +5,7 @@ import type { WebhookAnswer, WebhookTransport } from '../../domain/webhooks/port
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const TOTAL_TIMEOUT_MS = 10_000;
-/** Enough for the 1000 characters that are kept, whatever their encoding. */
+/** Enough for the 1000 characters that are stored, in any encoding. */
 const MAX_RESPONSE_BYTES = 8 * 1024;
 
 export interface WebhookTransportOptions {
@@ -16,8 +16,8 @@ export interface WebhookTransportOptions {
 }
 
 /**
- * Sends webhooks over HTTP: one try a call, addresses checked at connect time, redirects not followed. No circuit breaker: one
- * would let a dead receiver stop the deliveries to all others.
+ * Sends webhooks over HTTP: one request a call, addresses checked at connect time, redirects not followed. There is no circuit breaker,
+ * because one receiver that is down would stop the deliveries to all others.
  */
 export function createWebhookTransport(options: WebhookTransportOptions, deps: HttpClientDeps = {}): WebhookTransport {
   const client = createHttpClient(

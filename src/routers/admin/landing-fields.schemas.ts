@@ -50,12 +50,12 @@ export const DiscountOverrides = z.record(z.string(), z.int()).superRefine((over
   }
 });
 
-/** Ids that no tariff can have are dropped: they name nothing. */
+/** Drops duplicates, and numbers that cannot be the id of a tariff. */
 export function tariffIds(ids: readonly number[]): number[] {
   return [...new Set(ids)].filter((id) => id >= 1 && id <= MAX_TARIFF_ID);
 }
 
-/** A way to draw the page's background; keys nobody knows are dropped by the domain. */
+/** A way to draw the page's background; the domain drops unknown keys. */
 export const BackgroundConfig = z.record(z.string(), z.unknown()).superRefine((config, ctx) => {
   const read = readBackground(config);
   if ('problem' in read) ctx.addIssue({ code: 'custom', message: read.problem });
@@ -69,7 +69,7 @@ export const LandingFeatureInput = z
   })
   .meta({ id: 'LandingFeatureInput' });
 
-/** Only over https or from the same site: the page hands it to strangers (spec 03 H23). */
+/** Only over https or from the same site, because the page is public (spec 03 H23). */
 const isIconUrl = (url: string) => /^https:\/\/\S+$/i.test(url) || /^\/(?![/\\])\S*$/.test(url) || url === '';
 
 function isReturnUrl(text: string): boolean {

@@ -6,21 +6,18 @@ import {
   toggleLanding,
 } from '../../domain/storefront/landings/manage-landings.ts';
 import {
+  type LandingStats,
+  type ListedLanding,
+  type ListedPurchase,
   listAllLandings,
   listLandingPurchases,
   readLanding,
-  readLandingFigures,
+  readLandingStats,
 } from '../../domain/storefront/landings/read-landings.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import {
-  toLandingChanges,
-  toLandingContent,
-  toLandingDetail,
-  toLandingListItem,
-  toLandingStats,
-  toPurchaseItem,
-} from './landing-wire.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { toLandingChanges, toNewLanding } from './landing-request.ts';
 import {
   LandingCreateRequest,
   LandingDetailResponse,
@@ -37,68 +34,101 @@ const tags: [string] = ['Cabinet Admin Landings'];
 const base = '/cabinet/admin/landings';
 const one = `${base}/{landing_id}` as const;
 
+/** Name of a tariff that was deleted (spec 03 section 7.3). */
+const UNKNOWN = 'Unknown';
+
+function toListItem({ purchases, ...landing }: ListedLanding) {
+  const total = Object.values(purchases).reduce((sum, count) => sum + count, 0);
+  return {
+    ...landing,
+    tariffCount: landing.allowedTariffIds.length,
+    methodCount: landing.paymentMethods.length,
+    purchaseStats: { ...purchases, pendingActivation: purchases.pending_activation, total },
+  };
+}
+
+function toStats({ created, successful, gifts, revenueKopeks, days, tariffs }: LandingStats) {
+  return {
+    totalPurchases: created,
+    totalRevenueKopeks: revenueKopeks,
+    totalGifts: gifts,
+    totalRegular: successful - gifts,
+    avgPurchaseKopeks: successful === 0 ? 0 : Math.floor(revenueKopeks / successful),
+    totalCreated: created,
+    totalSuccessful: successful,
+    conversionRate: created === 0 ? 0 : Math.round((successful / created) * 1000) / 10,
+    dailyStats: days,
+    tariffStats: tariffs.map((tariff) => ({ ...tariff, tariffName: tariff.tariffName ?? UNKNOWN })),
+  };
+}
+
+/** The token is a credential: the list shows enough of it to recognise it. */
+function toPurchaseItem(purchase: ListedPurchase) {
+  return { ...purchase, token: `${purchase.token.slice(0, 8)}...`, tariffName: purchase.tariffName ?? UNKNOWN };
+}
+
 export const adminLandingsRouter = router({
   list: adminProcedure('landings:read')
     .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List sales pages with what they sold' } })
-    .output(LandingListItem.array())
-    .query(async ({ ctx }) => (await listAllLandings(ctx.app)).map(toLandingListItem)),
+    .output(toWire(LandingListItem.array()))
+    .query(async ({ ctx }) => (await listAllLandings(ctx.app)).map(toListItem)),
 
   create: adminProcedure('landings:create')
     .meta({ openapi: { method: 'POST', path: base, tags, summary: 'Create a sales page' } })
-    .input(LandingCreateRequest)
-    .output(LandingDetailResponse)
-    .mutation(async ({ ctx, input }) => toLandingDetail(await createLanding(ctx.app, ctx.actor, toLandingContent(input)))),
+    .input(fromWire(LandingCreateRequest))
+    .output(toWire(LandingDetailResponse))
+    .mutation(async ({ ctx, input }) => createLanding(ctx.app, ctx.actor, toNewLanding(input))),
 
   sort: adminProcedure('landings:edit')
     .meta({ openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Put sales pages in order' } })
-    .input(LandingOrderRequest)
+    .input(fromWire(LandingOrderRequest))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await sortLandings(ctx.app, ctx.actor, input.landing_ids);
+      await sortLandings(ctx.app, ctx.actor, input.landingIds);
       return { success: true as const };
     }),
 
   get: adminProcedure('landings:read')
     .meta({ openapi: { method: 'GET', path: one, tags, summary: 'A sales page' } })
-    .input(LandingPath)
-    .output(LandingDetailResponse)
-    .query(async ({ ctx, input }) => toLandingDetail(await readLanding(ctx.app, input.landing_id))),
+    .input(fromWire(LandingPath))
+    .output(toWire(LandingDetailResponse))
+    .query(({ ctx, input }) => readLanding(ctx.app, input.landingId)),
 
   update: adminProcedure('landings:edit')
     .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a sales page' } })
-    .input(LandingPath.extend(LandingUpdateRequest.shape))
-    .output(LandingDetailResponse)
-    .mutation(async ({ ctx, input: { landing_id: id, ...input } }) =>
-      toLandingDetail(await changeLanding(ctx.app, ctx.actor, id, toLandingChanges(input))),
+    .input(fromWire(LandingPath.extend(LandingUpdateRequest.shape)))
+    .output(toWire(LandingDetailResponse))
+    .mutation(async ({ ctx, input: { landingId, ...input } }) =>
+      changeLanding(ctx.app, ctx.actor, landingId, toLandingChanges(input)),
     ),
 
   delete: adminProcedure('landings:delete')
     .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a sales page; its purchases stay' } })
-    .input(LandingPath)
+    .input(fromWire(LandingPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await removeLanding(ctx.app, ctx.actor, input.landing_id);
+      await removeLanding(ctx.app, ctx.actor, input.landingId);
       return { success: true as const };
     }),
 
   toggle: adminProcedure('landings:edit')
     .meta({ openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Show or hide a sales page' } })
-    .input(LandingPath)
-    .output(LandingDetailResponse)
-    .mutation(async ({ ctx, input }) => toLandingDetail(await toggleLanding(ctx.app, ctx.actor, input.landing_id))),
+    .input(fromWire(LandingPath))
+    .output(toWire(LandingDetailResponse))
+    .mutation(({ ctx, input }) => toggleLanding(ctx.app, ctx.actor, input.landingId)),
 
   stats: adminProcedure('landings:read')
     .meta({ openapi: { method: 'GET', path: `${one}/stats`, tags, summary: 'What a sales page sold' } })
-    .input(LandingPath)
-    .output(LandingStatsResponse)
-    .query(async ({ ctx, input }) => toLandingStats(await readLandingFigures(ctx.app, input.landing_id))),
+    .input(fromWire(LandingPath))
+    .output(toWire(LandingStatsResponse))
+    .query(async ({ ctx, input }) => toStats(await readLandingStats(ctx.app, input.landingId))),
 
   purchases: adminProcedure('landings:read')
     .meta({ openapi: { method: 'GET', path: `${one}/purchases`, tags, summary: 'Purchases of a sales page, newest first' } })
-    .input(LandingPurchasesQuery)
-    .output(LandingPurchaseListResponse)
-    .query(async ({ ctx, input: { landing_id: id, status = null, limit, offset } }) => {
-      const { items, total } = await listLandingPurchases(ctx.app, id, { status, limit, offset });
+    .input(fromWire(LandingPurchasesQuery))
+    .output(toWire(LandingPurchaseListResponse))
+    .query(async ({ ctx, input: { landingId, status = null, limit, offset } }) => {
+      const { items, total } = await listLandingPurchases(ctx.app, landingId, { status, limit, offset });
       return { items: items.map(toPurchaseItem), total };
     }),
 });

@@ -38,5 +38,5 @@ export const CabinetAdminSettingsSettingDefinition = z
   })
   .meta({ id: 'CabinetAdminSettingsSettingDefinition' });
 
-/** `null` is a value; leaving the field out is not. */
+/** `null` is a value; a missing field is refused. */
 export const CabinetAdminSettingsSettingUpdateRequest = SettingPath.extend({ value: z.unknown() });

@@ -1,10 +1,10 @@
 import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../domain/provisioning/sync/auto-sync.ts';
 import { startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
-import { editorOf } from '../setting-wire.ts';
 import { adminProcedure, procedureFor, router } from '../trpc.ts';
 import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import { toAutoRun, toAutoStatus, toSync } from '../vpnpanel-sync-wire.ts';
 import { toWire } from '../wire.ts';
+import { editorOf } from './setting-editor.ts';
 import {
   AutoSyncRunResponse,
   AutoSyncStatus,

@@ -88,7 +88,7 @@ export const LandingPurchaseRequest = z
     gift_message: z.string().max(1000).nullish(),
   })
   .superRefine((body, ctx) => {
-    // Fields that are wrong by themselves are told first, without what follows from them.
+    // Errors of single fields are reported first, without the errors that follow from them.
     if (ctx.issues.length > 0) return;
     if (!readContact(body.contact_type as 'email', body.contact_value)) {
       ctx.addIssue({ code: 'custom', path: ['contact_value'], message: problemOf(body.contact_type) });

@@ -1,41 +1,18 @@
-/** Tickets as both cabinet areas show them. */
+/** Tickets as both cabinet areas and the Web API show them. */
+import { pageCount } from '../../core/paging.ts';
 import { titleOf } from '../../domain/tickets/rules.ts';
-import type { AttachmentInput, Ticket, TicketMessage } from '../../domain/tickets/types.ts';
+import type { Ticket, TicketListItem } from '../../domain/tickets/types.ts';
 
-export function toTicketFields(ticket: Ticket) {
-  return {
-    id: ticket.id,
-    title: titleOf(ticket),
-    status: ticket.status,
-    priority: ticket.priority,
-    created_at: ticket.createdAt,
-    updated_at: ticket.updatedAt,
-    closed_at: ticket.closedAt,
-  };
+/** A ticket without a title is shown with its number. */
+export function withTitle<T extends Ticket>(ticket: T): T {
+  return { ...ticket, title: titleOf(ticket) };
 }
 
-export function toMessage(message: TicketMessage) {
-  return {
-    id: message.id,
-    message_text: message.text,
-    is_from_admin: message.isFromAdmin,
-    has_media: message.hasMedia,
-    media_type: message.mediaType,
-    media_file_id: message.mediaFileId,
-    media_caption: message.mediaCaption,
-    created_at: message.createdAt,
-  };
-}
-
-/** The attachment fields of a request body. */
-export function attachmentInput(body: {
-  media_type?: string | null | undefined;
-  media_file_id?: string | null | undefined;
-  media_caption?: string | null | undefined;
-}): AttachmentInput {
-  return {
-    mediaType: body.media_type ?? null,
-    mediaFileId: body.media_file_id ?? null,
-    mediaCaption: body.media_caption ?? null,
-  };
+/** A page of the list, with the owners as `user` for administrators. */
+export function ticketPage(
+  found: { items: readonly TicketListItem[]; total: number },
+  { page, perPage }: { page: number; perPage: number },
+) {
+  const items = found.items.map((item) => ({ ...withTitle(item), user: item.owner }));
+  return { items, total: found.total, page, perPage, pages: pageCount(found.total, perPage) };
 }

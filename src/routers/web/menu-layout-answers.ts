@@ -3,7 +3,7 @@ import type { StoredLayout } from '../../domain/content/menu-layout/types.ts';
 
 type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T;
 
-/** A document for an answer: a copy, since answers are written by the caller and documents by nobody. */
+/** A copy of a document for an answer, because documents are read-only. */
 export function toDocument<T>(document: T): Writable<T> {
   return structuredClone(document) as Writable<T>;
 }

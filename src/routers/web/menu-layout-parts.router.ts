@@ -6,6 +6,7 @@ import { readButton, readConditions, readRow } from '../../domain/content/menu-l
 import type { MenuDocument } from '../../domain/content/menu-layout/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AddCustomButtonRequest,
   AddRowRequest,
@@ -47,7 +48,7 @@ export const menuLayoutPartsRouter = router({
     }),
 
   addButton: webProcedure
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a button of your own' } })
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a custom button' } })
     .input(AddCustomButtonRequest)
     .output(MenuButtonConfig)
     .mutation(async ({ ctx, input: { id, row_id, ...fields } }) => {
@@ -59,23 +60,23 @@ export const menuLayoutPartsRouter = router({
 
   deleteButton: webProcedure
     .meta({
-      openapi: { method: 'DELETE', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Delete a button of your own' },
+      openapi: { method: 'DELETE', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Delete a custom button' },
     })
-    .input(ButtonPath)
+    .input(fromWire(ButtonPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      const id = input.button_id;
+      const id = input.buttonId;
       await edited(ctx.app, ctx.actor, `Deleted button '${id}'`, (document) => edits.deleteButton(document, id));
       return { success: true as const };
     }),
 
   reorderRows: webProcedure
     .meta({ openapi: { method: 'POST', path: '/menu-layout/rows/reorder', tags, summary: 'Change the order of the rows' } })
-    .input(RowsReorderRequest)
+    .input(fromWire(RowsReorderRequest))
     .output(MenuRowConfig.array())
     .mutation(async ({ ctx, input }) => {
       const document = await edited(ctx.app, ctx.actor, 'Changed the order of the rows', (before) =>
-        edits.reorderRows(before, input.ordered_ids),
+        edits.reorderRows(before, input.orderedIds),
       );
       return document.rows;
     }),
@@ -92,10 +93,10 @@ export const menuLayoutPartsRouter = router({
 
   deleteRow: webProcedure
     .meta({ openapi: { method: 'DELETE', path: '/menu-layout/rows/{row_id}', tags, summary: 'Delete a row' } })
-    .input(RowPath)
+    .input(fromWire(RowPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      const id = input.row_id;
+      const id = input.rowId;
       await edited(ctx.app, ctx.actor, `Deleted row '${id}'`, (document) => edits.deleteRow(document, id));
       return { success: true as const };
     }),
@@ -104,9 +105,9 @@ export const menuLayoutPartsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-up', tags, summary: 'Move a button one row up' },
     })
-    .input(ButtonPath)
-    .output(MoveButtonResponse)
-    .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.button_id, 'up')),
+    .input(fromWire(ButtonPath))
+    .output(toWire(MoveButtonResponse))
+    .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.buttonId, 'up')),
 
   moveButtonDown: webProcedure
     .meta({
@@ -117,48 +118,48 @@ export const menuLayoutPartsRouter = router({
         summary: 'Move a button one row down',
       },
     })
-    .input(ButtonPath)
-    .output(MoveButtonResponse)
-    .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.button_id, 'down')),
+    .input(fromWire(ButtonPath))
+    .output(toWire(MoveButtonResponse))
+    .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.buttonId, 'down')),
 
   moveButtonToRow: webProcedure
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-to-row', tags, summary: 'Move a button to a row' },
     })
-    .input(MoveButtonToRowInput)
-    .output(MoveButtonResponse)
-    .mutation(async ({ ctx, input: { button_id: id, target_row_id: rowId, position } }) => {
-      const { rows } = await edited(ctx.app, ctx.actor, `Moved button '${id}' to row '${rowId}'`, (document) =>
-        edits.moveButtonToRow(document, id, rowId, position ?? null),
+    .input(fromWire(MoveButtonToRowInput))
+    .output(toWire(MoveButtonResponse))
+    .mutation(async ({ ctx, input: { buttonId, targetRowId, position } }) => {
+      const { rows } = await edited(ctx.app, ctx.actor, `Moved button '${buttonId}' to row '${targetRowId}'`, (document) =>
+        edits.moveButtonToRow(document, buttonId, targetRowId, position ?? null),
       );
-      const target = rows.find((row) => row.id === rowId)!;
-      // In a row that already held the button, the moved one is where it was put.
+      const target = rows.find((row) => row.id === targetRowId)!;
+      // In a row that had the button before, the moved one is where it was put.
       const at = Math.min(position ?? target.buttons.length, target.buttons.length - 1);
-      return { button_id: id, new_row_index: null, target_row_id: rowId, position: at };
+      return { buttonId, newRowIndex: null, targetRowId, position: at };
     }),
 
   reorderButtons: webProcedure
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/rows/{row_id}/reorder-buttons', tags, summary: 'Change the order in a row' },
     })
-    .input(ReorderButtonsInput)
-    .output(ReorderButtonsResponse)
-    .mutation(async ({ ctx, input: { row_id: rowId, ordered_button_ids: ids } }) => {
+    .input(fromWire(ReorderButtonsInput))
+    .output(toWire(ReorderButtonsResponse))
+    .mutation(async ({ ctx, input: { rowId, orderedButtonIds: ids } }) => {
       await edited(ctx.app, ctx.actor, `Changed the order in row '${rowId}'`, (document) =>
         edits.reorderButtons(document, rowId, ids),
       );
-      return { row_id: rowId, buttons: ids };
+      return { rowId, buttons: ids };
     }),
 
   swapButtons: webProcedure
     .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons/swap', tags, summary: 'Swap two buttons' } })
-    .input(SwapButtonsRequest)
-    .output(SwapButtonsResponse)
-    .mutation(async ({ ctx, input: { button_id_1: first, button_id_2: second } }) => {
+    .input(fromWire(SwapButtonsRequest))
+    .output(toWire(SwapButtonsResponse))
+    .mutation(async ({ ctx, input: { buttonId1: first, buttonId2: second } }) => {
       const document = await edited(ctx.app, ctx.actor, `Swapped buttons '${first}' and '${second}'`, (before) =>
         edits.swapButtons(before, first, second),
       );
-      return { button_1: placeAnswer(document, first), button_2: placeAnswer(document, second) };
+      return { button1: placeAnswer(document, first), button2: placeAnswer(document, second) };
     }),
 });
 
@@ -166,10 +167,10 @@ async function moved(app: App, actor: Actor, id: string, direction: 'up' | 'down
   const document = await edited(app, actor, `Moved button '${id}' ${direction}`, (before) =>
     edits.moveButton(before, id, direction),
   );
-  return { button_id: id, new_row_index: edits.placeOf(document, id)!.row, target_row_id: null, position: null };
+  return { buttonId: id, newRowIndex: edits.placeOf(document, id)!.row, targetRowId: null, position: null };
 }
 
 function placeAnswer(document: MenuDocument, id: string) {
   const place = edits.placeOf(document, id)!;
-  return { id, new_row: place.row, new_position: place.position };
+  return { id, newRow: place.row, newPosition: place.position };
 }

@@ -12,7 +12,7 @@ import {
 import { text } from '../../domain/messaging/texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
-import { toWire } from '../wire.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   ButtonClickStatsResponse,
   ButtonStatsQuery,
@@ -46,91 +46,79 @@ const WEEKDAYS = [
 export const menuLayoutStatsRouter = router({
   all: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats', tags, summary: 'Clicks of every button' } })
-    .input(DaysQuery)
+    .input(fromWire(DaysQuery))
     .output(toWire(MenuClickStatsResponse))
-    .query(async ({ ctx, input }) => {
-      const { items, totalClicks, start, end } = await countClicks(ctx.app, input.days);
-      return { items, totalClicks, periodStart: start, periodEnd: end };
-    }),
+    .query(({ ctx, input }) => countClicks(ctx.app, input.days)),
 
   button: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/buttons/{button_id}', tags, summary: 'Clicks of one button' } })
-    .input(ButtonStatsQuery)
+    .input(fromWire(ButtonStatsQuery))
     .output(toWire(ButtonClickStatsResponse))
-    .query(async ({ ctx, input }) => {
-      const { stats, byDay } = await countButtonClicks(ctx.app, input.button_id, input.days);
-      return { buttonId: input.button_id, stats, clicksByDay: byDay };
-    }),
+    .query(({ ctx, input }) => countButtonClicks(ctx.app, input.buttonId, input.days)),
 
   logClick: webProcedure
     .meta({
-      openapi: { method: 'POST', path: '/menu-layout/stats/log-click', tags, summary: 'Tell of a click' },
+      openapi: { method: 'POST', path: '/menu-layout/stats/log-click', tags, summary: 'Record a click' },
       wire: { query: ['button_id', 'user_id', 'callback_data', 'button_type', 'button_text'] },
     })
-    .input(LogClickQuery)
+    .input(fromWire(LogClickQuery))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
-      await logClick(ctx.app, {
-        buttonId: input.button_id,
-        userId: input.user_id ?? null,
-        callbackData: input.callback_data ?? null,
-        buttonType: input.button_type ?? null,
-        buttonText: input.button_text ?? null,
-      });
+      await logClick(ctx.app, input);
       return { success: true as const };
     }),
 
   byType: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-type', tags, summary: 'Clicks by type of button' } })
-    .input(DaysQuery)
+    .input(fromWire(DaysQuery))
     .output(toWire(ButtonTypeStatsResponse))
     .query(({ ctx, input }) => countClicksByType(ctx.app, input.days)),
 
   byHour: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-hour', tags, summary: 'Clicks by hour of the day (UTC)' } })
-    .input(ClickPartsQuery)
-    .output(HourlyStatsResponse)
-    .query(async ({ ctx, input: { days, button_id = null } }) => {
-      const counts = await countClicksByHour(ctx.app, days, button_id);
-      return { items: counts.map((count, hour) => ({ hour, count })), button_id };
+    .input(fromWire(ClickPartsQuery))
+    .output(toWire(HourlyStatsResponse))
+    .query(async ({ ctx, input: { days, buttonId = null } }) => {
+      const counts = await countClicksByHour(ctx.app, days, buttonId);
+      return { items: counts.map((count, hour) => ({ hour, count })), buttonId };
     }),
 
   byWeekday: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-weekday', tags, summary: 'Clicks by day of the week (UTC)' } })
-    .input(ClickPartsQuery)
-    .output(WeekdayStatsResponse)
-    .query(async ({ ctx, input: { days, button_id = null } }) => {
-      const counts = await countClicksByWeekday(ctx.app, days, button_id);
-      const items = WEEKDAYS.map((key, weekday) => ({ weekday, weekday_name: text('ru', key), count: counts[weekday] ?? 0 }));
-      return { items, button_id };
+    .input(fromWire(ClickPartsQuery))
+    .output(toWire(WeekdayStatsResponse))
+    .query(async ({ ctx, input: { days, buttonId = null } }) => {
+      const counts = await countClicksByWeekday(ctx.app, days, buttonId);
+      const items = WEEKDAYS.map((key, weekday) => ({ weekday, weekdayName: text('ru', key), count: counts[weekday] ?? 0 }));
+      return { items, buttonId };
     }),
 
   topUsers: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/top-users', tags, summary: 'Users with most clicks' } })
-    .input(TopUsersQuery)
+    .input(fromWire(TopUsersQuery))
     .output(toWire(TopUsersResponse))
-    .query(async ({ ctx, input: { days, limit, button_id = null } }) => {
-      const items = await listTopClickers(ctx.app, days, button_id, limit);
-      return { items, buttonId: button_id, limit };
+    .query(async ({ ctx, input: { days, limit, buttonId = null } }) => {
+      const items = await listTopClickers(ctx.app, days, buttonId, limit);
+      return { items, buttonId, limit };
     }),
 
   compare: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/compare', tags, summary: 'Clicks of two adjacent periods' } })
-    .input(CompareQuery)
-    .output(PeriodComparisonResponse)
-    .query(async ({ ctx, input: { current_days, previous_days, button_id = null } }) => {
-      const { current, previous, change } = await compareClicks(ctx.app, current_days, previous_days, button_id);
-      return { current_period: current, previous_period: previous, change, button_id };
-    }),
+    .input(fromWire(CompareQuery))
+    .output(toWire(PeriodComparisonResponse))
+    .query(async ({ ctx, input: { currentDays, previousDays, buttonId = null } }) => ({
+      ...(await compareClicks(ctx.app, currentDays, previousDays, buttonId)),
+      buttonId,
+    })),
 
   sequences: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/menu-layout/stats/users/{user_id}/sequences', tags, summary: 'What a user pressed' },
     })
-    .input(SequencesQuery)
+    .input(fromWire(SequencesQuery))
     .output(toWire(UserClickSequencesResponse))
-    .query(async ({ ctx, input: { user_id, limit } }) => {
-      const items = await listUserClicks(ctx.app, user_id, limit);
-      return { userId: user_id, items, total: items.length };
+    .query(async ({ ctx, input: { userId, limit } }) => {
+      const items = await listUserClicks(ctx.app, userId, limit);
+      return { userId, items, total: items.length };
     }),
 });

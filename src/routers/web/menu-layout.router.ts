@@ -2,12 +2,13 @@ import { buildMenu } from '../../domain/content/menu-layout/build-menu.ts';
 import { CHAT_CALLBACKS, PLACEHOLDERS } from '../../domain/content/menu-layout/callback-catalogue.ts';
 import { BUILTIN_BUTTONS } from '../../domain/content/menu-layout/default-layout.ts';
 import { editLayout, resetLayout, rollbackLayout } from '../../domain/content/menu-layout/edit-layout.ts';
-import { importLayout, replaceHalves } from '../../domain/content/menu-layout/edits.ts';
+import { importLayout, replaceParts } from '../../domain/content/menu-layout/edits.ts';
 import { previewContext } from '../../domain/content/menu-layout/preview-context.ts';
 import { readButtons, readRow } from '../../domain/content/menu-layout/read-document.ts';
 import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
 import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
 import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AvailableCallbacksResponse,
   BuiltinButtonsListResponse,
@@ -30,7 +31,10 @@ import { toDocument, toLayout } from './menu-layout-answers.ts';
 
 const tags: [string] = ['menu-layout'];
 
-/** The layout as a whole; single rows and buttons are in `menu-layout-parts.router.ts`. */
+/**
+ * The layout as a whole; single rows and buttons are in `menu-layout-parts.router.ts`. Documents are named on the wire as they are stored,
+ * so answers with documents do not pass the codec.
+ */
 export const menuLayoutRouter = router({
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout', tags, summary: "Read the chat menu's layout" } })
@@ -42,15 +46,12 @@ export const menuLayoutRouter = router({
     .input(MenuLayoutUpdateRequest)
     .output(MenuLayoutResponse)
     .mutation(async ({ ctx, input }) => {
-      const halves = { rows: input.rows?.map(readRow) ?? null, buttons: input.buttons ? readButtons(input.buttons) : null };
-      const given = [
-        halves.rows && `${halves.rows.length} rows`,
-        halves.buttons && `${Object.keys(halves.buttons).length} buttons`,
-      ];
+      const parts = { rows: input.rows?.map(readRow) ?? null, buttons: input.buttons ? readButtons(input.buttons) : null };
+      const given = [parts.rows && `${parts.rows.length} rows`, parts.buttons && `${Object.keys(parts.buttons).length} buttons`];
       const layout = await editLayout(ctx.app, ctx.actor, {
         action: 'update',
         summary: `Replaced by ${given.filter(Boolean).join(' and ') || 'nothing'}`,
-        change: (document) => replaceHalves(document, halves),
+        change: (document) => replaceParts(document, parts),
       });
       return toLayout(ctx.app, layout);
     }),
@@ -76,38 +77,25 @@ export const menuLayoutRouter = router({
     }),
 
   preview: webProcedure
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/preview', tags, summary: 'See the menu as somebody would' } })
-    .input(MenuPreviewRequest)
-    .output(MenuPreviewResponse)
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/preview', tags, summary: 'Preview the menu of a user' } })
+    .input(fromWire(MenuPreviewRequest))
+    .output(toWire(MenuPreviewResponse))
     .mutation(async ({ ctx, input }) => {
       const { document } = await readLayout(ctx.app);
-      const person = {
-        language: input.language,
-        isAdmin: input.is_admin,
-        isModerator: input.is_moderator,
-        hasActiveSubscription: input.has_active_subscription,
-        subscriptionIsActive: input.subscription_is_active,
-        balanceKopeks: input.balance_kopeks,
-      };
-      const rows = buildMenu(document, previewContext(ctx.app, person)).map((buttons) => ({ buttons }));
-      return { rows, total_buttons: rows.reduce((sum, row) => sum + row.buttons.length, 0) };
+      const rows = buildMenu(document, previewContext(ctx.app, input)).map((buttons) => ({ buttons }));
+      return { rows, totalButtons: rows.reduce((sum, row) => sum + row.buttons.length, 0) };
     }),
 
   availableCallbacks: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/available-callbacks', tags, summary: 'List what buttons can call' } })
-    .output(AvailableCallbacksResponse)
+    .output(toWire(AvailableCallbacksResponse))
     .query(async ({ ctx }) => {
       const { document } = await readLayout(ctx.app);
       const used = new Set(Object.values(document.buttons).map((button) => button.action));
       const items = CHAT_CALLBACKS.map((callback) => ({
-        callback_data: callback.callbackData,
-        name: callback.name,
+        ...callback,
         description: null,
-        category: callback.category,
-        default_text: callback.defaultText,
-        default_icon: callback.defaultIcon,
-        requires_subscription: callback.requiresSubscription,
-        is_in_menu: used.has(callback.callbackData),
+        isInMenu: used.has(callback.callbackData),
       }));
       return { items, total: items.length, categories: [...new Set(items.map((item) => item.category))].sort() };
     }),
@@ -161,33 +149,17 @@ export const menuLayoutRouter = router({
   history: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/history', tags, summary: 'List the edits of the layout' } })
     .input(HistoryQuery)
-    .output(MenuLayoutHistoryResponse)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listHistory(ctx.app, input);
-      const entries = items.map((entry) => ({
-        id: entry.id,
-        created_at: entry.createdAt,
-        action: entry.action,
-        changes_summary: entry.changesSummary,
-        user_info: entry.userInfo,
-      }));
-      return { items: entries, total };
-    }),
+    .output(toWire(MenuLayoutHistoryResponse))
+    .query(({ ctx, input }) => listHistory(ctx.app, input)),
 
   historyEntry: webProcedure
     .meta({ openapi: { method: 'GET', path: '/menu-layout/history/{history_id}', tags, summary: 'Read the layout of an edit' } })
-    .input(HistoryPath)
+    .input(fromWire(HistoryPath))
     .output(HistoryEntryResponse)
     .query(async ({ ctx, input }) => {
-      const entry = await readHistoryEntry(ctx.app, input.history_id);
-      return {
-        id: entry.id,
-        action: entry.action,
-        changes_summary: entry.changesSummary,
-        user_info: entry.userInfo,
-        created_at: entry.createdAt,
-        config: toDocument(entry.config),
-      };
+      const { id, action, changesSummary, userInfo, createdAt, config } = await readHistoryEntry(ctx.app, input.historyId);
+      const edit = { id, action, changes_summary: changesSummary, user_info: userInfo, created_at: createdAt };
+      return { ...edit, config: toDocument(config) };
     }),
 
   rollback: webProcedure
@@ -199,7 +171,7 @@ export const menuLayoutRouter = router({
         summary: 'Go back to the layout of an edit',
       },
     })
-    .input(HistoryPath)
+    .input(fromWire(HistoryPath))
     .output(MenuLayoutResponse)
-    .mutation(async ({ ctx, input }) => toLayout(ctx.app, await rollbackLayout(ctx.app, ctx.actor, input.history_id))),
+    .mutation(async ({ ctx, input }) => toLayout(ctx.app, await rollbackLayout(ctx.app, ctx.actor, input.historyId))),
 });

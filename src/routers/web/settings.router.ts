@@ -1,7 +1,7 @@
 import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
-import { toSettingAnswer } from '../setting-wire.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   SettingCategorySummary,
   SettingDefinition,
@@ -15,34 +15,34 @@ const tags: [string] = ['settings'];
 export const settingsRouter = router({
   categories: webProcedure
     .meta({ openapi: { method: 'GET', path: '/settings/categories', tags, summary: 'List the categories of settings' } })
-    .output(SettingCategorySummary.array())
-    .query(({ ctx }) => listCategories(ctx.app).map(({ key, label, items }) => ({ key, label, items }))),
+    .output(toWire(SettingCategorySummary.array()))
+    .query(({ ctx }) => listCategories(ctx.app)),
 
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/settings', tags, summary: 'List settings' } })
-    .input(SettingListQuery)
-    .output(SettingDefinition.array())
-    .query(({ ctx, input }) => listSettings(ctx.app, input.category_key).map(toSettingAnswer)),
+    .input(fromWire(SettingListQuery))
+    .output(toWire(SettingDefinition.array()))
+    .query(({ ctx, input }) => listSettings(ctx.app, input.categoryKey)),
 
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/settings/{key}', tags, summary: 'Read a setting' } })
-    .input(SettingPath)
-    .output(SettingDefinition)
-    .query(({ ctx, input }) => toSettingAnswer(getSetting(ctx.app, input.key))),
+    .input(fromWire(SettingPath))
+    .output(toWire(SettingDefinition))
+    .query(({ ctx, input }) => getSetting(ctx.app, input.key)),
 
   update: auditedWebProcedure('settings:edit')
     .meta({
       openapi: { method: 'PUT', path: '/settings/{key}', tags, summary: 'Change a setting' },
-      // The notes before and after tell it, unless it is a secret.
+      // The audit record has the value before and after, unless it is a secret.
       audit: { hide: ['value'] },
     })
-    .input(SettingUpdateRequest)
-    .output(SettingDefinition)
-    .mutation(async ({ ctx, input }) => toSettingAnswer(await putSetting(ctx.app, ctx.actor, input.key, input.value))),
+    .input(fromWire(SettingUpdateRequest))
+    .output(toWire(SettingDefinition))
+    .mutation(({ ctx, input }) => putSetting(ctx.app, ctx.actor, input.key, input.value)),
 
   reset: auditedWebProcedure('settings:edit')
     .meta({ openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Put a setting back to its default' } })
-    .input(SettingPath)
-    .output(SettingDefinition)
-    .mutation(async ({ ctx, input }) => toSettingAnswer(await resetSetting(ctx.app, ctx.actor, input.key))),
+    .input(fromWire(SettingPath))
+    .output(toWire(SettingDefinition))
+    .mutation(({ ctx, input }) => resetSetting(ctx.app, ctx.actor, input.key)),
 });

@@ -31,5 +31,5 @@ export const SettingDefinition = z
   })
   .meta({ id: 'SettingDefinition' });
 
-/** `null` is a value; leaving the field out is not. */
+/** `null` is a value; a missing field is refused. */
 export const SettingUpdateRequest = SettingPath.extend({ value: z.unknown() });

@@ -1,11 +1,10 @@
 import { changeReplyBlock, changeTicketPriority, changeTicketStatus } from '../../domain/tickets/change-ticket.ts';
 import { listTicketsPlainly, readTicket, readTicketFile } from '../../domain/tickets/read-tickets.ts';
-import { titleOf } from '../../domain/tickets/rules.ts';
-import type { Ticket, TicketMessage } from '../../domain/tickets/types.ts';
 import { answerTicketByToken } from '../../domain/tickets/write-ticket.ts';
-import { attachmentInput, toMessage } from '../cabinet/ticket-response.ts';
+import { withTitle } from '../cabinet/ticket-response.ts';
 import { utcDate } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   TicketListQuery,
   TicketMediaPath,
@@ -21,89 +20,64 @@ import {
 
 const tags: [string] = ['support'];
 
-function toMessageOfUser(message: TicketMessage) {
-  const { id, ...rest } = toMessage(message);
-  return { id, user_id: message.userId, ...rest };
-}
-
-function toTicket(ticket: Ticket & { messages?: TicketMessage[] }) {
-  return {
-    id: ticket.id,
-    user_id: ticket.userId,
-    title: titleOf(ticket),
-    status: ticket.status,
-    priority: ticket.priority,
-    created_at: ticket.createdAt,
-    updated_at: ticket.updatedAt,
-    closed_at: ticket.closedAt,
-    user_reply_block_permanent: ticket.replyBlockPermanent,
-    user_reply_block_until: ticket.replyBlockUntil,
-    messages: (ticket.messages ?? []).map(toMessageOfUser),
-  };
-}
-
 export const supportRouter = router({
   list: webProcedure
     .meta({ openapi: { method: 'GET', path: '/tickets', tags, summary: 'Tickets without messages, last changed first' } })
-    .input(TicketListQuery)
-    .output(TicketResponse.array())
-    .query(async ({ ctx, input }) => {
-      const filter = { userId: input.user_id ?? null, status: input.status ?? null, priority: input.priority ?? null };
-      const tickets = await listTicketsPlainly(ctx.app, filter, { limit: input.limit, offset: input.offset });
-      return tickets.map(toTicket);
-    }),
+    .input(fromWire(TicketListQuery))
+    .output(toWire(TicketResponse.array()))
+    .query(async ({ ctx, input }) => (await listTicketsPlainly(ctx.app, input, input)).map(withTitle)),
 
   get: webProcedure
     .meta({ openapi: { method: 'GET', path: '/tickets/{ticket_id}', tags, summary: 'A ticket with its messages' } })
-    .input(TicketPath)
-    .output(TicketResponse)
-    .query(async ({ ctx, input }) => toTicket(await readTicket(ctx.app, input.ticket_id))),
+    .input(fromWire(TicketPath))
+    .output(toWire(TicketResponse))
+    .query(async ({ ctx, input }) => withTitle(await readTicket(ctx.app, input.ticketId))),
 
   setStatus: webProcedure
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' } })
-    .input(TicketStatusInput)
-    .output(TicketResponse)
+    .input(fromWire(TicketStatusInput))
+    .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
-      await changeTicketStatus(ctx.app, ctx.actor, input.ticket_id, input.status);
-      return toTicket(await readTicket(ctx.app, input.ticket_id));
+      await changeTicketStatus(ctx.app, ctx.actor, input.ticketId, input.status);
+      return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
   setPriority: webProcedure
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' } })
-    .input(TicketPriorityInput)
-    .output(TicketResponse)
+    .input(fromWire(TicketPriorityInput))
+    .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
-      await changeTicketPriority(ctx.app, ctx.actor, input.ticket_id, input.priority);
-      return toTicket(await readTicket(ctx.app, input.ticket_id));
+      await changeTicketPriority(ctx.app, ctx.actor, input.ticketId, input.priority);
+      return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
   blockReplies: webProcedure
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" } })
-    .input(TicketReplyBlockInput)
-    .output(TicketResponse)
+    .input(fromWire(TicketReplyBlockInput))
+    .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
       const block = { permanent: input.permanent, until: input.until ? utcDate(input.until) : null };
-      await changeReplyBlock(ctx.app, ctx.actor, input.ticket_id, block);
-      return toTicket(await readTicket(ctx.app, input.ticket_id));
+      await changeReplyBlock(ctx.app, ctx.actor, input.ticketId, block);
+      return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
   unblockReplies: webProcedure
     .meta({ openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' } })
-    .input(TicketPath)
-    .output(TicketResponse)
+    .input(fromWire(TicketPath))
+    .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
-      await changeReplyBlock(ctx.app, ctx.actor, input.ticket_id, { permanent: false, until: null });
-      return toTicket(await readTicket(ctx.app, input.ticket_id));
+      await changeReplyBlock(ctx.app, ctx.actor, input.ticketId, { permanent: false, until: null });
+      return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
   reply: webProcedure
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' } })
-    .input(TicketReplyInput)
-    .output(TicketReplyResponse)
+    .input(fromWire(TicketReplyInput))
+    .output(toWire(TicketReplyResponse))
     .mutation(async ({ ctx, input }) => {
-      const draft = { text: input.message_text ?? null, ...attachmentInput(input) };
-      const { message } = await answerTicketByToken(ctx.app, ctx.actor, input.ticket_id, draft);
-      return { ticket: toTicket(await readTicket(ctx.app, input.ticket_id)), message: toMessageOfUser(message) };
+      const draft = { ...input, text: input.messageText };
+      const { message } = await answerTicketByToken(ctx.app, ctx.actor, input.ticketId, draft);
+      return { ticket: withTitle(await readTicket(ctx.app, input.ticketId)), message };
     }),
 
   media: webProcedure
@@ -115,17 +89,7 @@ export const supportRouter = router({
         summary: 'The file of a message',
       },
     })
-    .input(TicketMediaPath)
-    .output(TicketMediaResponse)
-    .query(async ({ ctx, input }) => {
-      const file = await readTicketFile(ctx.app, input.ticket_id, input.message_id);
-      return {
-        id: file.messageId,
-        ticket_id: file.ticketId,
-        media_type: file.mediaType,
-        media_file_id: file.mediaFileId,
-        media_caption: file.mediaCaption,
-        media_url: file.mediaUrl,
-      };
-    }),
+    .input(fromWire(TicketMediaPath))
+    .output(toWire(TicketMediaResponse))
+    .query(({ ctx, input }) => readTicketFile(ctx.app, input.ticketId, input.messageId)),
 });

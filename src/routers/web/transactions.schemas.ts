@@ -13,7 +13,6 @@ export const TransactionListQuery = z.object({
   date_from: MomentInput.nullish(),
   date_to: MomentInput.nullish(),
 });
-export type TransactionListQuery = z.infer<typeof TransactionListQuery>;
 
 export const TransactionResponse = z
   .object({

@@ -84,17 +84,17 @@ async function takeStep(view: SandboxView, encodedId: string, step: 'pay' | 'fai
 
 /** Real providers deliver twice and out of order; this makes the fake one do so. */
 function setDelivery(view: SandboxView, body: string): SandboxReply {
-  const wanted = parsed(body) as { duplicates?: unknown; hold?: unknown } | null;
-  const { duplicates = 0, hold = false } = wanted ?? {};
+  const wanted = parsed(body) as { duplicates?: unknown; isPaused?: unknown } | null;
+  const { duplicates = 0, isPaused = false } = wanted ?? {};
   if (
     !Number.isSafeInteger(duplicates) ||
     (duplicates as number) < 0 ||
     (duplicates as number) > MAX_DUPLICATES ||
-    typeof hold !== 'boolean'
+    typeof isPaused !== 'boolean'
   ) {
-    return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, hold a boolean` });
+    return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, isPaused a boolean` });
   }
-  view.payments.setDelivery({ duplicates: duplicates as number, hold });
+  view.payments.setDelivery({ duplicates: duplicates as number, isPaused });
   return json(200, { success: true });
 }
 

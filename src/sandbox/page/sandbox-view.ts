@@ -51,9 +51,9 @@ export interface SandboxView {
     pay(id: string): Promise<boolean>;
     fail(id: string): Promise<boolean>;
     refund(id: string): Promise<boolean>;
-    /** How callbacks are delivered from now on: further copies of each, and held back until `flush`. */
-    setDelivery(delivery: { duplicates: number; hold: boolean }): void;
-    /** Delivers what is held, newest first. */
+    /** How callbacks are delivered from now on: further copies of each, and paused until `flush`. */
+    setDelivery(delivery: { duplicates: number; isPaused: boolean }): void;
+    /** Delivers the paused callbacks, newest first. */
     flush(): Promise<void>;
   };
   clock: { now(): Date; advance(ms: number): Promise<void> };

@@ -2,31 +2,31 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpClient } from '../../core/http/http-client.ts';
 
-/** One callback ready to be posted. */
+/** A callback to post. */
 export interface OutgoingCallback {
   url: string;
   body: string;
 }
 
-/** Faults of delivery to try the service with. */
+/** Faults of delivery, for trying the service. */
 export interface CallbackKnobs {
   /** Further copies of each callback. */
   duplicates: number;
   /** Wait before each callback, real milliseconds. */
   delayMs: number;
-  /** Hold callbacks back and deliver them newest first with `flush`. */
-  hold: boolean;
+  /** Queue callbacks until `flush` delivers them, newest first. */
+  isPaused: boolean;
 }
 
-/** Waits between tries while the service does not answer 2xx. */
+/** Waits between attempts while the service does not answer 2xx. */
 const RETRY_WAITS_MS = [200, 1_000, 3_000, 10_000];
 
-/** Delivers callbacks as providers do: at least once, in no sure order, tried again until acknowledged. */
+/** Delivers callbacks as providers do: at least once, in any order, retried until acknowledged. */
 export class CallbackSender {
-  readonly knobs: CallbackKnobs = { duplicates: 0, delayMs: 0, hold: false };
+  readonly knobs: CallbackKnobs = { duplicates: 0, delayMs: 0, isPaused: false };
   readonly #http: HttpClient;
   readonly #secret: string;
-  readonly #held: OutgoingCallback[] = [];
+  readonly #queued: OutgoingCallback[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
@@ -36,21 +36,21 @@ export class CallbackSender {
   }
 
   send(callback: OutgoingCallback): void {
-    if (this.knobs.hold) this.#held.push(callback);
+    if (this.knobs.isPaused) this.#queued.push(callback);
     else this.#start(callback);
   }
 
-  /** Delivers what is held, newest first and one by one. */
+  /** Delivers the queued callbacks, newest first and one by one. */
   async flush(): Promise<void> {
-    for (let callback = this.#held.pop(); callback; callback = this.#held.pop()) await this.#deliver(callback);
+    for (let callback = this.#queued.pop(); callback; callback = this.#queued.pop()) await this.#deliver(callback);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no delivery is in progress. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Drops waits and retries. */
+  /** Cancels waits and retries. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.idle();

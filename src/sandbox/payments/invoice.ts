@@ -1,6 +1,6 @@
 export type SandboxInvoiceStatus = 'pending' | 'paid' | 'failed' | 'refunded';
 
-/** Which of the two wires an invoice was made on: it is told about on the same one. */
+/** The wire on which an invoice was created; its callbacks use the same one. */
 export type SandboxWire = 'sandbox' | 'yookassa';
 
 export interface SandboxInvoice {
@@ -20,7 +20,7 @@ export interface SandboxInvoice {
   expiresAt: string;
 }
 
-/** Steps a payer or the sandbox page can take, and the state each starts from. */
+/** Actions of a payer or the sandbox page, with the state before and after each. */
 export const INVOICE_ACTIONS = {
   pay: { from: 'pending', to: 'paid' },
   fail: { from: 'pending', to: 'failed' },
@@ -33,7 +33,7 @@ export function isInvoiceAction(text: string | undefined): text is InvoiceAction
   return text !== undefined && Object.hasOwn(INVOICE_ACTIONS, text);
 }
 
-/** Whole kopeks as decimal rubles with two places. */
+/** Kopeks as decimal rubles with two places. */
 export function rublesText(kopeks: number): string {
   return `${Math.trunc(kopeks / 100)}.${String(kopeks % 100).padStart(2, '0')}`;
 }

@@ -7,7 +7,7 @@ h1{font-size:34px;margin:4px 0 12px}p{margin:6px 0}small{color:#667}
 form{display:inline-block;margin:18px 8px 0 0}button{font:inherit;border:0;border-radius:10px;padding:10px 18px;cursor:pointer;color:#fff;background:#2563eb}
 button.fail{background:#b4232f}button.refund{background:#6b7280}a{color:#2563eb}`;
 
-/** The hosted payment page of the fake provider: what a payer sees after following the link. */
+/** The hosted payment page of the fake provider, to which the payment URL leads. */
 export function payPage(invoice: SandboxInvoice): LoopbackReply {
   const buttons =
     invoice.status === 'pending'

@@ -22,13 +22,13 @@ export interface PaymentSandboxOptions {
   store: SandboxStore;
   /** Posts the callbacks. */
   http: HttpClient;
-  /** Bearer token of the native wire, YooKassa secret key, and key of the callback signatures. */
+  /** Bearer token of the sandbox's wire, YooKassa secret key, and key of the callback signatures. */
   secret: string;
   /** YooKassa shop id that is accepted. */
   shopId: string;
   /** The service clock. */
   now: () => Date;
-  /** Where the service takes callbacks; asked at each delivery. */
+  /** Where the service receives callbacks; called for each delivery. */
   callbackUrls: () => { sandbox: string; yookassa: string };
   port?: number;
 }
@@ -38,11 +38,11 @@ export interface PaymentSandbox {
   knobs: CallbackKnobs;
   /** Newest first. */
   list(): Promise<(SandboxInvoice & { payUrl: string })[]>;
-  /** Takes a payer's or the provider's step. @returns null for an unknown invoice or a step its state does not allow */
+  /** Performs an action of the payer or the provider. @returns null for an unknown invoice or an action that its state does not allow */
   act(id: string, action: InvoiceAction): Promise<SandboxInvoice | null>;
-  /** Delivers held callbacks, newest first. */
+  /** Delivers the queued callbacks, newest first. */
   flush(): Promise<void>;
-  /** Resolves when no delivery is under way. */
+  /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,14 +51,14 @@ interface State {
   invoices: SandboxInvoice[];
 }
 
-/** A fake payment provider on loopback: own wire on `/invoices`, YooKassa's on `/v3/payments`, hosted pages on `/pay` (spec 00). */
+/** A fake payment provider on loopback: its wire on `/invoices`, YooKassa's on `/v3/payments`, hosted pages on `/pay` (spec 00). */
 export async function startPaymentSandbox(options: PaymentSandboxOptions): Promise<PaymentSandbox> {
   const state = new StoredState<State>(options.store, STATE_KEY, () => ({ invoices: [] }));
   const sender = new CallbackSender(options.http, options.secret);
   const payUrl = (invoice: SandboxInvoice) => `${server.url}/pay/${encodeURIComponent(invoice.id)}`;
   const find = async (id: string) => (await state.read()).invoices.find((invoice) => invoice.id === id);
 
-  const tell = (invoice: SandboxInvoice): void => {
+  const sendCallback = (invoice: SandboxInvoice): void => {
     const urls = options.callbackUrls();
     if (invoice.wire === 'yookassa') {
       const body = yookassaNotification(invoice, payUrl(invoice));
@@ -82,11 +82,11 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
       if (action === 'pay') invoice.paidAt = options.now().toISOString();
       return { ...invoice };
     });
-    if (changed) tell(changed);
+    if (changed) sendCallback(changed);
     return changed;
   };
 
-  /** One order id makes one invoice, however often it is asked for. */
+  /** Creates one invoice per order id, however often it is requested. */
   const create = (draft: Omit<SandboxInvoice, 'id' | 'createdAt' | 'expiresAt'>): Promise<SandboxInvoice> =>
     state.update(({ invoices }) => {
       const known = invoices.find((invoice) => invoice.wire === draft.wire && invoice.orderId === draft.orderId);
@@ -196,7 +196,7 @@ function yookassaError(status: number, code: string, parameter: string): Loopbac
   return jsonReply(status, { type: 'error', code, description: 'Refused by the sandbox', parameter });
 }
 
-/** Only web addresses are linked to from the hosted page. */
+/** The hosted page links to web addresses only. */
 function webUrl(value: unknown): string | null {
   return typeof value === 'string' && /^https?:\/\//.test(value) ? value : null;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from './invoice.ts';
 
-/** The same fake money spoken in the words of YooKassa's v3 API, so that its adapter is tried over a real wire. */
+/** The sandbox's invoices in the format of YooKassa's v3 API, so that its adapter is used over real HTTP. */
 
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'pending',
@@ -34,7 +34,7 @@ export function yookassaPayment(invoice: SandboxInvoice, payUrl: string): Record
   };
 }
 
-/** Body of a notification, or null when the state is none to tell about. */
+/** Body of a notification, or null for a state without notification. */
 export function yookassaNotification(invoice: SandboxInvoice, payUrl: string): string | null {
   const event = EVENTS[invoice.status];
   return event ? JSON.stringify({ type: 'notification', event, object: yookassaPayment(invoice, payUrl) }) : null;
@@ -44,7 +44,7 @@ interface CreateProblem {
   problem: string;
 }
 
-/** What POST /payments asks for, checked as far as the real one would refuse; the amount in whole kopeks. */
+/** The body of POST /payments, validated like the real provider does; the amount in kopeks. */
 export function readCreateBody(
   body: Record<string, unknown>,
 ): CreateProblem | Omit<SandboxInvoice, 'id' | 'createdAt' | 'expiresAt'> {

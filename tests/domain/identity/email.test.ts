@@ -10,7 +10,7 @@ import { accountLimitKey, signInWithPassword } from '../../../src/domain/identit
 import { resendVerification, verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
 import { findUserByEmail, findUserById } from '../../../src/domain/identity/find-user.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
-import { deliverMail } from '../../../src/domain/messaging/deliver-mail.ts';
+import { deliverMail } from '../../../src/domain/messaging/send-mail.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import {
   actorOf,

@@ -21,7 +21,7 @@ beforeAll(async () => {
   for (let index = 0; index < 60; index++) await post();
 });
 
-/** A movement of one of ten days, some of them exactly at midnight, every seventh invisible. */
+/** A movement on one of ten days, some of them exactly at midnight, every seventh internal. */
 async function post(): Promise<void> {
   const index = posted++;
   const movement: Movement = {
@@ -52,7 +52,7 @@ const filters: fc.Arbitrary<TransactionFilter> = fc
   })
   .map((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)));
 
-/** Any filter has the total that counting its rows gives, and pages cut the list without gap or repeat. */
+/** Any filter has the total of counting its rows, and pages divide the list without gap or repeat. */
 async function totalsAreExact(): Promise<void> {
   await fc.assert(
     fc.asyncProperty(filters, async (filter) => {
@@ -71,7 +71,7 @@ async function totalsAreExact(): Promise<void> {
 describe('listTransactions', () => {
   test('totals are exact before, while and after days are counted', async () => {
     await totalsAreExact();
-    // Twice: a round notes the highest id, the next counts up to it.
+    // Twice: a round records the highest id, the next one counts up to it.
     await countTransactionsByDay(t.app, -1);
     await countTransactionsByDay(t.app, -1);
     const [mark] = await t.app.db.sql<{ counted: number; through: number }>(

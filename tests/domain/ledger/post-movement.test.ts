@@ -56,7 +56,7 @@ describe('postMovement', () => {
     ]);
   });
 
-  test("the owner's sockets hear of what moved otherwise than by an own payment, signed, with the balance after it", async () => {
+  test("the user's sockets receive movements other than the user's payments: signed amount and the balance afterwards", async () => {
     const user = await aUser(t.app);
     const bonus: Movement = {
       ...deposit(user.id, 1_250),
@@ -69,11 +69,11 @@ describe('postMovement', () => {
     await postMovement(t.app, { ...purchase(user.id, 7_000), paidThroughProvider: 'test' });
     await postMovement(t.app, { ...bonus, isInternal: true });
     expect((await postMovement(t.app, purchase(user.id, 900_000))).outcome).toBe('insufficient');
-    const told = await t.app.db.sql<{ payload: object }>(
+    const events = await t.app.db.sql<{ payload: object }>(
       "SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'balance.change' AND audience = 'user' ORDER BY id",
       [user.id],
     );
-    expect(told.map(({ payload }) => payload)).toEqual([
+    expect(events.map(({ payload }) => payload)).toEqual([
       {
         ...{ amount_kopeks: 1_250, amount_rubles: 12.5, new_balance_kopeks: 51_250, new_balance_rubles: 512.5 },
         description: 'gift',
@@ -158,7 +158,7 @@ describe('the database itself', () => {
     await t.database.jobDatabase.executeSql(
       `BEGIN; SELECT set_config('app.posting', '1', true); UPDATE users SET balance_kopeks = 77 WHERE id = ${user.id}; COMMIT;`,
     );
-    expect(await checkLedger(t.app)).toMatchObject([{ problem: 'balance_differs_from_ledger', subjectId: user.id }]);
+    expect(await checkLedger(t.app)).toMatchObject([{ problem: 'balance_differs_from_ledger', rowId: user.id }]);
     await t.database.jobDatabase.executeSql(
       `BEGIN; SELECT set_config('app.posting', '1', true); UPDATE users SET balance_kopeks = 0 WHERE id = ${user.id}; COMMIT;`,
     );

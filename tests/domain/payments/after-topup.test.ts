@@ -51,7 +51,7 @@ const mailsTo = (email: string) =>
   app.db.sql<{ subject: string }>('SELECT subject FROM outgoing_mails WHERE recipient = $1', [email]);
 
 describe('runAfterTopup', () => {
-  test('tells the payer in the messenger once, however often the job runs', async () => {
+  test('notifies the payer in the messenger once, however often the job runs', async () => {
     const { user, paymentId } = await aCreditedTopup({ language: 'en' });
     const { app: talking, sent } = withMessenger([]);
     await runAfterTopup(talking, { paymentId });
@@ -59,7 +59,7 @@ describe('runAfterTopup', () => {
     expect(sent).toEqual([{ chatId: user.messengerId, html: expect.stringContaining('500.5 ₽') }]);
   });
 
-  test('a messenger that is down makes the job run again; a payer who blocked the bot does not', async () => {
+  test('an unavailable messenger makes the job run again; a payer who blocked the bot does not', async () => {
     const [waiting, blocked] = [await aCreditedTopup(), await aCreditedTopup()];
     const down = withMessenger([{ kind: 'unavailable' }, { kind: 'rate_limited', retryAfterSeconds: 3 }]);
     await expect(runAfterTopup(down.app, waiting)).rejects.toThrow('after top-up');
@@ -72,7 +72,7 @@ describe('runAfterTopup', () => {
     expect((await moneyFacts(app, blocked.user.id)).balance).toBe(50_050);
   });
 
-  test('writes a mail to a verified address of a payer without messenger, and to nobody else', async () => {
+  test('sends mail to the verified address of a payer without messenger, and to no other payer', async () => {
     const email = `after${Date.now()}@example.com`;
     const { user, paymentId } = await aCreditedTopup({ email, language: 'en' });
     await app.db.sql('UPDATE users SET messenger_id = NULL, email_verified = false WHERE id = $1::int RETURNING id', [user.id]);
@@ -86,7 +86,7 @@ describe('runAfterTopup', () => {
     expect(await mailsTo(email)).toEqual([{ subject: 'Balance topped up by 500.5 ₽' }]);
   });
 
-  test('a daily subscription that stopped for lack of money goes on, once', async () => {
+  test('a daily subscription that was paused for insufficient funds is resumed, once', async () => {
     const { user, paymentId } = await aCreditedTopup();
     const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
     const hourAgo = new Date(t.clock.now().getTime() - 3_600_000);
@@ -97,7 +97,7 @@ describe('runAfterTopup', () => {
     expect(await rowOf(app, 'SELECT status FROM subscriptions WHERE user_id = $1::int', [user.id])).toEqual({ status: 'active' });
   });
 
-  test('a service killed after it spent the top-up does not spend it again, however late it comes back', async () => {
+  test('a service that crashed after it spent the top-up does not spend it again after the restart', async () => {
     const { user, paymentId } = await aCreditedTopup();
     const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
     const hourAgo = new Date(t.clock.now().getTime() - 3_600_000);
@@ -108,7 +108,7 @@ describe('runAfterTopup', () => {
     await app.db.sql('UPDATE tariffs SET period_prices = \'{"30": 30000}\' WHERE id = $1::int', [wanted.tariffId]);
     const { settings } = (await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' } })).app;
     const buying = { ...app, settings };
-    // What the step itself wrote is committed; the mark that the job writes afterwards never comes.
+    // The writes of the step are committed; the mark that the job writes afterwards is missing.
     const sql: App['db']['sql'] = (text, values) =>
       values?.includes('spend_topup') ? Promise.reject(new Error('killed')) : app.db.sql(text, values);
     await expect(runAfterTopup({ ...buying, db: { ...app.db, sql } }, { paymentId })).rejects.toThrow('after top-up');

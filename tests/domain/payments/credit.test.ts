@@ -42,7 +42,7 @@ async function anInvoice(amountKopeks = 50_000) {
 }
 
 describe('a paid invoice', () => {
-  test('is credited once, with everything that belongs to it, however often and by whomever it is told', async () => {
+  test('is credited once, with everything that belongs to it, however often and by whatever way it is reported', async () => {
     const { user, paymentId, externalId, actor } = await anInvoice();
     provider.set(externalId, 'paid');
     for (const eventId of ['a', 'a', 'b', 'a', 'c'])
@@ -58,7 +58,7 @@ describe('a paid invoice', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('has a ledger row with the time of its invoice, and a note with both balances', async () => {
+  test('has a ledger row with the time of its invoice, and a feed row with both balances', async () => {
     const { user, paymentId, externalId } = await anInvoice(12_345);
     const invoiceTime = t.clock.now();
     t.clock.advance(3 * HOUR_MS);
@@ -112,7 +112,7 @@ describe('a paid invoice', () => {
     provider.set(externalId, 'paid', change);
     await callback(app, externalId);
     await runCallbackJobs(app, externalId);
-    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0, told: 0, jobs: 0 });
+    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0, notifications: 0, jobs: 0 });
     expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'amount_mismatch', isPaid: false });
     provider.set(externalId, 'failed');
     await callback(app, externalId);
@@ -124,7 +124,7 @@ describe('a paid invoice', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('counts after a failure and after its time is over', async () => {
+  test('is credited after a failure and after it expired', async () => {
     const [failed, expired] = [await anInvoice(), await anInvoice()];
     provider.set(failed.externalId, 'failed');
     await callback(app, failed.externalId);
@@ -142,7 +142,7 @@ describe('a paid invoice', () => {
     }
   });
 
-  test('stays paid when older news come later', async () => {
+  test('stays paid when an older state arrives later', async () => {
     const { user, paymentId, externalId } = await anInvoice();
     const old = await provider.fetchStatus(externalId);
     provider.set(externalId, 'paid');
@@ -153,7 +153,7 @@ describe('a paid invoice', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('that is given back afterwards is shown as refunded and debits nothing', async () => {
+  test('that is refunded afterwards is shown as refunded and debits nothing', async () => {
     const { user, paymentId, externalId } = await anInvoice();
     provider.set(externalId, 'paid');
     await callback(app, externalId);
@@ -171,7 +171,7 @@ describe('a paid invoice', () => {
 });
 
 describe('callbacks', () => {
-  test('a forged one is refused and stored nowhere', async () => {
+  test('a forged one is refused and not stored', async () => {
     const { externalId } = await anInvoice();
     expect(await callback(app, externalId, { signature: 'guessed' })).toMatchObject({ status: 401 });
     expect(await callbackResults(app, externalId)).toEqual([]);
@@ -190,7 +190,7 @@ describe('callbacks', () => {
     expect((await moneyFacts(app, user.id)).balance).toBe(0);
   });
 
-  test('one about a payment nobody knows ends without harm', async () => {
+  test('one about an unknown payment changes nothing', async () => {
     await callback(app, 'ext-nobody');
     await runCallbackJobs(app, 'ext-nobody');
     expect(await callbackResults(app, 'ext-nobody')).toEqual(['rejected']);
@@ -207,7 +207,7 @@ describe('callbacks', () => {
     expect(await callbackResults(app, 'ext-foreign')).toEqual(['unknown_payment']);
   });
 
-  test('an answer about another order than ours credits nobody', async () => {
+  test('an answer about another order credits no user', async () => {
     const { user, externalId } = await anInvoice();
     provider.set(externalId, 'paid', { orderId: 'another-order' });
     await callback(app, externalId);
@@ -216,7 +216,7 @@ describe('callbacks', () => {
     expect((await moneyFacts(app, user.id)).balance).toBe(0);
   });
 
-  test('a provider that is down makes the job fail, and its next run credits', async () => {
+  test('an unavailable provider makes the job fail, and its next run credits', async () => {
     const { user, externalId } = await anInvoice();
     provider.set(externalId, 'paid');
     provider.fetchFaults = ['unavailable', 'rejected', 'not_configured'];
@@ -249,8 +249,8 @@ describe('callbacks', () => {
       balance: 0,
       deposits: 0,
       feed: 0,
-      told: 0,
-      notes: 0,
+      notifications: 0,
+      activities: 0,
       jobs: 0,
       flag: false,
     });
@@ -268,7 +268,7 @@ describe('callbacks', () => {
     expect(Object.keys(row!.headers).sort()).toEqual(['content-type', 'x-signature']);
   });
 
-  test('a route is there while the provider is configured or has payments', async () => {
+  test('a route exists while the provider is configured or has payments', async () => {
     const { externalId } = await anInvoice();
     provider.configured = false;
     expect(await callback(app, externalId)).toMatchObject({ status: 200 });
@@ -283,7 +283,7 @@ describe('callbacks', () => {
 });
 
 describe('checks', () => {
-  test('the background check credits what was paid, skips what fails, and asks each once a round', async () => {
+  test('the background check credits paid payments, skips failing ones, and asks about each once a round', async () => {
     const [paid, failing, waiting] = [await anInvoice(), await anInvoice(), await anInvoice()];
     provider.set(paid.externalId, 'paid');
     provider.invoices.delete(failing.externalId);
@@ -300,7 +300,7 @@ describe('checks', () => {
     expect(provider.asked).toBe(row!.waiting);
   });
 
-  test('switched off, the background check asks nobody but still ends what is too old', async () => {
+  test('switched off, the background check asks no provider but still expires old payments', async () => {
     const off = await testApp({ clock: t.clock });
     const offApp = await withProvider(off.app, provider);
     const { paymentId } = await anInvoice();
@@ -311,7 +311,7 @@ describe('checks', () => {
     expect((await paymentFacts(app, paymentId)).outcome).toBe('expired');
   });
 
-  test('the manual check tells what changed, and answers calmly when it cannot', async () => {
+  test('the manual check reports what changed, and answers without an error when it is not possible', async () => {
     const { user, paymentId, externalId, actor } = await anInvoice();
     expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
       success: true,

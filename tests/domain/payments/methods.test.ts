@@ -32,7 +32,7 @@ describe('seedPaymentMethods', () => {
     expect(rows.find((row) => row.methodId === 'sandbox')!.subOptions).toBeNull();
   });
 
-  test('run again it changes nothing, and a missing method comes back at the end', async () => {
+  test('a second run changes nothing, and a missing method is added at the end', async () => {
     await configure('yookassa', "is_enabled = false, display_name = 'Card'");
     await t.app.db.sql("DELETE FROM payment_method_configs WHERE method_id = 'cryptobot' RETURNING method_id");
     await seedPaymentMethods(t.app);
@@ -45,17 +45,17 @@ describe('seedPaymentMethods', () => {
 });
 
 describe('listPaymentMethodsFor', () => {
-  test('shows what is enabled and configured, with limits, names and options', async () => {
+  test('lists enabled and configured methods, with limits, names and options', async () => {
     const user = await aUser(t.app, { language: 'en' });
     const methods = await listPaymentMethodsFor(t.app, user.id);
     expect(methods).toMatchObject([
-      { id: 'sandbox', name: 'Sandbox', minKopeks: 1_000, options: null },
-      { id: 'messenger_stars', minKopeks: 100, maxKopeks: 1_000_000, options: null },
+      { id: 'sandbox', name: 'Sandbox', minAmountKopeks: 1_000, options: null },
+      { id: 'messenger_stars', minAmountKopeks: 100, maxAmountKopeks: 1_000_000, options: null },
       {
         id: 'yookassa',
         name: 'YooKassa',
-        minKopeks: 5_000,
-        maxKopeks: 1_000_000,
+        minAmountKopeks: 5_000,
+        maxAmountKopeks: 1_000_000,
         options: [{ id: 'card', name: '💳 Bank card' }, { id: 'sbp' }],
       },
     ]);
@@ -67,8 +67,8 @@ describe('listPaymentMethodsFor', () => {
     expect((await listPaymentMethodsFor(t.app, user.id))[0]).toMatchObject({
       id: 'yookassa',
       name: 'Card',
-      minKopeks: 7_000,
-      maxKopeks: 8_000,
+      minAmountKopeks: 7_000,
+      maxAmountKopeks: 8_000,
       options: [{ id: 'sbp' }],
     });
     await configure('yookassa', 'sub_options = NULL');

@@ -29,22 +29,22 @@ export async function paymentFacts(app: App, id: number): Promise<PaymentFacts> 
   return row!;
 }
 
-/** What the database holds of a user's money and of everything a credit writes beside it. */
+/** What the database contains about a user's money and about everything that a credit writes besides. */
 export async function moneyFacts(app: App, userId: number) {
   const [row] = await app.db.sql<{
     balance: number;
     deposits: number;
     feed: number;
-    told: number;
-    notes: number;
+    notifications: number;
+    activities: number;
     jobs: number;
     flag: boolean;
   }>(
     `SELECT u.balance_kopeks AS balance, u.has_made_first_topup AS flag,
        (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'deposit') AS deposits,
        (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'payment.completed') AS feed,
-       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'balance.topup') AS told,
-       (SELECT count(*)::int FROM subscription_events s WHERE s.user_id = u.id AND s.event_type = 'balance_topup') AS notes,
+       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'balance.topup') AS notifications,
+       (SELECT count(*)::int FROM subscription_events s WHERE s.user_id = u.id AND s.event_type = 'balance_topup') AS activities,
        (SELECT count(*)::int FROM jobs.job j JOIN payments p ON p.id = (j.data ->> 'paymentId')::int
          WHERE j.name = 'payments.after-topup' AND p.user_id = u.id) AS jobs
      FROM users u WHERE u.id = $1::int`,
@@ -58,15 +58,15 @@ export const creditedOnce = (kopeks: number) => ({
   balance: kopeks,
   deposits: 1,
   feed: 1,
-  told: 1,
-  notes: 1,
+  notifications: 1,
+  activities: 1,
   jobs: 1,
   flag: true,
 });
 
 let events = 0;
 
-/** Posts a callback about a payment as the provider would. */
+/** Posts a callback about a payment as the provider does. */
 export function callback(app: App, externalId: string, options: { eventId?: string; signature?: string } = {}) {
   const id = options.eventId ?? `event-${++events}-${createHash('sha1').update(externalId).digest('hex').slice(0, 8)}`;
   return receiveProviderCallback(app, 'sandbox', {

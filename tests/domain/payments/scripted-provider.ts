@@ -17,7 +17,7 @@ interface ScriptedInvoice {
   currency: string;
 }
 
-/** A payment provider in memory behind the port, with the faults real ones have. Its callbacks carry the word `genuine` as signature. */
+/** A payment provider in memory behind the port, with the faults of real ones. The signature of its callbacks is the word `genuine`. */
 export class ScriptedProvider implements PaymentProvider {
   readonly method = 'sandbox';
   readonly initialStatus = 'pending';

@@ -21,7 +21,7 @@ async function deliver(update: MessengerUpdate & { chargeId: string }): Promise<
   for (const callbackId of await callbackJobs(t.app, update.chargeId)) await processCallback(t.app, { callbackId });
 }
 
-/** Asks a pre-checkout question and hears the answer. */
+/** Sends a pre-checkout query and returns the answer. */
 async function preCheckout(payerMessengerId: number, payload: string) {
   const answers: { ok: boolean; text: string | undefined }[] = [];
   const messenger = {
@@ -55,7 +55,7 @@ describe('a Stars payment', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('of a stranger stays visible and credits nobody', async () => {
+  test('of an unknown payer is recorded and credits no user', async () => {
     const paid = paidUpdate(9_000_000_000 + unique(), 10);
     await deliver(paid);
     const rows = await t.app.db.sql('SELECT user_id, status, outcome, is_paid FROM payments WHERE external_id = $1', [
@@ -65,7 +65,7 @@ describe('a Stars payment', () => {
     expect(await callbackResults(t.app, paid.chargeId)).toEqual(['no_user']);
   });
 
-  test('that is given back is shown as refunded, and a refund of nothing harms nobody', async () => {
+  test('that is refunded is shown as refunded, and a refund of an unknown charge changes nothing', async () => {
     const user = await aUser(t.app);
     const paid = paidUpdate(user.messengerId, 100);
     await deliver(paid);
@@ -85,7 +85,7 @@ describe('pre-checkout', () => {
     expect(await preCheckout(user.messengerId, 'balance_topup_1_100_1')).toEqual([{ ok: true, text: undefined }]);
   });
 
-  test('refuses strangers, other payloads and restricted or blocked accounts before any star moves', async () => {
+  test('refuses unknown payers, other payloads and restricted or blocked accounts before the payment', async () => {
     const user = await aUser(t.app);
     const refused = [{ ok: false, text: expect.stringMatching(/\S/) }];
     expect(await preCheckout(9_000_000_000 + unique(), 'balance_topup_1_100_1')).toEqual(refused);
@@ -104,7 +104,7 @@ describe('createStarsInvoice', () => {
   const invoice = (userId: number, kopeks: number, key: string | null = null) =>
     createStarsInvoice(t.app, { kind: 'user', userId }, kopeks, key);
 
-  test('asks for whole stars and says what they are worth; a key repeats the link', async () => {
+  test('asks for whole stars and returns their worth; a repeat with the key gets the same link', async () => {
     const user = await aUser(t.app);
     const link = await invoice(user.id, 10_000, 'stars');
     expect(link).toMatchObject({ stars: 77, amountKopeks: 10_010, invoiceUrl: expect.stringMatching(/^https?:\/\//) });
@@ -112,7 +112,7 @@ describe('createStarsInvoice', () => {
     await expect(invoice(user.id, 10_001, 'stars')).rejects.toMatchObject({ status: 422 });
   });
 
-  test('refuses with its own words', async () => {
+  test('refuses with the texts of the specification', async () => {
     const user = await aUser(t.app);
     await expect(invoice(user.id, 99)).rejects.toMatchObject({ status: 400, detail: 'Minimum amount is 1.00 RUB' });
     await expect(invoice(user.id, 1_000_001)).rejects.toMatchObject({ status: 400, detail: 'Maximum amount is 10,000.00 RUB' });

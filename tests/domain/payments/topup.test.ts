@@ -24,7 +24,7 @@ const paymentsOf = async (userId: number) =>
   );
 
 describe('topupBalance', () => {
-  test('makes a record with an unguessable order id before it asks the provider, then notes the answer', async () => {
+  test('stores a record with a random order id before it asks the provider, then stores the answer', async () => {
     const user = await aUser(app, { email: 'payer@example.com' });
     const original = provider.createInvoice;
     let seen: unknown;
@@ -70,7 +70,7 @@ describe('topupBalance', () => {
     expect((await topupBalance(app, actorOf(other), request, 'key-1')).paymentId).not.toBe(first.paymentId);
   });
 
-  test('checks come in their order and leave no record', async () => {
+  test('checks run in their order and store no record', async () => {
     const user = await aUser(app);
     const refusal = (change: object) => topupBalance(app, actorOf(user), { ...request, ...change }, null);
     await app.db.sql('UPDATE users SET restriction_topup = true WHERE id = $1::int RETURNING id', [user.id]);
@@ -109,7 +109,7 @@ describe('topupBalance', () => {
     expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed' }, { outcome: 'pending' }]);
   });
 
-  test('an invoice whose answer was lost is found by its order id when it is paid after all', async () => {
+  test('an invoice whose answer was lost is found by its order id when it is paid', async () => {
     const user = await aUser(app);
     provider.createFaults = ['after'];
     await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({ status: 500 });
@@ -145,9 +145,9 @@ describe('topupBalance', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('ten a minute, then 429, but a repeat gets its first answer', async () => {
+  test('ten a minute, then 429, but a repeat gets the stored answer', async () => {
     const user = await aUser(app);
-    // A whole window from here, so that the eleventh call cannot fall into the next one.
+    // Starts at the beginning of a window, so that the eleventh call cannot fall into the next one.
     t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 60_000) * 60_000));
     const first = await topupBalance(app, actorOf(user), request, 'first');
     for (let call = 1; call < 10; call++) await topupBalance(app, actorOf(user), request, null);

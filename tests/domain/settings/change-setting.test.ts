@@ -18,7 +18,7 @@ const superadmin = { kind: 'admin', isSuperadmin: true };
 const log = createLogger({ level: 'silent', format: 'json' });
 const stops: (() => Promise<void>)[] = [];
 
-/** One instance of the service as far as settings go: its own store over the shared database. */
+/** The settings of one instance of the service: its own store over the shared database. */
 async function instance(environment: Record<string, string> = {}): Promise<App> {
   const database = await workerDatabase();
   const settings = createSettingsStore({ environment, log });
@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 describe('putSetting and resetSetting', () => {
-  it('has the change in effect on return here and soon on every other instance', async () => {
+  it('the change is in effect here on return and soon on every other instance', async () => {
     const [one, two] = [await instance(), await instance()];
     const view = await putSetting(one, token, 'TRIAL_DURATION_DAYS', '7');
     expect(view).toMatchObject({ current: 7, original: 3, hasOverride: true });
@@ -58,7 +58,7 @@ describe('putSetting and resetSetting', () => {
     expect(await resetSetting(two, token, 'TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false });
   });
 
-  it('keeps overrides over a restart', async () => {
+  it('keeps overrides after a restart', async () => {
     const first = await instance();
     await putSetting(first, token, 'DEBUG', 'on');
     await putSetting(first, token, 'SMTP_HOST', null);
@@ -69,7 +69,7 @@ describe('putSetting and resetSetting', () => {
     expect(getSetting(second, 'SMTP_HOST')).toMatchObject({ current: null, hasOverride: true });
   });
 
-  it('stores a key that the environment gives without bringing it into effect', async () => {
+  it('stores a key that the environment sets without putting it into effect', async () => {
     const app = await instance({ TRIAL_DURATION_DAYS: '9' });
     expect(await putSetting(app, token, 'TRIAL_DURATION_DAYS', 4)).toMatchObject({ current: 9, original: 9, hasOverride: false });
     expect(await storedValues('TRIAL_DURATION_DAYS')).toEqual(['4']);
@@ -138,7 +138,7 @@ describe('putSetting and resetSetting', () => {
     await expect(resetSetting(app, token, 'ADMIN_IDS')).rejects.toMatchObject({ status: 404 });
   });
 
-  it('ends with what the database holds after many changes at once on two instances', async () => {
+  it('has the values of the database after many concurrent changes on two instances', async () => {
     const [one, two] = [await instance(), await instance()];
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => putSetting(index % 2 ? one : two, token, 'TRIAL_DURATION_DAYS', index + 1)),

@@ -17,6 +17,7 @@ import {
   aPaidPurchase,
   aPurchase,
   aShop,
+  confirmPayment,
   contact,
   factsOf,
   giftTo,
@@ -24,7 +25,6 @@ import {
   revenueOf,
   type Shop,
   subscriptionOf,
-  tellPaid,
 } from './purchase-samples.ts';
 
 let t: TestApp;
@@ -34,7 +34,7 @@ beforeEach(async () => {
   t = await testApp();
   provider = new ScriptedProvider();
   app = await withProvider(t.app, provider);
-  // The watch looks at every purchase there is.
+  // The job reads all purchases.
   await app.db.sql('DELETE FROM guest_purchases');
 });
 
@@ -68,7 +68,7 @@ describe('an activation', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
   });
 
-  test('spec 03 H22: the token alone does not replace a running subscription, nor does anybody else', async () => {
+  test('spec 03 H22: neither the token alone nor another user replaces a running subscription', async () => {
     const { bought, userId } = await aWaitingPurchase();
     const stranger = await aUser(app);
     const before = await subscriptionOf(app, userId);
@@ -102,7 +102,7 @@ describe('an activation', () => {
     }
   });
 
-  test('without the tariff says so, and the money goes back by a person', async () => {
+  test('without the tariff is refused, and the administrators are alerted to refund', async () => {
     const { bought, shop, userId } = await aWaitingPurchase();
     await app.db.sql("UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int RETURNING id", [shop.tariffId]);
     const before = await subscriptionOf(app, userId);
@@ -114,7 +114,7 @@ describe('an activation', () => {
     expect(await subscriptionOf(app, userId)).toEqual(before);
   });
 
-  test('without a user says so', async () => {
+  test('without a user is refused', async () => {
     const { bought } = await aWaitingPurchase(ENDED, true);
     await app.db.sql('UPDATE guest_purchases SET user_id = NULL WHERE id = $1::int RETURNING id', [bought.id]);
     await expect(activateByToken(app, bought.token, null)).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe('an activation', () => {
     });
   });
 
-  test('is done by the button in the messenger, for the recipient alone', async () => {
+  test('is done by the button in the messenger, for the recipient only', async () => {
     const { bought, userId, messengerId } = await aWaitingPurchase();
     const stranger = await aUser(app);
     const press = { updateId: 1, kind: 'callback', queryId: 'q', chatId: null, messageId: null } as const;
@@ -142,7 +142,7 @@ describe('an activation', () => {
   });
 });
 
-describe('the watch', () => {
+describe('the job `gifts.watch`', () => {
   test('finds a payment whose callback was lost', async () => {
     const bought = await aPurchase(app, await aShop(app));
     provider.set(bought.externalId, 'paid');
@@ -153,13 +153,13 @@ describe('the watch', () => {
     await watchPurchases(app);
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid' });
     expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ isPaid: true });
-    // A callback that comes after all changes nothing.
-    await tellPaid(app, provider, bought);
+    // A late callback changes nothing.
+    await confirmPayment(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['already_credited']);
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
 
-  test('finds a mismatch, too', async () => {
+  test('also finds a mismatch', async () => {
     const bought = await aPurchase(app, await aShop(app));
     provider.set(bought.externalId, 'paid', { amountKopeks: 1 });
     t.clock.advance(11 * MINUTE_MS);
@@ -167,7 +167,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'failed', lastError: 'amount_mismatch' });
   });
 
-  test('spec 03 H15: ends what nobody paid in a day, and asks the provider a last time before', async () => {
+  test('spec 03 H15: expires purchases unpaid for a day, after asking the provider once more', async () => {
     const shop = await aShop(app);
     const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
     provider.set(paid.externalId, 'paid');
@@ -178,8 +178,8 @@ describe('the watch', () => {
     expect((await factsOf(app, unpaid.id)).status).toBe('expired');
     expect((await factsOf(app, paid.id)).status).toBe('paid');
     expect((await factsOf(app, young.id)).status).toBe('pending');
-    // The success after that counts as well.
-    await tellPaid(app, provider, unpaid);
+    // A later success still counts.
+    await confirmPayment(app, provider, unpaid);
     expect((await factsOf(app, unpaid.id)).status).toBe('paid');
   });
 
@@ -195,7 +195,7 @@ describe('the watch', () => {
     expect((await factsOf(app, bought.id)).status).toBe('expired');
   });
 
-  test('goes on with a paid purchase whose job was lost, later and later', async () => {
+  test('retries a paid purchase whose job was lost, at growing intervals', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await watchPurchases(app);
     expect(await factsOf(app, bought.id)).toMatchObject({ retryCount: 0, grantedAt: null });
@@ -244,7 +244,7 @@ describe('the watch', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', lastError: null });
   });
 
-  test('delivers what the panel answered while nobody listened', async () => {
+  test('delivers purchases whose call after the panel push was lost', async () => {
     const bought = await aPaidPurchase(app, provider, await aShop(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     await app.db.sql(
@@ -257,7 +257,7 @@ describe('the watch', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('spec 03 H6: never activates by itself what nobody asked for', async () => {
+  test('spec 03 H6: does not activate without a request', async () => {
     const { bought, userId } = await aWaitingPurchase();
     // Even if something has put it on the list of tries.
     await app.db.sql(
@@ -284,7 +284,7 @@ describe('the watch', () => {
     expect(await subscriptionOf(app, userId)).toMatchObject({ endDate: addDays(app.clock.now(), 30) });
   });
 
-  test('spec 03 H6, H22: a wish without a signature dies when a subscription has begun to run', async () => {
+  test('spec 03 H6, H22: a request without sign-in is withdrawn when a subscription has begun to run', async () => {
     const { bought, userId } = await aWaitingPurchase();
     await app.db.sql(
       `UPDATE guest_purchases SET activation_requested_at = $2::timestamptz, next_attempt_at = $2::timestamptz WHERE id = $1::int RETURNING id`,
@@ -300,7 +300,7 @@ describe('the watch', () => {
     });
   });
 
-  test('clears credentials that nobody fetched', async () => {
+  test('deletes credentials that were not fetched', async () => {
     const bought = await aDeliveredPurchase(app, provider, await aShop(app));
     expect((await factsOf(app, bought.id)).autoLoginToken).toEqual(expect.any(String));
     t.clock.advance(DAY_MS + MINUTE_MS);

@@ -15,6 +15,7 @@ import {
   aPaidPurchase,
   aPurchase,
   aShop,
+  confirmPayment,
   contact,
   factsOf,
   mailsTo,
@@ -22,7 +23,6 @@ import {
   panelAnswers,
   revenueOf,
   subscriptionOf,
-  tellPaid,
 } from './purchase-samples.ts';
 
 let t: TestApp;
@@ -33,8 +33,6 @@ beforeEach(async () => {
   provider = new ScriptedProvider();
   app = await withProvider(t.app, provider);
 });
-
-const _nobody = { ip: '203.0.113.7', idempotencyKey: null };
 
 describe('a paid purchase', () => {
   test('becomes an account, one revenue row and a running subscription, however often the callback comes', async () => {
@@ -100,11 +98,11 @@ describe('a paid purchase', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
-  test('spec 03 H15: an expired purchase is delivered all the same when its money comes late', async () => {
+  test('spec 03 H15: an expired purchase is delivered when its money comes late', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);
     await app.db.sql("UPDATE payments SET outcome = 'expired' WHERE id = $1::int RETURNING id", [bought.paymentId]);
-    await tellPaid(app, provider, bought);
+    await confirmPayment(app, provider, bought);
     await fulfilPurchase(app, { purchaseId: bought.id });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
@@ -114,7 +112,7 @@ describe('a paid purchase', () => {
     const shop = await aShop(app);
     const bought = await aPurchase(app, shop);
     await app.db.sql('DELETE FROM landing_pages WHERE id = $1::int RETURNING id', [shop.landing.id]);
-    await tellPaid(app, provider, bought);
+    await confirmPayment(app, provider, bought);
     await fulfilPurchase(app, { purchaseId: bought.id });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
@@ -137,9 +135,9 @@ describe('a paid purchase', () => {
     });
     expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ outcome: 'amount_mismatch', transactionId: null });
     expect(await app.db.sql('SELECT id FROM users WHERE email = $1', [email])).toEqual([]);
-    // The provider puts it right: the money is never lost.
+    // The provider corrects the amount: the purchase is credited then.
     provider.set(bought.externalId, 'paid', { amountKopeks: 30_000, currency: 'RUB' });
-    await tellPaid(app, provider, bought);
+    await confirmPayment(app, provider, bought);
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', lastError: null });
   });
 
@@ -151,10 +149,10 @@ describe('a paid purchase', () => {
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'pending', userId: null });
   });
 
-  test('money for a purchase that is gone stays with its invoice, for a person', async () => {
+  test('money for a deleted purchase stays with its invoice, with an alarm', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql('DELETE FROM guest_purchases WHERE id = $1::int RETURNING id', [bought.id]);
-    await tellPaid(app, provider, bought);
+    await confirmPayment(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['no_user']);
     expect(await paymentFacts(app, bought.paymentId)).toMatchObject({ transactionId: null });
   });
@@ -186,20 +184,20 @@ describe('a paid purchase', () => {
     expect(await adminNotices(bought.id)).toHaveLength(1);
   });
 
-  test('administrators hear of a delivery', async () => {
-    const told = await withAdminChat();
-    const bought = await aDeliveredPurchase(told, provider, await aShop(told));
+  test('administrators are notified of a delivery', async () => {
+    const withChat = await withAdminChat();
+    const bought = await aDeliveredPurchase(withChat, provider, await aShop(withChat));
     const [notice] = await adminNotices(bought.id);
     expect(notice!.html).toContain('300 ₽');
   });
 
   /** The app with a chat for administrators. */
   async function withAdminChat(): Promise<App> {
-    const told = await testApp({
+    const withChat = await testApp({
       environment: { ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: '-100123', DEFAULT_LANGUAGE: 'en' },
       clock: t.clock,
     });
-    return withProvider(told.app, provider);
+    return withProvider(withChat.app, provider);
   }
 
   function adminNotices(id: number) {

@@ -31,8 +31,6 @@ beforeEach(async () => {
   app = await withProvider(t.app, provider);
 });
 
-const _nobody = { ip: '203.0.113.7', idempotencyKey: null };
-
 describe('spec 03 H3, spec 01 H2: credentials', () => {
   test('of an account the purchase made are shown once, for a day, and mailed with the password', async () => {
     const email = anEmail();

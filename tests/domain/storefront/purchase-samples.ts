@@ -15,7 +15,7 @@ import type { ScriptedProvider } from '../payments/scripted-provider.ts';
 
 const system = { kind: 'system', name: 'test' } as const;
 
-/** A page with nothing special about it that sells one tariff over the sandbox. */
+/** A plain page that sells one tariff over the sandbox. */
 export function aLandingContent(fields: Partial<LandingContent> = {}): LandingContent {
   return {
     slug: `page-${unique()}`,
@@ -45,16 +45,16 @@ export function aMethod(
   fields: Partial<LandingContent['paymentMethods'][number]> = {},
 ): LandingContent['paymentMethods'][number] {
   return {
-    method_id: 'sandbox',
-    display_name: 'Sandbox',
+    methodId: 'sandbox',
+    displayName: 'Sandbox',
     description: null,
-    icon_url: null,
-    sort_order: 0,
-    min_amount_kopeks: null,
-    max_amount_kopeks: null,
+    iconUrl: null,
+    sortOrder: 0,
+    minAmountKopeks: null,
+    maxAmountKopeks: null,
     currency: null,
-    return_url: null,
-    sub_options: null,
+    returnUrl: null,
+    subOptions: null,
     ...fields,
   };
 }
@@ -103,11 +103,11 @@ export interface Bought {
   externalId: string;
 }
 
-const nobody = { ip: '203.0.113.7', idempotencyKey: null };
+const caller = { ip: '203.0.113.7', idempotencyKey: null };
 
 /** An unpaid purchase with its invoice. */
 export async function aPurchase(app: App, shop: Shop, fields: Partial<PurchaseOrder> = {}): Promise<Bought> {
-  const { token } = await startPurchase(app, anOrder(shop, fields), nobody);
+  const { token } = await startPurchase(app, anOrder(shop, fields), caller);
   const [row] = await app.db.sql<{ id: number; paymentId: number; externalId: string }>(
     `SELECT p.id, p.payment_id AS "paymentId", y.external_id AS "externalId" FROM guest_purchases p JOIN payments y ON y.id = p.payment_id
      WHERE p.token = $1`,
@@ -116,14 +116,14 @@ export async function aPurchase(app: App, shop: Shop, fields: Partial<PurchaseOr
   return { token, ...row! };
 }
 
-/** The provider's callback about it, worked on. */
-export async function tellPaid(app: App, provider: ScriptedProvider, { externalId }: Bought): Promise<void> {
+/** The provider confirms the payment; the callback is processed. */
+export async function confirmPayment(app: App, provider: ScriptedProvider, { externalId }: Bought): Promise<void> {
   provider.set(externalId, 'paid');
   await callback(app, externalId);
   await runCallbackJobs(app, externalId, [guestPurchases]);
 }
 
-/** A paid purchase that has not been worked on. */
+/** A paid purchase whose fulfilment has not run. */
 export async function aPaidPurchase(
   app: App,
   provider: ScriptedProvider,
@@ -131,7 +131,7 @@ export async function aPaidPurchase(
   fields: Partial<PurchaseOrder> = {},
 ): Promise<Bought> {
   const bought = await aPurchase(app, shop, fields);
-  await tellPaid(app, provider, bought);
+  await confirmPayment(app, provider, bought);
   return bought;
 }
 
@@ -145,7 +145,7 @@ export async function panelAnswers(app: App, purchaseId: number): Promise<void> 
   await deliverWaiting(app, { subscriptionId: row!.id });
 }
 
-/** A purchase that went all the way. */
+/** A delivered purchase. */
 export async function aDeliveredPurchase(
   app: App,
   provider: ScriptedProvider,
@@ -180,7 +180,7 @@ export async function factsOf(app: App, id: number): Promise<PurchaseFacts> {
   return row!;
 }
 
-/** What the database holds of the money of a purchase: revenue rows, all rows of the recipient, and the balance. */
+/** The money of a purchase in the database: revenue rows, all rows of the recipient, and the balance. */
 export async function revenueOf(app: App, id: number) {
   const [row] = await app.db.sql<{ rows: number; kopeks: number; methods: string | null; balance: number }>(
     `SELECT (SELECT count(*)::int FROM transactions t WHERE t.user_id = p.user_id) AS rows,

@@ -28,7 +28,7 @@ const userOf = async (id: number) =>
   (await app.db.sql<{ messengerId: number | null; username: string | null }>('SELECT * FROM users WHERE id = $1::int', [id]))[0]!;
 
 describe('a recipient in the messenger', () => {
-  test('nobody knows yet gets an account, and takes it over with the first sign-in', async () => {
+  test('without an account gets one, which the first sign-in takes over', async () => {
     const name = aName();
     const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(name));
     await fulfilPurchase(app, { purchaseId: bought.id });
@@ -41,7 +41,7 @@ describe('a recipient in the messenger', () => {
     expect(session.user.id).toBe(userId);
     expect(await userOf(userId!)).toMatchObject({ messengerId: friend.messengerId });
     expect(await subscriptionOf(app, userId!)).toMatchObject({ status: 'active' });
-    // Whoever gets the name later is somebody else.
+    // The name belongs to another person later.
     const later = await signInAsMessengerUser(app, proved(name), { referralCode: null });
     expect(later.user.id).not.toBe(userId);
   });
@@ -63,7 +63,7 @@ describe('a recipient in the messenger', () => {
     expect((await factsOf(app, second.id)).accountCreated).toBe(false);
   });
 
-  test('does not hold a payment up when the messenger is down', async () => {
+  test('is credited also when the messenger does not answer', async () => {
     const down: App = {
       ...app,
       ports: {
@@ -81,7 +81,7 @@ describe('a recipient in the messenger', () => {
   });
 });
 
-test('spec 01 H2: nobody takes over an account by its name that a purchase did not make, or that has a way in', async () => {
+test('spec 01 H2: an account is taken over by its name only if a purchase created it and it has no other sign-in', async () => {
   const claim = (username: string) => inTransaction(app, (t) => claimPurchasedAccount(t, proved(username)));
   const name = aName();
   const { id } = await aUser(app);

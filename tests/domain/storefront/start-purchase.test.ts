@@ -15,7 +15,7 @@ beforeEach(async () => {
   app = await withProvider(t.app, provider);
 });
 
-const nobody = { ip: '203.0.113.7', idempotencyKey: null };
+const caller = { ip: '203.0.113.7', idempotencyKey: null };
 
 describe('starting a purchase', () => {
   test('spec 03 H4: purchase and invoice with purpose and token are stored before the provider is asked', async () => {
@@ -31,7 +31,7 @@ describe('starting a purchase', () => {
       return original(request);
     };
     const order = anOrder(shop);
-    const { token, paymentUrl } = await startPurchase(app, order, nobody);
+    const { token, paymentUrl } = await startPurchase(app, order, caller);
     expect(seen).toEqual([
       { status: 'pending', amountKopeks: 30_000, length: 64, purpose: 'guest_purchase', userId: null, outcome: 'pending' },
     ]);
@@ -48,7 +48,7 @@ describe('starting a purchase', () => {
   });
 
   test('the page of a method takes the place of the usual one, with the token in it', async () => {
-    const shop = await aShop(app, { paymentMethods: [aMethod({ return_url: 'https://shop.example.com/t/{token}?x=1' })] });
+    const shop = await aShop(app, { paymentMethods: [aMethod({ returnUrl: 'https://shop.example.com/t/{token}?x=1' })] });
     const { token } = await aPurchase(app, shop);
     expect(provider.created.at(-1)!.returnUrl).toBe(`https://shop.example.com/t/${token}?x=1`);
   });
@@ -99,29 +99,29 @@ describe('starting a purchase', () => {
       [
         'Amount is below the minimum (300.01 ₽) for this payment method',
         400,
-        { paymentMethods: [aMethod({ min_amount_kopeks: 30_001 })] },
+        { paymentMethods: [aMethod({ minAmountKopeks: 30_001 })] },
         {},
         {},
       ],
       [
         'Amount exceeds the maximum (299.99 ₽) for this payment method',
         400,
-        { paymentMethods: [aMethod({ max_amount_kopeks: 29_999 })] },
+        { paymentMethods: [aMethod({ maxAmountKopeks: 29_999 })] },
         {},
         {},
       ],
-      // Nobody without an account can pay by these (spec 03 section 7.2).
+      // These cannot be used without an account (spec 03 section 7.2).
       [
         'Payment provider is unavailable, please try again later',
         502,
-        { paymentMethods: [aMethod({ method_id: 'messenger_stars' })] },
+        { paymentMethods: [aMethod({ methodId: 'messenger_stars' })] },
         {},
         { paymentMethod: 'messenger_stars' },
       ],
     ];
   test.each(refusals)('refuses: %s', async (detail, status, landing, tariff, order) => {
     const shop = await aShop(app, landing, tariff);
-    await expect(startPurchase(app, anOrder(shop, order), nobody)).rejects.toMatchObject({ status, detail });
+    await expect(startPurchase(app, anOrder(shop, order), caller)).rejects.toMatchObject({ status, detail });
     expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [shop.landing.id])).toEqual([]);
     expect(provider.created).toEqual([]);
   });
@@ -132,7 +132,7 @@ describe('starting a purchase', () => {
       shop.landing.id,
       JSON.stringify({ [shop.tariffId]: [90, 7] }),
     ]);
-    const start = (periodDays: number) => startPurchase(app, anOrder(shop, { periodDays }), nobody);
+    const start = (periodDays: number) => startPurchase(app, anOrder(shop, { periodDays }), caller);
     await expect(start(30)).rejects.toMatchObject({ detail: 'Period is not available for this tariff on this landing page' });
     await expect(start(7)).rejects.toMatchObject({ detail: 'Price is not configured for this period' });
     expect(await start(90)).toMatchObject({ token: expect.any(String) });
@@ -145,14 +145,14 @@ describe('starting a purchase', () => {
   ] as const)('a provider that fails (%s) is 502, and no purchase stays', async (fault, detail) => {
     const shop = await aShop(app);
     provider.createFaults = [fault];
-    await expect(startPurchase(app, anOrder(shop), nobody)).rejects.toMatchObject({ status: 502, detail });
+    await expect(startPurchase(app, anOrder(shop), caller)).rejects.toMatchObject({ status: 502, detail });
     expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [shop.landing.id])).toEqual([]);
   });
 
   test('an answer without a web address is 502, and no purchase stays', async () => {
     const shop = await aShop(app);
     provider.paymentUrl = 'javascript:pay/';
-    await expect(startPurchase(app, anOrder(shop), nobody)).rejects.toMatchObject({
+    await expect(startPurchase(app, anOrder(shop), caller)).rejects.toMatchObject({
       status: 502,
       detail: 'Payment provider returned an invalid response',
     });

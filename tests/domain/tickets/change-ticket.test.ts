@@ -18,7 +18,7 @@ const changes = async (ticketId: number) =>
   (await eventsOf(app, ticketId)).filter(({ type }) => type === 'ticket.status_changed');
 
 describe('the status', () => {
-  it('tells the real old one, through both doors, and nothing when it stays (spec 06 section 2.1)', async () => {
+  it('is announced with the former one in both areas, and not at all when it stays (spec 06 section 2.1)', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     const closed = await changeTicketStatus(app, token, ticket.id, 'closed');
     clock.advance(SECOND_MS);
@@ -32,7 +32,7 @@ describe('the status', () => {
     expect(await readTicket(app, ticket.id)).toMatchObject({ status: 'open', closedAt: null });
   });
 
-  it('is one of four, said in the words of each area, before the ticket is looked for', async () => {
+  it('is one of four; another is refused with the text of the area before the ticket is read', async () => {
     const admin = await anAdmin(app);
     expect(() => changeTicketStatus(app, token, 1, 'done')).toThrow('Invalid ticket status');
     expect(() => changeTicketStatus(app, admin, 1, 'done')).toThrow('Invalid status. Allowed: open, pending, answered, closed');
@@ -49,11 +49,11 @@ describe('the reply block', () => {
     const past = { permanent: false, until: clock.now() };
     expect(() => changeReplyBlock(app, token, ticket.id, past)).toThrow('Block expiration must be in the future');
     expect(await changeReplyBlock(app, token, ticket.id, { ...past, permanent: true })).toMatchObject({
-      replyBlockPermanent: true,
+      userReplyBlockPermanent: true,
     });
     expect(await changeReplyBlock(app, token, ticket.id, { permanent: false, until: null })).toMatchObject({
-      replyBlockPermanent: false,
-      replyBlockUntil: null,
+      userReplyBlockPermanent: false,
+      userReplyBlockUntil: null,
     });
   });
 });

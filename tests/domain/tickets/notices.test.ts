@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 describe('notices in the messenger', () => {
-  it('tell the chat of administrators in its topic, everything of the user escaped (spec 05 section 16, invariant 10)', async () => {
+  it('go to the topic of the administrators, texts of the user escaped (spec 05 section 16, invariant 10)', async () => {
     await takeMessages(app, CHAT);
     const ticket = await aTicket(app, await aPerson(app), { title: 'a <b> & "c"', text: `<script>${'y'.repeat(300)}` });
     const [notice, ...more] = await takeMessages(app, CHAT);
@@ -59,7 +59,7 @@ describe('notices in the messenger', () => {
     expect(second!.html).toContain(`/media/${photo}"`);
   });
 
-  it('reach the messenger with topic and picture; a picture it refuses does not cost the text', async () => {
+  it('are sent with topic and picture, and without the picture when the messenger refuses it', async () => {
     const { messenger } = (await workerSandbox()).servers;
     const [chat, other] = [(await aPerson(app)).messengerId, (await aPerson(app)).messengerId];
     const fileId = await aFile(app);
@@ -75,15 +75,15 @@ describe('notices in the messenger', () => {
     expect(file.mediaUrl).toMatch(new RegExp(`^https?://.+/media/${fileId}$`));
   });
 
-  it('tell the owner of an answer in the messenger, or by mail where there is none', async () => {
+  it('of an answer go to the owner in the messenger, or by mail without one', async () => {
     const admin = await anAdmin(app);
     const user = await aPerson(app, { language: 'en' });
     const ticket = await aTicket(app, user);
     await answerTicket(app, admin, ticket.id, { text: '<i>'.repeat(50), ...noFile });
-    const [told] = await takeMessages(app, user.messengerId);
-    expect(told!.html).toContain('&lt;i&gt;');
-    expect(told!.html).not.toContain('<i>');
-    expect(told!.buttons!.flat().map(({ callbackData }) => callbackData)).toEqual([
+    const [sent] = await takeMessages(app, user.messengerId);
+    expect(sent!.html).toContain('&lt;i&gt;');
+    expect(sent!.html).not.toContain('<i>');
+    expect(sent!.buttons!.flat().map(({ callbackData }) => callbackData)).toEqual([
       `view_ticket_${ticket.id}`,
       `close_ticket_notification_${ticket.id}`,
     ]);
@@ -100,9 +100,9 @@ describe('notices in the messenger', () => {
 });
 
 describe('rows in the cabinet', () => {
-  it('are not written, and no socket hears, while their toggle is off', async () => {
+  it('are not written, and no socket message is sent, while their toggle is off', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
-    await changeTicketSettings(app, admin, { adminNotificationsEnabled: false, userNotificationsEnabled: false });
+    await changeTicketSettings(app, admin, { cabinetAdminNotificationsEnabled: false, cabinetUserNotificationsEnabled: false });
     const ticket = await aTicket(app, user);
     await answerTicket(app, admin, ticket.id, { text: 'Hello', ...noFile });
     expect(await rowsOf(app, ticket.id)).toEqual([]);
@@ -120,7 +120,7 @@ describe('rows in the cabinet', () => {
     expect(cut!.message).toMatch(/: z{100}\.\.\.$/);
   });
 
-  it('are read by those they are for; the first moment stays', async () => {
+  it('are marked read by their recipients; the first time stays', async () => {
     const [admin, user, stranger] = [await anAdmin(app), await aPerson(app), await aPerson(app)];
     const ticket = await aTicket(app, user);
     await answerTicket(app, admin, ticket.id, { text: 'one', ...noFile });
@@ -159,7 +159,7 @@ describe('rows in the cabinet', () => {
 });
 
 describe('settings', () => {
-  it('change together or not at all, and count at once (spec 05 section 1.4, section 16, invariant 9)', async () => {
+  it('change together or not at all, with effect at once (spec 05 section 1.4, section 16, invariant 9)', async () => {
     const admin = await anAdmin(app);
     const before = await readTicketSettings(app);
     const bad = { slaMinutes: 9, supportSystemMode: 'phone' };
@@ -180,7 +180,7 @@ describe('settings', () => {
 });
 
 describe('reminders', () => {
-  it('count from the last message of the user, include pending, and leave updated_at alone (spec 05 section 1.6)', async () => {
+  it('count from the last message of the user, include pending tickets, and do not change updated_at (spec 05 section 1.6)', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
     await app.db.sql("UPDATE tickets SET last_user_message_at = NULL WHERE status <> 'closed' RETURNING id");
     const open = await aTicket(app, user);

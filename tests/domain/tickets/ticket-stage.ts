@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { openTicket } from '../../../src/domain/tickets/write-ticket.ts';
 import { aUser, unique } from '../../support/builders.ts';
 
-/** What tests of tickets share: people, tickets, and what a change left behind. */
+/** Builders for tests of tickets, and readers of what a change has written. */
 
 export const noFile = { mediaType: null, mediaFileId: null, mediaCaption: null };
 
@@ -18,7 +18,7 @@ export function aTicket(app: App, actor: UserActor, fields: Partial<Parameters<t
   return openTicket(app, actor, { title: 'No connection', text: 'It stopped working today.', ...noFile, ...fields });
 }
 
-/** A file as an upload leaves it. */
+/** A file as an upload stores it. */
 export async function aFile(app: App): Promise<string> {
   const fileId = `file-of-tests-${unique()}`;
   await app.db.sql(`INSERT INTO media_files (file_id, media_type, source) VALUES ($1, 'photo', 'upload') RETURNING file_id`, [
@@ -27,15 +27,15 @@ export async function aFile(app: App): Promise<string> {
   return fileId;
 }
 
-export interface Told {
+export interface TicketEvent {
   type: string;
   audience: string;
   payload: Record<string, unknown>;
 }
 
 /** Events of a ticket, in order. */
-export function eventsOf(app: App, ticketId: number): Promise<Told[]> {
-  return app.db.sql<Told>(
+export function eventsOf(app: App, ticketId: number): Promise<TicketEvent[]> {
+  return app.db.sql<TicketEvent>(
     `SELECT type, audience, payload FROM domain_events WHERE type LIKE 'ticket.%' AND (payload->>'ticket_id')::int = $1::int ORDER BY id`,
     [ticketId],
   );

@@ -52,7 +52,7 @@ describe('a new ticket', () => {
     ]);
   });
 
-  it('marks the file that comes with it, and refuses files the service never had (spec 05 section 1.1, attachments)', async () => {
+  it('stores its file, and refuses files that are unknown to the service (spec 05 section 1.1, attachments)', async () => {
     const user = await aPerson(app);
     const fileId = await aFile(app);
     const ticket = await aTicket(app, user, { mediaType: 'photo', mediaFileId: fileId, mediaCaption: 'see' });
@@ -93,13 +93,13 @@ describe('messages of the user', () => {
     const before = (await eventsOf(app, ticket.id)).length;
     const written = await postUserMessage(app, user, ticket.id, message('x'.repeat(300)));
     expect((await readOwnTicket(app, user, ticket.id)).status).toBe('pending');
-    const told = (await eventsOf(app, ticket.id)).slice(before);
-    expect(told.map(({ type, audience }) => [type, audience])).toEqual([
+    const emitted = (await eventsOf(app, ticket.id)).slice(before);
+    expect(emitted.map(({ type, audience }) => [type, audience])).toEqual([
       ['ticket.message_added', 'feed'],
       ['ticket.user_reply', 'staff'],
       ['ticket.status_changed', 'feed'],
     ]);
-    expect(told[0]!.payload).toEqual({
+    expect(emitted[0]!.payload).toEqual({
       ticket_id: ticket.id,
       message_id: written.id,
       user_id: user.userId,
@@ -108,8 +108,8 @@ describe('messages of the user', () => {
       has_media: false,
       status: 'pending',
     });
-    expect(told[1]!.payload).toEqual({ ticket_id: ticket.id, message: 'x'.repeat(100), user_id: user.userId });
-    expect(told[2]!.payload).toMatchObject({ old_status: 'answered', new_status: 'pending', closed_at: null });
+    expect(emitted[1]!.payload).toEqual({ ticket_id: ticket.id, message: 'x'.repeat(100), user_id: user.userId });
+    expect(emitted[2]!.payload).toMatchObject({ old_status: 'answered', new_status: 'pending', closed_at: null });
   });
 
   it('are refused in the order 404, 400 closed, 403 blocked, 429 too soon', async () => {
@@ -126,7 +126,7 @@ describe('messages of the user', () => {
     expect((await readTicket(app, ticket.id)).messages).toHaveLength(2);
   });
 
-  it('stay refused while a block holds, and its end needs no write (spec 05 section 16, invariant 1)', async () => {
+  it('are refused until a block ends, which needs no write (spec 05 section 16, invariant 1)', async () => {
     const user = await aPerson(app);
     const blocked = await aTicket(app, user);
     const other = await aTicket(app, user);
@@ -159,17 +159,17 @@ describe('answers', () => {
   it('have the same effects in both areas, and reopen a closed ticket', async () => {
     const user = await aPerson(app);
     const admin = await anAdmin(app);
-    for (const door of ['cabinet', 'token'] as const) {
+    for (const area of ['cabinet', 'token'] as const) {
       const ticket = await aTicket(app, user);
       await changeTicketStatus(app, token, ticket.id, 'closed');
       const before = (await eventsOf(app, ticket.id)).length;
-      if (door === 'cabinet') await answerTicket(app, admin, ticket.id, message('Fixed'));
+      if (area === 'cabinet') await answerTicket(app, admin, ticket.id, message('Fixed'));
       else await answerTicketByToken(app, token, ticket.id, { text: ' Fixed ', ...noFile });
       const after = await readTicket(app, ticket.id);
-      expect(after, door).toMatchObject({ status: 'answered', closedAt: null });
-      expect(after.messages.at(-1)).toMatchObject({ text: 'Fixed', isFromAdmin: true, userId: user.userId });
-      const told = (await eventsOf(app, ticket.id)).slice(before);
-      expect(told.map(({ type, audience }) => [type, audience])).toEqual([
+      expect(after, area).toMatchObject({ status: 'answered', closedAt: null });
+      expect(after.messages.at(-1)).toMatchObject({ messageText: 'Fixed', isFromAdmin: true, userId: user.userId });
+      const emitted = (await eventsOf(app, ticket.id)).slice(before);
+      expect(emitted.map(({ type, audience }) => [type, audience])).toEqual([
         ['ticket.message_added', 'feed'],
         ['ticket.admin_reply', 'user'],
         ['ticket.status_changed', 'feed'],
@@ -180,7 +180,7 @@ describe('answers', () => {
       const [row] = await app.db.sql('SELECT admin_user_id FROM ticket_messages WHERE ticket_id = $1::int AND is_from_admin', [
         ticket.id,
       ]);
-      expect(row).toEqual({ adminUserId: door === 'cabinet' ? admin.userId : null });
+      expect(row).toEqual({ adminUserId: area === 'cabinet' ? admin.userId : null });
     }
   });
 
@@ -192,11 +192,11 @@ describe('answers', () => {
     await expect(send({ mediaFileId: 'only-a-file' })).rejects.toMatchObject({ status: 422 });
     const file = { mediaType: 'voice', mediaFileId: 'a-voice-message' };
     expect((await send({ ...file, mediaCaption: ' listen ' })).message).toMatchObject({
-      text: 'listen',
+      messageText: 'listen',
       hasMedia: true,
       mediaType: 'voice',
     });
-    expect((await send(file)).message.text).toBe('[media]');
+    expect((await send(file)).message.messageText).toBe('[media]');
     await expect(answerTicketByToken(app, token, 2_147_000_000, { text: 'x', ...noFile })).rejects.toMatchObject({ status: 404 });
   });
 });

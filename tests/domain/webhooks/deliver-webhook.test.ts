@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
 import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
+import { createDeliverer } from '../../../src/domain/webhooks/jobs.ts';
 import {
   changeWebhook,
   deleteWebhook,
@@ -92,7 +92,7 @@ describe('deliverWebhook', () => {
     expect(receiver.calls).toHaveLength(1);
   });
 
-  it('tries again on the schedule under the same id, then gives up', async () => {
+  it('retries on the schedule under the same id, then ends', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = reply(500, 'x'.repeat(1100));
@@ -161,7 +161,7 @@ describe('deliverWebhook', () => {
     }
   });
 
-  it('does not send before time; the job comes again', async () => {
+  it('does not send early; the job is postponed', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = reply(500);
@@ -187,7 +187,7 @@ describe('deliverWebhook', () => {
     });
   });
 
-  it('sends nothing to an address that is not public, whatever it was when the webhook was made', async () => {
+  it('sends nothing to an address that is not public, also if it was when the webhook was created', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     await deliverWebhook(withTransport(app, []), { deliveryId: id });
@@ -201,7 +201,7 @@ describe('deliverWebhook', () => {
     expect(await getWebhook(app, hook.id)).toMatchObject({ failureCount: 1 });
   });
 
-  it('gives up on a receiver that does not answer in time and on one that is not there', async () => {
+  it('fails for a receiver that does not answer in time and for one that cannot be reached', async () => {
     const hook = await aWebhook();
     const slow = await emit(hook.id);
     receiver.answer = (response) => void response.writeHead(200).write('never ends');
@@ -219,7 +219,7 @@ describe('deliverWebhook', () => {
     expect(failed.nextRetryAt).not.toBeNull();
   });
 
-  it('stores an answer with bytes that the database cannot keep', async () => {
+  it('stores an answer with bytes that the database cannot store', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = (response) => void response.end(Buffer.from([0x61, 0x00, 0xff, 0x62]));
@@ -227,7 +227,7 @@ describe('deliverWebhook', () => {
     expect(await getDelivery(app, id)).toMatchObject({ status: 'success', responseBody: 'a\ufffdb' });
   });
 
-  it('switches a webhook off after 410 and ends its waiting deliveries', async () => {
+  it('disables a webhook after 410 and ends its waiting deliveries', async () => {
     const hook = await aWebhook();
     const [waiting, gone, untried] = [await emit(hook.id), await emit(hook.id), await emit(hook.id)];
     receiver.answer = reply(500);
@@ -249,7 +249,7 @@ describe('deliverWebhook', () => {
     expect(await emit(hook.id)).toBe(untried);
   });
 
-  it('switches a webhook off after five days without a success, and counts anew when it is switched on', async () => {
+  it('disables a webhook after five days without a success, and counts again from its activation', async () => {
     const hook = await aWebhook();
     const attempt = async (status: number) => {
       const id = await emit(hook.id);
@@ -269,7 +269,7 @@ describe('deliverWebhook', () => {
     expect(await attempt(500)).toBe(true);
   });
 
-  it('lets another worker take over only when the first one is dead for sure', async () => {
+  it('lets another worker claim a delivery only after the first claim has ended', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     let answerNow = (): void => undefined;
@@ -293,7 +293,7 @@ describe('deliverWebhook', () => {
     expect(await getWebhook(app, hook.id)).toMatchObject({ successCount: 0, failureCount: 1 });
   });
 
-  it('survives the deletion of the webhook while it is sent', async () => {
+  it('ignores the deletion of the webhook while it sends', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = (response) => void deleteWebhook(app, actor, hook.id).then(() => response.end('ok'));

@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../../support/webhook-receiver.ts'
 export const actor = { kind: 'system', name: 'test' } as const;
 export const payload = { user_id: 7, first_name: 'Жанна "Ж" </b>', amount_rubles: 1.5, nothing: null };
 
-/** Made anew for each test by `prepareDeliveryStage`. */
+/** Created for each test by `prepareDeliveryStage`. */
 export let app: App;
 export let clock: TestClock;
 export let receiver: Receiver;
@@ -53,7 +53,7 @@ export async function aWebhook(fields: WebhookFields = {}): Promise<Webhook> {
   });
 }
 
-/** Emits an event of the type and gives the delivery made for the webhook. */
+/** Emits an event of the type. @returns id of the delivery for the webhook */
 export async function emit(webhookId: number, type = 'user.created'): Promise<number> {
   await app.db.sql("SELECT emit_event($1, $2::jsonb, 'feed', 7, $3::timestamptz) AS id", [
     type,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
-import { createDeliverer } from '../../../src/domain/webhooks/delivery/deliver-in-slot.ts';
 import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
-import { replayDelivery } from '../../../src/domain/webhooks/delivery/replay-delivery.ts';
-import { getDelivery, getWebhook, purgeDeliveries } from '../../../src/domain/webhooks/manage-webhooks.ts';
+import { createDeliverer } from '../../../src/domain/webhooks/jobs.ts';
+import { getDelivery, getWebhook, purgeDeliveries, replayDelivery } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { reply } from '../../support/webhook-receiver.ts';
 import {
@@ -23,7 +22,7 @@ import {
 prepareDeliveryStage();
 
 describe('replayDelivery', () => {
-  it('sends a success once more, once, under the same id, and a failure does not undo it', async () => {
+  it('sends a successful delivery again, once, under the same id, and a failure leaves it successful', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     await deliverWebhook(app, { deliveryId: id });
@@ -40,7 +39,7 @@ describe('replayDelivery', () => {
     expect(await getWebhook(app, hook.id)).toMatchObject({ successCount: 1, failureCount: 0 });
   });
 
-  it('leaves the schedule of a failed delivery alone when it fails, and ends it when it succeeds', async () => {
+  it('does not change the schedule of a failed delivery when it fails, and ends it when it succeeds', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = reply(500);
@@ -60,7 +59,7 @@ describe('replayDelivery', () => {
     expect(receiver.calls).toHaveLength(3);
   });
 
-  it('reaches a webhook that is switched off, and refuses what is not there', async () => {
+  it('sends to a disabled webhook, and refuses an unknown delivery', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = reply(410);
@@ -98,7 +97,7 @@ describe('createDeliverer', () => {
 });
 
 describe('purgeDeliveries', () => {
-  it('deletes what is older than thirty days, attempts too', async () => {
+  it('deletes deliveries older than thirty days with their attempts', async () => {
     const hook = await aWebhook();
     const old = await emit(hook.id);
     await deliverWebhook(app, { deliveryId: old });

@@ -4,7 +4,7 @@ import { buildMenu } from '../../../src/domain/content/menu-layout/build-menu.ts
 import { BUILTIN_BUTTONS, DEFAULT_LAYOUT } from '../../../src/domain/content/menu-layout/default-layout.ts';
 import * as edits from '../../../src/domain/content/menu-layout/edits.ts';
 import { readButton, readDocument } from '../../../src/domain/content/menu-layout/read-document.ts';
-import { conditionsHold, isVisibleTo } from '../../../src/domain/content/menu-layout/rules.ts';
+import { areConditionsMet, isVisibleTo } from '../../../src/domain/content/menu-layout/rules.ts';
 import {
   BOUND_CONDITIONS,
   BUTTON_TYPES,
@@ -36,7 +36,7 @@ const small = (rows: [string, string[]][], width = 2): MenuDocument => ({
 });
 const shape = (document: MenuDocument) => document.rows.map((row) => [row.id, ...row.buttons].join(' '));
 
-/** Documents as clients can send them, before they are brought to their one form. */
+/** Documents as clients can send them, before they are brought into the stored form. */
 const conditions = fc.record(
   {
     ...Object.fromEntries(FLAG_CONDITIONS.map((name) => [name, fc.option(fc.boolean())])),
@@ -107,7 +107,7 @@ describe('documents', () => {
     );
   });
 
-  it('the default is in its one form, whole and valid', () => {
+  it('the default is in the stored form, complete and valid', () => {
     expect(readDocument(JSON.parse(JSON.stringify(DEFAULT_LAYOUT)))).toEqual(DEFAULT_LAYOUT);
     expect(validateLayout(DEFAULT_LAYOUT)).toEqual({ errors: [], warnings: [] });
     expect(BUILTIN_BUTTONS).toHaveLength(17);
@@ -117,7 +117,7 @@ describe('documents', () => {
     }
   });
 
-  it('drops unknown keys, and takes what cannot be read for nothing', () => {
+  it('drops unknown keys and unreadable parts', () => {
     const read = readDocument({
       version: 2,
       rows: [],
@@ -129,11 +129,11 @@ describe('documents', () => {
 });
 
 describe('conditions', () => {
-  it.each(FLAG_CONDITIONS)('%s asks only when it is true', (name) => {
+  it.each(FLAG_CONDITIONS)('%s is a requirement only when it is true', (name) => {
     const without = person({ flags: { ...flags(true), [name]: false } });
-    expect(conditionsHold({ [name]: true }, person())).toBe(true);
-    expect(conditionsHold({ [name]: true }, without)).toBe(false);
-    expect(conditionsHold({ [name]: false }, without)).toBe(true);
+    expect(areConditionsMet({ [name]: true }, person())).toBe(true);
+    expect(areConditionsMet({ [name]: true }, without)).toBe(false);
+    expect(areConditionsMet({ [name]: false }, without)).toBe(true);
   });
 
   it.each([
@@ -145,24 +145,24 @@ describe('conditions', () => {
     ['has_subscription_days_left', 7, 8],
     ['max_subscription_days_left', 7, 6],
   ] as const)('%s includes its bound', (name, inside, outside) => {
-    expect(conditionsHold({ [name]: inside }, person())).toBe(true);
-    expect(conditionsHold({ [name]: outside }, person())).toBe(false);
+    expect(areConditionsMet({ [name]: inside }, person())).toBe(true);
+    expect(areConditionsMet({ [name]: outside }, person())).toBe(false);
   });
 
-  it('compares promo groups as text; nobody without a group is in a list', () => {
+  it('compares promo groups as text; a user without a group is in no list', () => {
     const [member, loner] = [person(), person({ promoGroupId: null })];
-    expect(conditionsHold({ promo_group_ids: ['4', '9'] }, member)).toBe(true);
-    expect(conditionsHold({ promo_group_ids: ['9'] }, member)).toBe(false);
-    expect(conditionsHold({ promo_group_ids: ['4'] }, loner)).toBe(false);
-    expect(conditionsHold({ promo_group_ids: [] }, loner)).toBe(true);
-    expect(conditionsHold({ exclude_promo_group_ids: ['4'] }, member)).toBe(false);
-    expect(conditionsHold({ exclude_promo_group_ids: ['4'] }, loner)).toBe(true);
+    expect(areConditionsMet({ promo_group_ids: ['4', '9'] }, member)).toBe(true);
+    expect(areConditionsMet({ promo_group_ids: ['9'] }, member)).toBe(false);
+    expect(areConditionsMet({ promo_group_ids: ['4'] }, loner)).toBe(false);
+    expect(areConditionsMet({ promo_group_ids: [] }, loner)).toBe(true);
+    expect(areConditionsMet({ exclude_promo_group_ids: ['4'] }, member)).toBe(false);
+    expect(areConditionsMet({ exclude_promo_group_ids: ['4'] }, loner)).toBe(true);
   });
 
-  it('must all hold', () => {
-    expect(conditionsHold({ is_admin: true, min_referrals: 3, has_referrals: true }, person())).toBe(true);
-    expect(conditionsHold({ is_admin: true, min_referrals: 4, has_referrals: true }, person())).toBe(false);
-    expect(conditionsHold(null, person())).toBe(true);
+  it('must all be met', () => {
+    expect(areConditionsMet({ is_admin: true, min_referrals: 3, has_referrals: true }, person())).toBe(true);
+    expect(areConditionsMet({ is_admin: true, min_referrals: 4, has_referrals: true }, person())).toBe(false);
+    expect(areConditionsMet(null, person())).toBe(true);
   });
 
   it('shows to subscribers only while the subscription is active', () => {
@@ -185,7 +185,7 @@ describe('the menu', () => {
     expect(buildMenu({ ...document, buttons }, person()).map((row) => row.length)).toEqual([2, 1, 1]);
   });
 
-  it('takes the exact language, then English, then any; no text is no button', () => {
+  it('takes the exact language, then English, then any; a button without text is left out', () => {
     const texts = [{ ru: 'Р', en: 'E' }, { en: 'E', fa: 'F' }, { fa: 'F' }, { ru: '' }, {}];
     const document: MenuDocument = {
       version: 1,
@@ -199,7 +199,7 @@ describe('the menu', () => {
     ).toEqual(['Р', 'E', 'F']);
   });
 
-  it('fills placeholders of dynamic texts alone', () => {
+  it('fills placeholders of dynamic texts only', () => {
     const text = { ru: 'Баланс {balance} {other}' };
     const document = small([['r', ['fixed', 'dynamic']]]);
     const buttons = { fixed: button({ text }), dynamic: button({ text, dynamic_text: true }) };
@@ -301,7 +301,7 @@ describe('edits', () => {
     expect(() => add({}, 'x')).toThrow("Row 'x' not found");
   });
 
-  it('leave what a built-in does to the service, unless it opens directly', () => {
+  it('do not change the action of a built-in button, unless it opens directly', () => {
     const change = (changes: edits.ButtonChanges) => edits.updateButton(DEFAULT_LAYOUT, 'connect', changes).buttons.connect!;
     expect(change({ action: 'https://example.com' }).action).toBe('subscription_connect');
     expect(change({ action: 'https://example.com', open_mode: 'direct' })).toMatchObject({
@@ -323,7 +323,7 @@ describe('edits', () => {
 
   it('notice placeholders when the buttons are replaced', () => {
     const buttons = { a: button({ text: { ru: 'Осталось {subscription_days}' } }), b: button({ text: { ru: '{x}' } }) };
-    const replaced = edits.replaceHalves(document, { rows: null, buttons });
+    const replaced = edits.replaceParts(document, { rows: null, buttons });
     expect([replaced.buttons.a?.dynamic_text, replaced.buttons.b?.dynamic_text]).toEqual([true, false]);
     expect(replaced.rows).toBe(document.rows);
   });

@@ -171,7 +171,7 @@ describe('OAuth providers', () => {
   });
 
   it('google: refuses user info about somebody else than the token', async () => {
-    issuer.knobs.otherId = '1';
+    issuer.knobs.userInfoAccountId = '1';
     await expect(identityOf('google', someone())).rejects.toEqual(failsAt('user_info'));
   });
 

@@ -65,14 +65,14 @@ describe('mail over SMTP', () => {
     expect(offering.server.commands.some((line) => line.startsWith('AUTH PLAIN'))).toBe(true);
   });
 
-  it('sends nothing in the clear when TLS is demanded and not offered', async () => {
+  it('sends nothing without TLS when it is required and not offered', async () => {
     const { server, port } = await smtp({}, { useTls: true, user: 'u', password: 'secret-password' });
     await expect(port.send(MAIL)).rejects.toMatchObject({ name: 'MailError', failure: 'unavailable' });
     expect(server.mails).toHaveLength(0);
     expect(server.commands.join('\n')).not.toMatch(/AUTH|MAIL/);
   });
 
-  it('lets no value break into the headers', async () => {
+  it('does not let a value add headers', async () => {
     const { server, port } = await smtp({}, { fromName: 'Shop\r\nBcc: x@evil.example' });
     await port.send({ ...MAIL, subject: 'Hi\r\nBcc: y@evil.example\r\n\r\nbody' });
     expect(server.mails[0]?.data).not.toMatch(/^Bcc:/im);
@@ -90,7 +90,7 @@ describe('mail over SMTP', () => {
     await expect(port.send(MAIL)).rejects.toMatchObject({ failure });
   });
 
-  it('is unavailable when nobody listens', async () => {
+  it('is unavailable when no server listens', async () => {
     const { server, port } = await smtp();
     await server.close();
     await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable' });
@@ -98,7 +98,7 @@ describe('mail over SMTP', () => {
 });
 
 describe('mail into the sandbox', () => {
-  it('arrives in the mail box and stays there over a restart', async () => {
+  it('arrives in the mailbox and stays there after a restart', async () => {
     const options = { store: memoryStore(), now: () => new Date('2026-03-01T10:00:00.000Z') };
     const sandbox = await startMailSandbox(options);
     const connection: MailConnection = {

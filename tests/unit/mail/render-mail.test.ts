@@ -29,7 +29,7 @@ describe('mail templates', () => {
     ).not.toContain('href=');
   });
 
-  it('takes an override, framed by what it is', () => {
+  it('uses an override, with the page that its body needs', () => {
     const render = (bodyHtml: string) =>
       renderMail('en', 'email_verification', PARAMS, FRAME, { subject: 'For {username}', bodyHtml });
     const plain = render('<p>Hi {username} <a href="{verification_url}">go</a></p>');
@@ -43,7 +43,7 @@ describe('mail templates', () => {
     expect(render('<div style="background:red">x</div>').html).not.toContain('VPN &amp; Co');
   });
 
-  it('never fills what a value contains', () => {
+  it('does not fill placeholders in a value', () => {
     const mail = renderMail('en', 'email_verification', { ...PARAMS, username: '{verification_url}{service_name}' }, FRAME);
     expect(mail.text).toContain('Hello {verification_url}{service_name}!');
   });

@@ -26,7 +26,7 @@ interface Setup {
   slept: number[];
 }
 
-/** The service's side of the webhook: verdict, then what a handler would do with a pre-checkout. */
+/** The service's side of the webhook: the check, then the handling of a pre-checkout. */
 async function setup(decide: (update: MessengerUpdate) => boolean = () => true): Promise<Setup> {
   const updates: MessengerUpdate[] = [];
   const sandbox = await startMessengerSandbox({
@@ -90,7 +90,7 @@ describe('messenger port against the Bot API', () => {
     expect(await sandbox.messages()).toHaveLength(1);
   });
 
-  it('knows who it is and who is a member', async () => {
+  it('returns its identity and the members of a chat', async () => {
     const { port, sandbox } = await setup();
     expect(await port.getMe()).toEqual({ messengerId: 1_000_001, username: 'sandbox_bot', firstName: 'Sandbox bot' });
     expect(await port.getChatMember('@channel', 5)).toEqual({ status: 'member', isMember: true });
@@ -108,7 +108,7 @@ describe('messenger port against the Bot API', () => {
     expect(await failure(port.answerPreCheckout('old', true))).toEqual({ kind: 'rejected' });
   });
 
-  it('honours a short 429 for every call and hands a long one back', async () => {
+  it('waits for a short 429 in every call and reports a long one', async () => {
     const { port, sandbox, slept } = await setup();
     sandbox.knobs.rateLimits.push(2);
     await port.sendMessage(1, 'after the pause');

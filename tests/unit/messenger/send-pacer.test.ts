@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PaceExceeded, SendPacer } from '../../../src/integrations/messenger/send-pacer.ts';
 
-/** Time that moves only when somebody sleeps. */
+/** Time that moves only during sleeps. */
 function fakeTimer() {
   let now = 0;
   return {
@@ -12,7 +12,7 @@ function fakeTimer() {
   };
 }
 
-/** Turns taken by callers that each wait on the same clock: start times in order of asking. */
+/** Turns of callers that wait on the same clock: start times in the order of the calls. */
 async function starts(pacer: SendPacer, timer: { now(): number }, chats: number[]): Promise<number[]> {
   const result: number[] = [];
   for (const chat of chats) {
@@ -45,7 +45,7 @@ describe('send pacer', () => {
 
   it('refuses a turn that is too far off, and that refusal takes no turn', async () => {
     const asked: number[] = [];
-    // Sleepers here sleep on, so time stands still at zero.
+    // Sleeps do not end here, so the time stays at zero.
     const sleep = (ms: number) => new Promise<void>(() => asked.push(ms));
     const pacer = new SendPacer({ timer: { now: () => 0, sleep }, maxWaitMs: 1_500 });
     await pacer.takeTurn(7);

@@ -53,7 +53,7 @@ describe('Bot API updates in the domain’s form', () => {
     });
   });
 
-  it('a Stars payment given back', () => {
+  it('a refunded Stars payment', () => {
     expect(
       read({ update_id: 1, message: { message_id: 1, date: 0, chat, from: user, refunded_payment: payment } }),
     ).toMatchObject({
@@ -80,7 +80,7 @@ describe('Bot API updates in the domain’s form', () => {
     expect(parseUpdate(text)).toBeNull();
   });
 
-  it('skips what is shaped otherwise', () => {
+  it('skips updates of another shape', () => {
     expect(read({ update_id: 5, callback_query: { id: 'q' } })).toEqual({ updateId: 5, kind: 'ignored' });
     expect(read({ update_id: 6, poll: {} })).toEqual({ updateId: 6, kind: 'ignored' });
   });

@@ -51,7 +51,7 @@ const asCallback = (request: LoopbackRequest): ProviderCallback => ({
 });
 
 describe('sandbox provider', () => {
-  it('goes the whole way: invoice, hosted page, payment, signed callback, confirmed state', async () => {
+  it('invoice, hosted page, payment, signed callback, confirmed state', async () => {
     const { provider, sandbox, receiver } = await setup();
     const created = await provider.createInvoice(invoice('order-1'));
     expect(created).toMatchObject({ status: 'pending', expiresAt: new Date('2026-03-02T10:00:00.000Z') });
@@ -75,7 +75,7 @@ describe('sandbox provider', () => {
     });
   });
 
-  it('spec 03 H1/H17/H18: takes no callback without the signature over exactly these bytes', async () => {
+  it('spec 03 H1/H17/H18: accepts no callback without the signature over exactly these bytes', async () => {
     const { provider, sandbox, receiver } = await setup();
     const { externalId } = await provider.createInvoice(invoice('order-1'));
     await sandbox.act(externalId, 'pay');
@@ -98,7 +98,7 @@ describe('sandbox provider', () => {
     expect(await reason({ rawBody: nonsense, headers: { 'x-sandbox-signature': signed } })).toEqual([false, 400, 'invalid_json']);
   });
 
-  it('takes each step once and from the right state only, told once per step', async () => {
+  it('performs each action once and from the right state only, with one callback each', async () => {
     const { provider, sandbox, receiver } = await setup();
     const { externalId } = await provider.createInvoice(invoice('order-1'));
     const paid = await Promise.all([1, 2, 3, 4].map(() => sandbox.act(externalId, 'pay')));
@@ -114,10 +114,10 @@ describe('sandbox provider', () => {
     expect(await provider.fetchStatus(externalId)).toMatchObject({ status: 'refunded', outcome: 'failed' });
   });
 
-  it('duplicates and reorders callbacks when told to; the event key stays the same', async () => {
+  it('duplicates and reorders callbacks on demand; the event key stays the same', async () => {
     const { provider, sandbox, receiver } = await setup();
     sandbox.knobs.duplicates = 2;
-    sandbox.knobs.hold = true;
+    sandbox.knobs.isPaused = true;
     const first = await provider.createInvoice(invoice('order-1'));
     const second = await provider.createInvoice(invoice('order-2'));
     await sandbox.act(first.externalId, 'pay');
@@ -129,7 +129,7 @@ describe('sandbox provider', () => {
     expect(keys).toEqual([...Array(3).fill(`${second.externalId}:paid`), ...Array(3).fill(`${first.externalId}:paid`)]);
   });
 
-  it('tries again until the service acknowledges', async () => {
+  it('retries until the service acknowledges', async () => {
     const { provider, sandbox, receiver } = await setup((_request, count) => (count === 1 ? { ...OK, status: 500 } : OK));
     const { externalId } = await provider.createInvoice(invoice('order-1'));
     await sandbox.act(externalId, 'pay');
@@ -138,7 +138,7 @@ describe('sandbox provider', () => {
     expect(receiver.requests[1]?.body).toBe(receiver.requests[0]?.body);
   });
 
-  it('makes one invoice per order id, keeps it over a restart, refuses a wrong secret', async () => {
+  it('creates one invoice per order id, keeps it after a restart, refuses a wrong secret', async () => {
     const { provider, sandbox, connection, options } = await setup();
     const [a, b] = await Promise.all([provider.createInvoice(invoice('order-1')), provider.createInvoice(invoice('order-1'))]);
     expect(a.externalId).toBe(b.externalId);
@@ -153,7 +153,7 @@ describe('sandbox provider', () => {
     await expect(provider.fetchStatus(a.externalId)).rejects.toMatchObject({ failure: 'rejected' });
   });
 
-  it('is closed while the sandbox is off', async () => {
+  it('is not available while the sandbox is off', async () => {
     const provider = createSandboxProvider({ http: onceHttp(), connection: () => null });
     expect(provider.isConfigured()).toBe(false);
     await expect(provider.createInvoice(invoice('o'))).rejects.toMatchObject({ failure: 'not_configured' });

@@ -32,7 +32,7 @@ const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
 });
 
 describe('Stars provider', () => {
-  it('asks for stars at the rate, with a payload no other invoice has', async () => {
+  it('asks for stars at the rate, with a unique payload', async () => {
     const { provider, invoices } = setup();
     const created = await provider.createInvoice(request());
     expect(created).toMatchObject({
@@ -43,7 +43,7 @@ describe('Stars provider', () => {
     expect((await provider.createInvoice(request({ payload: 'guest_purchase_x' }))).externalId).toBe('guest_purchase_x');
   });
 
-  it('rejects a payload the messenger cannot carry', async () => {
+  it('rejects a payload that the messenger cannot store', async () => {
     const { provider, invoices } = setup();
     await expect(provider.createInvoice(request({ payload: 'я'.repeat(65) }))).rejects.toMatchObject({ failure: 'rejected' });
     await expect(provider.createInvoice(request({ payload: '' }))).rejects.toMatchObject({ failure: 'rejected' });
@@ -59,7 +59,7 @@ describe('Stars provider', () => {
     await expect(provider.createInvoice(request())).rejects.toMatchObject({ name: 'ProviderError', failure: expected });
   });
 
-  it('is off when the setting is off, and never takes callbacks or status questions of its own', async () => {
+  it('is off when the setting is off, and supports neither callbacks nor status requests', async () => {
     const { provider } = setup({ enabled: false });
     expect(provider.isConfigured()).toBe(false);
     await expect(provider.createInvoice(request())).rejects.toMatchObject({ failure: 'not_configured' });

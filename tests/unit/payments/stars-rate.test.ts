@@ -35,7 +35,7 @@ describe('Stars rate', () => {
     expect(() => starsForKopeks(100, rate)).toThrow(RangeError);
   });
 
-  it('never moves an amount by more than half a star there and half a kopek back', () => {
+  it('changes an amount by at most half a star one way and half a kopek back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 1_000_000 }), fc.integer({ min: 1, max: 1_000 }), (kopeks, rateKopeks) => {
         const rate = `${Math.trunc(rateKopeks / 100)}.${String(rateKopeks % 100).padStart(2, '0')}`;

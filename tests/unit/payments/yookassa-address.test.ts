@@ -1,4 +1,4 @@
-/** What leaves for the real address, seen on the wire; nothing else may leave at all. */
+/** Requests to the real address, captured; no other request is allowed. */
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ const connection: YookassaConnection = {
   trustedProxyNetworks: [],
 };
 
-test('an invoice goes to the provider’s address, signed in and with our order id as the key against doubles', async () => {
+test('an invoice goes to the provider’s address, with credentials and our order id as idempotence key', async () => {
   const provider = createYookassaProvider({
     http: createHttpClient({ system: 'yookassa', retries: 0 }),
     connection: () => connection,

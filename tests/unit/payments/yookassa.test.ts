@@ -60,7 +60,7 @@ const invoice = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
   ...change,
 });
 
-/** The notification as the sandbox posted it, turned into what the HTTP layer hands to the adapter. */
+/** The notification that the sandbox posted, as the HTTP layer passes it to the adapter. */
 async function lastCallback({ receiver, sandbox }: { receiver: Recorder; sandbox: PaymentSandbox }): Promise<ProviderCallback> {
   await sandbox.idle();
   const request = receiver.requests.at(-1);
@@ -78,7 +78,7 @@ const callback = (body: string, change: Partial<ProviderCallback> = {}): Provide
 });
 
 describe('YooKassa adapter against the v3 wire', () => {
-  it('creates, is told of the payment, and confirms it by asking', async () => {
+  it('creates a payment, receives its notification, and confirms it by a status request', async () => {
     const context = await setup();
     const { provider, sandbox } = context;
     const created = await provider.createInvoice(invoice());
@@ -103,7 +103,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     expect(await provider.fetchStatus(created.externalId)).toMatchObject({ status: 'succeeded', outcome: 'paid', paidAt: NOW });
   });
 
-  it('makes one payment for one order id, however often it is created', async () => {
+  it('creates one payment per order id, however often it is requested', async () => {
     const { provider, sandbox } = await setup();
     const first = await provider.createInvoice(invoice());
     const second = await provider.createInvoice(invoice());
@@ -152,7 +152,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     expect(await sandbox.list()).toHaveLength(0);
   });
 
-  it('is not configured without shop or secret, and its POST is closed', async () => {
+  it('is not configured without shop or secret, and refuses POST then', async () => {
     const { provider } = await setup({ secretKey: '' });
     expect(provider.isConfigured()).toBe(false);
     await expect(provider.fetchStatus('x')).rejects.toMatchObject({ failure: 'not_configured' });
@@ -161,7 +161,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     expect(JSON.parse(info.reply.body)).toEqual({ status: 'ok', service: 'yookassa_webhook', enabled: false });
   });
 
-  it('spec 03 H9: a forged success is only a hint; asking shows the payment still pending', async () => {
+  it('spec 03 H9: a forged success only causes a status request, which shows the payment still pending', async () => {
     const { provider } = await setup();
     const { externalId } = await provider.createInvoice(invoice());
     const forged = {
@@ -173,7 +173,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     await expect(provider.fetchStatus('unknown-payment')).rejects.toMatchObject({ failure: 'rejected' });
   });
 
-  it('spec 03 H9: no answer and nonsense instead of a payment confirm nothing', async () => {
+  it('spec 03 H9: neither a missing nor an unreadable answer confirms a payment', async () => {
     const broken = await startRecorder((_request, count) => ({
       status: count === 1 ? 503 : 200,
       contentType: 'application/json',
@@ -186,7 +186,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     }
   });
 
-  it('counts a payment given back in full as failed, a canceled one too', async () => {
+  it('a payment refunded in full is failed, a canceled one too', async () => {
     const { provider, sandbox } = await setup();
     const first = await provider.createInvoice(invoice());
     await sandbox.act(first.externalId, 'pay');

@@ -10,7 +10,7 @@ import type { SettingValues } from '../../../src/domain/settings/types.ts';
 const CONTRACT_COUNT = 546;
 const CONTRACT_SHA256 = '323ae8f6a6ef1e56cbd145ce27c07f62f4cb5a2b93bec1cf75362cb264830475';
 
-/** Where the catalogue departs from the contract on purpose: what the contract says instead. */
+/** Intended differences from the contract: what the contract says instead. */
 const CONTRACT_SAYS: Readonly<Record<string, { default?: boolean; choices?: readonly string[] }>> = {
   // Spec 00, Credentials: both default to true.
   WEB_API_ENABLED: { default: false },
@@ -19,7 +19,7 @@ const CONTRACT_SAYS: Readonly<Record<string, { default?: boolean; choices?: read
   VPNPANEL_AUTH_TYPE: { choices: ['api_key', 'basic_auth'] },
 };
 
-/** Keys that hold one of the secret words without holding a secret: names, public keys, word lists, numbers and durations. */
+/** Keys with one of the secret words that are not secrets: names, public keys, word lists, numbers and durations. */
 const NOT_SECRET: ReadonlySet<string> = new Set([
   'CABINET_ACCESS_TOKEN_EXPIRE_MINUTES',
   'CABINET_PASSWORD_RESET_EXPIRE_HOURS',
@@ -33,7 +33,7 @@ const NOT_SECRET: ReadonlySet<string> = new Set([
 ]);
 const SECRET_URLS: ReadonlySet<string> = new Set(['DATABASE_URL', 'REDIS_URL', 'PROXY_URL', 'NALOGO_PROXY_URL']);
 
-/** Whoever knows or chooses these can become somebody else: an administrator, or the messenger, which signs people in. */
+/** Knowing or choosing these allows acting as an administrator, or as the messenger, which confirms sign-ins. */
 const SUPERADMINS_ONLY = [
   'ADMIN_EMAILS',
   'CABINET_JWT_SECRET',
@@ -53,7 +53,7 @@ const SUPERADMINS_ONLY = [
   'WEB_API_TOKEN_HASH_ALGORITHM',
   'WEB_API_TOKEN_HMAC_SECRET',
 ];
-/** Addresses that are told to users or read from, and that no key, money or signed data travels to. */
+/** Addresses that users see or that are only read from: no key, money or signed data is sent there. */
 const OPEN_ADDRESSES = [
   'BLACKLIST_GITHUB_URL',
   'HAPP_DOWNLOAD_LINK_ANDROID',
@@ -65,7 +65,7 @@ const OPEN_ADDRESSES = [
 ];
 
 describe('settings catalogue', () => {
-  it('holds the facts of the contract', () => {
+  it('contains the facts of the contract', () => {
     const facts = settingKeys.map((key) => {
       const definition = definitionOf(key);
       const said = CONTRACT_SAYS[key];
@@ -89,7 +89,7 @@ describe('settings catalogue', () => {
     expect(settingKeys.filter((key) => definitionOf(key).secret)).toEqual(expected);
   });
 
-  it('excludes, locks and guards the keys that give power', () => {
+  it('excludes, locks and guards the keys that grant access', () => {
     const keysWith = (test: (key: (typeof settingKeys)[number]) => boolean): string[] => settingKeys.filter(test);
     expect(keysWith((key) => definitionOf(key).excluded === true)).toEqual(['ADMIN_IDS', 'BOT_TOKEN']);
     expect(keysWith((key) => definitionOf(key).readOnly === true)).toEqual([
@@ -99,7 +99,7 @@ describe('settings catalogue', () => {
     expect(keysWith((key) => definitionOf(key).guard === 'superadmin')).toEqual(SUPERADMINS_ONLY);
   });
 
-  it('guards every secret, every address that keys, money or people are sent to, and every id of a merchant or client', () => {
+  it('guards every secret, every address to which keys, money or users are sent, and every id of a merchant or client', () => {
     const open = settingKeys.filter((key) => {
       const { guard, secret, format, readOnly, excluded } = definitionOf(key);
       const isDestination = ['http-url', 'link', 'socks-url'].includes(format ?? '');
@@ -130,10 +130,10 @@ describe('settings catalogue', () => {
     expect(definitionOf(key).guard).toBe('full-access');
   });
 
-  it('has defaults that obey their own rules and survive being stored', () => {
+  it('has defaults that are valid and unchanged by storing', () => {
     for (const key of settingKeys) {
       const definition = definitionOf(key);
-      // Two texts have no default at all; they are read as null until somebody gives them.
+      // Two texts have no default; they are null until they are set.
       if (definition.default === null && !definition.optional) {
         expect(['BOT_TOKEN', 'VERSION_CHECK_REPO']).toContain(key);
         continue;
@@ -150,7 +150,7 @@ describe('settings catalogue', () => {
     expect([...new Set(settingKeys.map((key) => definitionOf(key).category))].sort()).toEqual(Object.keys(categories).sort());
   });
 
-  it('knows no key of the language itself', () => {
+  it('does not have keys that every JavaScript object has', () => {
     expect(['constructor', '__proto__', 'toString', ''].filter(isSettingKey)).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { createSettingsStore } from '../../../src/domain/settings/settings-store
 import type { StoredSetting } from '../../../src/domain/settings/types.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** Rows, a channel and an app over them; a read can be held back or made to fail. */
+/** Rows, a channel and an app over them; a read can be delayed or made to fail. */
 function setup() {
   const rows = new Map<string, string | null>();
   const gates: Promise<void>[] = [];
@@ -16,11 +16,11 @@ function setup() {
   let isListening = false;
   const log = { warn: () => undefined, error: () => void state.errors++ };
   const store = createSettingsStore({ environment: {}, log });
-  const sql = async (_text: string, values: readonly unknown[] = []): Promise<StoredSetting[]> => {
+  const read = async (): Promise<StoredSetting[]> => {
     state.reads++;
     if (!isListening) state.loadedBeforeListen = true;
-    // What a real read does: the rows are those of the moment the read began.
-    const seen = [...rows].map(([key, value]) => ({ key, value })).filter((row) => values.length === 0 || row.key === values[0]);
+    // Like a real read: the rows are those of the moment at which the read began.
+    const seen = [...rows].map(([key, value]) => ({ key, value }));
     await gates.shift();
     if (state.failures > 0) {
       state.failures--;
@@ -28,7 +28,11 @@ function setup() {
     }
     return seen;
   };
-  const app = { settings: store, db: { sql, inTransaction: false }, log } as unknown as App;
+  const systemSetting = {
+    findMany: read,
+    findUnique: async ({ where }: { where: { key: string } }) => (await read()).find(({ key }) => key === where.key) ?? null,
+  };
+  const app = { settings: store, db: { prisma: { systemSetting }, inTransaction: false }, log } as unknown as App;
   const follow = () =>
     followSettings(app, store, async (channel, onMessage, onReconnect) => {
       expect(channel).toBe('settings_changed');
@@ -43,7 +47,7 @@ function setup() {
 const days = (value: number) => ({ key: 'TRIAL_DURATION_DAYS', value: String(value) });
 
 describe('followSettings', () => {
-  it('listens first, loads all, then re-reads the row of each notice', async () => {
+  it('listens first, loads all, then reloads the row of each notification', async () => {
     const t = setup();
     t.rows.set('TRIAL_DURATION_DAYS', '5');
     const stop = await t.follow();
@@ -94,7 +98,7 @@ describe('followSettings', () => {
     expect(t.state.errors).toBe(2);
   });
 
-  it('works on a notice that arrives in the flow of an open transaction', async () => {
+  it('handles a notification that arrives in the async context of an open transaction', async () => {
     const t = setup();
     await t.follow();
     t.rows.set('TRIAL_DURATION_DAYS', '5');

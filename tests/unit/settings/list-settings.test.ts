@@ -7,7 +7,7 @@ import { getSetting, listCategories, listSettings } from '../../../src/domain/se
 import { SECRET_MASK } from '../../../src/domain/settings/mask-value.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 
-/** Reading uses nothing of the app but its settings. */
+/** Reading uses only the settings of the app. */
 function appWith(environment: Record<string, string> = {}): App {
   const settings = createSettingsStore({ environment, log: { warn: () => undefined, error: () => undefined } });
   return { settings } as unknown as App;
@@ -46,7 +46,7 @@ describe('lists of settings', () => {
     ]);
   });
 
-  it('never lets a secret out, wherever it comes from', () => {
+  it('masks every secret, wherever it comes from', () => {
     const plain = 'plain-secret-value-0123456789-abcdef';
     const environment = Object.fromEntries(
       secretKeys.map((key) => [key, key.endsWith('PROXY_URL') ? `socks5://u:${plain}@h:1` : plain]),
@@ -54,7 +54,7 @@ describe('lists of settings', () => {
     const app = appWith(environment);
     expect(JSON.stringify(listSettings(app))).not.toContain(plain);
     expect(getSetting(app, 'CABINET_JWT_SECRET')).toMatchObject({ current: SECRET_MASK, original: SECRET_MASK });
-    // Even a default that is a password is not told.
+    // A default that is a password is masked, too.
     expect(getSetting(appWith(), 'POSTGRES_PASSWORD').current).toBe(SECRET_MASK);
     expect(getSetting(appWith(), 'CABINET_JWT_SECRET').current).toBeNull();
   });

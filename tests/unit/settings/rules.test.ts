@@ -139,7 +139,7 @@ describe('validateValue', () => {
     );
   });
 
-  it('keeps what it accepted through storing and reading', () => {
+  it('accepted values are unchanged by storing and reading', () => {
     const input = fc.oneof(
       fc.boolean(),
       fc.integer(),
@@ -188,7 +188,7 @@ describe('small rules', () => {
     expect(maskedValue(definitionOf('DISPLAY_NAME_BANNED_KEYWORDS'), 'a,b')).toBe('a,b');
   });
 
-  it('lets only the powerful write what gives power', () => {
+  it('admits only superadmins and tokens for guarded settings', () => {
     const token = { kind: 'token' };
     const admin = { kind: 'admin', isSuperadmin: false };
     const superadmin = { kind: 'admin', isSuperadmin: true };

@@ -39,7 +39,7 @@ describe('settings store', () => {
     });
   });
 
-  it('ends overrides whose rows are gone, one by one and all at once', () => {
+  it('drops overrides whose rows were deleted, one by one and all at once', () => {
     const settings = store();
     settings.applyOverrides([
       { key: 'TRIAL_DURATION_DAYS', value: '5' },
@@ -90,7 +90,7 @@ describe('settings store', () => {
     expect(settings.warned).toHaveLength(2);
   });
 
-  it('gathers all problems of the environment without values and runs on the defaults', () => {
+  it('collects all problems of the environment without values and uses the defaults', () => {
     const settings = store({
       PRICE_30_DAYS: 'hidden',
       TIMEZONE: 'Hidden/Zone',
@@ -108,36 +108,36 @@ describe('settings store', () => {
 
   it('notifies listeners of effective changes only, after all of them are in effect, once for each load', () => {
     const settings = store({ PRICE_60_DAYS: '1' });
-    const heard: string[] = [];
+    const changes: string[] = [];
     const stop = settings.onChange(['PRICE_30_DAYS', 'PRICE_60_DAYS', 'PRICE_90_DAYS'], () =>
-      heard.push(`${settings.get('PRICE_30_DAYS')} ${settings.get('PRICE_90_DAYS')}`),
+      changes.push(`${settings.get('PRICE_30_DAYS')} ${settings.get('PRICE_90_DAYS')}`),
     );
     settings.applyOverrides([
       { key: 'PRICE_30_DAYS', value: '10' },
       { key: 'PRICE_60_DAYS', value: '20' },
       { key: 'PRICE_90_DAYS', value: '30' },
     ]);
-    expect(heard).toEqual(['10 30']);
+    expect(changes).toEqual(['10 30']);
     settings.applyOne('PRICE_30_DAYS', { key: 'PRICE_30_DAYS', value: '10' });
     settings.applyOne('PRICE_60_DAYS', null);
-    expect(heard).toHaveLength(1);
+    expect(changes).toHaveLength(1);
     settings.applyOne('PRICE_30_DAYS', null);
-    expect(heard).toEqual(['10 30', '99000 30']);
+    expect(changes).toEqual(['10 30', '99000 30']);
     stop();
     settings.applyOverrides([]);
-    expect(heard).toHaveLength(2);
+    expect(changes).toHaveLength(2);
   });
 
   it('continues after a listener throws', () => {
     const settings = store();
-    let heard = 0;
+    let calls = 0;
     settings.onChange('DEBUG', () => {
       throw new Error('broken');
     });
-    settings.onChange('DEBUG', () => heard++);
+    settings.onChange('DEBUG', () => calls++);
     settings.applyOne('DEBUG', { key: 'DEBUG', value: 'true' });
-    expect({ heard, failed: settings.failed, value: settings.get('DEBUG') }).toEqual({
-      heard: 1,
+    expect({ calls, failed: settings.failed, value: settings.get('DEBUG') }).toEqual({
+      calls: 1,
       failed: ['DEBUG'],
       value: true,
     });

@@ -128,7 +128,7 @@ describe('backgrounds', () => {
   it.each([
     [{ enabled: true, type: 'aurora', opacity: 0.5, blur: 100, reducedOnMobile: true, settings: { speed: 1, color: '#fff' } }],
     [{ enabled: false, type: 'none' }],
-  ])('%j is read as it is, without what nobody knows', (config) => {
+  ])('%j is read unchanged, without unknown keys', (config) => {
     expect(readBackground({ ...config, evil: '<script>' })).toEqual(config);
     expect(shownBackground({ ...config, evil: '<script>' })).toEqual(config);
   });

@@ -70,7 +70,7 @@ describe('consent', () => {
     expect(needsActivation({ isGift: false }, { status, endDate: minutes(left) }, now)).toBe(expected);
     expect(needsActivation({ isGift: true }, { status, endDate: minutes(left) }, now)).toBe(true);
   });
-  it('nobody without a subscription is asked', () => {
+  it('is not needed without a subscription', () => {
     for (const isGift of [true, false]) expect(needsActivation({ isGift }, null, now)).toBe(false);
   });
 });

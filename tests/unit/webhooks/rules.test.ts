@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { type Random, systemRandom } from '../../../src/core/random.ts';
-import { cutBody, deliveryHeaders, judgeAnswer, parseRetryAfter, retryDelayMs } from '../../../src/domain/webhooks/rules.ts';
+import { classifyAnswer, cutBody, deliveryHeaders, parseRetryAfter, retryDelayMs } from '../../../src/domain/webhooks/rules.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const lowest: Random = { ...systemRandom, int: (min) => min };
@@ -16,7 +16,7 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs(attempts, null, highest)).toBe((step * 11) / 10);
   });
 
-  it('gives up after the eighth attempt', () => {
+  it('ends after the eighth attempt', () => {
     expect(retryDelayMs(8, null, lowest)).toBeNull();
     expect(retryDelayMs(8, 1_000, lowest)).toBeNull();
   });
@@ -45,11 +45,11 @@ describe('parseRetryAfter', () => {
   });
 });
 
-describe('judgeAnswer', () => {
+describe('classifyAnswer', () => {
   const answered = (status: number, body = '', retryAfter: string | null = null) =>
-    judgeAnswer({ kind: 'answered', status, body, retryAfter }, now);
+    classifyAnswer({ kind: 'answered', status, body, retryAfter }, now);
 
-  it.each([200, 201, 204, 299])('takes %i for delivered', (status) => {
+  it.each([200, 201, 204, 299])('classifies %i as delivered', (status) => {
     expect(answered(status, 'ok')).toMatchObject({
       isDelivered: true,
       responseStatus: status,
@@ -58,7 +58,7 @@ describe('judgeAnswer', () => {
     });
   });
 
-  it.each([199, 300, 302, 400, 404, 500])('takes %i for failed', (status) => {
+  it.each([199, 300, 302, 400, 404, 500])('classifies %i as failed', (status) => {
     expect(answered(status, 'no')).toMatchObject({
       isDelivered: false,
       responseStatus: status,
@@ -67,28 +67,28 @@ describe('judgeAnswer', () => {
     });
   });
 
-  it('knows 410, Retry-After, a time-out and a refused address', () => {
+  it('classifies 410, Retry-After, a time-out and a refused address', () => {
     expect(answered(410).isGone).toBe(true);
     expect(answered(503, '', '12').retryAfterMs).toBe(12_000);
-    expect(judgeAnswer({ kind: 'timeout' }, now)).toMatchObject({ errorMessage: 'Request timeout', isFinal: false });
-    expect(judgeAnswer({ kind: 'blocked', reason: 'not public' }, now)).toMatchObject({
+    expect(classifyAnswer({ kind: 'timeout' }, now)).toMatchObject({ errorMessage: 'Request timeout', isFinal: false });
+    expect(classifyAnswer({ kind: 'blocked', reason: 'not public' }, now)).toMatchObject({
       errorMessage: 'not public',
       isFinal: true,
     });
-    expect(judgeAnswer({ kind: 'unreachable', reason: 'refused' }, now)).toMatchObject({
+    expect(classifyAnswer({ kind: 'unreachable', reason: 'refused' }, now)).toMatchObject({
       errorMessage: 'refused',
       isFinal: false,
     });
   });
 
-  it('keeps 1000 characters of the body and 500 of them in the error', () => {
+  it('stores 1000 characters of the body and 500 of them in the error', () => {
     const long = answered(500, 'я'.repeat(1001));
     expect(long.responseBody).toBe(`${'я'.repeat(1000)}... (truncated)`);
     expect(long.errorMessage).toBe(`HTTP 500: ${'я'.repeat(500)}`);
     expect(cutBody('a'.repeat(1000))).toBe('a'.repeat(1000));
   });
 
-  it('cuts between characters and drops what the database cannot keep', () => {
+  it('cuts between characters and drops those that the database cannot store', () => {
     expect(cutBody('😀'.repeat(1200))).toBe(`${'😀'.repeat(1000)}... (truncated)`);
     expect(answered(200, 'a\0b\ud800').responseBody).toBe('ab\ufffd');
   });
@@ -108,14 +108,14 @@ describe('deliveryHeaders', () => {
     });
   });
 
-  it('signs both ways with a secret', () => {
+  it('has both signatures with a secret', () => {
     const headers = deliveryHeaders({ ...message, secret: 'sésame' });
     expect(headers['x-webhook-signature']).toBe(`sha256=${createHmac('sha256', 'sésame').update(message.body).digest('hex')}`);
     const signed = createHmac('sha256', 'sésame').update(`msg_12.1772366400.${message.body}`).digest('base64');
     expect(headers['webhook-signature']).toBe(`v1,${signed}`);
   });
 
-  it('takes a whsec_ secret as the base64 of the standard key, and only of that signature', () => {
+  it('decodes a whsec_ secret for the standard signature only', () => {
     const key = Buffer.from('0123456789abcdef');
     const secret = `whsec_${key.toString('base64')}`;
     const headers = deliveryHeaders({ ...message, secret });

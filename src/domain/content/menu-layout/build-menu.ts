@@ -1,5 +1,5 @@
 import { fill } from '../../messaging/texts.ts';
-import { buttonOf, conditionsHold, isVisibleTo } from './rules.ts';
+import { areConditionsMet, buttonOf, isVisibleTo } from './rules.ts';
 import type { ButtonType, MenuButton, MenuContext, MenuDocument } from './types.ts';
 
 export interface MenuItem {
@@ -8,10 +8,10 @@ export interface MenuItem {
   type: ButtonType;
 }
 
-/** The rows of buttons that this person is shown: filtered, in order, cut to the width of each row (spec 05 section 7.2). */
+/** The rows of buttons that the user sees: filtered, in order, split by the width of each row (spec 05 section 7.2). */
 export function buildMenu(document: MenuDocument, context: MenuContext): MenuItem[][] {
   return document.rows
-    .filter((row) => conditionsHold(row.conditions, context))
+    .filter((row) => areConditionsMet(row.conditions, context))
     .flatMap((row) => {
       const items = row.buttons.flatMap((id) => {
         const button = buttonOf(document, id);
@@ -26,16 +26,16 @@ function isShown(id: string, button: MenuButton, context: MenuContext): boolean 
   return (
     button.enabled &&
     isVisibleTo(button.visibility, context) &&
-    conditionsHold(button.conditions, context) &&
+    areConditionsMet(button.conditions, context) &&
     (builtin !== 'buy_traffic' || context.isTrafficTopupOffered)
   );
 }
 
-/** No text, no button: the messenger refuses an empty one and with it the whole keyboard. */
+/** A button without text is left out, because the messenger would refuse the whole keyboard. */
 function itemOf(button: MenuButton, context: MenuContext): MenuItem[] {
   const { text } = button;
-  const own = Object.hasOwn(text, context.language) ? text[context.language] : undefined;
-  const pattern = own ?? text.en ?? Object.values(text)[0] ?? '';
+  const localised = Object.hasOwn(text, context.language) ? text[context.language] : undefined;
+  const pattern = localised ?? text.en ?? Object.values(text)[0] ?? '';
   const label = button.dynamic_text ? fill(pattern, context.placeholders, String) : pattern;
   return label.trim() === '' ? [] : [{ text: label, action: button.action, type: button.type }];
 }

@@ -1,6 +1,9 @@
 import { refuse } from '../../../core/errors.ts';
 
-/** The chat menu of the cabinet mode: rows of buttons that open the cabinet, and how they look (spec 05 section 8). */
+/**
+ * The chat menu of the cabinet mode: rows of buttons that open the cabinet, and their looks (spec 05 section 8). Fields are named as they
+ * are stored and sent.
+ */
 
 export const CABINET_SECTIONS = ['home', 'subscription', 'balance', 'referral', 'support', 'info', 'admin', 'language'] as const;
 export type CabinetSection = (typeof CABINET_SECTIONS)[number];
@@ -14,7 +17,7 @@ export interface ButtonLook {
   readonly style: string;
   readonly icon_custom_emoji_id: string;
   readonly enabled: boolean;
-  /** Text by locale; without one the section's own name is shown. */
+  /** Text by locale; without one the section's name is shown. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -23,21 +26,17 @@ export interface CustomButton extends ButtonLook {
   readonly open_in: 'external' | 'webapp';
 }
 
-export interface CabinetRow {
-  readonly id: string;
-  readonly max_per_row: number;
-  /** Sections and ids of custom buttons. */
-  readonly buttons: readonly string[];
-}
+/** A row with its buttons: their ids (sections and custom buttons), or complete buttons. */
+export type CabinetRow<B> = { readonly id: string; readonly max_per_row: number; readonly buttons: readonly B[] };
 
-/** One document, so that one lock guards layout and looks together. */
+/** One document, so that one lock protects layout and looks. */
 export interface CabinetMenu {
-  readonly rows: readonly CabinetRow[];
+  readonly rows: readonly CabinetRow<string>[];
   readonly custom: Readonly<Record<string, CustomButton>>;
   readonly styles: Readonly<Record<CabinetSection, ButtonLook>>;
 }
 
-/** A button as it is sent in and out: all about it in one place. */
+/** A button as it is sent, with its look. */
 export interface CabinetButton extends ButtonLook {
   readonly id: string;
   readonly type: 'builtin' | 'custom';
@@ -45,11 +44,7 @@ export interface CabinetButton extends ButtonLook {
   readonly open_in: 'external' | 'webapp';
 }
 
-export interface FilledRow {
-  readonly id: string;
-  readonly max_per_row: number;
-  readonly buttons: readonly CabinetButton[];
-}
+export type FilledRow = CabinetRow<CabinetButton>;
 
 const defaultLook = (section: CabinetSection): ButtonLook => ({
   style: section === 'admin' ? 'danger' : section === 'subscription' || section === 'referral' ? 'success' : 'primary',
@@ -103,7 +98,7 @@ function readCustom(value: unknown): CustomButton | null {
   return { ...readLook(value, defaultLook('home')), url: value.url, open_in: opensInside ? 'webapp' : 'external' };
 }
 
-/** Cleans a stored document on load: what is unknown or unusable is left out; no row left = the default rows. */
+/** Reads a stored document; unknown and invalid parts are left out, and without any row it has the default rows. */
 export function readCabinetMenu(value: unknown): CabinetMenu {
   if (!isObject(value)) return DEFAULT_CABINET_MENU;
   const stored = isObject(value.styles) ? value.styles : {};
@@ -129,7 +124,7 @@ export function readCabinetMenu(value: unknown): CabinetMenu {
   return { rows: filled, custom: Object.fromEntries(customEntries), styles };
 }
 
-/** The rows with everything about their buttons: looks of sections from the styles, of custom ones from the layout. */
+/** The rows with complete buttons: looks of sections come from the styles, those of custom buttons from the layout. */
 export function fillRows(menu: CabinetMenu): FilledRow[] {
   return menu.rows.map((row) => ({ ...row, buttons: row.buttons.flatMap((id) => filledButton(menu, id)) }));
 }
@@ -141,8 +136,8 @@ function filledButton(menu: CabinetMenu, id: string): CabinetButton[] {
 }
 
 /**
- * The menu with these rows; sections that they do not mention keep their looks.
- * @throws AppError 400 for the first thing that is wrong
+ * The menu with these rows; sections that they do not contain keep their looks.
+ * @throws AppError 400 for the first error
  */
 export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): CabinetMenu {
   const buttons = rows.flatMap((row) => row.buttons);
@@ -159,18 +154,18 @@ export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): Cabinet
     enabled,
     labels: cleanLabels(labels),
   });
-  const mentioned = new Map(buttons.map((button) => [button.id, button]));
+  const byId = new Map(buttons.map((button) => [button.id, button]));
   return {
     rows: rows
       .filter((row) => row.buttons.length > 0)
-      .map((row) => ({ id: row.id, max_per_row: row.max_per_row, buttons: row.buttons.map((button) => button.id) })),
+      .map(({ id, max_per_row, buttons }) => ({ id, max_per_row, buttons: buttons.map((button) => button.id) })),
     custom: Object.fromEntries(
       buttons.flatMap((button) =>
         button.type === 'custom' ? [[button.id, { ...lookOf(button), url: button.url ?? '', open_in: button.open_in }]] : [],
       ),
     ),
     styles: stylesBy((section) => {
-      const button = mentioned.get(section);
+      const button = byId.get(section);
       return button ? lookOf(button) : menu.styles[section];
     }),
   };

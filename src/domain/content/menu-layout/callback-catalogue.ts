@@ -1,4 +1,4 @@
-/** Callbacks of the chat that a button may be given, and the placeholders of texts (spec 05 sections 7.2 and 7.3). */
+/** Callbacks of the chat that a button may have, and the placeholders of texts (spec 05 sections 7.2 and 7.3). */
 export interface ChatCallback {
   callbackData: string;
   name: string;

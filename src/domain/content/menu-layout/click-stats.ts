@@ -14,12 +14,12 @@ import {
   type NewClick,
 } from './clicks-repo.ts';
 
-/** Clicks of the chat menu in numbers (spec 05 section 7.5). All days and hours are UTC. */
+/** Click statistics of the chat menu (spec 05 section 7.5). Days and hours are UTC. */
 
 const WEEK_DAYS = 7;
 const HOURS = 24;
 
-/** Keeps a click. A failure is no matter of whoever pressed: it is logged, and that is all. */
+/** Stores a click. A failure is logged and not reported to the caller. */
 export async function logClick(app: App, click: NewClick): Promise<void> {
   try {
     await insertClick(app.db, click, app.clock.now());
@@ -34,20 +34,21 @@ function momentsOf(now: Date, days: number): ClickMoments {
   return { today, week: addDays(now, -WEEK_DAYS), month: addDays(now, -days) };
 }
 
-/** Numbers of every button, and the clicks of the last `days`. */
+/** Counters of every button, and the clicks of the last `days`. */
 export async function countClicks(app: App, days: number) {
   const now = app.clock.now();
   const since = momentsOf(now, days);
   const items = await countByButton(app.db, since, null);
-  return { items, totalClicks: items.reduce((sum, item) => sum + item.clicksMonth, 0), start: since.month, end: now };
+  const totalClicks = items.reduce((sum, item) => sum + item.clicksMonth, 0);
+  return { items, totalClicks, periodStart: since.month, periodEnd: now };
 }
 
-/** The same numbers of one button, and its clicks by day; zeros for a button that nobody pressed. */
+/** The same counters of one button, and its clicks by day; zeros for a button without clicks. */
 export async function countButtonClicks(app: App, buttonId: string, days: number) {
   const since = momentsOf(app.clock.now(), days);
   const [found] = await countByButton(app.db, since, buttonId);
   const none: ButtonClicks = {
-    buttonId: buttonId,
+    buttonId,
     clicksTotal: 0,
     clicksToday: 0,
     clicksWeek: 0,
@@ -55,7 +56,7 @@ export async function countButtonClicks(app: App, buttonId: string, days: number
     lastClickAt: null,
     uniqueUsers: 0,
   };
-  return { stats: found ?? none, byDay: await countByDay(app.db, buttonId, since.month) };
+  return { buttonId, stats: found ?? none, clicksByDay: await countByDay(app.db, buttonId, since.month) };
 }
 
 export async function countClicksByType(app: App, days: number) {
@@ -83,7 +84,7 @@ export function listTopClickers(app: App, days: number, buttonId: string | null,
   return countByUser(app.db, addDays(app.clock.now(), -days), buttonId, limit);
 }
 
-/** The last `currentDays` beside the `previousDays` before them. */
+/** The last `currentDays` compared with the `previousDays` before them. */
 export async function compareClicks(app: App, currentDays: number, previousDays: number, buttonId: string | null) {
   const end = app.clock.now();
   const middle = addDays(end, -currentDays);
@@ -93,13 +94,13 @@ export async function compareClicks(app: App, currentDays: number, previousDays:
     countBetween(app.db, start, middle, buttonId),
   ]);
   return {
-    current: { clicks: current, days: currentDays, start: middle, end },
-    previous: { clicks: previous, days: previousDays, start, end: middle },
+    currentPeriod: { clicks: current, days: currentDays, start: middle, end },
+    previousPeriod: { clicks: previous, days: previousDays, start, end: middle },
     change: clickChange(current, previous),
   };
 }
 
-/** Percent has two decimals and is 0 when there is nothing to compare with; the trend follows from the difference. */
+/** Percent has two decimals and is 0 without previous clicks; the trend is the sign of the difference. */
 export function clickChange(current: number, previous: number) {
   const absolute = current - previous;
   const percent = previous === 0 ? 0 : Math.round((absolute / previous) * 10_000) / 100;
@@ -107,7 +108,7 @@ export function clickChange(current: number, previous: number) {
   return { absolute, percent, trend };
 }
 
-/** What the user pressed, newest first; nothing for an unknown user. */
+/** Clicks of the user, newest first; none for an unknown user. */
 export function listUserClicks(app: App, userId: number, limit: number) {
   return listClicksOfUser(app.db, userId, limit);
 }

@@ -1,20 +1,20 @@
+import type { Changes } from '../../../core/changes.ts';
+import type { Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 
-export interface NewClick {
-  buttonId: string;
-  /** Id of a user in this service or in the messenger; the first meaning wins, an unknown one is stored as nobody. */
-  userId: number | null;
-  callbackData: string | null;
-  buttonType: string | null;
-  buttonText: string | null;
-}
+/**
+ * A click. `userId` is the id of a user in this service or, when there is none with it, in the messenger; an unknown one is stored as
+ * null.
+ */
+export type NewClick = Pick<Rows['ButtonClickLog'], 'buttonId'> &
+  Changes<Pick<Rows['ButtonClickLog'], 'userId' | 'callbackData' | 'buttonType' | 'buttonText'>>;
 
 export async function insertClick(db: Db, click: NewClick, now: Date): Promise<void> {
   await db.sql(
     `INSERT INTO button_click_logs (button_id, user_id, callback_data, button_type, button_text, clicked_at)
      VALUES ($1, COALESCE((SELECT id FROM users WHERE id = $2::bigint), (SELECT id FROM users WHERE messenger_id = $2::bigint)),
        $3, $4, $5, $6::timestamptz)`,
-    [click.buttonId, click.userId, click.callbackData, click.buttonType, click.buttonText, now],
+    [click.buttonId, click.userId ?? null, click.callbackData ?? null, click.buttonType ?? null, click.buttonText ?? null, now],
   );
 }
 
@@ -34,7 +34,7 @@ export interface ClickMoments {
   month: Date;
 }
 
-/** Numbers of each button that was ever pressed, most pressed first; of one button when it is named. */
+/** Counters of each button with clicks, most clicks first. @param buttonId null = all buttons */
 export function countByButton(db: Db, since: ClickMoments, buttonId: string | null): Promise<ButtonClicks[]> {
   return db.sql<ButtonClicks>(
     `SELECT button_id, count(*)::int AS clicks_total,
@@ -57,7 +57,7 @@ export function countByDay(db: Db, buttonId: string, since: Date): Promise<{ dat
   );
 }
 
-/** Clicks whose type is known, most first. */
+/** Clicks by type of button, most clicks first; those without a type are not counted. */
 export function countByType(db: Db, since: Date): Promise<{ buttonType: string; clicksTotal: number; uniqueUsers: number }[]> {
   return db.sql(
     `SELECT button_type, count(*)::int AS clicks_total, count(DISTINCT user_id)::int AS unique_users

@@ -9,7 +9,7 @@ interface Builtin {
   conditions?: Conditions;
 }
 
-/** The buttons that the service itself answers to (spec 05 section 7.1). */
+/** The buttons whose actions the service handles itself (spec 05 section 7.1). */
 const BUILTINS: readonly Builtin[] = [
   {
     id: 'connect',
@@ -85,7 +85,7 @@ const ROWS: readonly MenuRow[] = [
   row('moderator_row', ['moderator_panel'], 1, { is_moderator: true }),
 ];
 
-/** Buttons whose row's conditions count as their own when they are listed alone. */
+/** Buttons that are listed with the conditions of their row. */
 const LISTED_WITH_ROW = new Set([
   ...['happ_download', 'subscription', 'simple_subscription', 'resume_checkout'],
   ...['contests', 'language', 'admin_panel', 'moderator_panel'],

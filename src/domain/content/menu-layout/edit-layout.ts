@@ -7,31 +7,32 @@ import { CHAT_LAYOUT, documentOf, historyNotFound } from './read-layout.ts';
 import { addHistory, findHistoryEntry, lockLayout, pruneHistory, storeLayout } from './repo.ts';
 import type { LayoutAction, MenuDocument, StoredLayout } from './types.ts';
 
-/** Entries of the history that are kept. */
-const HISTORY_KEPT = 200;
+/** The history's maximum of entries. */
+const MAX_HISTORY = 200;
 
 const editorName = (actor: Actor): string => (actor.kind === 'token' ? actor.name : actorKey(actor));
 
 /** Stores the document with its entry in the history, in the caller's transaction. */
-async function store(t: App, actor: Actor, document: string, action: LayoutAction, summary: string): Promise<void> {
+async function store(t: App, actor: Actor, document: string, action: LayoutAction, changesSummary: string): Promise<void> {
   const now = t.clock.now();
   await storeLayout(t.db, CHAT_LAYOUT, document, now);
-  await addHistory(t.db, { name: CHAT_LAYOUT, document, action, summary, userInfo: editorName(actor) }, now);
-  await pruneHistory(t.db, CHAT_LAYOUT, HISTORY_KEPT);
+  const entry = { layoutName: CHAT_LAYOUT, document, action, changesSummary, userInfo: editorName(actor) };
+  await addHistory(t.db, entry, now);
+  await pruneHistory(t.db, CHAT_LAYOUT, MAX_HISTORY);
 }
 
 export interface LayoutEdit {
   action: 'update' | 'reset' | 'import';
   /** One short sentence for the history. */
   summary: string;
-  /** The step from the current document to the next; what it throws leaves everything as it was. */
+  /** Makes the next document from the current one; when it throws, nothing is stored. */
   change: (document: MenuDocument) => MenuDocument;
 }
 
 /**
- * One edit of the chat menu's layout: the document's row is locked from reading to writing, so that edits take turns, and the
- * result goes into the history with it (spec 05 section 7.4 and section 16, invariant 6).
- * @throws AppError whatever the step refuses
+ * One edit of the chat menu's layout. The document's row is locked from reading to writing, so that edits are sequential; the result is
+ * added to the history in the same transaction (spec 05 section 7.4 and section 16, invariant 6).
+ * @throws AppError of the change
  */
 export function editLayout(app: App, actor: Actor, edit: LayoutEdit): Promise<StoredLayout & { before: MenuDocument }> {
   return inTransaction(app, async (t) => {
@@ -48,7 +49,7 @@ export function resetLayout(app: App, actor: Actor): Promise<StoredLayout> {
 }
 
 /**
- * Brings back the document of a history entry, byte by byte; the current one is kept in the history first.
+ * Restores the document of a history entry, byte by byte; the current one is added to the history first.
  * @throws AppError 404 unknown or pruned entry
  */
 export function rollbackLayout(app: App, actor: Actor, historyId: number): Promise<StoredLayout> {

@@ -1,8 +1,8 @@
 import { refuse } from '../../../core/errors.ts';
-import { buttonOf, holdsPlaceholder } from './rules.ts';
+import { buttonOf, containsPlaceholder } from './rules.ts';
 import type { ButtonType, MenuButton, MenuDocument, MenuRow, OpenMode, Visibility } from './types.ts';
 
-/** Edits of the layout as pure steps from one document to the next; each refuses what it cannot do (spec 05 section 7.3). */
+/** Edits of the layout: pure functions from one document to the next, or a refusal (spec 05 section 7.3). */
 
 const MAX_CALLBACK_BYTES = 64;
 
@@ -39,8 +39,8 @@ function checkAction(type: ButtonType, action: string): void {
   const scheme = schemes[type];
   const isAddress = scheme === undefined || (scheme.test(action) && URL.canParse(action));
   if (!isAddress) {
-    const wanted = type === 'url' ? 'an http or https address' : 'an https address';
-    throw refuse('menu_action_invalid', 400, `Action of a ${type} button must be ${wanted}`);
+    const expected = type === 'url' ? 'an http or https address' : 'an https address';
+    throw refuse('menu_action_invalid', 400, `Action of a ${type} button must be ${expected}`);
   }
   const isCallback = type === 'callback' || type === 'builtin';
   if (isCallback && (action === '' || Buffer.byteLength(action) > MAX_CALLBACK_BYTES)) {
@@ -48,23 +48,23 @@ function checkAction(type: ButtonType, action: string): void {
   }
 }
 
-/** Replaces the halves that are given; a text that holds a placeholder makes its button dynamic. */
-export function replaceHalves(
+/** Replaces the given parts; a button whose text contains a placeholder becomes dynamic. */
+export function replaceParts(
   document: MenuDocument,
-  halves: { rows: readonly MenuRow[] | null; buttons: MenuDocument['buttons'] | null },
+  parts: { rows: readonly MenuRow[] | null; buttons: MenuDocument['buttons'] | null },
 ): MenuDocument {
-  const buttons = halves.buttons
+  const buttons = parts.buttons
     ? Object.fromEntries(
-        Object.entries(halves.buttons).map(([id, button]) => [
+        Object.entries(parts.buttons).map(([id, button]) => [
           id,
-          { ...button, dynamic_text: button.dynamic_text || holdsPlaceholder(button.text) },
+          { ...button, dynamic_text: button.dynamic_text || containsPlaceholder(button.text) },
         ]),
       )
     : document.buttons;
-  return { ...document, rows: halves.rows ?? document.rows, buttons };
+  return { ...document, rows: parts.rows ?? document.rows, buttons };
 }
 
-/** Absent = unchanged. Null is unchanged too where a button needs a value, else it clears. */
+/** Absent = unchanged. Null clears an optional field and leaves a required one unchanged. */
 export interface ButtonChanges {
   text?: MenuButton['text'] | null | undefined;
   icon?: string | null | undefined;
@@ -84,7 +84,7 @@ export function updateButton(document: MenuDocument, id: string, changes: Button
   if (!button) throw buttonNotFound(id);
   const cleared = <T>(value: T | null | undefined, current: T | null): T | null => (value === undefined ? current : value);
   const opensDirectly = changes.open_mode === 'direct';
-  // What a built-in does is the service's; only a direct opening may be given its own address, and others are left as they are.
+  // The action of a built-in button is fixed, except that one which opens directly may have its own address.
   const mayAct = button.type !== 'builtin' || opensDirectly;
   const action = mayAct ? (changes.action ?? button.action) : button.action;
   if (action !== button.action && !(button.type === 'builtin' && /^https?:\/\//i.test(action))) checkAction(button.type, action);
@@ -106,7 +106,7 @@ export function updateButton(document: MenuDocument, id: string, changes: Button
   return { ...document, buttons: { ...document.buttons, [id]: changed } };
 }
 
-/** @param rowId row to append it to; null = defined, but not placed */
+/** @param rowId row to append it to; null = defined, but in no row */
 export function addButton(document: MenuDocument, id: string, button: MenuButton, rowId: string | null): MenuDocument {
   if (button.type === 'builtin') {
     throw refuse('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
@@ -118,7 +118,7 @@ export function addButton(document: MenuDocument, id: string, button: MenuButton
   return withRow(defined, rowIndexOf(document, rowId), (row) => ({ ...row, buttons: [...row.buttons, id] }));
 }
 
-/** Takes it out of every row; rows that it leaves empty stay. */
+/** Also removes it from every row; rows that become empty stay. */
 export function deleteButton(document: MenuDocument, id: string): MenuDocument {
   const button = buttonOf(document, id);
   if (!button) throw buttonNotFound(id);
@@ -158,13 +158,13 @@ export interface Place {
   position: number;
 }
 
-/** Where the button stands first, or null. */
+/** The first place of the button, or null. */
 export function placeOf(document: MenuDocument, id: string): Place | null {
   const row = document.rows.findIndex((each) => each.buttons.includes(id));
   return row < 0 ? null : { row, position: document.rows[row]?.buttons.indexOf(id) ?? 0 };
 }
 
-/** Moves one placed button; the row that loses its last button by it goes away. */
+/** Moves one placed button; a row that loses its last button is deleted. */
 function moved(document: MenuDocument, id: string, from: Place, target: number, position: number | null): MenuDocument {
   const without = withRow(document, from.row, (row) => ({
     ...row,
@@ -222,7 +222,7 @@ export interface Imported {
   warnings: string[];
 }
 
-/** `replace` takes the document as it is; `merge` adds ids that are not known yet and says which it left out. */
+/** `replace` takes the incoming document; `merge` adds its unknown ids and warns about the others. */
 export function importLayout(document: MenuDocument, incoming: MenuDocument, mode: 'replace' | 'merge'): Imported {
   if (mode === 'replace') return { document: incoming, warnings: [] };
   const warnings: string[] = [];

@@ -19,7 +19,7 @@ export async function readCabinetLayout(app: App): Promise<FilledRow[]> {
   return fillRows(row ? readCabinetMenu(JSON.parse(row.document)) : DEFAULT_CABINET_MENU);
 }
 
-/** Reads, changes and writes under the document's lock, so that changes made at once take turns. */
+/** Reads, changes and writes under the document's lock, so that parallel changes are sequential. */
 function edit(app: App, change: (menu: CabinetMenu) => CabinetMenu): Promise<FilledRow[]> {
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
@@ -33,14 +33,14 @@ function edit(app: App, change: (menu: CabinetMenu) => CabinetMenu): Promise<Fil
 }
 
 /**
- * Replaces the rows; looks of sections that are not mentioned stay.
- * @throws AppError 400 for the first thing that is wrong
+ * Replaces the rows; sections that they do not contain keep their looks.
+ * @throws AppError 400 for the first error
  */
 export function saveCabinetLayout(app: App, rows: readonly FilledRow[]): Promise<FilledRow[]> {
   return edit(app, (menu) => withRows(menu, rows));
 }
 
-/** Layout and looks as they were in the beginning. */
+/** Restores the default layout and looks. */
 export function resetCabinetLayout(app: App): Promise<FilledRow[]> {
   return edit(app, () => DEFAULT_CABINET_MENU);
 }

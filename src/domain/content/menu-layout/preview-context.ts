@@ -2,8 +2,8 @@ import type { App } from '../../../core/app.ts';
 import { formatPrice } from '../../../core/money.ts';
 import type { FlagCondition, MenuContext } from './types.ts';
 
-/** The person of a preview, as far as the request describes one. */
-export interface PreviewPerson {
+/** The user of a preview, as the request describes them. */
+export interface PreviewUser {
   language: string;
   isAdmin: boolean;
   isModerator: boolean;
@@ -22,7 +22,7 @@ type FeatureFlag = Extract<
   | 'simple_subscription_enabled'
 >;
 
-/** The conditions that ask for a feature, by the settings that switch it (spec 05 section 7.2). */
+/** The flags of features, by the settings that switch them (spec 05 section 7.2). */
 export function featureFlags({ settings }: Pick<App, 'settings'>): Record<FeatureFlag, boolean> {
   return {
     referral_enabled: settings.get('REFERRAL_PROGRAM_ENABLED'),
@@ -35,19 +35,19 @@ export function featureFlags({ settings }: Pick<App, 'settings'>): Record<Featur
   };
 }
 
-/** Somebody who never paid, invited nobody and has no row of a subscription: a preview knows only what it is told. */
-export function previewContext(app: App, person: PreviewPerson): MenuContext {
-  const isSubscribed = person.hasActiveSubscription && person.subscriptionIsActive;
+/** The context of a user without payments, referrals and subscription days: a preview has only the fields of its request. */
+export function previewContext(app: App, user: PreviewUser): MenuContext {
+  const isSubscribed = user.hasActiveSubscription && user.subscriptionIsActive;
   return {
-    language: person.language,
+    language: user.language,
     flags: {
       ...featureFlags(app),
-      has_active_subscription: person.hasActiveSubscription,
-      subscription_is_active: person.subscriptionIsActive,
+      has_active_subscription: user.hasActiveSubscription,
+      subscription_is_active: user.subscriptionIsActive,
       has_traffic_limit: false,
-      is_admin: person.isAdmin,
-      is_moderator: person.isModerator && !person.isAdmin,
-      show_trial: !person.hasActiveSubscription,
+      is_admin: user.isAdmin,
+      is_moderator: user.isModerator && !user.isAdmin,
+      show_trial: !user.hasActiveSubscription,
       show_buy: !isSubscribed,
       has_saved_cart: false,
       has_referrals: false,
@@ -55,13 +55,13 @@ export function previewContext(app: App, person: PreviewPerson): MenuContext {
       has_autopay: false,
     },
     isTrafficTopupOffered: app.settings.get('TRAFFIC_TOPUP_ENABLED') && app.settings.get('SALES_MODE') !== 'tariffs',
-    balanceKopeks: person.balanceKopeks,
+    balanceKopeks: user.balanceKopeks,
     registrationDays: 0,
     referralCount: 0,
     subscriptionDaysLeft: 0,
     promoGroupId: null,
     placeholders: {
-      balance: formatPrice(person.balanceKopeks, app.settings.get('PRICE_ROUNDING_ENABLED')),
+      balance: formatPrice(user.balanceKopeks, app.settings.get('PRICE_ROUNDING_ENABLED')),
       username: 'User',
       subscription_days: '0',
       traffic_used: '0.0 GB',

@@ -12,18 +12,18 @@ import {
 } from './types.ts';
 
 /**
- * Brings documents to the one form in which they are kept: every field there, in a fixed order, nothing else. Reading what was
- * written gives it back unchanged, so an export that is imported again changes nothing (spec 05 section 7.1 and section 16, invariant 6).
+ * Brings documents into the form in which they are stored: all fields, in a fixed order, and no others. A stored document is read
+ * unchanged, so importing an export changes nothing (spec 05 section 7.1 and section 16, invariant 6).
  */
 
 type Loose = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOr = <T>(value: unknown, otherwise: T): string | T => (typeof value === 'string' ? value : otherwise);
-const wordOf = <T extends string>(words: readonly T[], value: unknown, otherwise: T): T =>
-  words.find((word) => word === value) ?? otherwise;
+const oneOf = <T extends string>(values: readonly T[], value: unknown, otherwise: T): T =>
+  values.find((known) => known === value) ?? otherwise;
 
-/** The stored or imported document; null = it is none. Rows and buttons that are none are left out, and so are unknown keys. */
+/** A stored or imported document; null when it is none. Invalid rows and buttons and unknown keys are left out. */
 export function readDocument(value: unknown): MenuDocument | null {
   if (!isObject(value) || !Array.isArray(value.rows) || !isObject(value.buttons)) return null;
   return {
@@ -50,7 +50,7 @@ export function readRow(value: Loose): MenuRow {
 
 export function readButton(value: Loose): MenuButton {
   return {
-    type: wordOf(BUTTON_TYPES, value.type, 'callback'),
+    type: oneOf(BUTTON_TYPES, value.type, 'callback'),
     builtin_id: textOr(value.builtin_id, null),
     text: isObject(value.text)
       ? Object.fromEntries(Object.entries(value.text).map(([language, text]) => [language, String(text)]))
@@ -58,25 +58,25 @@ export function readButton(value: Loose): MenuButton {
     icon: textOr(value.icon, null),
     action: textOr(value.action, ''),
     enabled: value.enabled !== false,
-    visibility: wordOf(VISIBILITIES, value.visibility, 'all'),
+    visibility: oneOf(VISIBILITIES, value.visibility, 'all'),
     conditions: readConditions(value.conditions),
     dynamic_text: value.dynamic_text === true,
-    open_mode: wordOf(OPEN_MODES, value.open_mode, 'callback'),
+    open_mode: oneOf(OPEN_MODES, value.open_mode, 'callback'),
     webapp_url: textOr(value.webapp_url, null),
     description: textOr(value.description, null),
     sort_order: Number.isSafeInteger(value.sort_order) ? Number(value.sort_order) : null,
   };
 }
 
-/** Null conditions are the same as none of that name, so they are not kept. */
+/** A null condition is the same as an absent one and is left out. */
 export function readConditions(value: unknown): Conditions | null {
   if (!isObject(value)) return null;
-  const kept: [string, unknown][] = [];
-  for (const name of FLAG_CONDITIONS) if (typeof value[name] === 'boolean') kept.push([name, value[name]]);
-  for (const name of BOUND_CONDITIONS) if (Number.isSafeInteger(value[name])) kept.push([name, value[name]]);
+  const conditions: [string, unknown][] = [];
+  for (const name of FLAG_CONDITIONS) if (typeof value[name] === 'boolean') conditions.push([name, value[name]]);
+  for (const name of BOUND_CONDITIONS) if (Number.isSafeInteger(value[name])) conditions.push([name, value[name]]);
   for (const name of GROUP_CONDITIONS) {
     const ids = value[name];
-    if (Array.isArray(ids)) kept.push([name, ids.map(String)]);
+    if (Array.isArray(ids)) conditions.push([name, ids.map(String)]);
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(conditions);
 }

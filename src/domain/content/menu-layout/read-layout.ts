@@ -8,12 +8,12 @@ import type { HistoryEntry, MenuDocument, StoredLayout } from './types.ts';
 /** Name of the chat menu's document. */
 export const CHAT_LAYOUT = 'chat';
 
-/** A stored text as a document; what cannot be read counts as not there, so the default takes its place. */
+/** A stored text as a document; the default layout when it cannot be read. */
 export function documentOf(stored: string): MenuDocument {
   return readDocument(JSON.parse(stored)) ?? DEFAULT_LAYOUT;
 }
 
-/** The layout as it is now, straight from the database (spec 05 section 7.1). */
+/** The current layout, read from the database without a cache (spec 05 section 7.1). */
 export async function readLayout(app: App): Promise<StoredLayout> {
   const row = await findLayout(app.db, CHAT_LAYOUT);
   return row ? { document: documentOf(row.document), updatedAt: row.updatedAt } : { document: DEFAULT_LAYOUT, updatedAt: null };
@@ -35,6 +35,6 @@ export function listHistory(
 export async function readHistoryEntry(app: App, id: number): Promise<HistoryEntry & { config: MenuDocument }> {
   const entry = await findHistoryEntry(app.db, CHAT_LAYOUT, id);
   if (!entry) throw historyNotFound(id);
-  const { document, ...facts } = entry;
-  return { ...facts, config: documentOf(document) };
+  const { document, ...edit } = entry;
+  return { ...edit, config: documentOf(document) };
 }

@@ -8,7 +8,7 @@ import {
   type Visibility,
 } from './types.ts';
 
-/** `{name}` of every placeholder that texts may hold (spec 05 section 7.2). */
+/** `{name}` of every placeholder that texts may contain (spec 05 section 7.2). */
 export const PLACEHOLDER_NAMES = [
   'balance',
   'username',
@@ -21,8 +21,8 @@ export const PLACEHOLDER_NAMES = [
 
 const PLACEHOLDER = new RegExp(`\\{(?:${PLACEHOLDER_NAMES.join('|')})\\}`);
 
-/** Whether a text in any language waits for a value. */
-export function holdsPlaceholder(text: Readonly<Record<string, string>>): boolean {
+/** Whether a text in any language contains a placeholder. */
+export function containsPlaceholder(text: Readonly<Record<string, string>>): boolean {
   return Object.values(text).some((value) => PLACEHOLDER.test(value));
 }
 
@@ -36,8 +36,8 @@ const BOUNDS: Readonly<Record<BoundCondition, (bound: number, context: MenuConte
   max_subscription_days_left: (bound, context) => context.subscriptionDaysLeft <= bound,
 };
 
-/** All of them must hold; a false switch and an empty list ask for nothing. */
-export function conditionsHold(conditions: Conditions | null, context: MenuContext): boolean {
+/** Whether all are met; a false switch and an empty list are no requirement. */
+export function areConditionsMet(conditions: Conditions | null, context: MenuContext): boolean {
   if (conditions === null) return true;
   const group = context.promoGroupId === null ? null : String(context.promoGroupId);
   const { promo_group_ids: only = [], exclude_promo_group_ids: without = [] } = conditions;
@@ -66,7 +66,7 @@ export function isVisibleTo(visibility: Visibility, context: MenuContext): boole
   }
 }
 
-/** A button by its id; ids such as `constructor` are no properties of every object here. */
+/** A button by its id; an inherited property such as `constructor` is none. */
 export function buttonOf(document: Pick<MenuDocument, 'buttons'>, id: string) {
   return Object.hasOwn(document.buttons, id) ? document.buttons[id] : undefined;
 }

@@ -1,4 +1,5 @@
 /** The chat menu's layout as one document (spec 05 section 7.1). Documents are never changed in place. */
+import type { Rows } from '../../../core/db/columns.ts';
 
 export const BUTTON_TYPES = ['builtin', 'url', 'mini_app', 'callback'] as const;
 export type ButtonType = (typeof BUTTON_TYPES)[number];
@@ -9,7 +10,7 @@ export type Visibility = (typeof VISIBILITIES)[number];
 export const OPEN_MODES = ['callback', 'direct'] as const;
 export type OpenMode = (typeof OPEN_MODES)[number];
 
-/** Conditions that are switches: only `true` asks for something. */
+/** Conditions that are switches: only `true` is a requirement. */
 export const FLAG_CONDITIONS = [
   'has_active_subscription',
   'subscription_is_active',
@@ -47,7 +48,7 @@ export type BoundCondition = (typeof BOUND_CONDITIONS)[number];
 export const GROUP_CONDITIONS = ['promo_group_ids', 'exclude_promo_group_ids'] as const;
 export type GroupCondition = (typeof GROUP_CONDITIONS)[number];
 
-/** What must hold for a row or a button to be shown; a key that is absent asks for nothing. */
+/** Requirements for showing a row or a button; an absent key is none. */
 export type Conditions = Readonly<
   Partial<Record<FlagCondition, boolean>> &
     Partial<Record<BoundCondition, number>> &
@@ -79,7 +80,7 @@ export interface MenuButton {
   readonly sort_order: number | null;
 }
 
-/** Its fields are named as they are stored and sent: the document is the interface. */
+/** Its fields are named as they are stored and sent, because exported documents are imported again unchanged. */
 export interface MenuDocument {
   readonly version: number;
   readonly rows: readonly MenuRow[];
@@ -88,19 +89,14 @@ export interface MenuDocument {
 
 export interface StoredLayout {
   document: MenuDocument;
-  /** Null while nobody has changed the default. */
+  /** Null while the default is unchanged. */
   updatedAt: Date | null;
 }
 
-export type LayoutAction = 'update' | 'reset' | 'import' | 'rollback_backup' | 'rollback';
+export type LayoutAction = Rows['MenuLayoutHistory']['action'];
 
-export interface HistoryEntry {
-  id: number;
-  action: LayoutAction;
-  changesSummary: string;
-  userInfo: string | null;
-  createdAt: Date;
-}
+/** An edit, without the document it resulted in. */
+export type HistoryEntry = Omit<Rows['MenuLayoutHistory'], 'layoutName' | 'document'>;
 
 /** A finding of `validateLayout`. */
 export interface LayoutProblem {
@@ -109,12 +105,12 @@ export interface LayoutProblem {
   severity: 'error' | 'warning';
 }
 
-/** Whom the menu is made for, and which features are on (spec 05 section 7.2). */
+/** The user that the menu is built for, and the features that are on (spec 05 section 7.2). */
 export interface MenuContext {
   language: string;
-  /** Named like the conditions that ask for them. */
+  /** Named like the conditions that require them. */
   flags: Readonly<Record<FlagCondition, boolean>>;
-  /** Buying traffic is on, and the sales mode knows it: the built-in `buy_traffic` needs it. */
+  /** Traffic can be bought, also in this sales mode; the built-in `buy_traffic` requires it. */
   isTrafficTopupOffered: boolean;
   balanceKopeks: number;
   registrationDays: number;

@@ -2,7 +2,7 @@ import { repeatedIn, setText } from './edits.ts';
 import { buttonOf } from './rules.ts';
 import type { LayoutProblem, MenuDocument } from './types.ts';
 
-/** What is wrong with a layout and what is odd about it (spec 05 section 7.3). */
+/** Errors and warnings of a layout (spec 05 section 7.3). */
 export function validateLayout(document: Pick<MenuDocument, 'rows' | 'buttons'>): {
   errors: LayoutProblem[];
   warnings: LayoutProblem[];

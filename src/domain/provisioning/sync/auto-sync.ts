@@ -2,7 +2,7 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { putSetting } from '../../settings/change-setting.ts';
-import { findOverrideSince } from '../../settings/find-override-since.ts';
+import { findOverrideSince } from '../../settings/list-settings.ts';
 import type { SettingEditor } from '../../settings/types.ts';
 import { requirePanel } from '../panel-access.ts';
 import { findLatest } from './run-repo.ts';

@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { recipientOf, tellUser } from '../../messaging/tell-user.ts';
+import { notifyUser, recipientOf } from '../../messaging/notify-user.ts';
 import { htmlText, type TextKey } from '../../messaging/texts.ts';
 import { setPartnership } from '../../users/account/referral-fields.ts';
 import { findReferralUser } from '../repo.ts';
@@ -50,7 +50,7 @@ async function notifyApplicant(t: App, application: PartnerApplication): Promise
     htmlText(applicant.language, key, params) +
     (comment === null ? '' : htmlText(applicant.language, 'partners.message_comment', { comment }));
   if (percent !== null) {
-    await tellUser(t, recipientOf(applicant), {
+    await notifyUser(t, recipientOf(applicant), {
       html: write('partners.message_approved', { commission_percent: percent }),
       mail: 'partner_application_approved',
       mailParams: { commission_percent: percent, comment: comment ?? '—' },
@@ -59,7 +59,7 @@ async function notifyApplicant(t: App, application: PartnerApplication): Promise
     });
     return;
   }
-  await tellUser(t, recipientOf(applicant), {
+  await notifyUser(t, recipientOf(applicant), {
     html: write('partners.message_rejected'),
     mail: 'partner_application_rejected',
     mailParams: { comment: comment ?? '—' },

@@ -1,6 +1,6 @@
 import type { SettingDefinition } from './definition.ts';
 
-/** Who may come in: bot, cabinet, sign-in, Web API, webhook intake, moderation (spec 06 section 6). */
+/** Access: bot, cabinet, sign-in, Web API, incoming webhooks, moderation (spec 06 section 6). */
 export const accessSettings = {
   BOT_TOKEN: { type: 'str', default: null, category: 'BOT', secret: true, excluded: true },
   BOT_RUN_MODE: { type: 'str', default: 'polling', category: 'BOT' },

@@ -8,7 +8,7 @@ import { paymentGatewaysSettings } from './payment-gateways.ts';
 import { paymentsSettings } from './payments.ts';
 import { subscriptionsSettings } from './subscriptions.ts';
 
-/** Every setting by key; one object, so that the type of each value follows from its entry. */
+/** Every setting by key; one object, so that the type of each value is derived from its entry. */
 export const catalogue = {
   ...accessSettings,
   ...subscriptionsSettings,
@@ -28,7 +28,7 @@ const definitions: ReadonlyMap<string, SettingDefinition> = new Map(Object.entri
 /** All keys, alphabetical: the order in which lists show them (spec 06 section 6.1). */
 export const settingKeys: readonly SettingKey[] = Object.keys(catalogue).filter(isSettingKey).sort();
 
-/** Whether the catalogue knows this key, excluded ones included. */
+/** Whether the catalogue has this key; excluded ones count, too. */
 export function isSettingKey(key: string): key is SettingKey {
   return definitions.has(key);
 }
@@ -38,5 +38,5 @@ export function definitionOf(key: SettingKey): SettingDefinition {
   return catalogue[key];
 }
 
-/** Keys whose values must never be shown or logged, for whoever hides them. */
+/** Keys whose values must never be shown or logged. */
 export const secretKeys: readonly SettingKey[] = settingKeys.filter((key) => definitionOf(key).secret);

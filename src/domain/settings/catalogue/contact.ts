@@ -1,6 +1,6 @@
 import type { SettingDefinition } from './definition.ts';
 
-/** Support, notices to users and administrators, mail (spec 06 section 6). */
+/** Support, notifications to users and administrators, mail (spec 06 section 6). */
 export const contactSettings = {
   SUPPORT_USERNAME: { type: 'str', default: '@support', category: 'SUPPORT' },
   SUPPORT_MENU_ENABLED: { type: 'bool', default: true, category: 'SUPPORT' },

@@ -2,7 +2,7 @@ import type { CategoryKey } from './categories.ts';
 
 export type SettingType = 'bool' | 'int' | 'float' | 'str';
 
-/** Shapes of text that must hold on write and at start (spec 06 section 6.2 and section 17, hazard 13); checked by `check-format.ts`. */
+/** Formats of text, checked on write and at start (spec 06 section 6.2 and section 17, hazard 13) by `check-format.ts`. */
 export type SettingFormat =
   | 'email'
   | 'hash-algorithm'
@@ -21,38 +21,38 @@ export type SettingFormat =
   | 'traffic-packages'
   | 'uuid';
 
-/** Everything the service knows about one setting; the catalogue is the only place that says it. */
+/** The definition of one setting; the catalogue is its only source. */
 export interface SettingDefinition {
   readonly type: SettingType;
   /** Null may be stored and sent. */
   readonly optional?: true;
-  /** Effective value when neither the environment nor an override gives one. */
+  /** Effective value when neither the environment nor an override sets one. */
   readonly default: string | number | boolean | null;
   readonly category: CategoryKey;
   readonly choices?: readonly (string | number)[];
-  /** Other spellings of a choice, in lower case; they are stored as the choice they mean. */
+  /** Other spellings of a choice, in lower case; they are stored as that choice. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** Lowest and highest number, both included. Whole numbers without bounds stay within 32 bits. */
   readonly min?: number;
   readonly max?: number;
   readonly format?: SettingFormat;
-  /** Fewest characters of a non-empty text. */
+  /** Minimum length of a non-empty text. */
   readonly minLength?: number;
-  /** Names that may stand in braces in this text; any other brace would break the message. */
+  /** Placeholders that the text may contain in braces; any other brace would make the message fail. */
   readonly placeholders?: readonly string[];
-  /** The default is wording of ours; the contract leaves it open. */
+  /** The default is a text of this service; the contract does not fix it. */
   readonly localised?: true;
-  /** Never leaves the service in clear (spec 06 section 6.4). */
+  /** Always masked outside of the service (spec 06 section 6.4). */
   readonly secret?: true;
   /**
-   * Who may write it over HTTP, because the value itself gives power (spec 06 section 17, hazard 1). `superadmin` = only a superadmin: whoever
-   * knows or chooses the value can become somebody else, an administrator for example. `full-access` = a superadmin or the holder of a
-   * Web API token, who can move money and access anyway: the value decides where stored keys, customers' money or links that sign
-   * people in go, or which callbacks of providers and the panel are believed.
+   * Who may write it over HTTP, because the value itself grants access (spec 06 section 17, hazard 1). `superadmin` = only a superadmin:
+   * knowing or choosing the value allows signing in as another user, an administrator for example. `full-access` = a superadmin or the
+   * holder of a Web API token, who can change balances and access anyway: the value decides where stored keys, customers' money or sign-in
+   * links are sent, or which callbacks of providers and the panel are accepted.
    */
   readonly guard?: 'superadmin' | 'full-access';
-  /** Shown, but written by the service only. */
+  /** Shown, but only the service writes it. */
   readonly readOnly?: true;
-  /** Given by the environment only and unknown to every endpoint: 404. */
+  /** Set by the environment only; every endpoint answers 404. */
   readonly excluded?: true;
 }

@@ -1,6 +1,6 @@
 import type { SettingDefinition } from './definition.ts';
 
-/** What users see: menus, buttons, mini app, languages (spec 06 section 6). */
+/** User interface: menus, buttons, mini app, languages (spec 06 section 6). */
 export const interfaceSettings = {
   MAIN_MENU_MODE: {
     type: 'str',

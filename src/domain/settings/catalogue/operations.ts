@@ -1,9 +1,9 @@
 import type { SettingDefinition } from './definition.ts';
 
-/** What the names of panel users can be made of (spec 06 section 9). */
+/** Placeholders of the names of panel users (spec 06 section 9). */
 const PANEL_NAMES = ['full_name', 'username', 'username_clean', 'messenger_id', 'email', 'user_id', 'identifier'];
 
-/** Running the service: panel, database, monitoring, backups, logs (spec 06 section 6). */
+/** Operation of the service: panel, database, monitoring, backups, logs (spec 06 section 6). */
 export const operationsSettings = {
   DATABASE_URL: { type: 'str', optional: true, default: null, category: 'DATABASE', secret: true, guard: 'superadmin' },
   DATABASE_MODE: {

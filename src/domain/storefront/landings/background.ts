@@ -13,8 +13,8 @@ const MAX_TEXT = 200;
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a background as an administrator sends it; keys nobody knows are dropped.
- * @returns the background, or what is wrong with it
+ * Reads a background from a request; unknown keys are dropped.
+ * @returns the background, or a description of the problem
  */
 export function readBackground(value: Values): LandingBackground | { problem: string } {
   const { enabled = false, type = 'none', settings, opacity, blur, reducedOnMobile } = value;
@@ -35,7 +35,7 @@ export function readBackground(value: Values): LandingBackground | { problem: st
   };
 }
 
-/** What the public page gets of a stored background: nothing rather than something that would not be accepted today. */
+/** The background for the public page; null for a stored one that would not be accepted today. */
 export function shownBackground(stored: Values | null): LandingBackground | null {
   if (stored === null) return null;
   const read = readBackground(stored);

@@ -1,25 +1,27 @@
 /**
- * Makes an administrator's style sheet fit for a page that strangers open (spec 03 H23). It may style, it may not leave its
- * `<style>` element, load anything but https images and fonts, or run anything.
+ * Cleans an administrator's style sheet for a public page (spec 03 H23): it cannot leave its `<style>` element, load anything but
+ * https images and fonts, or run code.
  *
- * First everything that lets a word be spelled in other ways goes (escapes, markup, control characters), so that what follows sees
- * what a browser sees; then each forbidden word becomes a blank, never nothing, so that no new word grows from its neighbours.
+ * Escapes, markup and control characters are removed first, because a browser reads words that they hide. Then each forbidden word is
+ * replaced by a blank and not by nothing, because its neighbours could join to a new forbidden word.
  */
 export function cleanCss(css: string): string {
   const plain = withoutEscapes(css)
-    // Nothing closes the style element or opens a comment of the page around it.
+    // Without these the style element cannot be closed, and no comment of the page around it opened.
     .replace(/[<\\]/g, '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
     .replace(/[\u0000-\u0008\u000b\u000e-\u001f\u007f]/g, '');
   return plain
     .replace(/@(?:import|charset|namespace)\b[^;{}]*;?/gi, ' ')
     .replace(/\bexpression\s*\(/gi, ' (')
     .replace(/(?:-moz-binding|\bbehaviou?r)\s*:/gi, ' x-removed:')
-    .replace(/\b(url|src)\(\s*("[^"]*"|'[^']*'|[^)"']*)\s*\)?/gi, (_whole, name: string, target: string) => keptUrl(name, target))
+    .replace(/\b(url|src)\(\s*("[^"]*"|'[^']*'|[^)"']*)\s*\)?/gi, (_whole, name: string, target: string) =>
+      cleanUrl(name, target),
+    )
     .replace(/\b(?:javascript|vbscript|data|blob|file|ftp|http)\s*:/gi, ' ');
 }
 
-/** What escapes stand for, as a browser reads them. */
+/** Replaces escapes by their characters, as a browser reads them. */
 function withoutEscapes(css: string): string {
   return css.replace(
     /\\(?:([0-9a-f]{1,6})[ \t\n\f]?|\r?\n|([^0-9a-f]))/gi,
@@ -31,8 +33,8 @@ function withoutEscapes(css: string): string {
   );
 }
 
-/** An https address without anything that could end it early; else an empty one. */
-function keptUrl(name: string, target: string): string {
+/** Keeps an https address without characters that could end it early; any other becomes empty. */
+function cleanUrl(name: string, target: string): string {
   const address = target.replace(/^["']|["']$/g, '').trim();
   return /^https:\/\/[^\s"'()<>{};]+$/i.test(address) ? `${name}("${address}")` : `${name}("")`;
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import type { Changes } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { discountDatesReversed, discountIncomplete, landingNotFound, slugReserved, slugTaken } from './errors.ts';
 import {
@@ -13,13 +14,13 @@ import {
   updateLanding,
 } from './repo.ts';
 import { isReservedSlug } from './rules.ts';
-import type { Landing, LandingChanges, LandingContent } from './types.ts';
+import type { Landing, LandingContent, NewLanding, RequiredLandingField } from './types.ts';
 
 /**
  * Creates a page, last in the order (spec 03 section 7.3).
  * @throws AppError 400 reserved slug, incomplete or reversed discount | 409 slug taken
  */
-export function createLanding(app: App, _actor: Actor, content: LandingContent): Promise<Landing> {
+export function createLanding(app: App, _actor: Actor, content: NewLanding): Promise<Landing> {
   if (isReservedSlug(content.slug)) throw slugReserved(content.slug);
   checkDiscount(content);
   return inTransaction(app, async (t) => {
@@ -31,21 +32,21 @@ export function createLanding(app: App, _actor: Actor, content: LandingContent):
 }
 
 /**
- * Changes the given fields. Taking the discount away (percent null) takes everything of it away; the discount is checked as it
- * stands afterwards (spec 03 section 7.3).
+ * Changes the given fields (spec 03 section 7.3): null clears an optional field and leaves a required one as it is. Percent null
+ * removes the whole discount; the discount is checked as it will be stored.
  * @throws AppError 404 | 400 and 409 as for creation
  */
-export function changeLanding(app: App, _actor: Actor, id: number, request: LandingChanges): Promise<Landing> {
+export function changeLanding(app: App, _actor: Actor, id: number, request: Changes<LandingContent>): Promise<Landing> {
   const { slug } = request;
-  if (slug !== undefined && isReservedSlug(slug)) throw slugReserved(slug);
+  if (slug && isReservedSlug(slug)) throw slugReserved(slug);
   return inTransaction(app, async (t) => {
     const before = await lockLanding(t.db, id);
     if (!before) throw landingNotFound();
-    if (slug !== undefined && (await isSlugTaken(t.db, slug, id))) throw slugTaken(slug);
+    if (slug && (await isSlugTaken(t.db, slug, id))) throw slugTaken(slug);
     const changes = request.discountPercent === null ? { ...request, ...NO_DISCOUNT } : request;
-    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const given = changedFields(changes);
     checkDiscount({ ...before, ...given });
-    const after = await updateLanding(t.db, id, changes, t.clock.now());
+    const after = await updateLanding(t.db, id, given, t.clock.now());
     t.audit?.record({ before, after });
     return after;
   });
@@ -59,9 +60,20 @@ const NO_DISCOUNT = {
   discountBadgeText: null,
 } as const;
 
-/** Percent, start and end belong together, in this order of time. */
-function checkDiscount(content: Pick<LandingContent, 'discountPercent' | 'discountStartsAt' | 'discountEndsAt'>): void {
-  const { discountPercent, discountStartsAt, discountEndsAt } = content;
+const REQUIRED: ReadonlySet<string> = new Set<RequiredLandingField>([
+  ...(['slug', 'isActive', 'title', 'features', 'allowedTariffIds', 'allowedPeriods', 'paymentMethods', 'giftEnabled'] as const),
+]);
+
+function changedFields(changes: Changes<LandingContent>): Partial<LandingContent> {
+  const given = Object.entries(changes).filter(
+    ([field, value]) => value !== undefined && !(value === null && REQUIRED.has(field)),
+  );
+  return Object.fromEntries(given);
+}
+
+/** Percent, start and end are all set or all absent, and the start is before the end. */
+function checkDiscount(content: Pick<NewLanding, 'discountPercent' | 'discountStartsAt' | 'discountEndsAt'>): void {
+  const { discountPercent = null, discountStartsAt = null, discountEndsAt = null } = content;
   if (discountStartsAt !== null && discountEndsAt !== null && discountStartsAt >= discountEndsAt) throw discountDatesReversed();
   const parts = [discountPercent, discountStartsAt, discountEndsAt].filter((part) => part !== null);
   if (parts.length !== 0 && parts.length !== 3) throw discountIncomplete();

@@ -3,26 +3,23 @@ import { type MethodDefaults, methodDefaults } from '../../payments/method-defau
 import { isMethodConfigured, methodOptions, optionName } from '../../payments/method-settings.ts';
 import type { LandingMethod } from './types.ts';
 
-/** Methods that cannot take money from somebody without an account (spec 03 section 7.2). */
+/** Methods that need an account (spec 03 section 7.2). */
 const NOT_FOR_GUESTS: ReadonlySet<string> = new Set(['messenger_stars', 'tribute']);
 
-export interface OfferedLandingMethod {
-  method: LandingMethod;
-  /** Null = the method shows no choice. */
-  options: { id: string; name: string }[] | null;
-}
+/** A method as the page shows it; `subOptions` null = no choice is shown. */
+export type OfferedLandingMethod = Omit<LandingMethod, 'subOptions'> & { subOptions: { id: string; name: string }[] | null };
 
-/** The methods of a page that can take money at this moment, in their stored order (spec 03 section 7.2). */
+/** The methods of a page that can be used at this moment, in their stored order (spec 03 section 7.2). */
 export function offeredMethods(app: App, methods: readonly LandingMethod[], language: string): OfferedLandingMethod[] {
   return methods.flatMap((method) => {
-    const known = usableMethod(app, method.method_id);
+    const known = usableMethod(app, method.methodId);
     if (!known) return [];
     const options = optionsOf(app, method, known).map((id) => ({ id, name: optionName(language, known.id, id) }));
-    return [{ method, options: options.length > 0 ? options : null }];
+    return [{ ...method, subOptions: options.length > 0 ? options : null }];
   });
 }
 
-/** The provider's method behind an id, if a guest can pay by it now. */
+/** The provider's method with this id, if a guest can pay by it now. */
 export function usableMethod(app: App, methodId: string): MethodDefaults | null {
   const known = methodDefaults(methodId);
   return known && !NOT_FOR_GUESTS.has(known.id) && isMethodConfigured(app, known) ? known : null;
@@ -30,31 +27,31 @@ export function usableMethod(app: App, methodId: string): MethodDefaults | null 
 
 /** Sub-options that the provider has and the page has not switched off. */
 function optionsOf(app: App, method: LandingMethod, known: MethodDefaults): string[] {
-  return methodOptions(app, known).filter((option) => method.sub_options?.[option] !== false);
+  return methodOptions(app, known).filter((option) => method.subOptions?.[option] !== false);
 }
 
 export interface PaymentChoice {
   method: LandingMethod;
-  /** Null = the provider's only way, or the method's own. */
+  /** Null = the provider has one way only, or the method names it itself. */
   option: string | null;
 }
 
 /**
- * Which of a page's methods is meant: its id, or its id with a sub-option behind (`yookassa_sbp`); of several the longest id wins
+ * Finds a page's method by its id, or by its id followed by a sub-option (`yookassa_sbp`); of several the longest id is taken
  * (spec 03 section 7.2).
- * @returns null when the page offers no such thing
+ * @returns null when the page does not offer it
  */
 export function choosePayment(app: App, methods: readonly LandingMethod[], asked: string): PaymentChoice | null {
-  const exact = methods.find((method) => method.method_id === asked);
+  const exact = methods.find((method) => method.methodId === asked);
   if (exact) {
-    const known = methodDefaults(exact.method_id);
+    const known = methodDefaults(exact.methodId);
     return { method: exact, option: known?.fixedOption ?? (known && optionsOf(app, exact, known)[0]) ?? null };
   }
-  const byLength = [...methods].sort((a, b) => b.method_id.length - a.method_id.length);
+  const byLength = [...methods].sort((a, b) => b.methodId.length - a.methodId.length);
   for (const method of byLength) {
-    if (!asked.startsWith(`${method.method_id}_`)) continue;
-    const known = methodDefaults(method.method_id);
-    const option = asked.slice(method.method_id.length + 1);
+    if (!asked.startsWith(`${method.methodId}_`)) continue;
+    const known = methodDefaults(method.methodId);
+    const option = asked.slice(method.methodId.length + 1);
     if (known && optionsOf(app, method, known).includes(option)) return { method, option };
   }
   return null;

@@ -3,25 +3,21 @@ import { addDays } from '../../../core/clock.ts';
 import { landingNotFound } from './errors.ts';
 import { findLanding, listLandings, type PurchaseCounts } from './repo.ts';
 import { isDiscountActive } from './rules.ts';
-import { countPurchases, type LandingFigures, type ListedPurchase, listPurchasesOf, type PurchaseFilter } from './stats-repo.ts';
+import { countPurchases, type LandingStats, type ListedPurchase, listPurchasesOf, type PurchaseFilter } from './stats-repo.ts';
 import type { Landing } from './types.ts';
 
-export type { LandingFigures, ListedPurchase } from './stats-repo.ts';
+export type { LandingStats, ListedPurchase } from './stats-repo.ts';
 
-/** UTC days that the daily figures look back, today included (spec 03 section 7.3). */
+/** UTC days of the daily counters, today included (spec 03 section 7.3). */
 const DAYS = 31;
 
-export interface ListedLanding {
-  landing: Landing;
-  purchases: PurchaseCounts;
-  hasActiveDiscount: boolean;
-}
+export type ListedLanding = Landing & { purchases: PurchaseCounts; hasActiveDiscount: boolean };
 
 /** All pages in their order (spec 03 section 7.3). */
 export async function listAllLandings(app: App): Promise<ListedLanding[]> {
   const now = app.clock.now();
   const landings = await listLandings(app.db);
-  return landings.map((entry) => ({ ...entry, hasActiveDiscount: isDiscountActive(entry.landing, now) }));
+  return landings.map((landing) => ({ ...landing, hasActiveDiscount: isDiscountActive(landing, now) }));
 }
 
 /** @throws AppError 404 'Landing page not found' */
@@ -31,8 +27,8 @@ export async function readLanding(app: App, id: number): Promise<Landing> {
   return landing;
 }
 
-/** What a page sold, in all and by UTC day for the last 31, oldest first. @throws AppError 404 */
-export async function readLandingFigures(app: App, id: number): Promise<LandingFigures> {
+/** What a page sold: totals, and the last 31 UTC days, oldest first. @throws AppError 404 */
+export async function readLandingStats(app: App, id: number): Promise<LandingStats> {
   const { id: landingId } = await readLanding(app, id);
   const now = app.clock.now();
   return countPurchases(app.db, landingId, utcDay(addDays(now, 1 - DAYS)), utcDay(now));

@@ -6,7 +6,7 @@ import type { Landing, LandingContent, LocaleTexts } from './types.ts';
 /** Locales that a page may be written in (spec 03 section 7.1). */
 export const LOCALES = ['ru', 'en', 'zh', 'fa'] as const;
 
-/** Slugs that are, or may become, something else on the same site (spec 03 section 7.3). */
+/** Slugs that name, or may name, other paths of the same site (spec 03 section 7.3). */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   ...['purchase', 'admin', 'api', 'health', 'static', 'assets', 'favicon', 'robots', 'sitemap', 'well-known'],
   // A path of the public interface beside `{slug}`.
@@ -17,7 +17,7 @@ export function isReservedSlug(slug: string): boolean {
   return RESERVED_SLUGS.has(slug);
 }
 
-/** A text in the asked locale, else Russian, else English, else whatever there is, else nothing (spec 03 section 7.1). */
+/** A text in the locale, else in Russian, English or any other locale, else empty (spec 03 section 7.1). */
 export function localised(texts: LocaleTexts | null, locale: string): string {
   if (texts === null) return '';
   const wanted = [locale, 'ru', 'en'].map((name) => (Object.hasOwn(texts, name) ? texts[name] : undefined));
@@ -42,8 +42,7 @@ export interface LandingPrice {
 
 /**
  * The price of a tariff for a period on a page, discount applied: at least one kopek. The same rule for the page and for the purchase.
- * @returns null when the tariff has no price for this period. Tariffs charged by the day have none: they need a balance, and a guest
- * has none
+ * @returns null when the tariff has no price for this period. Tariffs charged by the day have none, because they need a balance
  */
 export function landingPrice(
   landing: Discount & Pick<LandingContent, 'discountOverrides'>,
@@ -63,13 +62,13 @@ export function periodPrice(tariff: Pick<Tariff, 'isDaily' | 'periodPrices'>, da
   return tariff.isDaily || listed === undefined || listed <= 0 ? null : listed;
 }
 
-/** Periods a page offers of a tariff, shortest first: its own choice, else the tariff's (spec 03 section 7.2). */
+/** Periods that a page offers of a tariff, shortest first: the page's selection, else all of the tariff (spec 03 section 7.2). */
 export function offeredPeriods(landing: Pick<Landing, 'allowedPeriods'>, tariff: Pick<Tariff, 'id' | 'periodPrices'>): number[] {
   const chosen = chosenPeriods(landing, tariff.id);
   return chosen ? [...new Set(chosen)].sort((a, b) => a - b) : periodKeys(tariff.periodPrices);
 }
 
-/** The page's own choice of periods for a tariff; null = it makes none. An empty choice is none. */
+/** The page's selection of a tariff's periods; null when it has none or an empty one. */
 export function chosenPeriods(landing: Pick<Landing, 'allowedPeriods'>, tariffId: number): readonly number[] | null {
   const chosen = Object.hasOwn(landing.allowedPeriods, tariffId) ? landing.allowedPeriods[tariffId] : undefined;
   return chosen && chosen.length > 0 ? chosen : null;

@@ -10,7 +10,7 @@ import { findBySlug } from './repo.ts';
 import { isDiscountActive, landingPeriodLabel, landingPrice, localised, offeredPeriods } from './rules.ts';
 import type { Landing, LandingBackground } from './types.ts';
 
-/** A period of a tariff on the page; kopeks and their labels. The last three only under an active discount. */
+/** A period of a tariff on the page; kopeks and their labels. The last three are set only under an active discount. */
 export interface ShownPeriod {
   days: number;
   label: string;
@@ -21,26 +21,30 @@ export interface ShownPeriod {
   discountPercent: number | null;
 }
 
-/** A page as strangers see it: texts in one locale, everything foreign made harmless. */
+export type ShownTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit' | 'tierLevel'> & {
+  periods: ShownPeriod[];
+};
+
+/** A page as the public sees it: texts in one locale, style sheet and background cleaned. */
 export interface ShownLanding {
   slug: string;
   title: string;
   subtitle: string | null;
   features: { icon: string; title: string; description: string }[];
   footerText: string | null;
-  tariffs: { tariff: Tariff; periods: ShownPeriod[] }[];
-  methods: OfferedLandingMethod[];
+  tariffs: ShownTariff[];
+  paymentMethods: OfferedLandingMethod[];
   giftEnabled: boolean;
   customCss: string | null;
   metaTitle: string | null;
   metaDescription: string | null;
   discount: { percent: number; endsAt: Date; badgeText: string | null } | null;
-  background: LandingBackground | null;
+  backgroundConfig: LandingBackground | null;
 }
 
 /**
- * The page behind a slug (spec 03 section 7.2).
- * @param locale asked for; other locales stand in
+ * The page with a slug (spec 03 section 7.2).
+ * @param locale preferred; texts without it are shown in another one
  * @throws AppError 404 'Landing page not found', also for a page that is switched off
  */
 export async function showLanding(app: App, slug: string, locale: string): Promise<ShownLanding> {
@@ -60,7 +64,7 @@ export async function showLanding(app: App, slug: string, locale: string): Promi
     })),
     footerText: optional(landing.footerText),
     tariffs: await soldTariffs(app, landing, now),
-    methods: offeredMethods(app, landing.paymentMethods, locale),
+    paymentMethods: offeredMethods(app, landing.paymentMethods, locale),
     giftEnabled: landing.giftEnabled,
     customCss: landing.customCss === null ? null : cleanCss(landing.customCss),
     metaTitle: optional(landing.metaTitle),
@@ -69,18 +73,18 @@ export async function showLanding(app: App, slug: string, locale: string): Promi
       isDiscountActive(landing, now) && discountPercent !== null && discountEndsAt !== null
         ? { percent: discountPercent, endsAt: discountEndsAt, badgeText: optional(landing.discountBadgeText) }
         : null,
-    background: shownBackground(landing.backgroundConfig as Readonly<Record<string, unknown>> | null),
+    backgroundConfig: shownBackground(landing.backgroundConfig),
   };
 }
 
 /** Tariffs of the page that are on sale, with the periods that have a price; those without any are left out. */
-async function soldTariffs(app: App, landing: Landing, now: Date): Promise<ShownLanding['tariffs']> {
+async function soldTariffs(app: App, landing: Landing, now: Date): Promise<ShownTariff[]> {
   const allowed = new Set(landing.allowedTariffIds);
   const isRounded = app.settings.get('PRICE_ROUNDING_ENABLED');
   return (await listActiveTariffs(app))
     .filter((tariff) => allowed.has(tariff.id))
     .map((tariff) => ({
-      tariff,
+      ...tariff,
       periods: offeredPeriods(landing, tariff).flatMap((days): ShownPeriod[] => {
         const price = landingPrice(landing, tariff, days, now);
         if (!price) return [];

@@ -23,8 +23,8 @@ import type { GuestPurchase } from './types.ts';
 
 /**
  * Activates a purchase by its token (spec 03 sections 7.2 and 8.3): the new subscription replaces the current one. Where that one
- * still runs, the token is not enough: the recipient has to be signed in (H22). What is activated already stays as it is.
- * @param actor whoever is signed in; null = nobody
+ * still runs, the token is not enough: the recipient has to be signed in (H22). A repeated call changes nothing.
+ * @param actor the signed-in user; null when no user is signed in
  * @throws AppError 404 'Purchase not found' | 400 'Purchase is not pending activation' | 401 or 403 when consent is missing | 500 with
  * the texts of the specification
  */
@@ -35,7 +35,7 @@ export async function activateByToken(app: App, token: string, actor: UserActor 
 }
 
 /**
- * The same by id, for the button in the messenger: only the recipient may press it.
+ * The same by id, for the button in the messenger, which only the recipient may use.
  * @throws AppError as `activateByToken`
  */
 export async function activateById(app: App, id: number, actor: UserActor): Promise<void> {
@@ -47,14 +47,14 @@ export async function activateById(app: App, id: number, actor: UserActor): Prom
 async function activate(app: App, purchase: GuestPurchase, actor: UserActor | null): Promise<void> {
   if (purchase.status === 'delivered') return;
   if (purchase.status !== 'pending_activation') throw notPendingActivation();
-  // Under way: only the panel's link is missing.
+  // In progress: only the panel's link is missing.
   if (purchase.grantedAt !== null) return;
   const { userId } = purchase;
   if (userId === null) throw noUserLinked();
   const current = (await readUserSubscription(app, userId))?.subscription ?? null;
   checkConsent(app, current, userId, actor);
   const now = app.clock.now();
-  // Its own step: should the next one fail, the wish is known and a job goes on with it (spec 03 H6).
+  // A transaction of its own: if the next one fails, the request is stored and the job repeats it (spec 03 H6).
   const isSigned = actor?.userId === userId;
   await markActivationRequested(app.db, purchase.id, isSigned, nextAttempt(0, now), now);
   try {
@@ -66,7 +66,7 @@ async function activate(app: App, purchase: GuestPurchase, actor: UserActor | nu
   }
 }
 
-/** @throws AppError 401 | 403 when a running subscription would be written over without its owner (spec 03 H22) */
+/** @throws AppError 401 | 403 when a running subscription would be replaced without its owner's consent (spec 03 H22) */
 function checkConsent(app: App, current: Subscription | null, userId: number, actor: UserActor | null): void {
   if (!isLive(current, app.clock.now())) return;
   if (actor === null) throw signInToActivate();
@@ -74,10 +74,10 @@ function checkConsent(app: App, current: Subscription | null, userId: number, ac
 }
 
 /**
- * Starts the subscription of a purchase whose activation was asked for; also the job's way (spec 03 section 8.4). One of several at
- * once does it, the others find it done.
- * @param isSigned the recipient was signed in when asking
- * @throws AppError 401 a subscription has begun to run meanwhile and nobody signed | 500 `User not found`, `Tariff not found`
+ * Starts the subscription of a purchase whose activation was requested; also called by the job (spec 03 section 8.4). Of several
+ * parallel calls one does it, the others find it done.
+ * @param isSigned the recipient was signed in at the request
+ * @throws AppError 401 a subscription runs by now and the recipient was not signed in | 500 `User not found`, `Tariff not found`
  */
 export async function activateRequested(app: App, purchaseId: number, isSigned: boolean): Promise<void> {
   const seen = await findPurchase(app.db, purchaseId);
@@ -88,7 +88,7 @@ export async function activateRequested(app: App, purchaseId: number, isSigned: 
     if (current === undefined) throw linkedUserGone();
     const purchase = await lockPurchase(t.db, purchaseId);
     if (purchase?.status !== 'pending_activation' || purchase.grantedAt !== null) return 'done';
-    if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} has changed hands`);
+    if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} belongs to another account now`);
     if (isLive(current, t.clock.now()) && !isSigned) throw signInToActivate();
     const tariff = await deliverableTariff(t, purchase);
     if (!tariff) {

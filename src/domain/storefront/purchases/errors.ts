@@ -29,7 +29,7 @@ export const linkedUserGone = () => refuse('purchase_user_gone', 500, 'User not 
 export const activationFailed = (cause: unknown) =>
   refuse('activation_failed', 500, 'Activation failed, please try again', { cause });
 
-/** Somebody's running subscription would be written over, and the token alone is no consent (spec 03 H22). */
+/** A running subscription would be replaced, and the token alone is no consent (spec 03 H22). */
 export const signInToActivate = () =>
   refuse('activation_needs_sign_in', 401, 'Sign in as the recipient to replace the current subscription', {
     headers: { 'WWW-Authenticate': 'Bearer' },

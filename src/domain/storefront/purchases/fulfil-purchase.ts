@@ -4,16 +4,16 @@ import { findUserById } from '../../identity/find-user.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { deliverWaiting } from './deliver-purchase.ts';
 import { deliverableTariff, grant } from './grant.ts';
-import { alertAdmins, tellAdmins } from './notify-admins.ts';
-import { tellRecipient } from './notify-recipient.ts';
+import { alertAdmins, notifyAdmins } from './notify-admins.ts';
+import { notifyRecipient } from './notify-recipient.ts';
 import { findPurchase, lockPurchase, markFailed, markPendingActivation } from './repo.ts';
 import { needsActivation } from './rules.ts';
 import type { FailureReason } from './types.ts';
 
 /**
- * Gives a paid purchase to its recipient (queue `gifts.fulfil`, spec 03 section 8.3): starts the subscription, or, where one would be
- * taken away by it, waits for the recipient's consent. It is delivered when the panel has given the links (H7). Any number of runs,
- * at once or after a crash, come to one subscription: everything is decided under the locks of user, subscription and purchase.
+ * Gives a paid purchase to its recipient (queue `gifts.fulfil`, spec 03 section 8.3): starts the subscription or, where that would
+ * replace a running one, waits for the recipient's consent. It is delivered when the panel has given the links (H7). Any number of
+ * runs, parallel or after a crash, start one subscription, because all is decided under the locks of user, subscription and purchase.
  */
 export async function fulfilPurchase(app: App, { purchaseId }: { purchaseId: number }): Promise<void> {
   const seen = await findPurchase(app.db, purchaseId);
@@ -28,8 +28,8 @@ async function fulfil(t: App, purchaseId: number, userId: number): Promise<void>
   const current = await lockUserSubscription(t, userId);
   const purchase = await lockPurchase(t.db, purchaseId);
   if (purchase?.status !== 'paid' || purchase.grantedAt !== null) return;
-  // Moved to another account since it was read: the locks are the wrong ones, so the job has to run again.
-  if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} has changed hands`);
+  // Another account's rows are locked: the job has to run again.
+  if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} belongs to another account now`);
   const user = await findUserById(t, userId);
   if (current === undefined || !user) return fail(t, purchaseId, 'recipient_gone');
   if (user.status !== 'active') return fail(t, purchaseId, 'recipient_blocked');
@@ -37,11 +37,11 @@ async function fulfil(t: App, purchaseId: number, userId: number): Promise<void>
   if (!tariff) return fail(t, purchaseId, 'tariff_unavailable');
   if (!needsActivation(purchase, current, now)) return grant(t, purchase, { userId, current, tariff });
   await markPendingActivation(t.db, purchaseId, now);
-  await tellRecipient(t, purchase, 'waiting', tariff.name);
-  await tellAdmins(t, purchase, 'admin_waiting', tariff.name);
+  await notifyRecipient(t, purchase, 'waiting', tariff.name);
+  await notifyAdmins(t, purchase, 'admin_waiting', tariff.name);
 }
 
-/** Ends a paid purchase that cannot be given; a person gives the money back (spec 03 H21). In the caller's transaction. */
+/** Ends a paid purchase that cannot be given, and alerts the administrators to refund it (spec 03 H21). In the caller's transaction. */
 export async function fail(t: App, purchaseId: number, reason: FailureReason): Promise<void> {
   if (!(await markFailed(t.db, purchaseId, ['paid', 'pending_activation'], reason, t.clock.now()))) return;
   const purchase = await findPurchase(t.db, purchaseId);

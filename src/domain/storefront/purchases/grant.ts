@@ -7,16 +7,15 @@ import { periodPrice } from '../landings/rules.ts';
 import { markGranted } from './repo.ts';
 import type { GuestPurchase } from './types.ts';
 
-/** The tariff of a purchase, held, if it is still sold for that period (spec 03 section 8.3); null = it cannot be given any more. */
+/** The tariff of a purchase, locked for share, if it is still sold for that period (spec 03 section 8.3); null = it cannot be given. */
 export async function deliverableTariff(t: App, purchase: GuestPurchase): Promise<Tariff | null> {
   const tariff = purchase.tariffId === null ? null : await lockTariff(t, purchase.tariffId);
   return tariff && periodPrice(tariff, purchase.periodDays) !== null ? tariff : null;
 }
 
 /**
- * Writes the subscription of a locked purchase, once for ever: the mark is part of the same transaction. What is then missing is the
- * panel's link.
- * @param current the recipient's subscription, locked; it is written over
+ * Writes the subscription of a locked purchase, once, because the mark is part of the same transaction. The panel's link follows later.
+ * @param current the recipient's subscription, locked; it is replaced
  */
 export async function grant(
   t: App,

@@ -12,7 +12,7 @@ export function cabinetUrl(app: App): string {
   return app.settings.get('CABINET_URL').replace(/\/+$/, '');
 }
 
-/** The bot, for a recipient who has not been there; null while it is not known. */
+/** Link to the bot, for a recipient who has not used it; null while its name is unknown. */
 export function botLink(app: App): string | null {
   const name = app.ports.messengerIdentity.botUsername();
   return name ? app.ports.messenger.linkTo(name) : null;

@@ -6,8 +6,8 @@ import { htmlText, text } from '../../messaging/texts.ts';
 import { recipientOf } from './rules.ts';
 import type { FailureReason, GuestPurchase } from './types.ts';
 
-/** Tells the administrators' chat what became of a purchase; in the caller's transaction. */
-export async function tellAdmins(
+/** Sends the outcome of a purchase to the administrators' chat; in the caller's transaction. */
+export async function notifyAdmins(
   t: App,
   purchase: GuestPurchase,
   outcome: 'admin_delivered' | 'admin_waiting',
@@ -15,22 +15,25 @@ export async function tellAdmins(
 ): Promise<void> {
   const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PURCHASES_TOPIC_ID');
   if (chat === null) return;
-  const values = { ...partiesOf(purchase), tariff_name: tariffName, period_days: purchase.periodDays };
+  const values = { ...contactsOf(purchase), tariff_name: tariffName, period_days: purchase.periodDays };
   await sendMessage(t, { ...chat, html: htmlText(t.settings.get('DEFAULT_LANGUAGE'), `gifts.${outcome}`, values) });
 }
 
 /**
- * Calls a person: money was taken and nothing was given, or the panel gives no link (spec 03 H21). The purchase itself keeps the
- * reason in its state; the log says it even where no chat is set. In the caller's transaction.
+ * Alerts the administrators that a person has to act: money was taken and nothing was given, or the panel gives no link (spec 03 H21).
+ * The log line is written even where no chat is set. In the caller's transaction.
  */
 export async function alertAdmins(t: App, purchase: GuestPurchase, reason: FailureReason | 'links_missing'): Promise<void> {
   const { id, paymentId, amountKopeks } = purchase;
-  t.log.error({ alarm: `guest_purchase_${reason}`, purchaseId: id, paymentId, amountKopeks }, 'a guest purchase needs a person');
+  t.log.error(
+    { alarm: `guest_purchase_${reason}`, purchaseId: id, paymentId, amountKopeks },
+    'a guest purchase needs manual action',
+  );
   const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
   if (chat === null) return;
   const language = t.settings.get('DEFAULT_LANGUAGE');
   const html = htmlText(language, 'gifts.admin_alert', {
-    ...partiesOf(purchase),
+    ...contactsOf(purchase),
     reason: text(language, `gifts.reason_${reason}`),
     method: purchase.paymentMethod ?? '—',
     payment_id: paymentId ?? '—',
@@ -39,7 +42,7 @@ export async function alertAdmins(t: App, purchase: GuestPurchase, reason: Failu
   await sendMessage(t, { ...chat, html });
 }
 
-function partiesOf(purchase: GuestPurchase) {
+function contactsOf(purchase: GuestPurchase) {
   return {
     purchase_id: purchase.id,
     amount: formatPrice(purchase.amountKopeks, false),

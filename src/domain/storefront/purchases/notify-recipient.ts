@@ -8,14 +8,19 @@ import { takePassword } from './repo.ts';
 import { recipientOf } from './rules.ts';
 import type { GuestPurchase } from './types.ts';
 
-/** `delivered`: it runs. `waiting`: the recipient has to agree first. */
+/** `delivered`: the subscription runs. `waiting`: the recipient has to consent first. */
 export type RecipientNotice = 'delivered' | 'waiting';
 
 /**
- * Tells the recipient (spec 03 section 8.3), in the caller's transaction: a mail to an address, a message in the messenger for a
- * gift. Everything that a buyer wrote is escaped (H23). Whoever paid for somebody else is told nothing that opens the account.
+ * Notifies the recipient (spec 03 section 8.3), in the caller's transaction: by mail to an address, in the messenger for a gift.
+ * Texts of the buyer are escaped (H23). The buyer of a gift gets nothing that opens the recipient's account.
  */
-export async function tellRecipient(t: App, purchase: GuestPurchase, notice: RecipientNotice, tariffName: string): Promise<void> {
+export async function notifyRecipient(
+  t: App,
+  purchase: GuestPurchase,
+  notice: RecipientNotice,
+  tariffName: string,
+): Promise<void> {
   const recipient = recipientOf(purchase);
   if (recipient?.type === 'email') return mailRecipient(t, purchase, recipient.value, notice, tariffName);
   if (recipient?.type === 'messenger' && purchase.isGift) await messageRecipient(t, purchase, notice, tariffName);
@@ -47,7 +52,7 @@ async function mailRecipient(
   await mailCredentials(t, purchase, to, language, params);
 }
 
-/** A password that a purchase made goes to its owner's mail box; once it is on the way, it is kept nowhere else. */
+/** Mails the password of an account that the purchase created; with the queued mail it is deleted from the purchase. */
 async function mailCredentials(
   t: App,
   purchase: GuestPurchase,

@@ -28,7 +28,9 @@ export async function handleGiftPress(
   { queryId, messengerId, purchaseId }: { queryId: string; messengerId: number; purchaseId: number },
 ): Promise<void> {
   // Only ends the button's progress indicator. The messenger refuses a query that is too old, which changes nothing else.
-  await app.ports.messenger.answerCallback(queryId).catch((error) => app.log.debug({ err: error }, 'a press was not answered'));
+  await app.ports.messenger
+    .answerCallback(queryId)
+    .catch((error) => app.log.debug({ err: error }, 'the callback of a pressed button was not answered'));
   const user = await findUserByMessengerId(app, messengerId);
   if (user?.status !== 'active') return;
   try {

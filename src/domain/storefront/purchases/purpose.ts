@@ -22,26 +22,26 @@ export const guestPurchases: PaymentPurpose = {
 
   /**
    * Takes the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase and the job that fulfils it are one
-   * transaction, so a crash leaves all of it or nothing, and the callback comes again. A purchase that expired or was thought to
-   * have failed still counts (spec 03 H15).
+   * transaction; after a crash the provider repeats its callback. A purchase that expired or was marked failed still counts (spec 03
+   * H15).
    */
   async settle(app, payment, state): Promise<CreditResult> {
     const seen = await findByPayment(app.db, payment.id);
     const contact = seen && recipientOf(seen);
-    if (!seen || !contact) return nobodyToGive(app, payment);
+    if (!seen || !contact) return raiseNoPurchase(app, payment);
     const prepared = await prepareRecipient(app, contact);
     return inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
   },
 
-  async noteMismatch(t, payment) {
+  async recordMismatch(t, payment) {
     const purchase = await findByPayment(t.db, payment.id);
     if (!purchase || !(await markFailed(t.db, purchase.id, ['pending', 'expired'], 'amount_mismatch', t.clock.now()))) return;
     await alertAdmins(t, purchase, 'amount_mismatch');
   },
 };
 
-/** Money for a purchase that is gone: kept with the invoice, for a person. */
-function nobodyToGive(app: App, payment: Payment): CreditResult {
+/** Money for a purchase that does not exist: it stays with the invoice, and an alarm calls for manual action. */
+function raiseNoPurchase(app: App, payment: Payment): CreditResult {
   raiseAlarm(app, payment, 'no_purchase');
   return 'no_user';
 }
@@ -58,7 +58,7 @@ async function takeMoney(
   const { verdict, payment } = await lockForSettling(t, seenPayment.id, state);
   if (verdict !== 'credit') return verdict;
   const purchase = await lockPurchase(t.db, seen.id);
-  if (!purchase) return nobodyToGive(t, payment);
+  if (!purchase) return raiseNoPurchase(t, payment);
   if (purchase.amountKopeks !== payment.amountKopeks) throw new Error(`purchase ${purchase.id} and its invoice differ in amount`);
 
   const { userId } = recipient;
@@ -83,7 +83,7 @@ async function takeMoney(
   return 'credited';
 }
 
-/** How the recipient's list of transactions calls it. */
+/** Its description in the recipient's list of transactions. */
 async function titleOf(t: App, purchase: GuestPurchase, language: string): Promise<string> {
   const tariff = purchase.tariffId === null ? null : await findTariff(t, purchase.tariffId);
   const values = { tariff_name: tariff?.name ?? '—', period: periodLabel(purchase.periodDays, language) };
@@ -99,7 +99,7 @@ async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient, 
     transactionId,
     accountCreated: isNew,
     cabinetPassword: password,
-    // A link that signs in is for the buyer's own new account alone.
+    // Only the buyer's own new account gets a link that signs in.
     autoLoginToken: password !== null && !purchase.isGift ? await issueAutoLoginToken(t, userId) : null,
     nextAttemptAt: nextAttempt(0, now),
     now,

@@ -6,18 +6,18 @@ import { findUserByUsername, openEmailAccount, openMessengerAccount } from '../.
 import { usernameOf } from './rules.ts';
 import type { Contact } from './types.ts';
 
-/** What must be known of a recipient before a transaction begins: hashing is slow, and the messenger is outside. */
+/** What is looked up before the transaction: hashing is slow, and the messenger is an outside system. */
 export interface PreparedRecipient {
   contact: Contact;
-  /** Of an account that may have to be made. */
+  /** Of an account that may have to be created. */
   password: { plain: string; hash: string } | null;
-  /** Null when the messenger does not tell. */
+  /** Null when the messenger does not say. */
   messengerId: number | null;
 }
 
 export interface Recipient {
   userId: number;
-  /** This very call made the account (spec 03 H3). */
+  /** This call created the account (spec 03 H3). */
   isNew: boolean;
   /** Plain, of a new account with an e-mail. */
   password: string | null;
@@ -26,7 +26,7 @@ export interface Recipient {
 
 const PASSWORD_BYTES = 12;
 
-/** Looks a recipient up, outside of any transaction. A messenger that does not answer holds no payment up. */
+/** Looks a recipient up, outside of any transaction. If the messenger does not answer, the payment goes on without its id. */
 export async function prepareRecipient(app: App, contact: Contact): Promise<PreparedRecipient> {
   if (contact.type === 'messenger') return { contact, password: null, messengerId: await askMessenger(app, contact) };
   if (await findUserByEmail(app, contact.value)) return { contact, password: null, messengerId: null };
@@ -41,14 +41,14 @@ async function askMessenger(app: App, contact: Contact): Promise<number | null> 
   try {
     return await app.ports.messenger.findPerson(username);
   } catch (error) {
-    app.log.info({ err: error }, 'the messenger did not say who a recipient is');
+    app.log.info({ err: error }, 'a recipient could not be looked up in the messenger');
     return null;
   }
 }
 
 /**
- * The recipient's account, found or made, in the caller's transaction (spec 03 section 8.3). An account that exists is never
- * touched: no password, no verified mark (spec 01 H2, spec 03 H3).
+ * Finds or creates the recipient's account, in the caller's transaction (spec 03 section 8.3). An existing account is not changed:
+ * no password, no verified mark (spec 01 H2, spec 03 H3).
  */
 export async function openRecipient(t: App, { contact, password, messengerId }: PreparedRecipient): Promise<Recipient> {
   if (contact.type === 'messenger') {

@@ -6,9 +6,9 @@ import type { Contact, ContactType, GuestPurchase, PurchaseStatus } from './type
 /** `payments.purpose` of invoices for guest purchases. */
 export const GUEST_PURCHASE = 'guest_purchase';
 
-/** An unpaid purchase waits this long; a success that comes later still counts (spec 03 H15). */
+/** An unpaid purchase expires after this time; a later success still counts (spec 03 H15). */
 export const PENDING_MS = 24 * HOUR_MS;
-/** Tries of a job before a person has to look (spec 03 section 8.4). */
+/** Tries of a job before manual action is needed (spec 03 section 8.4). */
 export const MAX_RETRIES = 20;
 /** Links and credentials are shown this long after the delivery (spec 03 section 7.2). */
 const SHOWN_MS = DAY_MS;
@@ -20,12 +20,12 @@ const EMAIL = /^[^\s@<>"(),:;[\]\\]{1,64}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+
 const USERNAME = /^@?([a-z][a-z0-9_]{4,31})$/i;
 const MAX_EMAIL = 254;
 
-/** Has this text the form of a purchase's token? Anything else is never looked up (spec 03 H2). */
+/** Whether a text has the form of a purchase's token; others are not looked up (spec 03 H2). */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Reads a contact as people type it. @returns null when it has not the form of its type (spec 03 section 7.2) */
+/** Reads a contact as it was typed. @returns null when it does not have the form of its type (spec 03 section 7.2) */
 export function readContact(type: ContactType, text: string): Contact | null {
   const value = text.trim();
   if (type === 'email') return EMAIL.test(value) && value.length <= MAX_EMAIL ? { type, value: value.toLowerCase() } : null;
@@ -38,12 +38,12 @@ export function usernameOf(contact: Contact): string {
   return contact.value.replace(/^@/, '');
 }
 
-/** Who gets what was bought; null for a gift that is only a code. */
+/** Contact of the one who gets the subscription; null for a gift that is only a code. */
 export function recipientOf(purchase: Pick<GuestPurchase, 'isGift' | 'recipient' | 'buyer'>): Contact | null {
   return purchase.isGift ? purchase.recipient : purchase.buyer;
 }
 
-/** Enough of a contact for its owner to know it, not enough for anybody else (spec 03 section 7.2). */
+/** Masks a contact so that only its owner recognises it (spec 03 section 7.2). */
 export function maskContact(value: string): string {
   const at = value.lastIndexOf('@');
   if (at > 0) return `${value.slice(0, Math.min(2, at))}***${value.slice(at)}`;
@@ -51,15 +51,15 @@ export function maskContact(value: string): string {
 }
 
 /**
- * Would a new start of this subscription take time from its owner? A trial counts, and so does one that only ran out of traffic
- * (spec 03 section 8.1, H6).
+ * Whether a new start of this subscription would take time from its owner: a trial, and one that ran out of traffic, counts too (spec
+ * 03 section 8.1, H6).
  */
 export function isLive(subscription: Pick<Subscription, 'status' | 'endDate'> | null, now: Date): boolean {
   if (subscription === null || isPast(subscription, now)) return false;
   return subscription.status === 'active' || subscription.status === 'trial' || subscription.status === 'limited';
 }
 
-/** Does the recipient have to agree before the subscription starts (spec 03 section 8.1)? */
+/** Whether the recipient has to consent before the subscription starts (spec 03 section 8.1). */
 export function needsActivation(
   purchase: Pick<GuestPurchase, 'isGift'>,
   subscription: Pick<Subscription, 'status' | 'endDate'> | null,
@@ -73,19 +73,19 @@ export function nextAttempt(retryCount: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(60, 5 * 2 ** Math.min(retryCount, 10)) * MINUTE_MS);
 }
 
-/** The state to show: an activation that only waits for the panel's link is under way, not waiting to be asked for again. */
+/** The state to show: an activation that waits only for the panel's link is in progress and cannot be requested again. */
 export function shownStatus(purchase: Pick<GuestPurchase, 'status' | 'grantedAt'>): PurchaseStatus {
   return purchase.status === 'pending_activation' && purchase.grantedAt !== null ? 'paid' : purchase.status;
 }
 
 type Timed = Pick<GuestPurchase, 'status' | 'paidAt' | 'deliveredAt'>;
 
-/** The connection links: to the buyer alone, and for a day. */
+/** Whether the connection links are shown: only to a buyer for oneself, and for a day. */
 export function showsLinks(purchase: Timed & Pick<GuestPurchase, 'isGift'>, now: Date): boolean {
   return !purchase.isGift && isWithin(purchase.deliveredAt, SHOWN_MS, now);
 }
 
-/** May credentials still be shown? What is older is cleared. */
+/** Whether credentials may still be shown; older ones are deleted. */
 export function showsCredentials(purchase: Timed, now: Date): boolean {
   if (purchase.status === 'delivered') return isWithin(purchase.deliveredAt, SHOWN_MS, now);
   return purchase.status === 'pending_activation' && isWithin(purchase.paidAt, SHOWN_WAITING_MS, now);
@@ -95,7 +95,7 @@ function isWithin(since: Date | null, ms: number, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() < ms;
 }
 
-/** Moments before which a delivery, or else a payment, is too old for its credentials to be kept. */
+/** Credentials of purchases delivered, or else paid, before these moments are deleted. */
 export function credentialLimits(now: Date): { deliveredBefore: Date; paidBefore: Date } {
   return { deliveredBefore: new Date(now.getTime() - SHOWN_MS), paidBefore: new Date(now.getTime() - SHOWN_WAITING_MS) };
 }

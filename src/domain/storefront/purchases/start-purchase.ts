@@ -32,13 +32,13 @@ import { deleteUnpaid, insertPurchase } from './repo.ts';
 import { GUEST_PURCHASE } from './rules.ts';
 import type { Contact } from './types.ts';
 
-/** What a guest asks for; contacts have been checked by `readContact`. */
+/** A guest's order; its contacts have been checked by `readContact`. */
 export interface PurchaseOrder {
   slug: string;
   tariffId: number;
   periodDays: number;
   buyer: Contact;
-  /** Id of the page's method, perhaps with a sub-option behind it. */
+  /** Id of the page's method, optionally followed by a sub-option. */
   paymentMethod: string;
   isGift: boolean;
   /** Of a gift. */
@@ -59,8 +59,8 @@ interface PreparedPurchase {
 const TOKEN_BYTES = 48;
 
 /**
- * Starts a purchase by somebody without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
- * called (H4), which happens outside of any transaction. When the provider makes no invoice, no purchase stays.
+ * Starts a purchase without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
+ * called (H4), which happens outside of any transaction. If the provider makes no invoice, the purchase is deleted.
  * @param caller the client's address and `Idempotency-Key`: a repeat from the same address gets the first answer
  * @throws AppError 404 no such page | 400 not offered, with the texts of the specification | 502 the provider is down
  */
@@ -69,7 +69,7 @@ export async function startPurchase(
   order: PurchaseOrder,
   caller: { ip: string | null; idempotencyKey: string | null },
 ): Promise<StartedPurchase> {
-  const key = ownKey(caller);
+  const key = keyOfAddress(caller);
   return runOnceAround(
     app,
     { kind: 'anonymous' },
@@ -79,8 +79,8 @@ export async function startPurchase(
   );
 }
 
-/** Guests share one actor, so each address has keys of its own: nobody gets the answer to a stranger's request. */
-function ownKey({ ip, idempotencyKey: key }: { ip: string | null; idempotencyKey: string | null }): string | null {
+/** Guests share one actor, so keys are separate for each address, and no client gets the answer to another one's request. */
+function keyOfAddress({ ip, idempotencyKey: key }: { ip: string | null; idempotencyKey: string | null }): string | null {
   if (key === null || key === '' || key.length > 255) return key;
   return createHash('sha256').update(`${ip}\n${key}`).digest('hex');
 }
@@ -94,7 +94,7 @@ async function preparePurchase(t: App, order: PurchaseOrder): Promise<PreparedPu
   const tariff = await soldTariff(t, landing, order);
   const amountKopeks = priceOrder(t, landing, tariff, order.periodDays);
   checkLimits(choice, amountKopeks);
-  const method = usableMethod(t, choice.method.method_id);
+  const method = usableMethod(t, choice.method.methodId);
   const provider = method && providerOf(t, method);
   if (!provider) throw providerUnavailable();
 
@@ -127,7 +127,7 @@ async function preparePurchase(t: App, order: PurchaseOrder): Promise<PreparedPu
   return { token, invoice };
 }
 
-/** Held, so that it cannot be deleted under the purchase. */
+/** The tariff, locked for share, so that it is not deleted before the purchase is written. */
 async function soldTariff(t: App, landing: Landing, order: PurchaseOrder): Promise<Tariff> {
   if (!landing.allowedTariffIds.includes(order.tariffId)) throw tariffNotOnLanding();
   const tariff = isRowId(order.tariffId) ? await lockTariff(t, order.tariffId) : null;
@@ -146,14 +146,14 @@ function priceOrder(t: App, landing: Landing, tariff: Tariff, days: number): num
 }
 
 function checkLimits({ method }: PaymentChoice, amountKopeks: number): void {
-  const { min_amount_kopeks: min, max_amount_kopeks: max } = method;
+  const { minAmountKopeks: min, maxAmountKopeks: max } = method;
   if (min !== null && amountKopeks < min) throw belowMinimum(min);
   if (max !== null && amountKopeks > max) throw aboveMaximum(max);
 }
 
-/** Where the payer comes back to: the method's own page, else that of the cabinet. */
+/** Where the payer comes back to: the address of the method, else the page of the cabinet. */
 function returnUrl(t: App, { method }: PaymentChoice, token: string): string {
-  return method.return_url ? method.return_url.replaceAll('{token}', token) : successUrl(t, token);
+  return method.returnUrl ? method.returnUrl.replaceAll('{token}', token) : successUrl(t, token);
 }
 
 async function openPurchase(app: App, { token, invoice }: PreparedPurchase): Promise<StartedPurchase> {

@@ -5,7 +5,7 @@ import { type Credentials, findByToken, type PurchaseSurroundings, readSurroundi
 import { isToken, maskContact, recipientOf, shownStatus, showsCredentials, showsLinks } from './rules.ts';
 import type { GuestPurchase, PurchaseStatus } from './types.ts';
 
-/** A purchase as whoever has its token may see it; contacts are masked. */
+/** A purchase as the holder of its token may see it; contacts are masked. */
 export interface PurchaseView {
   status: PurchaseStatus;
   subscriptionUrl: string | null;
@@ -26,8 +26,8 @@ export interface PurchaseView {
 }
 
 /**
- * The page of a purchase (spec 03 section 7.2). Credentials of an account that the purchase made are handed out with the first look
- * that may see them, and forgotten by it (H3, H22).
+ * The page of a purchase (spec 03 section 7.2). Credentials of an account that the purchase created are shown once: the first call
+ * that may see them deletes them (H3, H22).
  * @throws AppError 404 'Purchase not found'
  */
 export async function viewPurchase(app: App, token: string): Promise<PurchaseView> {

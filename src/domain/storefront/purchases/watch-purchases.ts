@@ -17,16 +17,16 @@ import {
   type DueTry,
   listOverdue,
   markExpired,
-  noteTrouble,
+  recordFailure,
   stopTrying,
   withdrawRequest,
 } from './work-repo.ts';
 
-/** Questions to providers, and tries, of one run (spec 03 section 8.4). */
+/** Requests to providers, and tries, in one run (spec 03 section 8.4). */
 const BATCH = 10;
-/** A callback has this long before the provider is asked. */
-const PATIENCE_MS = 10 * MINUTE_MS;
-/** Invoices ended in one run. */
+/** The callback may take this long before the provider is asked. */
+const CALLBACK_MS = 10 * MINUTE_MS;
+/** Purchases expired in one run. */
 const EXPIRE_BATCH = 100;
 
 interface Step {
@@ -42,27 +42,27 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Looks after guest purchases (queue `gifts.watch`, spec 03 section 8.4): asks providers about unpaid ones whose callback may be lost,
- * ends those nobody paid, tries again what could not be given, and clears credentials nobody fetched. Instances share the work; one
- * step that fails holds up no other.
+ * Checks guest purchases (queue `gifts.watch`, spec 03 section 8.4): asks providers about unpaid ones whose callback may be lost,
+ * expires old unpaid ones, retries fulfilments and activations, and deletes credentials that were not fetched. Instances claim
+ * different rows; a failed step does not stop the others.
  */
 export async function watchPurchases(app: App): Promise<void> {
   for (const step of STEPS) {
     try {
       await step.run(app);
     } catch (error) {
-      app.log.error({ err: error, step: step.name }, 'a step of the watch over guest purchases failed');
+      app.log.error({ err: error, step: step.name }, 'a step of the check of guest purchases failed');
     }
   }
 }
 
-/** A paid invoice whose callback was lost counts as soon as the provider says so; a provider that is down is asked again later. */
+/** Credits paid invoices whose callback was lost; a provider that does not answer is asked again later. */
 async function askProviders(app: App): Promise<void> {
   const now = app.clock.now();
   const paymentIds = await claimUnpaid(app.db, {
     createdAfter: addMs(now, -PENDING_MS),
-    createdBefore: addMs(now, -PATIENCE_MS),
-    askedBefore: addMs(now, -PATIENCE_MS),
+    createdBefore: addMs(now, -CALLBACK_MS),
+    askedBefore: addMs(now, -CALLBACK_MS),
     now,
     limit: BATCH,
   });
@@ -80,7 +80,7 @@ async function ask(app: App, paymentId: number): Promise<boolean> {
   }
 }
 
-/** Ends purchases nobody paid in a day (spec 03 H15); the provider has the last word before, for two days at most. */
+/** Expires purchases unpaid for a day (spec 03 H15), after the provider was asked; without an answer they wait a second day at most. */
 async function expireUnpaid(app: App): Promise<void> {
   const now = app.clock.now();
   for (const { id, paymentId } of await listOverdue(app.db, addMs(now, -PENDING_MS), EXPIRE_BATCH)) {
@@ -96,8 +96,8 @@ async function retryDue(app: App): Promise<void> {
     try {
       await retry(app, due);
     } catch (error) {
-      app.log.warn({ err: error, purchaseId: due.id, retryCount: due.retryCount }, 'a guest purchase could not be given');
-      await noteTrouble(app.db, due.id, error instanceof Error ? error.message : String(error));
+      app.log.warn({ err: error, purchaseId: due.id, retryCount: due.retryCount }, 'a try to fulfil a guest purchase failed');
+      await recordFailure(app.db, due.id, error instanceof Error ? error.message : String(error));
     }
     if (due.retryCount >= MAX_RETRIES) await giveUp(app, due);
   }
@@ -110,13 +110,13 @@ async function retry(app: App, due: DueTry): Promise<void> {
     if (purchase.userId !== null) await deliverWaiting(app, { userId: purchase.userId });
   } else if (due.status === 'paid') {
     await fulfilPurchase(app, { purchaseId: due.id });
-  } else if (!(await activateWish(app, due.id, purchase.isActivationSigned))) {
+  } else if (!(await activateIfAllowed(app, due.id, purchase.isActivationSigned))) {
     await withdrawRequest(app.db, due.id);
   }
 }
 
-/** @returns false when a subscription runs by now that only its owner may give up (spec 03 H6, H22) */
-async function activateWish(app: App, id: number, isSigned: boolean): Promise<boolean> {
+/** @returns false when a subscription runs by now that may be replaced only with its owner's consent (spec 03 H6, H22) */
+async function activateIfAllowed(app: App, id: number, isSigned: boolean): Promise<boolean> {
   try {
     await activateRequested(app, id, isSigned);
     return true;
@@ -127,8 +127,8 @@ async function activateWish(app: App, id: number, isSigned: boolean): Promise<bo
 }
 
 /**
- * After the last try a purchase that was never granted has failed, and a person gives the money back. One that was granted stays: its
- * subscription is written, the panel's answer still delivers it, and a refund beside that would give twice.
+ * After the last try a purchase that was not granted has failed and has to be refunded by hand. A granted one stays: its
+ * subscription is written and the panel's answer still delivers it, so a refund would give twice.
  */
 async function giveUp(app: App, { id }: DueTry): Promise<void> {
   await inTransaction(app, async (t) => {

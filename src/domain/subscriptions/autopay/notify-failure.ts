@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { appendEvent } from '../../activity/record-event.ts';
-import { recipientOf } from '../../messaging/tell-user.ts';
+import { recipientOf } from '../../messaging/notify-user.ts';
 import { text } from '../../messaging/texts.ts';
 import { AUTOPAY_FAILED, AUTOPAY_INSUFFICIENT_FUNDS } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';

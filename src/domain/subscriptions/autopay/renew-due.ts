@@ -4,7 +4,7 @@ import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
-import { recipientOf } from '../../messaging/tell-user.ts';
+import { recipientOf } from '../../messaging/notify-user.ts';
 import { AUTOPAY_SUCCESS } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';

@@ -4,7 +4,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
-import { recipientOf } from '../../messaging/tell-user.ts';
+import { recipientOf } from '../../messaging/notify-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { DAILY_DEBIT } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';

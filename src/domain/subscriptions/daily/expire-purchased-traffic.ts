@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
-import { recipientOf } from '../../messaging/tell-user.ts';
+import { recipientOf } from '../../messaging/notify-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { TRAFFIC_RESET } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';

@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import type { AppError } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
-import type { CounterAccount } from '../../ledger/types.ts';
+import type { ContraAccount } from '../../ledger/types.ts';
 import type { QuoteTotals } from '../../pricing/types.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
@@ -49,7 +49,7 @@ export const ADD_ON = {
   sendsMail: false,
 } satisfies Partial<PricedSale>;
 
-type SalesProduct = Extract<CounterAccount, { kind: 'sales_revenue' }>['product'];
+type SalesProduct = Extract<ContraAccount, { kind: 'sales_revenue' }>['product'];
 
 export interface CompletedSale {
   details: SubscriptionDetails;

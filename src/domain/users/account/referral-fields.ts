@@ -4,7 +4,7 @@ import type { Rows } from '../../../core/db/columns.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
-import { lockUser, setFirstTopup, setReferrerOnce, updateUserColumns } from './repo.ts';
+import { lockUser, setReferrerOnce, updateUserColumns } from './repo.ts';
 
 /** What the referral programme stores on an account (spec 04 sections 1 and 3). */
 
@@ -61,12 +61,4 @@ export async function setPartnership(t: App, userId: number, partnership: Partne
  */
 export function setReferrer(t: App, pair: { referrerId: number; referralId: number }): Promise<boolean> {
   return setReferrerOnce(t.db, pair.referralId, pair.referrerId, t.clock.now());
-}
-
-/**
- * Records the first top-up that counts: of any number of calls one succeeds (spec 04 section 1.4). In the caller's transaction.
- * @returns false when it was recorded before
- */
-export function recordFirstTopup(t: App, userId: number): Promise<boolean> {
-  return setFirstTopup(t.db, userId, t.clock.now());
 }

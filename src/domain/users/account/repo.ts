@@ -69,12 +69,3 @@ export async function setReferrerOnce(db: Db, referralId: number, referrerId: nu
   );
   return rows.length > 0;
 }
-
-/** Sets the flag of the first top-up. @returns false when it was set before */
-export async function setFirstTopup(db: Db, userId: number, now: Date): Promise<boolean> {
-  const rows = await db.sql<{ id: number }>(
-    'UPDATE users SET has_made_first_topup = true, updated_at = $2::timestamptz WHERE id = $1::int AND NOT has_made_first_topup RETURNING id',
-    [userId, now],
-  );
-  return rows.length > 0;
-}

@@ -1,34 +1,34 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { type AttemptOutcome, DISABLE_AFTER_MS, deliveryHeaders, judgeAnswer, retryDelayMs } from '../rules.ts';
+import { type AttemptOutcome, classifyAnswer, DISABLE_AFTER_MS, deliveryHeaders, retryDelayMs } from '../rules.ts';
 import {
   abandonDelivery,
   claimDelivery,
   countAttemptOnly,
+  countFailure,
+  countSuccess,
   type DeliveryClaim,
   findWaitingDelivery,
   finishDelivery,
   insertAttempt,
   lockClaimed,
   lockWebhook,
-  noteFailure,
-  noteSuccess,
 } from './repo.ts';
 
-/** Longer than any attempt takes (10 s in all); after it, a delivery of a dead worker may be taken over. */
+/** Longer than any attempt takes (10 s); after it the delivery of a crashed worker may be claimed again. */
 const CLAIM_MS = MINUTE_MS;
 
 export interface DeliveryRequest {
   deliveryId: number;
-  /** Set for a replay by hand: the attempt that was the last one when it was asked for. */
+  /** Set for a replay by hand: the number of the last attempt at the time of the request. */
   afterAttempt?: number;
 }
 
 /**
- * Makes one attempt of a delivery (spec 06 section 3; spec 00, Outside effects). Called twice for the same attempt, at once or
- * after one another, it sends once. A scheduled attempt that fails sends the job of the next one; a replay by hand does not,
- * and leaves an earlier success a success.
+ * Makes one attempt of a delivery (spec 06 section 3; spec 00, Outside effects). Called twice for the same attempt, in parallel or
+ * one after the other, it sends once. A scheduled attempt that fails sends the job of the next one. A replay by hand does not, and an
+ * earlier success stays a success.
  */
 export async function deliverWebhook(app: App, request: DeliveryRequest): Promise<void> {
   const now = app.clock.now();
@@ -38,7 +38,7 @@ export async function deliverWebhook(app: App, request: DeliveryRequest): Promis
     now,
     claimedUntil: addMs(now, CLAIM_MS),
   });
-  if (claim === null) return comeBackLater(app, request);
+  if (claim === null) return postponeJob(app, request);
   const isReplay = request.afterAttempt !== undefined;
   if (!claim.isActive && !isReplay) return abandonDelivery(app.db, claim, 'Webhook is disabled');
   const body = JSON.stringify(claim.payload);
@@ -49,12 +49,12 @@ export async function deliverWebhook(app: App, request: DeliveryRequest): Promis
     body,
   });
   const durationMs = Math.round(performance.now() - startedAt);
-  const outcome = judgeAnswer(answer, app.clock.now());
+  const outcome = classifyAnswer(answer, app.clock.now());
   await inTransaction(app, (t) => recordAttempt(t, claim, outcome, { durationMs, isReplay }));
 }
 
-/** The job came early, or while another worker sends: it must come again, or a delivery of a worker that dies would be forgotten. */
-async function comeBackLater(app: App, request: DeliveryRequest): Promise<void> {
+/** The job came early, or another worker sends: it is sent again, because that worker may crash and its delivery would be lost. */
+async function postponeJob(app: App, request: DeliveryRequest): Promise<void> {
   const delivery = await findWaitingDelivery(app.db, request.deliveryId);
   if (delivery === null) return;
   const now = app.clock.now();
@@ -76,12 +76,17 @@ async function recordAttempt(t: App, claim: DeliveryClaim, outcome: AttemptOutco
   const attemptNumber = claim.status === 'pending' ? claim.attemptNumber : claim.attemptNumber + 1;
   await lockWebhook(t.db, claim.webhookId);
   if (!(await lockClaimed(t.db, claim))) {
-    t.log.warn({ deliveryId: claim.deliveryId }, 'a webhook attempt ended after its claim; another worker has the delivery');
+    t.log.warn(
+      { deliveryId: claim.deliveryId },
+      'a webhook attempt ended after its claim; another worker has claimed the delivery',
+    );
     return;
   }
   if (outcome.isDelivered) await recordSuccess(t, claim, outcome, attemptNumber);
   else await recordFailure(t, claim, outcome, attemptNumber, facts.isReplay);
-  await insertAttempt(t.db, { ...outcome, deliveryId: claim.deliveryId, attemptNumber, durationMs: facts.durationMs, now });
+  const { responseStatus, responseBody, errorMessage } = outcome;
+  const answer = { responseStatus, responseBody, errorMessage, durationMs: facts.durationMs };
+  await insertAttempt(t.db, { deliveryId: claim.deliveryId, attemptNumber, ...answer, createdAt: now });
 }
 
 async function recordSuccess(t: App, claim: DeliveryClaim, outcome: AttemptOutcome, attemptNumber: number): Promise<void> {
@@ -89,7 +94,7 @@ async function recordSuccess(t: App, claim: DeliveryClaim, outcome: AttemptOutco
   const { responseStatus, responseBody } = outcome;
   const result = { responseStatus, responseBody, errorMessage: null, attemptNumber, deliveredAt: now, nextRetryAt: null };
   await finishDelivery(t.db, claim.deliveryId, { status: 'success', ...result });
-  await noteSuccess(t.db, claim.webhookId, claim.status !== 'success', now);
+  await countSuccess(t.db, claim.webhookId, claim.status !== 'success', now);
 }
 
 async function recordFailure(
@@ -100,7 +105,7 @@ async function recordFailure(
   isReplay: boolean,
 ): Promise<void> {
   const now = t.clock.now();
-  const webhook = await noteFailure(t.db, {
+  const webhook = await countFailure(t.db, {
     webhookId: claim.webhookId,
     addFailure: claim.status === 'pending',
     isGone: outcome.isGone,
@@ -110,7 +115,7 @@ async function recordFailure(
   if (webhook.wasActive && !webhook.isActive) {
     t.log.warn(
       { webhookId: claim.webhookId, isGone: outcome.isGone },
-      'a webhook was switched off: its receiver takes no events',
+      'a webhook was disabled because its receiver accepts no events',
     );
   }
   if (claim.status === 'success') return countAttemptOnly(t.db, claim.deliveryId, attemptNumber);
@@ -123,7 +128,7 @@ async function recordFailure(
   }
 }
 
-/** A replay leaves the schedule as it is: its next attempt, if any, has its job already. */
+/** A replay does not change the schedule: the next scheduled attempt has its job already. */
 function nextAttemptAt(
   t: App,
   claim: DeliveryClaim,

@@ -1,90 +1,90 @@
-/** Attempts to one webhook at the same time on this instance: one that hangs leaves the other workers of the queue free. */
+/** Attempts to one webhook at the same time on this instance, so that a receiver that hangs does not occupy all workers of the queue. */
 const MAX_AT_ONCE = 3;
-/** A receiver that has held an attempt for so long is slow; nobody waits for it. */
-const PATIENCE_MS = 500;
+/** A receiver whose oldest attempt runs longer than this is slow: the job does not wait for a slot. */
+const MAX_WAIT_MS = 500;
 const MIN_SPACING_MS = 10;
 const MAX_DELAY_MS = 5 * 60_000;
 
-/** A place: call it to leave. */
-export type Leave = () => void;
+/** Releases a slot. */
+export type Release = () => void;
 
-interface Slot {
+interface WebhookSlots {
   /** When each running attempt began. */
   readonly running: Set<{ since: number }>;
-  readonly waiting: ((leave: Leave) => void)[];
-  /** Learned from the last attempt that ended: how often a place becomes free. */
+  readonly waiting: ((release: Release) => void)[];
+  /** Measured at the last attempt that ended: the time between two releases. */
   spacingMs: number;
-  /** When the last of those who were sent away may come back. */
+  /** When the last of the postponed jobs may come back. */
   lastReturnAt: number;
 }
 
 export interface SlotOptions {
   /** Monotonic milliseconds; tests pass their own. */
   nowMs?: () => number;
-  patienceMs?: number;
+  maxWaitMs?: number;
 }
 
 /**
- * Fairness between receivers, not correctness: the claim in the database decides who sends. A burst to a quick receiver waits
- * for its turn; with a slow one those who find every place taken are given times to come back that lie as far apart as places
- * become free, so that a long queue is not turned over and over.
+ * Limits parallel attempts to one webhook. This is fairness between receivers, not correctness: the claim in the database decides who
+ * sends. Attempts to a quick receiver wait for a slot. With a slow receiver the jobs without a slot are postponed, each by as much
+ * more as slots become free, so that a long queue is not read again and again.
  */
 export class DeliverySlots {
-  readonly #slots = new Map<number, Slot>();
+  readonly #slots = new Map<number, WebhookSlots>();
   readonly #nowMs: () => number;
-  readonly #patienceMs: number;
+  readonly #maxWaitMs: number;
 
   constructor(options: SlotOptions = {}) {
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#maxWaitMs = options.maxWaitMs ?? MAX_WAIT_MS;
   }
 
-  /** Takes a place, waiting for one at most the patience. @returns how to leave it, or the milliseconds to come back after */
-  async enter(webhookId: number): Promise<Leave | number> {
+  /** Takes a slot, after a short wait if need be. @returns the function that releases it, or the milliseconds to postpone the job by */
+  async acquire(webhookId: number): Promise<Release | number> {
     const now = this.#nowMs();
-    const slot = this.#slots.get(webhookId) ?? newSlot(now);
-    this.#slots.set(webhookId, slot);
-    if (slot.running.size < MAX_AT_ONCE) return this.#take(webhookId, slot);
-    const [oldest] = slot.running;
-    const patienceMs = oldest!.since + this.#patienceMs - now;
-    return (patienceMs > 0 ? await this.#wait(slot, patienceMs) : null) ?? this.#comeBackMs(slot);
+    const slots = this.#slots.get(webhookId) ?? newSlots(now);
+    this.#slots.set(webhookId, slots);
+    if (slots.running.size < MAX_AT_ONCE) return this.#take(webhookId, slots);
+    const [oldest] = slots.running;
+    const waitMs = oldest!.since + this.#maxWaitMs - now;
+    return (waitMs > 0 ? await this.#wait(slots, waitMs) : null) ?? this.#postponeMs(slots);
   }
 
-  #take(webhookId: number, slot: Slot): Leave {
+  #take(webhookId: number, slots: WebhookSlots): Release {
     const attempt = { since: this.#nowMs() };
-    slot.running.add(attempt);
+    slots.running.add(attempt);
     return () => {
-      slot.running.delete(attempt);
-      slot.spacingMs = Math.max((this.#nowMs() - attempt.since) / MAX_AT_ONCE, MIN_SPACING_MS);
-      const next = slot.waiting.shift();
-      if (next) next(this.#take(webhookId, slot));
-      else if (slot.running.size === 0 && slot.lastReturnAt <= this.#nowMs()) this.#slots.delete(webhookId);
+      slots.running.delete(attempt);
+      slots.spacingMs = Math.max((this.#nowMs() - attempt.since) / MAX_AT_ONCE, MIN_SPACING_MS);
+      const next = slots.waiting.shift();
+      if (next) next(this.#take(webhookId, slots));
+      else if (slots.running.size === 0 && slots.lastReturnAt <= this.#nowMs()) this.#slots.delete(webhookId);
     };
   }
 
-  #wait(slot: Slot, patienceMs: number): Promise<Leave | null> {
+  #wait(slots: WebhookSlots, waitMs: number): Promise<Release | null> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        slot.waiting.splice(slot.waiting.indexOf(onPlace), 1);
+        slots.waiting.splice(slots.waiting.indexOf(onFree), 1);
         resolve(null);
-      }, patienceMs);
-      const onPlace = (leave: Leave): void => {
+      }, waitMs);
+      const onFree = (release: Release): void => {
         clearTimeout(timer);
-        resolve(leave);
+        resolve(release);
       };
-      slot.waiting.push(onPlace);
+      slots.waiting.push(onFree);
     });
   }
 
-  #comeBackMs(slot: Slot): number {
+  #postponeMs(slots: WebhookSlots): number {
     const now = this.#nowMs();
-    const [oldest] = slot.running;
-    const spacingMs = Math.max(slot.spacingMs, (now - (oldest?.since ?? now)) / MAX_AT_ONCE);
-    slot.lastReturnAt = Math.min(Math.max(slot.lastReturnAt, now) + spacingMs, now + MAX_DELAY_MS);
-    return Math.ceil(slot.lastReturnAt - now);
+    const [oldest] = slots.running;
+    const spacingMs = Math.max(slots.spacingMs, (now - (oldest?.since ?? now)) / MAX_AT_ONCE);
+    slots.lastReturnAt = Math.min(Math.max(slots.lastReturnAt, now) + spacingMs, now + MAX_DELAY_MS);
+    return Math.ceil(slots.lastReturnAt - now);
   }
 }
 
-function newSlot(now: number): Slot {
+function newSlots(now: number): WebhookSlots {
   return { running: new Set(), waiting: [], spacingMs: MIN_SPACING_MS, lastReturnAt: now };
 }

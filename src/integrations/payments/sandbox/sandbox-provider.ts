@@ -21,7 +21,7 @@ const OUTCOMES: Readonly<Record<string, PaymentOutcome>> = {
 export interface SandboxPaymentConnection {
   /** Address of the sandbox provider on loopback, no slash at the end. */
   baseUrl: string;
-  /** Shared with the sandbox: bearer token of our calls and key of its signatures. */
+  /** Shared with the sandbox: bearer token of our requests and key of its signatures. */
   secret: string;
   webhookPath: string;
 }
@@ -37,7 +37,7 @@ interface WireInvoice {
   expires_at: string | null;
 }
 
-/** The fake provider of the sandbox, spoken to over real HTTP like any other; configured only while the sandbox is on (spec 00). */
+/** Adapter of the sandbox's fake provider, over real HTTP like any other; configured only while the sandbox is on (spec 00). */
 export function createSandboxProvider(options: {
   http: HttpClient;
   connection: () => SandboxPaymentConnection | null;
@@ -70,7 +70,7 @@ export function createSandboxProvider(options: {
           return_url: request.returnUrl,
           metadata: request.metadata,
         }),
-        // The sandbox gives the same invoice for the same order id, so a repeat is harmless.
+        // The sandbox returns the same invoice for the same order id, so a retry is safe.
         idempotent: true,
       });
       const expiresAt = invoice.expires_at ? new Date(invoice.expires_at) : null;
@@ -91,7 +91,7 @@ export function createSandboxProvider(options: {
         raw: invoice,
       };
     },
-    receiveCallback: async (callback) => judge(callback, connection()),
+    receiveCallback: async (callback) => verifyCallback(callback, connection()),
   };
 }
 
@@ -115,7 +115,7 @@ async function callInvoice(http: HttpClient, connection: SandboxPaymentConnectio
 }
 
 /** The signature is mandatory and covers the bytes as received (spec 03 H1, H17), compared in constant time (H18). */
-function judge(callback: ProviderCallback, connection: SandboxPaymentConnection | null): CallbackVerdict {
+function verifyCallback(callback: ProviderCallback, connection: SandboxPaymentConnection | null): CallbackVerdict {
   if (callback.method === 'GET') {
     return refused(200, { status: 'ok', service: 'sandbox_webhook', enabled: connection !== null });
   }

@@ -7,7 +7,7 @@ const MAX_PAYLOAD_BYTES = 128;
 export interface StarsConnection {
   /** `MESSENGER_STARS_ENABLED`. */
   enabled: boolean;
-  /** Title of the invoice as the payer sees it. */
+  /** Title of the invoice for the payer. */
   title: string;
 }
 
@@ -19,8 +19,8 @@ export interface StarsOptions {
 }
 
 /**
- * Messenger Stars (spec 03 section 2.5). The invoice is a link; pre-checkout and payment arrive as messenger updates, and the payment's
- * own charge id is what a credit is keyed by. Until then the payload stands in for an external id.
+ * Messenger Stars (spec 03 section 2.5). The invoice is a link; pre-checkout and payment arrive as messenger updates, and the charge id
+ * of the payment is the key of its credit. Until then the payload serves as external id.
  */
 export function createStarsProvider({ messenger, connection, starsFor }: StarsOptions): PaymentProvider {
   const isConfigured = () => connection().enabled && messenger.isConfigured();
@@ -44,7 +44,9 @@ export function createStarsProvider({ messenger, connection, starsFor }: StarsOp
       if (!(error instanceof MessengerError)) throw error;
       const { kind } = error.failure;
       const retryable = kind === 'unavailable' || kind === 'rate_limited';
-      throw new ProviderError(METHOD, retryable ? 'unavailable' : 'rejected', 'The messenger made no invoice', { cause: error });
+      throw new ProviderError(METHOD, retryable ? 'unavailable' : 'rejected', 'The messenger created no invoice', {
+        cause: error,
+      });
     }
   };
 
@@ -57,7 +59,7 @@ export function createStarsProvider({ messenger, connection, starsFor }: StarsOp
     webhookPath: () => null,
     createInvoice,
     fetchStatus: async () => {
-      throw new ProviderError(METHOD, 'rejected', 'The messenger tells about Stars payments by itself only');
+      throw new ProviderError(METHOD, 'rejected', 'The status of Stars payments cannot be requested; the messenger reports them');
     },
     receiveCallback: async () => ({
       accepted: false,

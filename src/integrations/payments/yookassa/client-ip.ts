@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Published edge networks of the CDN that may stand before the service; trusted to forward, never a source. */
+/** Published edge networks of the CDN that may proxy the service; trusted as proxies, never as a source. */
 const CDN_NETWORKS: readonly string[] = [
   '173.245.48.0/20',
   '103.21.244.0/22',
@@ -29,8 +29,8 @@ const CDN_NETWORKS: readonly string[] = [
 ];
 
 /**
- * Kinds of address that cannot come in from the internet. Named one by one: tunnel ranges (6to4, Teredo, NAT64) are not public
- * unicast either, yet anybody may send from them.
+ * Address ranges that cannot send from the internet. Listed explicitly: tunnel ranges (6to4, Teredo, NAT64) are not public unicast
+ * either, but anybody may send from them.
  */
 const INTERNAL_RANGES: ReadonlySet<string> = new Set([
   'private',
@@ -42,16 +42,16 @@ const INTERNAL_RANGES: ReadonlySet<string> = new Set([
   'unspecified',
 ]);
 
-/** Headers that may carry the client's address, in the order they are believed (spec 03 section 2.5). */
+/** Headers that may carry the client's address, in order of precedence (spec 03 section 2.5). */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'x-real-ip', 'cf-connecting-ip'] as const;
 
-/** Parses an address; an IPv4-mapped one becomes IPv4, so that it cannot dodge an IPv4 network. */
+/** Parses an address; an IPv4-mapped one becomes IPv4, so that it is compared with IPv4 networks. */
 function parseAddress(text: string): Address | null {
   const bare = text.trim().replace(/^\[([^\]]+)\](?::\d+)?$/, '$1');
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
 }
 
-/** Is the address inside one of the networks? A single address counts as a network; entries that are neither match nothing. */
+/** Whether the address is inside one of the networks. A single address counts as a network; other entries match nothing. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
   const address = parseAddress(ip);
   return address !== null && networks.some((network) => contains(network, address));
@@ -66,34 +66,34 @@ function contains(network: string, address: Address): boolean {
   return single !== null && single.toNormalizedString() === address.toNormalizedString();
 }
 
-/** A proxy may stand at an internal address, at the CDN's edge, or in a configured network. */
-function isTrustedProxy(address: Address, ownNetworks: readonly string[]): boolean {
+/** Whether the address is internal, of the CDN's edge, or in a configured network. */
+function isTrustedProxy(address: Address, proxyNetworks: readonly string[]): boolean {
   if (INTERNAL_RANGES.has(address.range())) return true;
-  return [...CDN_NETWORKS, ...ownNetworks].some((network) => contains(network, address));
+  return [...CDN_NETWORKS, ...proxyNetworks].some((network) => contains(network, address));
 }
 
 /**
  * The client's address: the peer if it is public and no trusted proxy; else the forwarding headers, each from right to left,
- * skipping trusted proxies. Only the rightmost untrusted entry was written by a proxy we trust; those left of it are the sender's.
+ * skipping trusted proxies. Only the rightmost untrusted entry was written by a trusted proxy; entries left of it are set by the sender.
  * @param peer address of the socket's other end
  * @returns null when an address cannot be read
  */
 export function resolveClientIp(
   peer: string,
   headers: Readonly<Record<string, string | undefined>>,
-  ownNetworks: readonly string[],
+  proxyNetworks: readonly string[],
 ): string | null {
   const peerAddress = parseAddress(peer);
   if (!peerAddress) return null;
-  if (!isTrustedProxy(peerAddress, ownNetworks)) return peerAddress.toString();
+  if (!isTrustedProxy(peerAddress, proxyNetworks)) return peerAddress.toString();
 
   for (const header of FORWARDING_HEADERS) {
     for (const entry of (headers[header] ?? '').split(',').reverse()) {
       if (entry.trim() === '') continue;
       const address = parseAddress(entry);
-      // An unreadable entry hides who stood behind it: believe nothing further left.
+      // Entries left of one that cannot be parsed are not trustworthy.
       if (!address) return null;
-      if (!isTrustedProxy(address, ownNetworks)) return address.toString();
+      if (!isTrustedProxy(address, proxyNetworks)) return address.toString();
     }
   }
   return peerAddress.toString();

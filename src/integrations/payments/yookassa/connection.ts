@@ -1,7 +1,7 @@
-/** What the adapter needs of the settings; read on every call, so a change holds at once (spec 03 sections 2.4, 2.5, 10). */
+/** What the adapter needs of the settings; read on every call, so a change takes effect at once (spec 03 sections 2.4, 2.5, 10). */
 export interface YookassaConnection {
   enabled: boolean;
-  /** `https://api.yookassa.ru/v3`, or the sandbox's own address: never both in one connection. No slash at the end. */
+  /** `https://api.yookassa.ru/v3`, or the sandbox's address. No slash at the end. */
   baseUrl: string;
   shopId: string;
   secretKey: string;
@@ -12,12 +12,12 @@ export interface YookassaConnection {
   vatCode: number;
   paymentMode: string;
   paymentSubject: string;
-  /** Ask to keep the card: `YOOKASSA_RECURRENT_ENABLED` and `YOOKASSA_RECURRENT_REQUIRED`. */
+  /** Ask the provider to save the card: `YOOKASSA_RECURRENT_ENABLED` and `YOOKASSA_RECURRENT_REQUIRED`. */
   saveCard: boolean;
   minKopeks: number;
   maxKopeks: number;
   webhookPath: string;
-  /** CIDR networks of own reverse proxies, besides the private and CDN ranges that are always trusted to forward. */
+  /** CIDR networks of the installation's reverse proxies, besides the private and CDN ranges that are always trusted. */
   trustedProxyNetworks: readonly string[];
   /** Replaces the provider's published source networks; only for the sandbox and tests. */
   allowedNetworks?: readonly string[];
@@ -25,7 +25,7 @@ export interface YookassaConnection {
 
 export const YOOKASSA_BASE_URL = 'https://api.yookassa.ru/v3';
 
-/** Where the provider's notifications come from (spec 03 section 2.5). */
+/** Source networks of the provider's notifications (spec 03 section 2.5). */
 export const YOOKASSA_NETWORKS: readonly string[] = [
   '185.71.76.0/27',
   '185.71.77.0/27',

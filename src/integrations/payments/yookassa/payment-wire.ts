@@ -1,12 +1,12 @@
 import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
 import type { YookassaConnection } from './connection.ts';
 
-/** Metadata key under which our order id travels. */
+/** Metadata key of our order id. */
 const ORDER_ID_KEY = 'order_id';
 const MAX_DESCRIPTION = 128;
 const MAX_METADATA_KEYS = 16;
 
-/** Fields of a v3 payment that are read. */
+/** The fields of a v3 payment that are used. */
 interface WirePayment {
   id: string;
   status: string;
@@ -20,19 +20,19 @@ interface WirePayment {
   metadata?: Record<string, string>;
 }
 
-/** Whole kopeks as the decimal rubles of the wire: 12345 becomes `123.45`. */
+/** Kopeks as the decimal rubles of the wire: 12345 becomes `123.45`. */
 export function rublesText(kopeks: number): string {
   const whole = Math.trunc(kopeks / 100);
   return `${whole}.${String(kopeks % 100).padStart(2, '0')}`;
 }
 
-/** The wire's decimal as whole kopeks, read digit by digit; null when it is no such decimal. */
+/** A decimal of the wire as kopeks, without floating point; null for another text. */
 export function kopeksFromText(value: string): number | null {
   const match = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(value);
   return match ? Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0')) : null;
 }
 
-/** Body of POST /payments (spec 03 section 2.5). `receiptEmail` is the contact already decided upon. */
+/** Body of POST /payments (spec 03 section 2.5). `receiptEmail` is the contact for the receipt. */
 export function paymentBody(
   request: InvoiceRequest,
   connection: YookassaConnection,
@@ -69,7 +69,7 @@ export function paymentBody(
   });
 }
 
-/** The payment in an answer, or null when the text is none. */
+/** The payment in an answer, or null for another text. */
 export function parsePayment(text: string): WirePayment | null {
   let value: unknown;
   try {
@@ -89,7 +89,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Paid is `succeeded` and `paid`, and not given back in full meanwhile. */
+/** Paid means `succeeded`, `paid` and not refunded in full. */
 function outcomeOf(payment: WirePayment, amountKopeks: number): PaymentOutcome {
   if (payment.status === 'canceled') return 'failed';
   if (payment.status !== 'succeeded' || payment.paid !== true) return 'pending';
@@ -97,7 +97,7 @@ function outcomeOf(payment: WirePayment, amountKopeks: number): PaymentOutcome {
   return refunded !== null && refunded < amountKopeks ? 'paid' : 'failed';
 }
 
-/** State as the domain reads it; null when the amount is no decimal. */
+/** The state for the domain; null when the amount is not a decimal. */
 export function paymentState(payment: WirePayment): ProviderPaymentState | null {
   const amountKopeks = kopeksFromText(payment.amount.value);
   if (amountKopeks === null) return null;

@@ -6,8 +6,8 @@ import { isRecord } from './payment-wire.ts';
 const HANDLED_EVENTS = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'payment.canceled']);
 
 /**
- * Judges a request on the webhook path (spec 03 sections 2.5 and 2.6). The provider signs nothing: the source address is the gate,
- * and whatever passes is only a hint to ask the API again (H9), so a forged body can at most cause one status request.
+ * Verifies a request on the webhook path (spec 03 sections 2.5 and 2.6). The provider signs nothing, so the source address is checked.
+ * An accepted request only causes a status request to the API (H9), which is all that a forged body can achieve.
  */
 export function receiveYookassaCallback(callback: ProviderCallback, connection: YookassaConnection | null): CallbackVerdict {
   if (callback.method === 'OPTIONS') return refused(corsReply());
@@ -21,10 +21,10 @@ export function receiveYookassaCallback(callback: ProviderCallback, connection: 
   if (clientIp === null) return refused(problem(403, 'unknown_ip'));
   if (!isInNetworks(clientIp, connection.allowedNetworks ?? YOOKASSA_NETWORKS)) return refused(problem(403, 'forbidden_ip'));
 
-  return judgeBody(callback.rawBody.toString('utf8'));
+  return classifyBody(callback.rawBody.toString('utf8'));
 }
 
-function judgeBody(text: string): CallbackVerdict {
+function classifyBody(text: string): CallbackVerdict {
   if (text.trim() === '') return refused(problem(400, 'empty_body'));
   let body: unknown;
   try {

@@ -48,7 +48,7 @@ async function createPayment(http: HttpClient, connection: YookassaConnection, r
   if (request.amountKopeks < connection.minKopeks || request.amountKopeks > connection.maxKopeks) {
     throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');
   }
-  // spec 03 H16: a receipt goes to the payer or to our own contact, never to a made-up address.
+  // spec 03 H16: a receipt goes to the payer or to the configured contact, never to an invented address.
   const receiptEmail = request.payerEmail ?? connection.receiptEmail;
   if (!receiptEmail) throw new ProviderError(METHOD, 'rejected', 'No receipt contact');
   const returnUrl = request.returnUrl ?? connection.returnUrl;
@@ -58,7 +58,7 @@ async function createPayment(http: HttpClient, connection: YookassaConnection, r
     method: 'POST',
     path: '/payments',
     body: paymentBody(request, connection, receiptEmail, returnUrl),
-    // The key of the order, so that a repeated call cannot make a second payment; this is what makes the POST safe to retry.
+    // The order id, so that a retried POST cannot create a second payment.
     idempotenceKey: request.orderId,
   });
   const payment = parsePayment(text);

@@ -8,7 +8,7 @@ import type { TextParams } from './texts.ts';
 /** How a user is reached. */
 export interface Recipient {
   userId: number;
-  /** Of the account: only an active one is told anything. */
+  /** Of the account: only active ones are notified. */
   status: string;
   messengerId: number | null;
   /** Null unless verified. */
@@ -28,22 +28,22 @@ export function recipientOf(user: {
   return { userId, status, messengerId, verifiedEmail: emailVerified ? email : null, language };
 }
 
-/** One notice in the three ways it may go. */
+/** One notice in its three forms. */
 export interface UserNotice<K extends keyof EventTypes> {
-  /** Finished, for the messenger. */
+  /** For the messenger, values escaped. */
   html: string;
   mail: MailType;
   mailParams: TextParams;
-  /** `notification.<type>`, for the sockets of those who have no messenger. */
+  /** `notification.<type>`, for the sockets of users without a messenger. */
   event: K;
   context: EventTypes[K];
 }
 
 /**
- * Queues a notice in the caller's transaction: in the messenger where the user has one, else by mail to a verified address and on the
- * own sockets. Blocked and deleted users hear nothing, whoever calls (spec 05 section 9.3).
+ * Queues a notice in the caller's transaction: in the messenger if the user has one, else by mail to a verified address and on the user's
+ * sockets. Blocked and deleted users are not notified (spec 05 section 9.3).
  */
-export async function tellUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
+export async function notifyUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
   const { userId, status, messengerId, verifiedEmail, language } = recipient;
   if (status !== 'active') return;
   if (messengerId !== null) {

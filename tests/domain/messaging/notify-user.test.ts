@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { recipientOf, tellUser } from '../../../src/domain/messaging/tell-user.ts';
+import { notifyUser, recipientOf } from '../../../src/domain/messaging/notify-user.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-/** What is on its way to a user, in each of the three ways. */
+/** Notices queued for a user, by the three ways. */
 const sentTo = (userId: number) =>
   rowOf<{ messages: number; mails: number; sockets: number }>(
     t.app,
@@ -23,27 +23,27 @@ const sentTo = (userId: number) =>
     [userId],
   );
 
-async function tell(status: string, hasMessenger: boolean) {
-  const email = `told${unique()}@example.com`;
+async function notify(status: string, hasMessenger: boolean) {
+  const email = `notified${unique()}@example.com`;
   const { id, messengerId } = await aUser(t.app, { email });
   if (!hasMessenger) await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int', [id]);
   const user = { id, status, messengerId: hasMessenger ? messengerId : null, email, emailVerified: true, language: 'en' };
   const context = { reset_gb: 5, current_limit_gb: 10 };
-  await tellUser(t.app, recipientOf(user), {
-    ...{ html: 'told', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
+  await notifyUser(t.app, recipientOf(user), {
+    ...{ html: 'notice', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
   });
   return sentTo(id);
 }
 
 describe('a notice', () => {
   test('goes to the messenger, else by mail and to the sockets', async () => {
-    expect(await tell('active', true)).toEqual({ messages: 1, mails: 0, sockets: 0 });
-    expect(await tell('active', false)).toEqual({ messages: 0, mails: 1, sockets: 1 });
+    expect(await notify('active', true)).toEqual({ messages: 1, mails: 0, sockets: 0 });
+    expect(await notify('active', false)).toEqual({ messages: 0, mails: 1, sockets: 1 });
   });
 
   test.each(['blocked', 'deleted'])('does not go to a %s user in any way', async (status) => {
     for (const hasMessenger of [true, false]) {
-      expect(await tell(status, hasMessenger)).toEqual({ messages: 0, mails: 0, sockets: 0 });
+      expect(await notify(status, hasMessenger)).toEqual({ messages: 0, mails: 0, sockets: 0 });
     }
   });
 
