@@ -29,6 +29,8 @@ export default defineConfig({
   test: {
     env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test' },
     maxWorkers: 2,
+    // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
+    experimental: { viteModuleRunner: false },
     sequence: { ...sequence, sequencer: LongFilesFirst },
     dangerouslyIgnoreUnhandledErrors: false,
     ...limits,
@@ -72,6 +74,8 @@ export default defineConfig({
           name: 'system',
           include: ['tests/system/**/*.test.ts'],
           pool: 'forks',
+          // Most of its time is waiting, for a process to start or a schedule to come round.
+          maxWorkers: 3,
           sequence: { ...sequence, groupOrder: 2 },
           testTimeout: 900_000,
           hookTimeout: 900_000,

@@ -22,7 +22,7 @@ const COMPLETE_TAGS = [
   ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
-  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout'],
+  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats'],
   ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
   ...['vpnpanel', 'Cabinet Admin VpnPanel'],
   ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
@@ -43,7 +43,8 @@ const undescribed = [
   ...gaps.unused.map((key) => `a text for nothing: ${key}`),
 ];
 if (undescribed.length > 0) {
-  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions.`);
+  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions. The name behind the kind is a key of
+tag-descriptions.ts, of a file in operations/, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
   process.exit(1);
 }
 const diff = join(import.meta.dirname, '..', '..', 'shared', 'contract', 'diff.mjs');

@@ -1,7 +1,8 @@
 /**
  * Measures how much a change costs in this code base. CI prints it; it fails only where a number passes its limit below.
  *   npm run measure:structure                      a table
- *   npm run measure:structure -- --verbose         with the places that were counted
+ *   npm run measure:structure -- --list            with the writes of foreign tables and the duplicated blocks
+ *   npm run measure:structure -- --verbose         with the places behind all numbers
  *   npm run measure:structure -- --json
  *   npm run measure:structure -- --root FOLDER     of another checkout (its packages installed), to compare two states; no limits
  *
@@ -9,6 +10,7 @@
  * - Files of a read operation: see scripts/measure/read-operations.ts; the median over all `.query(` procedures of src/routers.
  * - Places of a field: see scripts/measure/field-places.ts; the median.
  * - Mapping lines: see scripts/measure/mapping-lines.ts; lines that copy one field under its other spelling.
+ * - Undescribed parts: counted in the document that the service serves, see scripts/measure/described-parts.ts.
  * - Duplicated blocks: see scripts/measure/duplicate-blocks.ts.
  */
 import { allWrites, foreignWrites } from './checks/foreign-writes.ts';
@@ -23,8 +25,15 @@ import { traceReadOperations } from './measure/read-operations.ts';
 
 /** CI fails above these limits. They are lowered when the numbers fall, and never raised. */
 const LIMITS: Record<string, number> = {
-  'mapping lines, all': 2_940,
-  'duplicated blocks': 40,
+  'files of a read operation (median)': 7,
+  'places of a field (median)': 6,
+  'mapping lines, all': 1_103,
+  'lines an operation in domain and routers': 137,
+  'undescribed operations': 0,
+  'undescribed parameters': 0,
+  'undescribed fields': 0,
+  'writes of a foreign table': 59,
+  'duplicated blocks': 13,
   'files over 400 lines': 0,
 };
 
@@ -71,7 +80,8 @@ else {
     console.log(`${name.padEnd(width)}  ${String(value ?? '-').padStart(6)}${limit}`);
   }
 }
-if (process.argv.includes('--verbose')) {
+const isVerbose = process.argv.includes('--verbose');
+if (isVerbose) {
   printList(
     'Read operations',
     reads
@@ -82,6 +92,8 @@ if (process.argv.includes('--verbose')) {
     'Fields',
     [...fields].sort(([, a], [, b]) => b - a).map(([name, count]) => `${count}  ${name}`),
   );
+}
+if (isVerbose || process.argv.includes('--list')) {
   printList(
     'Writes of a foreign table',
     foreign.map(({ file, line, table }) => `${file}:${line}  ${table}`),

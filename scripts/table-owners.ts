@@ -59,9 +59,12 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   sent_notifications: 'subscriptions',
   subscription_conversions: 'subscriptions',
 
+  paid_trials: 'subscriptions',
+  subscription_counters: 'subscriptions',
   // Catalog and provisioning come before `subscriptions` in the order of modules; what they change of its rows is `subscription-state`.
   subscriptions: ['subscription-state', 'subscriptions'],
   traffic_purchases: 'subscriptions',
+  trial_day_counters: 'subscriptions',
 
   payment_method_configs: 'payments',
   payment_method_promo_groups: 'payments',

@@ -1,22 +1,25 @@
--- How many users there are by status and promo group (user_counters), and by UTC day of creation and status (user_day_counters: a page far
--- down the list of users is reached from its day instead of counting off half a million rows). Rows are only added: a change appends +1
--- and -1 and waits for no other transaction; now and then a change merges the unlocked rows. A sum is exact within the reader's snapshot.
+-- How many users there are by status, promo group and whether they have paid (user_counters), and by UTC day of creation and status
+-- (user_day_counters: a page far down the list of users is reached from its day instead of counting off half a million rows). Rows are
+-- only added: a change appends +1 and -1 and waits for no other transaction; now and then a change merges the unlocked rows. A sum is
+-- exact within the reader's snapshot.
 
 CREATE OR REPLACE FUNCTION utc_day(p_moment timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT (p_moment AT TIME ZONE 'UTC')::date
 $$;
 
-CREATE OR REPLACE FUNCTION add_user_counter(p_status text, p_promo_group_id integer, p_users integer) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION add_user_counter(p_status text, p_promo_group_id integer, p_has_paid boolean, p_users integer)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_id bigint;
 BEGIN
-  INSERT INTO user_counters (status, promo_group_id, users) VALUES (p_status, p_promo_group_id, p_users) RETURNING id INTO v_id;
+  INSERT INTO user_counters (status, promo_group_id, has_paid, users) VALUES (p_status, p_promo_group_id, p_has_paid, p_users)
+  RETURNING id INTO v_id;
   IF v_id % 64 = 0 THEN
     WITH removed AS (
       DELETE FROM user_counters WHERE id IN (SELECT id FROM user_counters FOR UPDATE SKIP LOCKED)
-      RETURNING status, promo_group_id, users)
-    INSERT INTO user_counters (status, promo_group_id, users)
-    SELECT status, promo_group_id, sum(users)::int FROM removed GROUP BY status, promo_group_id HAVING sum(users) <> 0;
+      RETURNING status, promo_group_id, has_paid, users)
+    INSERT INTO user_counters (status, promo_group_id, has_paid, users)
+    SELECT status, promo_group_id, has_paid, sum(users)::int FROM removed GROUP BY 1, 2, 3 HAVING sum(users) <> 0;
   END IF;
 END $$;
 
@@ -37,8 +40,8 @@ CREATE OR REPLACE FUNCTION recount_users() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
   DELETE FROM user_counters;
-  INSERT INTO user_counters (status, promo_group_id, users)
-  SELECT status, promo_group_id, count(*)::int FROM users GROUP BY status, promo_group_id;
+  INSERT INTO user_counters (status, promo_group_id, has_paid, users)
+  SELECT status, promo_group_id, has_had_paid_subscription, count(*)::int FROM users GROUP BY 1, 2, 3;
 END $$;
 
 CREATE OR REPLACE FUNCTION recount_user_days() RETURNS void LANGUAGE plpgsql AS $$
@@ -51,11 +54,13 @@ END $$;
 CREATE OR REPLACE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    PERFORM add_user_counter(g.status, g.promo_group_id, g.users)
-      FROM (SELECT status, promo_group_id, count(*)::int AS users FROM new_users GROUP BY 1, 2) AS g;
+    PERFORM add_user_counter(g.status, g.promo_group_id, g.has_paid, g.users)
+      FROM (SELECT status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users
+        FROM new_users GROUP BY 1, 2, 3) AS g;
   ELSIF TG_OP = 'DELETE' THEN
-    PERFORM add_user_counter(g.status, g.promo_group_id, -g.users)
-      FROM (SELECT status, promo_group_id, count(*)::int AS users FROM old_users GROUP BY 1, 2) AS g;
+    PERFORM add_user_counter(g.status, g.promo_group_id, g.has_paid, -g.users)
+      FROM (SELECT status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users
+        FROM old_users GROUP BY 1, 2, 3) AS g;
   ELSE
     DELETE FROM user_counters;
   END IF;
@@ -65,8 +70,8 @@ END $$;
 -- Row-level, because a trigger on certain columns cannot have transition tables. Updates of other columns do not fire it.
 CREATE OR REPLACE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM add_user_counter(OLD.status, OLD.promo_group_id, -1);
-  PERFORM add_user_counter(NEW.status, NEW.promo_group_id, 1);
+  PERFORM add_user_counter(OLD.status, OLD.promo_group_id, OLD.has_had_paid_subscription, -1);
+  PERFORM add_user_counter(NEW.status, NEW.promo_group_id, NEW.has_had_paid_subscription, 1);
   RETURN NULL;
 END $$;
 
@@ -96,8 +101,9 @@ CREATE OR REPLACE TRIGGER users_totals_insert AFTER INSERT ON users REFERENCING 
 CREATE OR REPLACE TRIGGER users_totals_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_users();
 CREATE OR REPLACE TRIGGER users_totals_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_users();
-CREATE OR REPLACE TRIGGER users_totals_change AFTER UPDATE OF status, promo_group_id ON users FOR EACH ROW
-  WHEN (OLD.status <> NEW.status OR OLD.promo_group_id IS DISTINCT FROM NEW.promo_group_id) EXECUTE FUNCTION count_changed_user();
+CREATE OR REPLACE TRIGGER users_totals_change AFTER UPDATE OF status, promo_group_id, has_had_paid_subscription ON users FOR EACH ROW
+  WHEN (OLD.status <> NEW.status OR OLD.promo_group_id IS DISTINCT FROM NEW.promo_group_id
+    OR OLD.has_had_paid_subscription <> NEW.has_had_paid_subscription) EXECUTE FUNCTION count_changed_user();
 
 CREATE OR REPLACE TRIGGER users_day_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();

@@ -9,6 +9,7 @@ import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './optio
 import { type MeasuredPath, PATHS } from './paths.ts';
 import { type BenchResults, faults, keepJson, render, verdicts } from './report.ts';
 import { findServer } from './scratch-database.ts';
+import { measureSignInBurst } from './sign-in-burst.ts';
 import { measureSockets } from './sockets.ts';
 import { measureStall } from './stall.ts';
 import { measureStarts } from './start-and-memory.ts';
@@ -70,7 +71,15 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
       }
     });
   }
-  if (proxied.length > 0) await withLab({ kind, serverUrl, size, isBehindProxy: true }, (lab) => compare(lab, proxied));
+  if (proxied.length > 0 || wants('sign-in-burst')) {
+    await withLab({ kind, serverUrl, size, isBehindProxy: true }, async (lab) => {
+      await compare(lab, proxied);
+      if (wants('sign-in-burst')) {
+        progress('fifty sign-ins at once');
+        results.signInBursts.push(await measureSignInBurst(lab, options.quick ? 1 : 3));
+      }
+    });
+  }
   if (wants('stall')) {
     // A new service: its queues have no jobs of earlier measurements.
     await withLab({ kind, serverUrl, size: { ...size, users: 2_000, transactions: 4_000 } }, async (lab) => {
@@ -99,6 +108,7 @@ const results: BenchResults = {
   starts: [],
   paths: [],
   hotAccounts: [],
+  signInBursts: [],
   bigLists: [],
   stalls: [],
   sockets: [],

@@ -166,8 +166,8 @@ function callbacks(path: string, secret: string): RequestPlan {
   return { method: 'POST', signed: { header: SIGNATURE, secret }, items: [{ path, headers: JSON_TYPE, body: CALLBACK }] };
 }
 
-/** Each from another address: one address has ten attempts a minute. */
-function logins(lab: Lab, path: string): RequestPlan {
+/** Sign-ins by password, each from an address of its own: one address gets ten tries a minute. */
+export function logins(lab: Lab, path: string): RequestPlan {
   const items = Array.from({ length: 4_000 }, (_, n) => ({
     path,
     headers: { ...JSON_TYPE, 'x-forwarded-for': `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` },

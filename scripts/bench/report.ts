@@ -5,6 +5,7 @@ import type { BigListResult } from './big-lists.ts';
 import type { PathResult } from './compare-path.ts';
 import type { HotAccountResult } from './hot-account.ts';
 import { PATHS } from './paths.ts';
+import { SIGN_INS_AT_ONCE, type SignInBurstResult } from './sign-in-burst.ts';
 import { MESSAGES_PER_SECOND, type SocketResult } from './sockets.ts';
 import type { StallResult } from './stall.ts';
 import type { StartResult } from './start-and-memory.ts';
@@ -16,6 +17,7 @@ export interface BenchResults {
   starts: StartResult[];
   paths: PathResult[];
   hotAccounts: HotAccountResult[];
+  signInBursts: SignInBurstResult[];
   bigLists: BigListResult[];
   stalls: StallResult[];
   sockets: SocketResult[];
@@ -36,6 +38,7 @@ const MEMORY_GROWTH_LIMIT = 200;
 
 const AIMS = {
   hotAccount: { atLeast: 400 },
+  signInLoop: { atMost: 50 },
   bigList: { atMost: 50 },
   stall: { atMost: 0.2 },
   start: { postgres: { atMost: 3_000 }, embedded: { atMost: 6_000 } },
@@ -70,6 +73,14 @@ export function verdicts(results: BenchResults): Verdict[] {
       verdict(`one hot account [${result.database}]`, result.perSecond, AIMS.hotAccount, fixed(0, '/s')),
       verdict(`deadlocks on it [${result.database}]`, result.deadlocks ?? 0, { atMost: 0 }, fixed(0, '')),
     ]),
+    ...results.signInBursts.map((result) =>
+      verdict(
+        `event loop delay p99 with ${SIGN_INS_AT_ONCE} sign-ins at once [${result.database}]`,
+        result.loopDelayP99Ms,
+        AIMS.signInLoop,
+        ms,
+      ),
+    ),
     ...results.bigLists.map((result) => verdict(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, ms)),
     ...results.stalls.map((result) =>
       verdict(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
@@ -109,6 +120,9 @@ export function faults(results: BenchResults): string[] {
     ...results.hotAccounts
       .filter((result) => (result.ledgerProblems ?? 0) > 0)
       .map((result) => `ledger check: ${result.ledgerProblems} problems [${result.database}]`),
+    ...results.signInBursts
+      .filter((result) => result.failures > 0)
+      .map((result) => `sign-ins at once [${result.database}]: ${JSON.stringify(result.statuses)}`),
     ...results.bigLists.filter((result) => result.failures > 0).map((result) => `${result.title}: ${result.failures} failures`),
     ...results.stalls.filter((result) => result.failures > 0).map((result) => `stall: ${JSON.stringify(result.statuses)}`),
     ...results.sockets
@@ -183,6 +197,19 @@ export function render(results: BenchResults): string {
           row.firstStartMs.toFixed(0),
           row.laterStartMs.toFixed(0),
           optional(row.idleMemoryMiB),
+        ]),
+      ),
+    );
+  }
+  if (results.signInBursts.length > 0) {
+    parts.push(
+      table(
+        [`${SIGN_INS_AT_ONCE} sign-ins at once`, 'Sign-ins /s', 'Slowest ms', 'Loop p99 ms'],
+        results.signInBursts.map((row) => [
+          row.database,
+          row.perSecond.toFixed(1),
+          row.slowestMs.toFixed(0),
+          row.loopDelayP99Ms.toFixed(1),
         ]),
       ),
     );

@@ -67,12 +67,14 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
     `SELECT recount_user_days()`,
     `SELECT recount_user_stats()`,
     `SELECT recount_squads()`,
-    `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total)
-     SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*) FROM transactions
-     WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
-    `INSERT INTO transaction_count_mark (id, through_id, seen_id) SELECT 1, max(id), max(id) FROM transactions
-     ON CONFLICT (id) DO UPDATE SET through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id`,
-    // As the database's maintenance does after such a load.
+    `SELECT recount_subscriptions()`,
+    `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total, amount_kopeks)
+     SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*), sum(abs(amount_kopeks))
+     FROM transactions WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
+    `INSERT INTO transaction_count_mark (id, through_id, seen_id, wallet_kopeks)
+     SELECT 1, max(id), max(id), (SELECT sum(balance_kopeks) FROM users) FROM transactions ON CONFLICT (id) DO UPDATE SET
+       through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id, wallet_kopeks = EXCLUDED.wallet_kopeks`,
+    // As the database's own upkeep does after a load like this.
     `VACUUM (ANALYZE)`,
   ];
 }

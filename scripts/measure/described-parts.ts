@@ -24,16 +24,28 @@ interface Document {
   components: { schemas: Record<string, DocumentPart> };
 }
 
-/** Counts in the document of a checkout; null where it cannot be built (its packages are not installed). */
+type Load = (path: string) => Promise<Record<string, unknown>>;
+
+/** Counts in the document that a checkout serves; null where it cannot be built (its packages are not installed). */
 export async function countDescribedParts(root: string): Promise<DescribedParts | null> {
   if (!existsSync(join(root, 'node_modules'))) return null;
-  const load = (path: string): Promise<Record<string, unknown>> => import(pathToFileURL(join(root, path)).href);
-  const { buildOpenApiDocument } = await load('src/rest/openapi-document.ts');
+  const load: Load = (path) => import(pathToFileURL(join(root, path)).href);
   const { buildRouteTable } = await load('src/rest/route-table.ts');
   const { appRouter } = await load('src/routers/root.ts');
   const routes = (buildRouteTable as (router: unknown) => unknown)(appRouter);
-  const build = buildOpenApiDocument as (routes: unknown, info: object) => Document;
-  return countInDocument(build(routes, { title: 'Subscription Service', version: '0' }));
+  const isDescribing = existsSync(join(root, 'src/rest/service-document.ts'));
+  return countInDocument(isDescribing ? await servedDocument(load, routes) : await bareDocument(load, routes));
+}
+
+async function servedDocument(load: Load, routes: unknown): Promise<Document> {
+  const { buildServiceDocument } = await load('src/rest/service-document.ts');
+  return (buildServiceDocument as (routes: unknown) => { document: Document })(routes).document;
+}
+
+/** A checkout from before the document had texts of its own (`--root`). */
+async function bareDocument(load: Load, routes: unknown): Promise<Document> {
+  const { buildOpenApiDocument } = await load('src/rest/openapi-document.ts');
+  return (buildOpenApiDocument as (routes: unknown, info: object) => Document)(routes, { title: 'Service', version: '0' });
 }
 
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete', 'head', 'options']);

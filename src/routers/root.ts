@@ -53,6 +53,7 @@ import { promoOffersRouter } from './web/promo-offers.router.ts';
 import { promocodesRouter } from './web/promocodes.router.ts';
 import { serversRouter } from './web/servers.router.ts';
 import { settingsRouter } from './web/settings.router.ts';
+import { statsRouter } from './web/stats.router.ts';
 import { subscriptionsRouter } from './web/subscriptions.router.ts';
 import { supportRouter } from './web/support.router.ts';
 import { transactionsRouter } from './web/transactions.router.ts';
@@ -85,6 +86,7 @@ export const appRouter = router({
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
+    stats: statsRouter,
     menuLayout: router({
       ...menuLayoutRouter._def.record,
       ...menuLayoutPartsRouter._def.record,

@@ -76,6 +76,7 @@ function compile(schema: Schema, to: 'domain' | 'wire'): Convert {
 function converterOf(schema: Schema, to: 'domain' | 'wire'): Convert {
   if (schema instanceof z.ZodArray) return eachOf(compile(schema.element as Schema, to));
   if (schema instanceof z.ZodRecord) return eachValueOf(compile(schema.valueType as Schema, to));
+  if (schema instanceof z.ZodDiscriminatedUnion) return formOf(schema, to);
   const shape = objectShape(schema);
   return shape === undefined ? asIs : fieldsOf(shape, to);
 }
@@ -89,6 +90,17 @@ function eachValueOf(convert: Convert): Convert {
   if (convert === asIs) return asIs;
   return (value) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convert(item)])) : value;
+}
+
+/** The discriminator selects the form, so that two forms may use one name for different things. A value of no form stays for the parser. */
+function formOf({ def }: z.ZodDiscriminatedUnion, to: 'domain' | 'wire'): Convert {
+  const discriminator = to === 'wire' ? camelCase(def.discriminator) : def.discriminator;
+  const forms = new Map<unknown, Convert>();
+  for (const option of def.options) {
+    const convert = compile(option, to);
+    for (const value of option._zod.propValues?.[def.discriminator] ?? []) forms.set(value, convert);
+  }
+  return (value) => (isObject(value) ? (forms.get(value[discriminator]) ?? asIs)(value) : value);
 }
 
 function fieldsOf(shape: Record<string, Schema>, to: 'domain' | 'wire'): Convert {

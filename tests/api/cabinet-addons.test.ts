@@ -5,13 +5,13 @@ import type { PanelDevice, VpnPanelPort } from '../../src/domain/provisioning/po
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
-import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
+import { aMembership, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/cabinet/subscription';
 let t: TestApp;
 let server: FastifyInstance;
-/** What the panel knows, or that it is away. */
+/** The devices that the panel has; null = it does not answer. */
 let known: PanelDevice[] | null = [];
 const removed: string[] = [];
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
     if (known === null) throw new PanelError('unavailable', 'away');
     return known;
   };
-  // At the port: what the panel says of devices is this test's to decide.
+  // At the port: the test decides what the panel answers.
   const panel: VpnPanelPort = {
     ...t.app.ports.panel,
     listDevices: answer,
@@ -57,7 +57,7 @@ async function holder(columns: Record<string, unknown> = {}, tariff: Record<stri
 }
 
 describe('connected devices', () => {
-  test('are listed with fallbacks; a panel that is away is an empty list', async () => {
+  test('are listed with fallbacks; a panel that does not answer is an empty list', async () => {
     const client = await holder({ device_limit: 4 });
     known = [device('a', 5), device('b', 1, { platform: null, deviceModel: null, updatedAt: null })];
     expect((await client.get(`${ROOT}/devices`)).body).toEqual({
@@ -99,7 +99,7 @@ describe('connected devices', () => {
 });
 
 describe('lowering the device limit', () => {
-  test('removes the surplus that was updated last, without a refund, and tells the panel', async () => {
+  test('removes the surplus that was updated last, without a refund, and updates the panel', async () => {
     const client = await holder({ device_limit: 4 }, { device_limit: 2 });
     known = [device('old', 1), device('newest', 9), device('new', 8), device('older', 2)];
     removed.length = 0;
@@ -154,10 +154,22 @@ describe('lowering the device limit', () => {
 });
 
 describe('buying', () => {
-  test('devices: price, purchase, the older door and the saved cart agree', async () => {
+  test('devices: price, purchase, the older endpoint and the saved cart agree', async () => {
     const client = await holder({}, { device_price_kopeks: 3_000 });
     const price = (await client.get(`${ROOT}/devices/price`, { query: { devices: 2 } })).body;
-    expect(price).toMatchObject({ available: true, devices: 2, price_per_device_kopeks: 1_000, total_price_kopeks: 2_000 });
+    expect(price).toEqual({
+      available: true,
+      devices: 2,
+      price_per_device_kopeks: 1_000,
+      price_per_device_label: '10 ₽',
+      total_price_kopeks: 2_000,
+      total_price_label: '20 ₽',
+      current_device_limit: 1,
+      max_device_limit: null,
+      can_add: null,
+      days_left: 10,
+      base_device_price_kopeks: 3_000,
+    });
     expect((await client.get(`${ROOT}/devices/price`)).body).toMatchObject({ devices: 1, total_price_kopeks: 1_000 });
     for (const devices of [0, -1, 101]) {
       expect((await client.get(`${ROOT}/devices/price`, { query: { devices } })).status).toBe(422);
@@ -165,7 +177,16 @@ describe('buying', () => {
     expect((await client.post(`${ROOT}/devices/save-cart`, { devices: 2 })).body).toEqual({ success: true, cart_saved: true });
     const keyed = client.with({ 'idempotency-key': 'devices' });
     const bought = await keyed.post(`${ROOT}/devices/purchase`, { devices: 2 });
-    expect(bought.body).toMatchObject({ price_kopeks: 2_000, new_device_limit: 3, balance_kopeks: 98_000 });
+    expect(bought.body).toEqual({
+      success: true,
+      message: expect.any(String),
+      devices_added: 2,
+      new_device_limit: 3,
+      price_kopeks: 2_000,
+      price_label: '20 ₽',
+      balance_kopeks: 98_000,
+      balance_label: '980 ₽',
+    });
     expect((await keyed.post(`${ROOT}/devices/purchase`, { devices: 2 })).body).toEqual(bought.body);
     expect((await client.post(`${ROOT}/devices`, { devices: 1 })).body).toEqual({
       message: expect.any(String),
@@ -175,9 +196,76 @@ describe('buying', () => {
     });
   });
 
+  test('the fields of a discount and of a maximum are there only with one', async () => {
+    const client = await holder(
+      {},
+      { device_price_kopeks: 3_000, max_device_limit: 2, traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 } },
+    );
+    await aMembership(t.app, client.user.id, { device_discount_percent: 20, traffic_discount_percent: 20 });
+    expect((await client.get(`${ROOT}/devices/price`)).body).toMatchObject({
+      total_price_kopeks: 800,
+      max_device_limit: 2,
+      can_add: 1,
+      discount_percent: 20,
+      discount_kopeks: 200,
+      base_total_price_kopeks: 1_000,
+    });
+    expect((await client.get(`${ROOT}/devices/price`, { query: { devices: 2 } })).body).toEqual({
+      available: false,
+      reason: 'You can add at most 1',
+      current_device_limit: 1,
+      max_device_limit: 2,
+      can_add: 1,
+    });
+    const discount = { discount_percent: 20, discount_kopeks: 200, base_price_kopeks: 1_000 };
+    expect((await client.post(`${ROOT}/devices`, { devices: 1 })).body).toEqual({
+      message: expect.any(String),
+      devices_added: 1,
+      new_device_limit: 2,
+      amount_paid_kopeks: 800,
+      ...discount,
+    });
+    expect((await client.post(`${ROOT}/traffic`, { gb: 10 })).body).toEqual({
+      success: true,
+      message: expect.any(String),
+      gb_added: 10,
+      new_traffic_limit_gb: 110,
+      amount_paid_kopeks: 4_000,
+      new_balance_kopeks: 95_200,
+      discount_percent: 20,
+      discount_kopeks: 1_000,
+      base_price_kopeks: 5_000,
+    });
+    const nobody = await userClient(t.app, server, { language: 'en' });
+    expect((await nobody.get(`${ROOT}/devices/price`)).body).toEqual({
+      available: false,
+      reason: 'There is no active subscription',
+    });
+  });
+
+  test('another traffic package of a classic subscription', async () => {
+    const client = await holder({ tariff_id: null });
+    expect((await client.put(`${ROOT}/traffic`, { gb: 5 })).body).toEqual({
+      success: true,
+      message: expect.any(String),
+      old_traffic_gb: 100,
+      new_traffic_gb: 5,
+      charged_kopeks: 0,
+      balance_kopeks: 100_000,
+      balance_label: '1000 ₽',
+    });
+  });
+
   test('traffic, trial and pause over HTTP', async () => {
     const client = await holder({}, { traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 } });
-    expect((await client.post(`${ROOT}/traffic`, { gb: 10 })).body).toMatchObject({ gb_added: 10, new_balance_kopeks: 95_000 });
+    expect((await client.post(`${ROOT}/traffic`, { gb: 10 })).body).toMatchObject({
+      success: true,
+      message: expect.any(String),
+      gb_added: 10,
+      new_traffic_limit_gb: 110,
+      amount_paid_kopeks: 5_000,
+      new_balance_kopeks: 95_000,
+    });
     expect((await client.post(`${ROOT}/traffic/save-cart`, { gb: 10 })).body).toEqual({ success: true, cart_saved: true });
     expect((await client.put(`${ROOT}/traffic`, { gb: 250 })).status).toBe(400);
     expect((await client.post(`${ROOT}/traffic`, { gb: -1 })).status).toBe(422);

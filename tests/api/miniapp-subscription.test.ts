@@ -245,7 +245,13 @@ describe('add-ons', () => {
     const tariff = { is_daily: true, daily_price_kopeks: 2_000, period_prices: {} };
     const { initData } = await caller(2_000, { end_date: inDays(0.5) }, tariff);
     const toggle = (init_data: string) => api.post(`${ROOT}/daily/toggle-pause`, { init_data });
-    expect((await toggle(initData)).body).toMatchObject({ success: true, is_paused: true, balance_kopeks: 2_000 });
+    expect((await toggle(initData)).body).toEqual({
+      success: true,
+      message: expect.any(String),
+      is_paused: true,
+      balance_kopeks: 2_000,
+      balance_label: '20 ₽',
+    });
     expect((await toggle(initData)).body).toMatchObject({ is_paused: false });
     const cases: [Record<string, unknown> | null, Record<string, unknown>, number, string][] = [
       [null, {}, 404, 'no_subscription'],

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { activateTrial, cabinetTrialRefusal } from '../../src/domain/subscriptions/activate-trial.ts';
-import { buyDevices } from '../../src/domain/subscriptions/buy-devices.ts';
-import { buyTraffic } from '../../src/domain/subscriptions/buy-traffic.ts';
+import { activateTrial } from '../../src/domain/subscriptions/activate-trial.ts';
+import { insufficientFundsForTrial } from '../../src/domain/subscriptions/purchase/insufficient-funds.ts';
+import { purchaseDevices } from '../../src/domain/subscriptions/purchase-devices.ts';
+import { purchaseTraffic } from '../../src/domain/subscriptions/purchase-traffic.ts';
 import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
 import { settled } from '../support/parallel.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
@@ -31,7 +32,7 @@ test('20 device purchases at once never pass the maximum and never overdraw (spe
   const buyer = await aBuyer(t.app, 1_000_000);
   const tariff_id = await aTariff(t.app, { device_price_kopeks: 3_000, max_device_limit: 5 });
   await aStoredSubscription(t.app, buyer.userId, { tariff_id });
-  const results = await settled(20, () => buyDevices(t.app, buyer, { devices: 1, idempotencyKey: null }));
+  const results = await settled(20, () => purchaseDevices(t.app, buyer, { devices: 1, idempotencyKey: null }));
   expect(reasonsOf(results)).toEqual(Array(16).fill('devices_limit_exceeded'));
   expect(await stateOf(buyer.userId)).toMatchObject({ devices: 5, payments: 4, balance: 1_000_000 - 4 * 1_000 });
   expect(await checkLedger(t.app)).toEqual([]);
@@ -41,7 +42,7 @@ test('20 traffic packages at once with money for three: three are sold and count
   const buyer = await aBuyer(t.app, 15_999);
   const tariff_id = await aTariff(t.app, { traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 } });
   await aStoredSubscription(t.app, buyer.userId, { tariff_id });
-  const results = await settled(20, () => buyTraffic(t.app, buyer, { gb: 10, idempotencyKey: null }));
+  const results = await settled(20, () => purchaseTraffic(t.app, buyer, { gb: 10, idempotencyKey: null }));
   expect(reasonsOf(results)).toEqual(Array(17).fill('insufficient_funds'));
   expect(await stateOf(buyer.userId)).toMatchObject({ balance: 999, traffic: 130, purchased: 30, purchases: 3, payments: 3 });
   expect(await checkLedger(t.app)).toEqual([]);
@@ -49,7 +50,7 @@ test('20 traffic packages at once with money for three: three are sold and count
 
 test('20 paid trials at once: one fee, one subscription', async () => {
   const buyer = await aBuyer(t.app, 1_000_000);
-  const results = await settled(20, () => activateTrial(t.app, buyer, null, cabinetTrialRefusal));
+  const results = await settled(20, () => activateTrial(t.app, buyer, null, insufficientFundsForTrial));
   expect(reasonsOf(results)).toEqual(Array(19).fill('subscription_exists'));
   expect(await stateOf(buyer.userId)).toMatchObject({ balance: 999_000, payments: 1 });
   expect(await checkLedger(t.app)).toEqual([]);

@@ -90,6 +90,8 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     // What is newer is decided by moments, so time must pass here.
     const offset = t.clock.now().getTime() - Date.now() + 1_000;
     t.clock.now = () => new Date(Date.now() + offset);
+    const ends = new Map<number, number>();
+    for (const { id } of linked) ends.set(id, (await readRow(t.app, id)).endDate.getTime() + 90 * 86_400_000);
     const renew = linked.map(async ({ id }, index) => {
       await new Promise((resolve) => setTimeout(resolve, index * 25));
       await inTransaction(t.app, async (inner) => {
@@ -100,8 +102,6 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       });
       await pushSubscription(t.app, id);
     });
-    const ends = new Map<number, number>();
-    for (const { id } of linked) ends.set(id, (await readRow(t.app, id)).endDate.getTime() + 90 * 86_400_000);
     await Promise.all([...renew, run(app, 'from_panel', 'all'), run(app, 'to_panel'), run(app, 'statuses')]);
     for (const { id } of linked) {
       await pushSubscription(t.app, id);

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import type { Database } from '../../src/core/db/database.ts';
+import type { SqlRunner } from '../../src/core/db/db.ts';
 import { embeddedDatabase, openEmbedded } from '../../src/core/db/open-embedded.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
+import type { WaitLimits } from '../../src/core/db/open-prisma.ts';
 import { readSchemaFiles } from '../../src/core/db/schema-files.ts';
+import { EMBEDDED_PARSERS } from '../../src/core/db/sql-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,6 +19,9 @@ const log = createLogger({ level: 'silent', format: 'json' });
 
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
+
+/** Hundreds of callers share a pool in the race tests, and a busy machine serves them as slowly as it likes. */
+const TEST_LIMITS: WaitLimits = { connectMs: 60_000, beginMs: 60_000, transactionMs: 90_000 };
 
 /** Set for the workers by the process that prepares the template, so that they need not load the jobs of all modules for the key. */
 const TEMPLATE_KEY = 'TEST_TEMPLATE_KEY';
@@ -55,11 +61,8 @@ async function prepareEmbeddedTemplate(key: string): Promise<void> {
     )
   )
     return;
-  const database = await openEmbedded({ dataDir: null, migrationsFolder });
-  await installAll(database);
-  await database.close();
-  // A second instance: dumping needs the raw handle.
-  const raw = await PGlite.create();
+  // Not by `openEmbedded`: dumping needs the raw handle.
+  const raw = await PGlite.create({ parsers: EMBEDDED_PARSERS });
   const wrapped = embeddedDatabase(raw, migrationsFolder, async () => undefined);
   await installAll(wrapped);
   const dump = await raw.dumpDataDir('none');
@@ -132,7 +135,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   const key = await templateKey();
   if (!serverUrl) {
     const file = await readFile(join(cacheFolder, `${key}.tar`));
-    const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]) });
+    const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]), limits: TEST_LIMITS });
     return { ...database, url: null, drop: () => database.close() };
   }
   const name = newName();
@@ -140,7 +143,8 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   const database = await openPostgres({
     url: urlOf(name),
     poolSize: options.poolSize ?? 20,
-    statementTimeoutMs: 30_000,
+    statementTimeoutMs: TEST_LIMITS.transactionMs,
+    limits: TEST_LIMITS,
     migrationsFolder,
     log,
   });
@@ -173,20 +177,56 @@ async function onServer(sql: string): Promise<void> {
   }
 }
 
-/** The tables that hold test data; reference rows stay. */
-const KEPT_TABLES = new Set(['schema_migrations', 'schema_sql', 'promo_groups']);
+/** Reference rows, which stay. The default promo group is made anew, see below. */
+const KEPT_TABLES = ['schema_migrations', 'schema_sql', 'promo_groups'];
+/** Above this a table is truncated: rows that are only deleted leave their pages behind, which every later scan reads. */
+const MAX_LEFT_BYTES = 1024 * 1024;
+
+/**
+ * Finds what a file of tests has used, in one statement: truncating all tables of the schema costs a new file for each of them and each
+ * of their indexes, though a file of tests writes ten of them.
+ */
+const USED_TABLES = `
+  SELECT 'SELECT ' || quote_literal(c.relname) || ' AS name WHERE EXISTS (SELECT 1 FROM '
+      || quote_ident(c.relname) || ')' AS query, pg_relation_size(c.oid) AS bytes
+  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> ALL ($1::text[])
+    AND pg_relation_size(c.oid) > 0`;
+const USED_SEQUENCES = `
+  SELECT schemaname || '.' || sequencename AS name FROM pg_sequences
+  WHERE schemaname = 'public' AND last_value IS NOT NULL AND sequencename <> ALL ($1::text[])`;
 
 /** Empties the database between files of one worker. */
 export async function emptyDatabase(database: Database): Promise<void> {
-  const tables = await database.db.sql<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+  const { sql } = database.db;
+  const paged = await sql<{ query: string; bytes: number }>(USED_TABLES, [KEPT_TABLES]);
+  const statements = paged.some(({ bytes }) => bytes > MAX_LEFT_BYTES) ? await truncation(sql) : await deletions(sql, paged);
+  statements.push(
+    'DELETE FROM jobs.job',
+    // As the baseline migration leaves them: a test of another file may have made another group the default one, or changed it.
+    'DELETE FROM promo_groups',
+    "INSERT INTO promo_groups (name, is_default) VALUES ('Default', true)",
+    // Their author is a user, so they were emptied too, and every installation has them.
+    'SELECT seed_promo_offer_templates()',
   );
-  const names = tables.map((table) => table.name).filter((name) => !KEPT_TABLES.has(name));
-  await database.jobDatabase.executeSql(`TRUNCATE ${names.map((name) => `"${name}"`).join(', ')} RESTART IDENTITY CASCADE`);
-  await database.jobDatabase.executeSql('DELETE FROM jobs.job');
-  // As the baseline migration leaves them: a test of another file may have made another group the default one, or changed it.
-  await database.jobDatabase.executeSql('DELETE FROM promo_groups');
-  await database.jobDatabase.executeSql("INSERT INTO promo_groups (name, is_default) VALUES ('Default', true)");
-  // Emptied by CASCADE (their author is a user), and every installation has them.
-  await database.jobDatabase.executeSql('SELECT seed_promo_offer_templates()');
+  await database.jobDatabase.executeSql(`BEGIN; ${statements.join('; ')}; COMMIT;`);
+}
+
+async function truncation(sql: SqlRunner): Promise<string[]> {
+  const tables = await sql<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> ALL ($1::text[]) ORDER BY 1",
+    [KEPT_TABLES],
+  );
+  return [`TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY CASCADE`];
+}
+
+/** Without triggers: foreign keys hold among tables that are all emptied, and what counts rows is emptied with them. */
+async function deletions(sql: SqlRunner, paged: readonly { query: string }[]): Promise<string[]> {
+  const used = paged.length === 0 ? [] : await sql<{ name: string }>(paged.map(({ query }) => query).join(' UNION ALL '));
+  const sequences = await sql<{ name: string }>(USED_SEQUENCES, [KEPT_TABLES.map((table) => `${table}_id_seq`)]);
+  return [
+    'SET LOCAL session_replication_role = replica',
+    ...used.map(({ name }) => `DELETE FROM "${name}"`),
+    ...sequences.map(({ name }) => `SELECT setval('${name}', 1, false)`),
+    'SET LOCAL session_replication_role = origin',
+  ];
 }

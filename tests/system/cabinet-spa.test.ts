@@ -17,6 +17,7 @@ import {
   packClient,
 } from '../../scripts/pack-client.ts';
 import { type Chromium, findChromium, startChromium } from '../support/chromium.ts';
+import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
 /**
  * The proof of the client package: its tarball alone, installed beside the example cabinet, is type-checked, bundled and driven in
@@ -28,6 +29,8 @@ const INSTALLED_PACKAGES = ['react', 'react-dom', 'scheduler', 'csstype', 'vite'
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 const EMAIL = 'vera@shop.example';
 const PASSWORD = 'correct horse 7';
+/** Ten times what the client's declarations need; the types of the router itself need more, and an editor would wait for them. */
+const MAX_INSTANTIATIONS = 300_000;
 
 let folder: string;
 let packed: PackedClient;
@@ -61,11 +64,13 @@ async function servePage(dist: string): Promise<{ server: Server; url: string }>
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Starts the built service on an empty folder. */
+/** Starts the built service on a new database. */
 async function startService(cabinetUrl: string): Promise<{ child: ChildProcess; url: string; log: string[] }> {
   const entry = join(root, 'dist', 'server.js');
   if (!existsSync(entry)) run([join(root, 'scripts', 'build.ts')], root);
-  const settings = { PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(folder, 'data'), LOG_FORMAT: 'json', CABINET_URL: cabinetUrl };
+  const dataDir = join(folder, 'data');
+  await fillMigratedFolder(dataDir);
+  const settings = { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, LOG_FORMAT: 'json', CABINET_URL: cabinetUrl };
   const child = spawn(process.execPath, [entry], {
     cwd: folder,
     env: userEnvironment(settings),
@@ -147,13 +152,13 @@ describe('the tarball of the client', () => {
     expect(stdout.split('\n').filter((line) => line.includes('same-types.ts'))).toEqual([]);
   });
 
-  it('type-checks alone, in browsers’ and in Node’s terms, within a second or two', async () => {
-    const { browserMs, nodeMs } = await checkConsumers(packed.tarball);
-    expect(Math.max(browserMs, nodeMs)).toBeLessThan(10_000);
+  it('type-checks alone, in browsers’ and in Node’s terms', async () => {
+    const { inBrowser, inNode } = await checkConsumers(packed.tarball);
+    expect(Math.max(inBrowser, inNode)).toBeLessThan(MAX_INSTANTIATIONS);
   });
 
   it('type-checks the example cabinet', () => {
-    expect(checkTypes(join(folder, 'cabinet'))).toBeLessThan(20_000);
+    expect(checkTypes(join(folder, 'cabinet'))).toBeLessThan(MAX_INSTANTIATIONS);
   });
 
   it('works in Node without anything beside it', async () => {

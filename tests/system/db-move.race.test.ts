@@ -6,10 +6,9 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createRequester } from '../../scripts/demo/http.ts';
 import { startServiceProcess } from '../../scripts/demo/service-process.ts';
-import { installJobs } from '../../src/composition/install-jobs.ts';
 import type { Database } from '../../src/core/db/database.ts';
 import { openEmbedded } from '../../src/core/db/open-embedded.ts';
-import { createLogger } from '../../src/core/log.ts';
+import { fillMigratedFolder } from '../support/migrated-folder.ts';
 import { runCommand } from '../support/run-cli.ts';
 import { emptyDatabaseOnServer, migrationsFolder, serverUrl } from '../support/test-database.ts';
 
@@ -68,9 +67,8 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'move-test-'));
     await onServer(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}' NOSUPERUSER NOBYPASSRLS`);
+    await fillMigratedFolder(dataDir);
     const database = await openEmbedded({ dataDir, migrationsFolder });
-    await database.migrate();
-    await installJobs(database, createLogger({ level: 'silent', format: 'json' }));
     await fill(database);
     await database.close();
   });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRequester, until } from '../../scripts/demo/http.ts';
 import { startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
 const server = join(import.meta.dirname, '..', '..', 'dist', 'server.js');
 let dataDir: string;
@@ -40,6 +41,7 @@ describe('starting', () => {
   });
 
   test('a data folder in use is refused with words that help', async () => {
+    await fillMigratedFolder(dataDir);
     const running = await startServiceProcess({ dataDir });
     const refused = startRefused({});
     expect(refused.status).toBe(1);
@@ -72,6 +74,7 @@ describe('starting', () => {
 
 describe('stopping', () => {
   test('SIGTERM under load: what was accepted is answered, sockets are told, the exit is clean and in time', async () => {
+    await fillMigratedFolder(dataDir);
     const service = await startServiceProcess({ dataDir });
     const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });
     const closed = new Promise<number>((resolve) => {
@@ -123,6 +126,7 @@ describe('stopping', () => {
 
 describe('the sandbox clock', () => {
   test('moved forward, it makes a subscription expire, here and at the panel', async () => {
+    await fillMigratedFolder(dataDir);
     const service = await startServiceProcess({ dataDir });
     const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });
     const user = (await operator.post('/users', { messenger_id: 77 })).body;

@@ -1,11 +1,11 @@
 import { CabinetError } from '@subscription-service/client';
 import { useRef, useState } from 'react';
 import { client, sentenceOf } from './service.ts';
-import { readOffers, type TariffOffer, type TariffPeriod } from './tariff-offers.ts';
+import { type PurchaseOptions, readOffers, type TariffOffer, type TariffPeriod } from './tariff-offers.ts';
 import { money, useLanguage, useTexts } from './texts.ts';
 
 interface Props {
-  answer: Record<string, unknown> | null;
+  answer: PurchaseOptions | null;
   error: unknown;
   onBought: () => void;
 }

@@ -1,4 +1,8 @@
-/** Purchase options are of free form in the interface; these are the parts that this page shows. Money in kopeks. */
+/** What the page shows of the purchase options. Money in kopeks. */
+import type { client } from './service.ts';
+
+/** The answer has two forms; `sales_mode` says which. */
+export type PurchaseOptions = Awaited<ReturnType<typeof client.api.subscription.purchaseOptions.query>>;
 
 export interface TariffPeriod {
   days: number;
@@ -20,35 +24,23 @@ export interface TariffOffer {
   dailyPriceKopeks: number | null;
 }
 
-type Answer = Record<string, unknown>;
-
-export function readOffers(answer: Answer): TariffOffer[] {
-  return listOf(answer.tariffs).map((tariff) => ({
-    id: numberOf(tariff.id) ?? 0,
-    name: textOf(tariff.name),
-    description: textOf(tariff.description),
-    trafficLabel: textOf(tariff.traffic_limit_label),
-    deviceLimit: numberOf(tariff.device_limit) ?? 0,
-    servers: listOf(tariff.servers).map((server) => textOf(server.name)),
-    isCurrent: tariff.is_current === true,
-    dailyPriceKopeks: tariff.is_daily === true ? numberOf(tariff.daily_price_kopeks) : null,
-    periods: listOf(tariff.periods).map((period) => ({
-      days: numberOf(period.days) ?? 0,
-      label: textOf(period.label),
-      priceKopeks: numberOf(period.price_kopeks) ?? 0,
-      originalPriceKopeks: numberOf(period.original_price_kopeks),
+/** None in classic mode, which this page does not show. */
+export function readOffers(options: PurchaseOptions): TariffOffer[] {
+  if (options.sales_mode !== 'tariffs') return [];
+  return options.tariffs.map((tariff) => ({
+    id: tariff.id,
+    name: tariff.name,
+    description: tariff.description ?? '',
+    trafficLabel: tariff.traffic_limit_label,
+    deviceLimit: tariff.device_limit,
+    servers: tariff.servers.map((server) => server.name),
+    isCurrent: tariff.is_current,
+    dailyPriceKopeks: tariff.is_daily ? tariff.daily_price_kopeks : null,
+    periods: tariff.periods.map((period) => ({
+      days: period.days,
+      label: period.label,
+      priceKopeks: period.price_kopeks,
+      originalPriceKopeks: period.original_price_kopeks ?? null,
     })),
   }));
-}
-
-function listOf(value: unknown): Answer[] {
-  return Array.isArray(value) ? value.filter((item): item is Answer => typeof item === 'object' && item !== null) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
 }

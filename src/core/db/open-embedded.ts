@@ -4,9 +4,9 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applySchema } from './migrate.ts';
-import { openPrisma } from './open-prisma.ts';
+import { openPrisma, type WaitLimits } from './open-prisma.ts';
 import { readSchemaFiles } from './schema-files.ts';
-import { embeddedSql } from './sql-runner.ts';
+import { EMBEDDED_PARSERS, embeddedSql } from './sql-runner.ts';
 
 export interface EmbeddedOptions {
   /** Folder of the data; null = in memory (tests). */
@@ -14,6 +14,8 @@ export interface EmbeddedOptions {
   migrationsFolder: string;
   /** A dumped data folder to start from (tests). */
   loadDataDir?: PGliteOptions['loadDataDir'];
+  /** `WAIT_LIMITS` unless given. */
+  limits?: WaitLimits;
 }
 
 /** Opens the embedded database. One connection serves everything, so every open transaction makes all others wait. */
@@ -24,13 +26,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     database = await PGlite.create({
       dataDir: options.dataDir === null ? undefined : join(options.dataDir, 'database'),
       loadDataDir: options.loadDataDir,
+      parsers: EMBEDDED_PARSERS,
       serializers: { [types.TIMESTAMPTZ]: momentText, [types.TIMESTAMP]: momentText },
     });
   } catch (error) {
     await unlock();
     throw error;
   }
-  return embeddedDatabase(database, options.migrationsFolder, unlock);
+  return embeddedDatabase(database, options.migrationsFolder, unlock, options.limits);
 }
 
 /** A `Date` as PostgreSQL reads it: JavaScript writes years above 9999 with a sign, and a sum of days can exceed that year. */
@@ -39,9 +42,19 @@ function momentText(given: unknown): string {
   return value instanceof Date ? value.toISOString().replace(/^\+0?/, '') : String(value);
 }
 
-export function embeddedDatabase(database: PGlite, migrationsFolder: string, unlock: () => Promise<void>): Database {
+/** @param database opened with `EMBEDDED_PARSERS` */
+export function embeddedDatabase(
+  database: PGlite,
+  migrationsFolder: string,
+  unlock: () => Promise<void>,
+  limits?: WaitLimits,
+): Database {
   const sql = embeddedSql(database);
-  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), { sqlOn: sql.on, checksBeforeCommit: true });
+  const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), {
+    sqlOn: sql.on,
+    checksBeforeCommit: true,
+    ...(limits ? { limits } : {}),
+  });
   return {
     kind: 'embedded',
     db: { ...prisma, sql: sql.root },

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Logger } from '../log.ts';
 import type { Database, Unsubscribe } from './database.ts';
 import { applySchema } from './migrate.ts';
-import { openPrisma } from './open-prisma.ts';
+import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
 import { runOutsideTransaction } from './root-guard.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { serverSql } from './sql-runner.ts';
@@ -15,19 +15,21 @@ export interface PostgresOptions {
   statementTimeoutMs: number;
   migrationsFolder: string;
   log: Logger;
+  /** `WAIT_LIMITS` unless given. */
+  limits?: WaitLimits;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_DELAY_MS = 500;
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
 const MAX_NAMED_STATEMENTS = 500;
 
 /** Opens a PostgreSQL server (15 or later): one pool that Prisma, plain SQL and the job queue share, and one listening connection. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const limits = options.limits ?? WAIT_LIMITS;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 60_000,
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
@@ -43,7 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const nameOf = statementNamer();
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
   const sql = serverSql(pool, nameOf);
-  const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on });
+  const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits });
   const listeners = new Listeners(options);
 
   return {
@@ -120,7 +122,7 @@ class Listeners {
   async #open(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.#options.url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: WAIT_LIMITS.connectMs,
       keepAlive: true,
       application_name: 'subscription-service-listen',
     });

@@ -1,11 +1,19 @@
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import type { Db, SqlRunner, TransactionWork } from './db.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
-import { holdConnections } from './transaction-connection.ts';
+import { trackTransactionConnections } from './transaction-connection.ts';
 
-/** How long a transaction may wait for a connection, and how long it may take. */
-const MAX_WAIT_MS = 10_000;
-const TIMEOUT_MS = 15_000;
+export interface WaitLimits {
+  /** How long a statement may wait for a connection of the pool. */
+  connectMs: number;
+  /** How long a transaction may wait until it has begun. */
+  beginMs: number;
+  /** How long a transaction may take. */
+  transactionMs: number;
+}
+
+/** What the service allows. Tests that no limit concerns allow more, so that none fails on a busy machine. */
+export const WAIT_LIMITS: WaitLimits = { connectMs: 5_000, beginMs: 10_000, transactionMs: 15_000 };
 
 /**
  * Opens Prisma over a driver adapter. Transactions begin on the client itself; use cases get as root an extended client that
@@ -16,9 +24,10 @@ const TIMEOUT_MS = 15_000;
  */
 export function openPrisma<Connection>(
   adapter: NonNullable<Prisma.PrismaClientOptions['adapter']>,
-  options: { sqlOn: (connection: Connection) => SqlRunner; checksBeforeCommit?: boolean },
+  options: { sqlOn: (connection: Connection) => SqlRunner; checksBeforeCommit?: boolean; limits?: WaitLimits },
 ): Pick<Db, 'prisma' | 'begin'> & { disconnect(): Promise<void> } {
-  const withConnection = holdConnections(adapter, options.sqlOn);
+  const { beginMs, transactionMs } = options.limits ?? WAIT_LIMITS;
+  const connections = trackTransactionConnections(adapter, options.sqlOn);
   const client = new PrismaClient({ adapter, errorFormat: 'minimal' });
   const guarded = client.$extends({
     query: {
@@ -33,8 +42,8 @@ export function openPrisma<Connection>(
     prisma: guarded as unknown as PrismaClient,
     begin: (fn) => {
       const work = options.checksBeforeCommit ? withChecks(fn) : fn;
-      return withConnection((sql, over) =>
-        client.$transaction((tx) => work(tx, sql()).finally(over), { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS }),
+      return connections.run(({ sql, close }) =>
+        client.$transaction((tx) => work(tx, sql()).finally(close), { maxWait: beginMs, timeout: transactionMs }),
       );
     },
     disconnect: () => client.$disconnect(),

@@ -1,12 +1,36 @@
+/**
+ * The only file that relies on internals of Prisma and of its driver adapters. Everything it assumes beyond their types:
+ *
+ * 1. Prisma calls `startTransaction` of the adapter in the async context of the `$transaction` call.
+ * 2. A transaction of the adapter keeps the driver's connection in the field `client`, and the connection has a method `query`.
+ * 3. Prisma ends a transaction that ran out of time on that same object: by the statement `ROLLBACK` and then `rollback()`, or by
+ *    `rollback()` alone.
+ *
+ * `tests/unit/core/adapter-internals.test.ts` checks each of them on the installed versions.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory, Transaction } from '@prisma/driver-adapter-utils';
 import type { SqlRunner } from './db.ts';
 
-/** The driver's transaction; both adapters keep its connection here, though their types do not say so. */
-type DriverTransaction<Connection> = Transaction & { client: Connection };
+/** Gives plain SQL on the connection of a transaction that Prisma has begun. */
+export interface TransactionConnections {
+  /** Runs `work`, in which exactly one transaction is begun through Prisma. */
+  run<T>(work: (connection: TransactionConnection) => Promise<T>): Promise<T>;
+}
 
-interface Holder<Connection> {
-  transaction: DriverTransaction<Connection> | null;
+/** The connection of one transaction. */
+export interface TransactionConnection {
+  /**
+   * @returns plain SQL in this transaction; its statements are rejected once the transaction is over
+   * @throws Error naming the assumption that does not hold, see above, or when no transaction has begun yet
+   */
+  sql(): SqlRunner;
+  /** Says that the transaction is over: the connection belongs to the pool again. */
+  close(): void;
+}
+
+interface Slot {
+  transaction: Transaction | null;
   isOver: boolean;
 }
 
@@ -14,51 +38,80 @@ interface Holder<Connection> {
  * Lets plain SQL run on the connection of a Prisma transaction directly. Through Prisma's raw queries each statement costs as much
  * again as the statement itself and cannot be a prepared one; money moves in transactions of several statements, so the
  * benchmark measures it (docs/performance.md). Prisma still begins, commits, rolls back and times out.
- * @returns runs `work`, in which one transaction is begun: `sql()` gives that transaction's SQL once it has begun, and `over()` says that
- *   nothing may be sent any more
+ * @param factory is changed: the adapters that it makes record the transactions that they begin
+ * @param sqlOn makes plain SQL out of the driver's connection
  */
-export function holdConnections<Connection>(
+export function trackTransactionConnections<Connection>(
   factory: SqlDriverAdapterFactory,
   sqlOn: (connection: Connection) => SqlRunner,
-): <T>(work: (sql: () => SqlRunner, over: () => void) => Promise<T>) => Promise<T> {
-  const holders = new AsyncLocalStorage<Holder<Connection>>();
+): TransactionConnections {
+  const slots = new AsyncLocalStorage<Slot>();
   const connect = factory.connect.bind(factory);
   factory.connect = async () => {
     const adapter = await connect();
     const start = adapter.startTransaction.bind(adapter);
     adapter.startTransaction = async (isolationLevel) => {
-      const transaction = (await start(isolationLevel)) as DriverTransaction<Connection>;
-      const holder = holders.getStore();
-      if (holder && holder.transaction === null) hold(holder, transaction);
+      const transaction = await start(isolationLevel);
+      const slot = slots.getStore();
+      if (slot && slot.transaction === null) fill(slot, transaction);
       return transaction;
     };
     return adapter;
   };
-  return (work) => {
-    const holder: Holder<Connection> = { transaction: null, isOver: false };
-    const sql = () => {
-      if (holder.transaction === null) throw new Error('the transaction has no connection');
-      return guarded(holder, sqlOn(holder.transaction.client));
-    };
-    const over = () => {
-      holder.isOver = true;
-    };
-    return holders.run(holder, () => work(sql, over));
+  return {
+    run: (work) => {
+      const slot: Slot = { transaction: null, isOver: false };
+      const sql = () => {
+        if (slot.transaction === null) {
+          throw new Error(
+            'no transaction was begun in this async context: did Prisma stop calling startTransaction inside $transaction?',
+          );
+        }
+        return untilOver(slot, sqlOn(connectionOf<Connection>(slot.transaction)));
+      };
+      const close = () => {
+        slot.isOver = true;
+      };
+      return slots.run(slot, () => work({ sql, close }));
+    },
   };
 }
 
-/** A transaction that ran out of time is rolled back while its work still goes on. */
-function hold<Connection>(holder: Holder<Connection>, transaction: DriverTransaction<Connection>): void {
+/**
+ * The driver's connection of a transaction, which no type of the adapters promises.
+ * @throws Error that names the adapter and the fields that its transaction has instead
+ */
+function connectionOf<Connection>(transaction: Transaction): Connection {
+  const { client } = transaction as { client?: { query?: unknown } };
+  if (typeof client?.query === 'function') return client as Connection;
+  const found =
+    client === undefined ? `its fields are: ${Object.keys(transaction).join(', ')}` : '`client` has no method `query`';
+  throw new Error(
+    `a transaction of ${transaction.adapterName} no longer keeps the driver's connection in \`client\` (${found}); ` +
+      'has its version changed? src/core/db/transaction-connection.ts must follow',
+  );
+}
+
+/** A transaction that ran out of time is rolled back by Prisma while its work still goes on. */
+function fill(slot: Slot, transaction: Transaction): void {
   const rollback = transaction.rollback.bind(transaction);
   transaction.rollback = () => {
-    holder.isOver = true;
+    slot.isOver = true;
     return rollback();
   };
-  holder.transaction = transaction;
+  const execute = transaction.executeRaw.bind(transaction);
+  transaction.executeRaw = (query) => {
+    if (query.sql === 'ROLLBACK') slot.isOver = true;
+    return execute(query);
+  };
+  slot.transaction = transaction;
 }
 
-/** Once the transaction is over its connection is the pool's again: a late statement would run in somebody else's transaction. */
-function guarded<Connection>(holder: Holder<Connection>, sql: SqlRunner): SqlRunner {
+/**
+ * A late statement would be queued behind ROLLBACK and commit by itself, or, the connection being the pool's again, run in the
+ * transaction of another caller.
+ */
+function untilOver(slot: Slot, sql: SqlRunner): SqlRunner {
   return (text, values) =>
-    holder.isOver ? Promise.reject(new Error('the transaction is over; a statement was not awaited in it')) : sql(text, values);
+    slot.isOver ? Promise.reject(new Error('the transaction is over; a statement was not awaited in it')) : sql(text, values);
 }

@@ -17,16 +17,23 @@ export async function lockCountMark(db: Db, settleSeconds: number): Promise<Coun
   return row!;
 }
 
-/** Adds the rows with `after < id <= through` to the counts. */
+/** Adds the rows with `after < id <= through` to the counts, and what they moved in wallets to the mark. */
 export async function countRange(db: Db, after: number, through: number): Promise<void> {
   await db.sql(
-    `INSERT INTO transaction_day_counts AS c (day, type, payment_method, is_completed, total)
-     SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*)
+    `INSERT INTO transaction_day_counts AS c (day, type, payment_method, is_completed, total, amount_kopeks)
+     SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*), sum(abs(amount_kopeks))
      FROM transactions WHERE id > $1::int AND id <= $2::int AND NOT is_internal GROUP BY 1, 2, 3, 4
-     ON CONFLICT (day, type, payment_method, is_completed) DO UPDATE SET total = c.total + EXCLUDED.total RETURNING 1 AS done`,
+     ON CONFLICT (day, type, payment_method, is_completed) DO UPDATE SET total = c.total + EXCLUDED.total,
+       amount_kopeks = c.amount_kopeks + EXCLUDED.amount_kopeks RETURNING 1 AS done`,
     [after, through],
   );
-  await db.sql('UPDATE transaction_count_mark SET through_id = $1::int WHERE id = 1 RETURNING id', [through]);
+  await db.sql(
+    `UPDATE transaction_count_mark SET through_id = $2::int, wallet_kopeks = wallet_kopeks + coalesce((
+       SELECT sum(e.kopeks) FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+       WHERE e.transaction_id > $1::int AND e.transaction_id <= $2::int AND a.kind = 'user_wallet'), 0)::bigint
+     WHERE id = 1 RETURNING id`,
+    [after, through],
+  );
 }
 
 /** Stores the highest id of now: the next round may count up to it. */

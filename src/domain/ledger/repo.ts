@@ -53,7 +53,7 @@ export async function listTransactions(
 }
 
 /** Up to which id `transaction_day_counts` has counted. */
-const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
+export const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
 
 /** Counts row by row. */
 export async function countDirectly(db: Db, filter: TransactionFilter): Promise<number> {

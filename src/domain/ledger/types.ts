@@ -60,3 +60,18 @@ export type TransactionRecord = Pick<
   | 'createdAt'
   | 'completedAt'
 >;
+
+/** Completed transactions of one type and method; amounts are absolute, in kopeks. */
+export interface CompletedSum {
+  type: string;
+  /** Null where the transaction has none. */
+  paymentMethod: string | null;
+  count: number;
+  amountKopeks: number;
+  /** Since midnight UTC. */
+  todayCount: number;
+  todayKopeks: number;
+  /** Since 7 and 30 days before that midnight. */
+  weekCount: number;
+  monthCount: number;
+}

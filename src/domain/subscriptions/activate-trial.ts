@@ -1,7 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
-import { rublesOf } from '../../core/money.ts';
+import { refuse } from '../../core/errors.ts';
 import { listSquads } from '../catalog/find-squads.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
@@ -9,23 +8,14 @@ import { text } from '../messaging/texts.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
 import { completeSale } from './purchase/complete-sale.ts';
+import type { InsufficientFundsRefusal } from './purchase/insufficient-funds.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
-import type { Buyer, SaleStart } from './purchase/types.ts';
+import type { SaleStart } from './purchase/types.ts';
 import { startTrial, TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { subscriptionSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
-
-/** A trial fee that the balance does not cover; kopeks. The two areas refuse it in different forms. */
-export interface UnpaidTrialFee {
-  language: string;
-  /** `PRICE_ROUNDING_ENABLED` */
-  rounds: boolean;
-  requiredKopeks: number;
-  missingKopeks: number;
-  balanceKopeks: number;
-}
 
 /** A trial that was started; days, kopeks. */
 export interface ActivatedTrial {
@@ -47,22 +37,13 @@ export function activateTrial(
   app: App,
   actor: UserActor,
   idempotencyKey: string | null,
-  refusal: (fee: UnpaidTrialFee) => AppError,
+  refusal: InsufficientFundsRefusal,
 ): Promise<ActivatedTrial> {
   const once = { key: idempotencyKey, operation: 'subscription.trial', input: {} };
   return runOnce(app, actor, once, (t) => activateTrialInTransaction(t, actor.userId, refusal));
 }
 
-/** The cabinet's refusal of a fee that the balance does not cover (spec 02 section 5.7). */
-export function cabinetTrialRefusal(fee: UnpaidTrialFee): AppError {
-  return refuse('insufficient_funds', 400, `Insufficient balance. Need ${rublesOf(fee.requiredKopeks).toFixed(2)} RUB`);
-}
-
-async function activateTrialInTransaction(
-  t: App,
-  userId: number,
-  refusal: (fee: UnpaidTrialFee) => AppError,
-): Promise<ActivatedTrial> {
+async function activateTrialInTransaction(t: App, userId: number, refusal: InsufficientFundsRefusal): Promise<ActivatedTrial> {
   const start = await lockSaleStart(t.db, userId);
   if (!start) throw userNotFound();
   const { buyer, subscription } = start;
@@ -80,7 +61,7 @@ async function activateTrialInTransaction(
     serverPrices: {},
     conversion: null,
     description: text(buyer.language, 'subscriptions.transaction_trial'),
-    refusal: (missingKopeks) => refusal(unpaidFee(t, buyer, feeKopeks, missingKopeks)),
+    refusal: (missingKopeks) => refusal(t, buyer, { requiredKopeks: feeKopeks, missingKopeks }),
     event: () => ({
       type: 'activation',
       extra: {
@@ -120,8 +101,3 @@ const CODES = {
   active_subscription: 'subscription_exists',
   trial_used: 'trial_expired',
 } as const;
-
-function unpaidFee(t: App, buyer: Buyer, requiredKopeks: number, missingKopeks: number): UnpaidTrialFee {
-  const rounds = t.settings.get('PRICE_ROUNDING_ENABLED');
-  return { language: buyer.language, rounds, requiredKopeks, missingKopeks, balanceKopeks: buyer.balanceKopeks };
-}

@@ -4,9 +4,9 @@ import type { ServerSquad } from '../catalog/types.ts';
 import { isTrafficFixed, packagePrice, quoteClassic } from '../pricing/classic-price.ts';
 import { type DiscountCategory, groupPercent, offerPercent, stackedPercent, stackedPrice } from '../pricing/discounts.ts';
 import { periodLabel, trafficLabel } from '../pricing/labels.ts';
-import { displayMonthsOf } from '../pricing/periods.ts';
+import { displayMonthsOf, MONTH_DAYS } from '../pricing/periods.ts';
 import type { PricingSettings } from '../pricing/types.ts';
-import type { PurchaseOptionsInput, WireObject } from './purchase-options.ts';
+import type { PurchaseOptionsInput } from './purchase-options.ts';
 
 /** How many devices above the default may be picked when there is no cap. */
 const UNCAPPED_EXTRA_DEVICES = 10;
@@ -31,6 +31,72 @@ export interface ClassicChoices {
   defaults: ClassicDefaults;
 }
 
+/** What can be bought in classic mode; kopeks, and labels of the same amounts. */
+export interface ClassicOptions {
+  salesMode: 'classic';
+  balanceKopeks: number;
+  balanceLabel: string;
+  subscriptionId: number | null;
+  periods: ClassicPeriod[];
+  /** Null when no period is on offer. */
+  selection: ({ periodDays: number } & ClassicDefaults) | null;
+}
+
+/** A price after both discounts; the original one and the percentage only when something was taken off. */
+export interface ShownPrice {
+  priceKopeks: number;
+  priceLabel: string;
+  originalPriceKopeks?: number;
+  originalPriceLabel?: string;
+  discountPercent?: number;
+}
+
+/** A period at the price of the base, with what may be picked for it. */
+export interface ClassicPeriod extends ShownPrice {
+  periodDays: number;
+  months: number;
+  label: string;
+  perMonthPriceKopeks: number;
+  perMonthPriceLabel: string;
+  isAvailable: boolean;
+  traffic: TrafficChoice;
+  servers: ServerChoice;
+  devices: DeviceChoice;
+}
+
+/** GB, 0 = unlimited. */
+export interface TrafficChoice {
+  selectable: boolean;
+  mode: string;
+  default: number;
+  /** Of the paid subscription. */
+  current?: number;
+  /** When it is selectable. */
+  options?: (ShownPrice & { value: number; label: string; isAvailable: boolean; isDefault: boolean })[];
+}
+
+/** Uuids of squads. */
+export interface ServerChoice {
+  options: (ShownPrice & { uuid: string; name: string; isAvailable: boolean })[];
+  min: number;
+  max: number;
+  default: string[];
+  selected: string[];
+}
+
+export interface DeviceChoice {
+  min: number;
+  max: number;
+  default: number;
+  current: number;
+  pricePerDeviceKopeks: number;
+  pricePerDeviceLabel: string;
+  /** These three only when something was taken off. */
+  pricePerDeviceOriginalKopeks?: number;
+  pricePerDeviceOriginalLabel?: string;
+  discountPercent?: number;
+}
+
 /**
  * What a classic purchase may be made of (spec 02 section 5.8). The limits of a paid subscription are the defaults, those of a
  * trial are not.
@@ -42,7 +108,7 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
   const squads = input.squads.filter(
     (squad) => connected.has(squad.squadUuid) || (squad.isAvailable && squadVisibleTo(squad, user.primaryPromoGroup)),
   );
-  const own = (paid?.connectedSquads ?? []).filter((uuid) => squads.some((squad) => squad.squadUuid === uuid));
+  const connectedNow = (paid?.connectedSquads ?? []).filter((uuid) => squads.some((squad) => squad.squadUuid === uuid));
   const first = squads.find((squad) => squad.isAvailable && !isFull(squad)) ?? squads[0];
   const minDevices = Math.max(1, settings.defaultDeviceLimit);
   const maxDevices =
@@ -59,7 +125,7 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
     maxDevices,
     defaults: {
       trafficGb: defaultTraffic(trafficGb, paid?.trafficLimitGb ?? null, settings),
-      squadUuids: own.length > 0 ? own : first === undefined ? [] : [first.squadUuid],
+      squadUuids: connectedNow.length > 0 ? connectedNow : first === undefined ? [] : [first.squadUuid],
       devices: Math.min(maxDevices, Math.max(minDevices, paid?.deviceLimit ?? minDevices)),
     },
   };
@@ -70,32 +136,22 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
  * group's percentage and the personal offer, as the charge does (spec 02 H5). Unlimited traffic is listed at what it is charged
  * (spec 02 H3). Kopeks throughout.
  */
-export function classicOptions(input: PurchaseOptionsInput): WireObject {
+export function classicOptions(input: PurchaseOptionsInput): ClassicOptions {
   const { subscription, user, settings } = input;
   const choices = classicChoices(input);
-  const periods = settings.availableSubscriptionPeriods.map((days) => classicPeriod(days, choices, input));
-  const first = settings.availableSubscriptionPeriods.includes(30) ? 30 : settings.availableSubscriptionPeriods[0];
-  const shown = periods.find((period) => period.period_days === first);
-  const balanceLabel = formatPrice(user.balanceKopeks, settings.priceRoundingEnabled);
+  const offered = settings.availableSubscriptionPeriods;
+  const periodDays = offered.includes(MONTH_DAYS) ? MONTH_DAYS : offered[0];
   return {
-    currency: 'RUB',
-    balance_kopeks: user.balanceKopeks,
+    salesMode: 'classic',
     balanceKopeks: user.balanceKopeks,
-    balance_label: balanceLabel,
-    balanceLabel,
-    subscription_id: subscription?.id ?? null,
+    balanceLabel: formatPrice(user.balanceKopeks, settings.priceRoundingEnabled),
     subscriptionId: subscription?.id ?? null,
-    periods,
-    traffic: shown?.traffic ?? null,
-    servers: shown?.servers ?? null,
-    devices: shown?.devices ?? null,
-    selection: first === undefined ? null : defaultSelection(first, choices.defaults),
-    summary: null,
-    sales_mode: 'classic',
+    periods: offered.map((days) => classicPeriod(days, choices, input)),
+    selection: periodDays === undefined ? null : { periodDays, ...choices.defaults },
   };
 }
 
-function classicPeriod(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): WireObject {
+function classicPeriod(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): ClassicPeriod {
   const { user, settings, now } = input;
   const quote = quoteClassic({
     periodDays: days,
@@ -110,26 +166,22 @@ function classicPeriod(days: number, choices: ClassicChoices, input: PurchaseOpt
   });
   const price = shownPrice(quote.base.originalKopeks, quote.base.discountPercent, input);
   const months = displayMonthsOf(days);
-  const perMonth = Math.floor(price.price_kopeks / months);
+  const perMonth = Math.floor(price.priceKopeks / months);
   return {
-    id: `days:${days}`,
-    code: `days:${days}`,
-    period_id: `days:${days}`,
-    period_days: days,
-    period: days,
+    periodDays: days,
     months,
     label: periodLabel(days, user.language),
     ...price,
-    per_month_price_kopeks: perMonth,
-    per_month_price_label: formatPrice(perMonth, settings.priceRoundingEnabled),
-    is_available: true,
+    perMonthPriceKopeks: perMonth,
+    perMonthPriceLabel: formatPrice(perMonth, settings.priceRoundingEnabled),
+    isAvailable: true,
     traffic: trafficChoice(days, choices, input),
     servers: serverChoice(days, choices, input),
     devices: deviceChoice(days, choices, input),
   };
 }
 
-function trafficChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): WireObject {
+function trafficChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): TrafficChoice {
   const { settings, user, subscription } = input;
   const current = subscription !== null && !subscription.isTrial ? { current: subscription.trafficLimitGb } : {};
   const common = { mode: settings.trafficSelectionMode, default: choices.defaults.trafficGb, ...current };
@@ -139,19 +191,19 @@ function trafficChoice(days: number, choices: ClassicChoices, input: PurchaseOpt
     value: gb,
     label: trafficLabel(gb, user.language),
     ...shownPrice(packagePrice(settings.trafficPackages, gb), percent, input),
-    is_available: true,
-    is_default: gb === choices.defaults.trafficGb,
+    isAvailable: true,
+    isDefault: gb === choices.defaults.trafficGb,
   }));
   return { selectable: true, ...common, options };
 }
 
-function serverChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): WireObject {
+function serverChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): ServerChoice {
   const percent = percentFor('servers', days, input);
   const options = choices.squads.map((squad) => ({
     uuid: squad.squadUuid,
     name: squad.displayName,
     ...shownPrice(squad.priceKopeks, percent, input),
-    is_available: squad.isAvailable && !isFull(squad),
+    isAvailable: squad.isAvailable && !isFull(squad),
   }));
   return {
     options,
@@ -162,45 +214,36 @@ function serverChoice(days: number, choices: ClassicChoices, input: PurchaseOpti
   };
 }
 
-function deviceChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): WireObject {
+function deviceChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): DeviceChoice {
   const price = shownPrice(input.settings.pricePerDeviceKopeks, percentFor('devices', days, input), input);
   return {
     min: choices.minDevices,
     max: choices.maxDevices,
     default: choices.defaults.devices,
     current: input.subscription?.deviceLimit ?? choices.defaults.devices,
-    price_per_device_kopeks: price.price_kopeks,
-    price_per_device_label: price.price_label,
-    ...(price.original_price_kopeks !== undefined
+    pricePerDeviceKopeks: price.priceKopeks,
+    pricePerDeviceLabel: price.priceLabel,
+    ...(price.originalPriceKopeks !== undefined
       ? {
-          price_per_device_original_kopeks: price.original_price_kopeks,
-          price_per_device_original_label: price.original_price_label,
-          discount_percent: price.discount_percent,
+          pricePerDeviceOriginalKopeks: price.originalPriceKopeks,
+          pricePerDeviceOriginalLabel: price.originalPriceLabel,
+          discountPercent: price.discountPercent,
         }
       : {}),
   };
 }
 
-interface ShownPrice {
-  price_kopeks: number;
-  price_label: string;
-  original_price_kopeks?: number;
-  original_price_label?: string;
-  discount_percent?: number;
-}
-
-/** The price after both discounts; the original one and the percentage only when something was taken off. */
 function shownPrice(originalKopeks: number, groupDiscount: number, input: PurchaseOptionsInput): ShownPrice {
   const label = (kopeks: number) => formatPrice(kopeks, input.settings.priceRoundingEnabled);
   const offer = offerPercent(input.user, input.now);
   const priceKopeks = stackedPrice(originalKopeks, groupDiscount, offer);
-  const shown = { price_kopeks: priceKopeks, price_label: label(priceKopeks) };
+  const shown = { priceKopeks, priceLabel: label(priceKopeks) };
   if (priceKopeks >= originalKopeks) return shown;
   return {
     ...shown,
-    original_price_kopeks: originalKopeks,
-    original_price_label: label(originalKopeks),
-    discount_percent: stackedPercent(groupDiscount, offer),
+    originalPriceKopeks: originalKopeks,
+    originalPriceLabel: label(originalKopeks),
+    discountPercent: stackedPercent(groupDiscount, offer),
   };
 }
 
@@ -212,24 +255,4 @@ function defaultTraffic(packages: readonly number[], paidLimitGb: number | null,
   if (isTrafficFixed(settings)) return settings.fixedTrafficLimitGb;
   if (paidLimitGb !== null && packages.includes(paidLimitGb)) return paidLimitGb;
   return packages.includes(settings.defaultTrafficLimitGb) ? settings.defaultTrafficLimitGb : (packages[0] ?? 0);
-}
-
-/** Every key in snake and camel form. */
-function defaultSelection(days: number, defaults: ClassicDefaults): WireObject {
-  const period = `days:${days}`;
-  return {
-    period_id: period,
-    periodId: period,
-    period_days: days,
-    periodDays: days,
-    traffic_value: defaults.trafficGb,
-    trafficValue: defaults.trafficGb,
-    servers: defaults.squadUuids,
-    countries: defaults.squadUuids,
-    server_uuids: defaults.squadUuids,
-    serverUuids: defaults.squadUuids,
-    devices: defaults.devices,
-    device_limit: defaults.devices,
-    deviceLimit: defaults.devices,
-  };
 }

@@ -9,7 +9,7 @@ import { text } from '../messaging/texts.ts';
 import type { PanelDevice } from '../provisioning/ports.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { noSubscription } from './errors.ts';
-import { findHolding, lockSaleStart } from './purchase/repo.ts';
+import { findBuyerDetails, lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
 import type { Subscription } from './types.ts';
 
@@ -18,14 +18,14 @@ export interface ConnectedDevices {
   deviceLimit: number;
 }
 
-/** The devices the panel knows of the user; none when the panel does not answer (spec 02 section 5.5). @throws AppError 404 */
+/** The devices that the panel has of the user; none when the panel does not answer (spec 02 section 5.5). @throws AppError 404 */
 export async function listConnectedDevices(app: App, actor: UserActor): Promise<ConnectedDevices> {
-  const { subscription, panelUuid } = await holderOf(app, actor);
+  const { subscription, panelUuid } = await ownerOf(app, actor);
   return { devices: panelUuid === null ? [] : await devicesOrNone(app, panelUuid), deviceLimit: subscription.deviceLimit };
 }
 
-/** The same for a panel user that is known already. */
-export async function devicesOrNone(app: App, panelUuid: string): Promise<PanelDevice[]> {
+/** The devices of a panel user; none when the panel does not answer. */
+async function devicesOrNone(app: App, panelUuid: string): Promise<PanelDevice[]> {
   try {
     return await app.ports.panel.listDevices(panelUuid);
   } catch (error) {
@@ -36,64 +36,79 @@ export async function devicesOrNone(app: App, panelUuid: string): Promise<PanelD
 
 /**
  * Removes one of the user's own devices.
- * @returns what the user is told
+ * @returns the message for the user
  * @throws AppError 404 | 400 'User UUID not found' | 502 'Failed to delete device'
  */
 export async function forgetDevice(app: App, actor: UserActor, hwid: string): Promise<string> {
-  const { panelUuid, language } = await panelHolderOf(app, actor);
+  const { panelUuid, language } = await panelUserOf(app, actor);
   await atPanel(app, 'Failed to delete device', () => app.ports.panel.deleteDevice(panelUuid, hwid));
   return text(language, 'subscriptions.device_forgotten');
 }
 
-/** Removes all of the user's devices; single failures are skipped. @returns how many went. @throws AppError 404 | 400 | 502 */
-export async function forgetAllDevices(app: App, actor: UserActor): Promise<{ count: number; message: string }> {
-  const { panelUuid, language } = await panelHolderOf(app, actor);
+/** Removes all of the user's devices; single failures are skipped. @throws AppError 404 | 400 | 502 */
+export async function forgetAllDevices(app: App, actor: UserActor): Promise<{ message: string; deletedCount: number }> {
+  const { panelUuid, language } = await panelUserOf(app, actor);
   const devices = await atPanel(app, 'Failed to delete devices', () => app.ports.panel.listDevices(panelUuid));
-  const count = await removeDevices(app, panelUuid, devices);
-  return { count, message: text(language, 'subscriptions.devices_forgotten', { count }) };
+  const deletedCount = await removeDevices(app, panelUuid, devices);
+  return { message: text(language, 'subscriptions.devices_forgotten', { count: deletedCount }), deletedCount };
 }
 
 export interface ReductionInfo {
-  reason: string | null;
-  currentLimit: number;
-  minLimit: number;
-  connectedCount: number;
+  available: boolean;
+  /** Why the limit cannot be lowered; absent when it can. */
+  reason?: string;
+  currentDeviceLimit: number;
+  minDeviceLimit: number;
+  /** By how many devices the limit can be lowered. */
+  canReduce: number;
+  connectedDevicesCount: number;
 }
 
-/** Whether the device limit can be lowered, and how far (spec 02 section 5.5). `reason` null = it can. */
+/** Whether the device limit can be lowered, and how far (spec 02 section 5.5). Never refuses. */
 export async function readReductionInfo(app: App, actor: UserActor): Promise<ReductionInfo> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding?.details) return { reason: 'No subscription found', currentLimit: 0, minLimit: 1, connectedCount: 0 };
-  const { subscription } = holding.details;
-  const minLimit = await minimumOf(app, subscription);
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found?.details) {
+    const nothing = { currentDeviceLimit: 0, minDeviceLimit: 1, canReduce: 0, connectedDevicesCount: 0 };
+    return { available: false, reason: 'No subscription found', ...nothing };
+  }
+  const { subscription } = found.details;
+  const minDeviceLimit = await minimumOf(app, subscription);
   const panelUuid = (await findUserById(app, actor.userId))?.vpnpanelUuid ?? null;
-  const connectedCount = panelUuid === null ? 0 : (await devicesOrNone(app, panelUuid)).length;
-  const state = { currentLimit: subscription.deviceLimit, minLimit, connectedCount };
-  if (subscription.isTrial) return { reason: TRIAL_KEEPS, ...state };
-  if (subscription.deviceLimit <= minLimit) return { reason: 'Already at minimum device limit for your tariff', ...state };
-  return { reason: null, ...state };
+  const connectedDevicesCount = panelUuid === null ? 0 : (await devicesOrNone(app, panelUuid)).length;
+  const state = { currentDeviceLimit: subscription.deviceLimit, minDeviceLimit, canReduce: 0, connectedDevicesCount };
+  if (subscription.isTrial) return { available: false, reason: NOT_FOR_TRIALS, ...state };
+  if (subscription.deviceLimit <= minDeviceLimit) {
+    return { available: false, reason: 'Already at minimum device limit for your tariff', ...state };
+  }
+  return { available: true, ...state, canReduce: subscription.deviceLimit - minDeviceLimit };
 }
 
-const TRIAL_KEEPS = 'Device reduction is not available for trial subscriptions';
+const NOT_FOR_TRIALS = 'Device reduction is not available for trial subscriptions';
+
+/** A device limit that was lowered. */
+export interface ReducedDevices {
+  /** In the user's language. */
+  message: string;
+  oldDeviceLimit: number;
+  newDeviceLimit: number;
+  /** How many devices the panel removed. */
+  devicesRemoved: number;
+}
 
 /**
  * Lowers the device limit, without a refund; devices beyond it are removed from the panel, those updated last first (spec 02 section
- * 5.5). The panel is asked before the row changes and told of the limit after commit.
+ * 5.5). The devices are read from the panel before the row changes; provisioning sends the limit after commit.
  * @throws AppError 404 | 400 | 502 when the panel does not answer
  */
-export async function reduceDevices(
-  app: App,
-  actor: UserActor,
-  newLimit: number,
-): Promise<{ oldLimit: number; newLimit: number; removedCount: number; message: string }> {
-  const { panelUuid, language } = await holderOf(app, actor);
+export async function reduceDevices(app: App, actor: UserActor, newLimit: number): Promise<ReducedDevices> {
+  const { panelUuid, language } = await ownerOf(app, actor);
   const failure = text(language, 'errors.panel_update_failed');
   const devices = panelUuid === null ? [] : await atPanel(app, failure, () => app.ports.panel.listDevices(panelUuid));
-  const oldLimit = await inTransaction(app, async (t) => {
+  const oldDeviceLimit = await inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, actor.userId);
     if (!start?.subscription) throw noSubscription();
     const { subscription } = start;
-    if (subscription.isTrial) throw refuse('trial', 400, TRIAL_KEEPS);
+    if (subscription.isTrial) throw refuse('trial', 400, NOT_FOR_TRIALS);
     if (newLimit >= subscription.deviceLimit) {
       throw refuse('not_lower', 400, 'New device limit must be less than current limit');
     }
@@ -106,12 +121,12 @@ export async function reduceDevices(
     return subscription.deviceLimit;
   });
   const surplus = newestFirst(devices).slice(0, Math.max(0, devices.length - newLimit));
-  const removedCount = panelUuid === null ? 0 : await removeDevices(app, panelUuid, surplus);
+  const devicesRemoved = panelUuid === null ? 0 : await removeDevices(app, panelUuid, surplus);
   const message = text(language, 'subscriptions.devices_reduced', { limit: newLimit });
-  return { oldLimit, newLimit, removedCount, message };
+  return { message, oldDeviceLimit, newDeviceLimit: newLimit, devicesRemoved };
 }
 
-/** When a device was seen last, as far as the panel tells. */
+/** When the panel saw a device last; null = unknown. */
 export function seenAt(device: Pick<PanelDevice, 'updatedAt' | 'createdAt'>): Date | null {
   return device.updatedAt ?? device.createdAt;
 }
@@ -138,20 +153,20 @@ async function minimumOf(app: App, subscription: Subscription): Promise<number> 
   return Math.max(1, tariff?.deviceLimit ?? 1);
 }
 
-async function holderOf(
+async function ownerOf(
   app: App,
   actor: UserActor,
 ): Promise<{ subscription: Subscription; panelUuid: string | null; language: string }> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  if (!holding.details) throw noSubscription();
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  if (!found.details) throw noSubscription();
   const user = await findUserById(app, actor.userId);
-  const { language } = holding.buyer;
-  return { subscription: holding.details.subscription, panelUuid: user?.vpnpanelUuid ?? null, language };
+  const { language } = found.buyer;
+  return { subscription: found.details.subscription, panelUuid: user?.vpnpanelUuid ?? null, language };
 }
 
-async function panelHolderOf(app: App, actor: UserActor): Promise<{ panelUuid: string; language: string }> {
-  const { panelUuid, language } = await holderOf(app, actor);
+async function panelUserOf(app: App, actor: UserActor): Promise<{ panelUuid: string; language: string }> {
+  const { panelUuid, language } = await ownerOf(app, actor);
   if (panelUuid === null) throw refuse('no_panel_user', 400, 'User UUID not found');
   return { panelUuid, language };
 }
@@ -160,7 +175,7 @@ async function atPanel<T>(app: App, failure: string, call: () => Promise<T>): Pr
   try {
     return await call();
   } catch (error) {
-    app.log.warn({ err: error }, 'the panel did not do what a user asked for');
+    app.log.warn({ err: error }, 'a request of a user failed at the panel');
     throw panelFailure(failure, error);
   }
 }

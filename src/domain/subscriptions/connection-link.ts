@@ -4,24 +4,24 @@ import { refuse } from '../../core/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
-import { findHolding } from './purchase/repo.ts';
+import { findBuyerDetails } from './purchase/repo.ts';
 import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
 
 /**
- * The links to connect with, and how to (spec 02 section 5.14).
+ * The links to connect with, and the steps of connecting (spec 02 section 5.14).
  * @throws AppError 404 `No subscription found` | 404 `Subscription link not yet generated` until the panel has one
  */
 export async function readConnectionLink(app: App, actor: UserActor): Promise<ConnectionLink & { steps: string[] }> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  if (!holding.details) throw noSubscription();
-  const link = connectionLink(holding.details.subscription, {
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  if (!found.details) throw noSubscription();
+  const link = connectionLink(found.details.subscription, {
     connectMode: app.settings.get('CONNECT_BUTTON_MODE'),
     hideSubscriptionLink: app.settings.get('HIDE_SUBSCRIPTION_LINK'),
     redirectTemplate: app.settings.get('HAPP_CRYPTOLINK_REDIRECT_TEMPLATE'),
   });
   if (!link) throw refuse('link_not_generated', 404, 'Subscription link not yet generated');
-  const { language } = holding.buyer;
+  const { language } = found.buyer;
   const steps = [
     text(language, 'messages.connection_step_1'),
     text(language, 'messages.connection_step_2'),

@@ -1,5 +1,4 @@
-import { AppError, refuse, ValidationError } from '../../core/errors.ts';
-import type { SavedCart } from './types.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
 
 /** Cabinet: the user has none. */
 export const noSubscription = () => refuse('no_subscription', 404, 'No subscription found');
@@ -7,37 +6,6 @@ export const noSubscription = () => refuse('no_subscription', 404, 'No subscript
 export const subscriptionNotFound = () => refuse('subscription_not_found', 404, 'Subscription not found');
 export const tariffNotOffered = () => refuse('tariff_not_found', 404, 'Tariff not found or inactive');
 export const tariffsModeOff = () => refuse('tariffs_mode_disabled', 400, 'Tariffs mode is not enabled');
-
-/** 402 with the documented body (spec 02 sections 5.2 and 5.10). */
-export interface InsufficientFunds {
-  message: string;
-  missingKopeks: number;
-  /** What is saved once the refused transaction is rolled back, so that a top-up can be followed by the purchase. */
-  cart: SavedCart;
-  /** Further documented keys of one operation. */
-  more?: Record<string, unknown>;
-}
-
-/**
- * A refusal for lack of money. It rolls the purchase back, so the cart is saved by the caller afterwards, in a transaction of
- * its own (spec 02 section 5.15).
- */
-export class InsufficientFundsError extends AppError {
-  readonly cart: SavedCart;
-
-  constructor(refusal: InsufficientFunds) {
-    super('insufficient_funds', 402, {
-      code: 'insufficient_funds',
-      message: refusal.message,
-      missing_amount: refusal.missingKopeks,
-      cart_saved: true,
-      cart_mode: refusal.cart.cart_mode,
-      ...refusal.more,
-    });
-    this.name = 'InsufficientFundsError';
-    this.cart = refusal.cart;
-  }
-}
 
 /** One field of a body that breaks a bound which the contract's schema does not name; 422 like any other bad field. */
 export function outOfBounds(

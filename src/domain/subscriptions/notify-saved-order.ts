@@ -5,7 +5,7 @@ import type { MessengerButton } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
 import { notifyOwner } from './notify-owner.ts';
-import { findHolding } from './purchase/repo.ts';
+import { findBuyerDetails } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { SavedCart } from './types.ts';
 
@@ -21,7 +21,7 @@ const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
 /** Tells the owner what was bought automatically (spec 02 section 5.16), unless the purchase itself sent an e-mail. */
 export async function notifyOrderBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
   if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
-  const { buyer } = (await findHolding(t.db, before.id))!;
+  const { buyer } = (await findBuyerDetails(t.db, before.id))!;
   await notifyOwner(t, recipientOf(buyer), 'order_bought', {
     description: cart.description,
     formatted_amount: formatPrice(before.balanceKopeks - buyer.balanceKopeks, false),

@@ -10,14 +10,14 @@ import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../prici
 import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricePart } from '../pricing/types.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
-import { classicOptions } from './classic-options.ts';
+import { type ClassicOptions, classicOptions } from './classic-options.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
-import { insufficientFunds } from './purchase/insufficient-funds.ts';
-import { findHolding } from './purchase/repo.ts';
+import { insufficientFunds, insufficientFundsMessage } from './purchase/insufficient-funds.ts';
+import { findBuyerDetails } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
-import type { PurchaseOptionsInput, WireObject } from './purchase-options.ts';
+import type { PurchaseOptionsInput } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
 import type { SubscriptionView } from './rules/view.ts';
@@ -29,11 +29,11 @@ import type { SavedCart, Subscription } from './types.ts';
  * What a classic subscription may be made of (spec 02 section 5.8). Never writes.
  * @throws AppError 400 in tariffs mode
  */
-export async function readClassicOptions(app: App, actor: UserActor): Promise<WireObject> {
+export async function readClassicOptions(app: App, actor: UserActor): Promise<ClassicOptions> {
   refuseTariffsMode(app);
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  return classicOptions(await inputOf(app, holding.buyer, holding.details?.subscription ?? null));
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  return classicOptions(await inputOf(app, found.buyer, found.details?.subscription ?? null));
 }
 
 /** What a classic selection costs, with the texts shown beside it; kopeks. What is null does not apply. */
@@ -73,9 +73,9 @@ export interface PurchasedClassic {
  */
 export async function previewClassic(app: App, actor: UserActor, selection: ClassicSelection): Promise<ClassicPreview> {
   refuseTariffsMode(app);
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  const { buyer, details } = holding;
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  const { buyer, details } = found;
   const order = resolveSelection(selection, await inputOf(app, buyer, details?.subscription ?? null));
   return previewOf(app, buyer, order);
 }
@@ -194,7 +194,7 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): ClassicPreview 
     missingAmountKopeks: missing,
     missingAmountLabel: missing > 0 ? label(missing) : null,
     canPurchase: missing === 0,
-    statusMessage: missing > 0 ? insufficientFunds(app, buyer, missing, null).message : '',
+    statusMessage: missing > 0 ? insufficientFundsMessage(app, buyer, missing) : '',
     breakdown: breakdownOf(buyer, order, label),
   };
 }

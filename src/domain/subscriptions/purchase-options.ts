@@ -7,12 +7,9 @@ import { displayMonthsOf, periodKeys } from '../pricing/periods.ts';
 import { purchaseDeviceLimit, quoteTariff } from '../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../pricing/types.ts';
 import { actualStatus } from './rules/status.ts';
-import type { Subscription } from './types.ts';
+import type { Subscription, SubscriptionStatus } from './types.ts';
 
 const LISTED_SERVERS = 5;
-
-/** An answer of free form: its keys are the documented wire names already (spec 02 section 5.8). */
-export type WireObject = Record<string, unknown>;
 
 /** What both kinds of purchase options are made of. */
 export interface PurchaseOptionsInput {
@@ -24,29 +21,132 @@ export interface PurchaseOptionsInput {
   now: Date;
 }
 
+/** What can be bought in tariffs mode; kopeks, and labels of the same amounts. */
+export interface TariffsOptions {
+  salesMode: 'tariffs';
+  tariffs: TariffOption[];
+  currentTariffId: number | null;
+  balanceKopeks: number;
+  balanceLabel: string;
+  /** As it is now; null without a subscription. */
+  subscriptionStatus: SubscriptionStatus | null;
+  subscriptionIsExpired: boolean;
+  hasSubscription: boolean;
+}
+
+/** A tariff on offer; GB (0 = unlimited). */
+export interface TariffOption
+  extends Pick<
+      Tariff,
+      | 'id'
+      | 'name'
+      | 'description'
+      | 'tierLevel'
+      | 'trafficLimitGb'
+      | 'customDaysEnabled'
+      | 'minDays'
+      | 'maxDays'
+      | 'customTrafficEnabled'
+      | 'trafficPricePerGbKopeks'
+      | 'minTrafficGb'
+      | 'maxTrafficGb'
+      | 'trafficTopupEnabled'
+      | 'trafficTopupPackages'
+      | 'maxTopupTrafficGb'
+      | 'isDaily'
+      | 'trafficResetMode'
+    >,
+    DevicePriceFields,
+    DailyPriceFields,
+    DayPriceFields {
+  trafficLimitLabel: string;
+  isUnlimitedTraffic: boolean;
+  /** Devices bought for the current tariff included. */
+  deviceLimit: number;
+  baseDeviceLimit: number;
+  extraDevicesCount: number;
+  serversCount: number;
+  /** The first 5. */
+  servers: { uuid: string; name: string }[];
+  /** Empty for a daily tariff. */
+  periods: TariffPeriodOption[];
+  isCurrent: boolean;
+  isAvailable: boolean;
+  promoGroupName?: string;
+}
+
+interface DevicePriceFields {
+  devicePriceKopeks: number;
+  originalDevicePriceKopeks?: number;
+  deviceDiscountPercent?: number;
+}
+
+interface DailyPriceFields {
+  dailyPriceKopeks: number;
+  originalDailyPriceKopeks?: number;
+  dailyDiscountPercent?: number;
+}
+
+interface DayPriceFields {
+  pricePerDayKopeks: number;
+  originalPricePerDayKopeks?: number;
+  customDaysDiscountPercent?: number;
+}
+
+/** A period of a tariff at the price that the purchase charges. */
+export interface TariffPeriodOption extends Partial<ExtraDevicesCost>, Partial<PeriodDiscount> {
+  days: number;
+  months: number;
+  label: string;
+  priceKopeks: number;
+  priceLabel: string;
+  pricePerMonthKopeks: number;
+  pricePerMonthLabel: string;
+}
+
+/** Of the current tariff with devices bought above its limit. */
+interface ExtraDevicesCost {
+  extraDevicesCount: number;
+  extraDevicesCostKopeks: number;
+  extraDevicesCostLabel: string;
+  baseTariffPriceKopeks: number;
+  baseTariffPriceLabel: string;
+}
+
+/** When something is taken off. */
+interface PeriodDiscount {
+  originalPriceKopeks: number;
+  originalPriceLabel: string;
+  originalPerMonthKopeks: number;
+  originalPerMonthLabel: string;
+  discountPercent: number;
+  discountAmountKopeks: number;
+  discountLabel: string;
+}
+
 /**
- * Purchase options in tariffs mode. Every period price is the one the purchase charges (spec 02 H5): the same quote with the
+ * Purchase options in tariffs mode. Every period price is the one that the purchase charges (spec 02 H5): the same quote with the
  * offer, the extra devices of the current tariff, and the same month factor. A daily tariff lists no periods: it is bought by
  * the day. Kopeks throughout.
  * @param input.tariffs all tariffs in display order; those not offered to the user are left out (spec 02 H19)
  */
-export function tariffOptions(input: PurchaseOptionsInput & { tariffs: readonly Tariff[] }): WireObject {
+export function tariffOptions(input: PurchaseOptionsInput & { tariffs: readonly Tariff[] }): TariffsOptions {
   const { subscription, user, settings, now } = input;
   const offered = input.tariffs.filter((tariff) => tariff.isActive && tariffVisibleTo(tariff, user.primaryPromoGroup));
   const status = subscription === null ? null : actualStatus(subscription, now);
   return {
-    sales_mode: 'tariffs',
+    salesMode: 'tariffs',
     tariffs: offered.map((tariff) => tariffOption(tariff, input)),
-    current_tariff_id: subscription?.tariffId ?? null,
-    balance_kopeks: user.balanceKopeks,
-    balance_label: formatPrice(user.balanceKopeks, settings.priceRoundingEnabled),
-    subscription_status: status,
-    subscription_is_expired: status === 'expired',
-    has_subscription: subscription !== null,
+    currentTariffId: subscription?.tariffId ?? null,
+    balanceKopeks: user.balanceKopeks,
+    balanceLabel: formatPrice(user.balanceKopeks, settings.priceRoundingEnabled),
+    subscriptionStatus: status,
+    subscriptionIsExpired: status === 'expired',
+    hasSubscription: subscription !== null,
   };
 }
 
-function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): WireObject {
+function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): TariffOption {
   const { subscription, user, settings } = input;
   const isCurrent = subscription !== null && subscription.tariffId === tariff.id;
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
@@ -55,33 +155,33 @@ function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): WireObject {
     id: tariff.id,
     name: tariff.name,
     description: tariff.description,
-    tier_level: tariff.tierLevel,
-    traffic_limit_gb: tariff.trafficLimitGb,
-    traffic_limit_label: trafficLabel(tariff.trafficLimitGb, user.language),
-    is_unlimited_traffic: tariff.trafficLimitGb === 0,
-    device_limit: deviceLimit,
-    base_device_limit: tariff.deviceLimit,
-    extra_devices_count: Math.max(0, deviceLimit - tariff.deviceLimit),
-    servers_count: squadUuids.length,
+    tierLevel: tariff.tierLevel,
+    trafficLimitGb: tariff.trafficLimitGb,
+    trafficLimitLabel: trafficLabel(tariff.trafficLimitGb, user.language),
+    isUnlimitedTraffic: tariff.trafficLimitGb === 0,
+    deviceLimit: deviceLimit,
+    baseDeviceLimit: tariff.deviceLimit,
+    extraDevicesCount: Math.max(0, deviceLimit - tariff.deviceLimit),
+    serversCount: squadUuids.length,
     servers: listedServers(squadUuids, input.squads),
     periods: tariff.isDaily
       ? []
       : periodKeys(tariff.periodPrices).flatMap((days) => periodOption(tariff, days, deviceLimit, isCurrent, input)),
-    is_current: isCurrent,
-    is_available: true,
-    custom_days_enabled: tariff.customDaysEnabled,
-    min_days: tariff.minDays,
-    max_days: tariff.maxDays,
-    custom_traffic_enabled: tariff.customTrafficEnabled,
-    traffic_price_per_gb_kopeks: tariff.trafficPricePerGbKopeks,
-    min_traffic_gb: tariff.minTrafficGb,
-    max_traffic_gb: tariff.maxTrafficGb,
-    traffic_topup_enabled: tariff.trafficTopupEnabled,
-    traffic_topup_packages: tariff.trafficTopupPackages,
-    max_topup_traffic_gb: tariff.maxTopupTrafficGb,
-    is_daily: tariff.isDaily,
-    traffic_reset_mode: tariff.trafficResetMode,
-    ...(user.primaryPromoGroup !== null ? { promo_group_name: user.primaryPromoGroup.name } : {}),
+    isCurrent: isCurrent,
+    isAvailable: true,
+    customDaysEnabled: tariff.customDaysEnabled,
+    minDays: tariff.minDays,
+    maxDays: tariff.maxDays,
+    customTrafficEnabled: tariff.customTrafficEnabled,
+    trafficPricePerGbKopeks: tariff.trafficPricePerGbKopeks,
+    minTrafficGb: tariff.minTrafficGb,
+    maxTrafficGb: tariff.maxTrafficGb,
+    trafficTopupEnabled: tariff.trafficTopupEnabled,
+    trafficTopupPackages: tariff.trafficTopupPackages,
+    maxTopupTrafficGb: tariff.maxTopupTrafficGb,
+    isDaily: tariff.isDaily,
+    trafficResetMode: tariff.trafficResetMode,
+    ...(user.primaryPromoGroup !== null ? { promoGroupName: user.primaryPromoGroup.name } : {}),
     ...devicePriceFields(tariff, user, settings),
     ...dailyPriceFields(tariff, input),
     ...dayPriceFields(tariff, user, settings),
@@ -95,7 +195,7 @@ function periodOption(
   deviceLimit: number,
   isCurrent: boolean,
   input: PurchaseOptionsInput,
-): WireObject[] {
+): TariffPeriodOption[] {
   const { user, settings, now } = input;
   const order = { tariff, periodDays: days, customTrafficGb: null, user, settings, now };
   const quote = quoteTariff({ ...order, deviceLimit });
@@ -103,75 +203,75 @@ function periodOption(
   const label = (kopeks: number) => formatPrice(kopeks, settings.priceRoundingEnabled);
   const months = displayMonthsOf(days);
   const perMonth = Math.floor(quote.finalKopeks / months);
-  const option: WireObject = {
+  const option: TariffPeriodOption = {
     days,
     months,
     label: periodLabel(days, user.language),
-    price_kopeks: quote.finalKopeks,
-    price_label: label(quote.finalKopeks),
-    price_per_month_kopeks: perMonth,
-    price_per_month_label: label(perMonth),
+    priceKopeks: quote.finalKopeks,
+    priceLabel: label(quote.finalKopeks),
+    pricePerMonthKopeks: perMonth,
+    pricePerMonthLabel: label(perMonth),
   };
   const bare = quoteTariff({ ...order, deviceLimit: tariff.deviceLimit });
   if (isCurrent && quote.extraDevices > 0 && bare.kind === 'quote') {
     const extraDevicesKopeks = quote.finalKopeks - bare.finalKopeks;
-    Object.assign(option, {
-      extra_devices_count: quote.extraDevices,
-      extra_devices_cost_kopeks: extraDevicesKopeks,
-      extra_devices_cost_label: label(extraDevicesKopeks),
-      base_tariff_price_kopeks: bare.finalKopeks,
-      base_tariff_price_label: label(bare.finalKopeks),
-    });
+    const cost: ExtraDevicesCost = {
+      extraDevicesCount: quote.extraDevices,
+      extraDevicesCostKopeks: extraDevicesKopeks,
+      extraDevicesCostLabel: label(extraDevicesKopeks),
+      baseTariffPriceKopeks: bare.finalKopeks,
+      baseTariffPriceLabel: label(bare.finalKopeks),
+    };
+    Object.assign(option, cost);
   }
   const discountKopeks = quote.originalTotalKopeks - quote.finalKopeks;
   if (discountKopeks > 0) {
     const groupDiscount = Math.max(quote.base.discountPercent, quote.extraDevices > 0 ? quote.devices.discountPercent : 0);
     const percent = stackedPercent(groupDiscount, quote.offerDiscountPercent);
     const originalPerMonth = Math.floor(quote.originalTotalKopeks / months);
-    Object.assign(option, {
-      original_price_kopeks: quote.originalTotalKopeks,
-      original_price_label: label(quote.originalTotalKopeks),
-      original_per_month_kopeks: originalPerMonth,
-      original_per_month_label: label(originalPerMonth),
-      discount_percent: percent,
-      discount_amount_kopeks: discountKopeks,
-      discount_label: discountLabel(percent),
-    });
+    const discount: PeriodDiscount = {
+      originalPriceKopeks: quote.originalTotalKopeks,
+      originalPriceLabel: label(quote.originalTotalKopeks),
+      originalPerMonthKopeks: originalPerMonth,
+      originalPerMonthLabel: label(originalPerMonth),
+      discountPercent: percent,
+      discountAmountKopeks: discountKopeks,
+      discountLabel: discountLabel(percent),
+    };
+    Object.assign(option, discount);
   }
   return [option];
 }
 
 /** Shown as 0 when the tariff has no device price of its own (spec 02 section 1.4). */
-function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): WireObject {
+function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): DevicePriceFields {
   const original = tariff.devicePriceKopeks ?? 0;
   const percent = groupPercent(user.primaryPromoGroup, 'devices', 30, settings);
-  const price = { device_price_kopeks: stackedPrice(original, percent, 0) };
-  return percent > 0 && original > 0
-    ? { ...price, original_device_price_kopeks: original, device_discount_percent: percent }
-    : price;
+  const price = { devicePriceKopeks: stackedPrice(original, percent, 0) };
+  return percent > 0 && original > 0 ? { ...price, originalDevicePriceKopeks: original, deviceDiscountPercent: percent } : price;
 }
 
 /** The price a day is sold at, devices bought for the current daily tariff included, as the purchase charges it (spec 02 H5). */
-function dailyPriceFields(tariff: Tariff, input: PurchaseOptionsInput): WireObject {
+function dailyPriceFields(tariff: Tariff, input: PurchaseOptionsInput): DailyPriceFields {
   const { subscription, user, settings, now } = input;
-  if (!tariff.isDaily) return { daily_price_kopeks: tariff.dailyPriceKopeks };
+  if (!tariff.isDaily) return { dailyPriceKopeks: tariff.dailyPriceKopeks };
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
   const quote = quoteTariff({ tariff, periodDays: 1, deviceLimit, customTrafficGb: null, user, settings, now });
-  if (quote.kind === 'refusal') return { daily_price_kopeks: tariff.dailyPriceKopeks };
+  if (quote.kind === 'refusal') return { dailyPriceKopeks: tariff.dailyPriceKopeks };
   const percent = stackedPercent(groupPercent(user.primaryPromoGroup, 'period', 1, settings), offerPercent(user, now));
-  if (percent === 0) return { daily_price_kopeks: quote.finalKopeks };
+  if (percent === 0) return { dailyPriceKopeks: quote.finalKopeks };
   return {
-    daily_price_kopeks: quote.finalKopeks,
-    original_daily_price_kopeks: quote.originalTotalKopeks,
-    daily_discount_percent: percent,
+    dailyPriceKopeks: quote.finalKopeks,
+    originalDailyPriceKopeks: quote.originalTotalKopeks,
+    dailyDiscountPercent: percent,
   };
 }
 
-function dayPriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): WireObject {
+function dayPriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): DayPriceFields {
   const percent = groupPercent(user.primaryPromoGroup, 'period', 30, settings);
-  const price = { price_per_day_kopeks: stackedPrice(tariff.pricePerDayKopeks, percent, 0) };
+  const price = { pricePerDayKopeks: stackedPrice(tariff.pricePerDayKopeks, percent, 0) };
   if (percent === 0 || tariff.pricePerDayKopeks <= 0) return price;
-  return { ...price, original_price_per_day_kopeks: tariff.pricePerDayKopeks, custom_days_discount_percent: percent };
+  return { ...price, originalPricePerDayKopeks: tariff.pricePerDayKopeks, customDaysDiscountPercent: percent };
 }
 
 function listedServers(uuids: readonly string[], squads: readonly ServerSquad[]): { uuid: string; name: string }[] {

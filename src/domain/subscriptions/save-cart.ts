@@ -5,10 +5,10 @@ import { put } from '../../core/short-lived.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { trafficLabel } from '../pricing/labels.ts';
-import { describeDevices, devicesCart, offerDevices } from './buy-devices.ts';
-import { quoteTraffic, trafficCart } from './buy-traffic.ts';
-import { findHolding } from './purchase/repo.ts';
+import { findBuyerDetails } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
+import { describeDevices, devicesCart, offerDevices } from './purchase-devices.ts';
+import { quoteTraffic, trafficCart } from './purchase-traffic.ts';
 import { cartKey } from './saved-cart.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
@@ -17,7 +17,7 @@ import type { SavedCart, Subscription } from './types.ts';
  * @throws AppError 400 no_subscription and what the purchase refuses | 404 tariff_not_found
  */
 export async function saveTrafficCart(app: App, actor: UserActor, gb: number): Promise<void> {
-  const { buyer, subscription } = await heldBy(app, actor);
+  const { buyer, subscription } = await subscriptionOf(app, actor);
   const quote = await quoteTraffic(app, buyer, subscription, gb);
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
   const traffic = trafficLabel(gb, buyer.language);
@@ -27,16 +27,16 @@ export async function saveTrafficCart(app: App, actor: UserActor, gb: number): P
 
 /** The same for devices. @throws AppError 400 no_subscription and what the purchase refuses */
 export async function saveDevicesCart(app: App, actor: UserActor, devices: number): Promise<void> {
-  const { buyer, subscription } = await heldBy(app, actor);
+  const { buyer, subscription } = await subscriptionOf(app, actor);
   const { quote } = await offerDevices(app, buyer, subscription, devices);
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
   await save(app, buyer, devicesCart(devices, quote, missing, describeDevices(buyer, devices)));
 }
 
-async function heldBy(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  const { buyer, details } = holding;
+async function subscriptionOf(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  const { buyer, details } = found;
   if (!details) throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
   return { buyer, subscription: details.subscription };
 }

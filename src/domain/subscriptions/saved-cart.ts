@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { peek, put } from '../../core/short-lived.ts';
-import { InsufficientFundsError } from './errors.ts';
+import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import type { SavedCart } from './types.ts';
 
 /** Key of a user's saved order. */
@@ -8,19 +8,19 @@ export function cartKey(userId: number): string {
   return `user_cart:${userId}`;
 }
 
-/** The saved order of a user; null when there is none or its time (`CART_TTL_SECONDS`) is over. */
+/** The saved order of a user; null when there is none or it is older than `CART_TTL_SECONDS`. */
 export function readCart(app: App, userId: number): Promise<SavedCart | null> {
   return peek<SavedCart>(app, cartKey(userId));
 }
 
 /**
- * Runs a sale; when it is refused for lack of money, saves its order and passes the refusal on (spec 02 section 5.15).
- * The refused sale is rolled back by then, hence the order is saved in a step of its own. A cart that cannot be saved never
+ * Runs a sale; when it is refused for insufficient funds, saves its order and throws the refusal again (spec 02 section 5.15).
+ * The refused sale is rolled back by then, therefore the order is saved in a statement of its own. A cart that cannot be saved never
  * changes the answer.
  */
-export async function keepCartOnRefusal<T>(app: App, userId: number, sell: () => Promise<T>): Promise<T> {
+export async function keepCartOnRefusal<T>(app: App, userId: number, purchase: () => Promise<T>): Promise<T> {
   try {
-    return await sell();
+    return await purchase();
   } catch (error) {
     if (error instanceof InsufficientFundsError) {
       try {

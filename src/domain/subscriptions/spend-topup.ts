@@ -4,15 +4,15 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
 import { dropIfSame, put, take } from '../../core/short-lived.ts';
 import { renewEnded } from './autopay/renew-due.ts';
-import { sellDevices } from './buy-devices.ts';
-import { sellTraffic } from './buy-traffic.ts';
 import { resumeDaily } from './daily/charge-days.ts';
-import { InsufficientFundsError } from './errors.ts';
 import { notifyOrderBought, notifyOrderRefused, notifySavedOrder } from './notify-saved-order.ts';
+import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { purchaseClassicInTransaction } from './purchase-classic.ts';
+import { purchaseDevicesInTransaction } from './purchase-devices.ts';
 import { purchaseTariffInTransaction } from './purchase-tariff.ts';
+import { purchaseTrafficInTransaction } from './purchase-traffic.ts';
 import { renewInTransaction } from './renew-subscription.ts';
 import { cartKey, readCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
@@ -98,9 +98,9 @@ function purchase(t: App, userId: number, cart: SavedCart): Promise<unknown> {
     case 'daily_tariff_purchase':
       return purchaseTariffInTransaction(t, userId, { tariffId: cart.tariff_id, periodDays: 1, trafficGb: null });
     case 'add_devices':
-      return sellDevices(t, userId, cart.devices_to_add);
+      return purchaseDevicesInTransaction(t, userId, cart.devices_to_add);
     case 'add_traffic':
-      return sellTraffic(t, userId, { gb: cart.traffic_gb });
+      return purchaseTrafficInTransaction(t, userId, { gb: cart.traffic_gb });
     case 'subscription_purchase': {
       const { period_id: periodId, period_days: periodDays, traffic_gb: trafficGb, countries: squadUuids, devices } = cart;
       return purchaseClassicInTransaction(t, userId, { periodId, periodDays, trafficGb, squadUuids, devices });

@@ -12,7 +12,7 @@ import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
-import { findHolding } from './purchase/repo.ts';
+import { findBuyerDetails } from './purchase/repo.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -76,11 +76,11 @@ export interface SwitchedTariff extends SwitchDiscount {
  * @throws AppError the refusals of `validateSwitch`
  */
 export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchOrder): Promise<SwitchPreview> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  const { buyer } = holding;
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  const { buyer } = found;
   const next = isRowId(order.tariffId) ? await findTariff(app, order.tariffId) : null;
-  const request = { buyer, subscription: holding.details?.subscription ?? null, next };
+  const request = { buyer, subscription: found.details?.subscription ?? null, next };
   return previewOf(app, buyer, await validate(app, request, 'Tariff not available for your promo group'));
 }
 

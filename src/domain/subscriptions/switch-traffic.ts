@@ -1,7 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
-import { formatPrice, rublesOf } from '../../core/money.ts';
+import { formatPrice } from '../../core/money.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { type AddOnQuote, quoteTrafficChange } from '../pricing/addons.ts';
@@ -10,8 +10,8 @@ import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
+import { insufficientFundsForTrafficSwitch } from './purchase/insufficient-funds.ts';
 import type { SaleStart } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
 import { actualStatus } from './rules/status.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
@@ -21,30 +21,40 @@ export interface TrafficSwitchOrder {
   gb: number;
 }
 
+/** A switch that was made; GB (0 = unlimited), kopeks. */
+export interface SwitchedTraffic {
+  /** In the user's language. */
+  message: string;
+  oldTrafficGb: number;
+  newTrafficGb: number;
+  /** 0 for a cheaper package. */
+  chargedKopeks: number;
+  balanceKopeks: number;
+  balanceLabel: string;
+}
+
 /**
- * Puts another package of the global list in place of the classic subscription's traffic, once per idempotency key (spec 02 section 5.4).
- * A dearer one costs the difference for the rest of the time, a cheaper one is free; bought packages go. Tariff subscriptions are
- * refused: their traffic has a price of its own (H4).
- * @returns the answer of `PUT /cabinet/subscription/traffic`
+ * Replaces the traffic of a classic subscription with another package of the global list, once per idempotency key (spec 02 section 5.4).
+ * A more expensive one costs the difference for the rest of the time, a cheaper one is free; bought packages are deleted. Tariff
+ * subscriptions are refused: their traffic has a price of its own (H4).
  * @throws AppError 403 restricted, trial | 404 | 400 | 402 'Insufficient balance. Need {x} RUB'
  */
 export function switchTraffic(
   app: App,
   actor: UserActor,
   order: TrafficSwitchOrder & { idempotencyKey: string | null },
-): Promise<WireObject> {
+): Promise<SwitchedTraffic> {
   const { idempotencyKey, ...input } = order;
   return runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic-switch', input }, (t) =>
-    switchTariffInTransaction(t, actor.userId, input.gb),
+    switchTrafficInTransaction(t, actor.userId, input.gb),
   );
 }
 
-async function switchTariffInTransaction(t: App, userId: number, gb: number): Promise<WireObject> {
+async function switchTrafficInTransaction(t: App, userId: number, gb: number): Promise<SwitchedTraffic> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
   const quote = quoteSwitch(t, start, subscription, gb);
-  const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
   const sale = await completeSale(t, start, {
     ...ADD_ON,
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
@@ -54,19 +64,15 @@ async function switchTariffInTransaction(t: App, userId: number, gb: number): Pr
     dropsPurchases: true,
     endsCarts: ['add_traffic'],
     description: text(buyer.language, 'subscriptions.transaction_traffic_switch', { traffic: trafficLabel(gb, buyer.language) }),
-    refusal: () => {
-      const need = rublesOf(quote.finalKopeks).toFixed(2);
-      return refuse('insufficient_funds', 402, `Insufficient balance. Need ${need} RUB`);
-    },
+    refusal: () => insufficientFundsForTrafficSwitch(quote.finalKopeks),
   });
   return {
-    success: true,
     message: text(buyer.language, 'subscriptions.traffic_switched', { traffic: trafficLabel(gb, buyer.language) }),
-    old_traffic_gb: subscription.trafficLimitGb,
-    new_traffic_gb: gb,
-    charged_kopeks: quote.finalKopeks,
-    balance_kopeks: sale.balanceKopeks,
-    balance_label: label(sale.balanceKopeks),
+    oldTrafficGb: subscription.trafficLimitGb,
+    newTrafficGb: gb,
+    chargedKopeks: quote.finalKopeks,
+    balanceKopeks: sale.balanceKopeks,
+    balanceLabel: formatPrice(sale.balanceKopeks, t.settings.get('PRICE_ROUNDING_ENABLED')),
   };
 }
 
@@ -87,15 +93,15 @@ function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, g
   }
   if (subscription.trafficLimitGb === gb) throw refuse('same_package', 400, 'Already on this traffic package');
   const packages = settings.trafficPackages.filter((entry) => entry.isEnabled);
-  const wanted = packages.find((entry) => entry.gb === gb);
-  if (!wanted) throw refuse('traffic_unavailable', 400, 'Invalid traffic package');
+  const requested = packages.find((entry) => entry.gb === gb);
+  if (!requested) throw refuse('traffic_unavailable', 400, 'Invalid traffic package');
   const below = packages
     .filter((entry) => entry.gb > 0 && entry.gb <= subscription.trafficLimitGb)
     .sort((a, b) => b.gb - a.gb)[0];
   const current = packages.find((entry) => entry.gb === subscription.trafficLimitGb) ?? below;
   return quoteTrafficChange({
     oldPackageKopeks: current?.priceKopeks ?? 0,
-    newPackageKopeks: wanted.priceKopeks,
+    newPackageKopeks: requested.priceKopeks,
     endDate: subscription.endDate,
     user: buyer,
     settings,

@@ -12,6 +12,7 @@ import { MONEY_FIELDS } from './fields/money.ts';
 import { PANEL_FIELDS } from './fields/panel.ts';
 import { PROMO_FIELDS } from './fields/promo.ts';
 import { REFERRAL_FIELDS } from './fields/referrals.ts';
+import { STATISTICS_FIELDS } from './fields/statistics.ts';
 import { STOREFRONT_FIELDS } from './fields/storefront.ts';
 import { SUBSCRIPTION_FIELDS } from './fields/subscriptions.ts';
 import { SUPPORT_FIELDS } from './fields/support.ts';
@@ -26,6 +27,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   PROMO_FIELDS,
   REFERRAL_FIELDS,
   ENGAGEMENT_FIELDS,
+  STATISTICS_FIELDS,
   STOREFRONT_FIELDS,
   SUPPORT_FIELDS,
   CONTENT_FIELDS,

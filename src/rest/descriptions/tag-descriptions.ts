@@ -4,6 +4,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   auth: 'API tokens of the Web API. Any valid token may manage all tokens; their texts are shown once.',
   users: 'Users, their balances and their subscriptions, for other back ends.',
   transactions: 'The movements of money of all users.',
+  stats: 'Statistics of the whole service. Reading them costs the same at any number of users.',
   subscriptions: 'Subscriptions of all users. Changes made here cost the user nothing.',
   servers: 'Servers on sale: the internal squads of the VPN panel with price, cap and audience. Fields are in camel case.',
   notifications: 'Events in the life of subscriptions, as the service and other back ends record them.',

@@ -1,6 +1,4 @@
 import { refuse } from '../../core/errors.ts';
-import { buyDevices, readDevicePrice } from '../../domain/subscriptions/buy-devices.ts';
-import { buyTraffic } from '../../domain/subscriptions/buy-traffic.ts';
 import {
   forgetAllDevices,
   forgetDevice,
@@ -9,17 +7,29 @@ import {
   reduceDevices,
   seenAt,
 } from '../../domain/subscriptions/connected-devices.ts';
+import { purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
+import { purchaseTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
 import { switchTraffic } from '../../domain/subscriptions/switch-traffic.ts';
-import { FreeForm } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import {
   CartSavedResponse,
+  ConnectedDevicesAnswer,
+  DeviceAdditionAnswer,
   DeviceAddress,
+  DeviceForgottenAnswer,
+  DevicePriceAnswer,
   DevicePriceQuery,
+  DevicePurchaseAnswer,
   DevicePurchaseRequest,
+  DeviceReductionAnswer,
   DeviceReductionRequest,
+  DevicesForgottenAnswer,
+  ReductionInfoAnswer,
+  TrafficPurchaseAnswer,
   TrafficPurchaseRequest,
+  TrafficSwitchAnswer,
 } from './subscription-addons.schemas.ts';
 
 const tags: [string] = ['Cabinet Subscription'];
@@ -29,8 +39,11 @@ export const subscriptionAddonsRouter = router({
   buyTraffic: cabinetProcedure
     .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' }, idempotent: true })
     .input(TrafficPurchaseRequest)
-    .output(FreeForm)
-    .mutation(({ ctx, input }) => buyTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
+    .output(toWire(TrafficPurchaseAnswer))
+    .mutation(async ({ ctx, input }) => ({
+      success: true,
+      ...(await purchaseTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
+    })),
 
   switchTraffic: cabinetProcedure
     .meta({
@@ -38,16 +51,19 @@ export const subscriptionAddonsRouter = router({
         method: 'PUT',
         path: `${ROOT}/traffic`,
         tags,
-        summary: 'Put another traffic package in place of the current one',
+        summary: 'Replace the current traffic package with another',
       },
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
-    .output(FreeForm)
-    .mutation(({ ctx, input }) => switchTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
+    .output(toWire(TrafficSwitchAnswer))
+    .mutation(async ({ ctx, input }) => ({
+      success: true,
+      ...(await switchTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
+    })),
 
   saveTrafficCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Keep a traffic package for later' } })
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' } })
     .input(TrafficPurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -57,25 +73,25 @@ export const subscriptionAddonsRouter = router({
 
   devices: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: `${ROOT}/devices`, tags, summary: 'The connected devices' } })
-    .output(FreeForm)
+    .output(toWire(ConnectedDevicesAnswer))
     .query(async ({ ctx }) => {
       const { devices, deviceLimit } = await listConnectedDevices(ctx.app, ctx.actor);
       return {
         devices: devices.map((device) => ({
           hwid: device.hwid,
           platform: device.platform ?? 'Unknown',
-          device_model: device.deviceModel ?? 'Unknown',
-          created_at: seenAt(device),
+          deviceModel: device.deviceModel ?? 'Unknown',
+          createdAt: seenAt(device),
         })),
         total: devices.length,
-        device_limit: deviceLimit,
+        deviceLimit,
       };
     }),
 
   devicePrice: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: `${ROOT}/devices/price`, tags, summary: 'What more devices cost' } })
     .input(DevicePriceQuery)
-    .output(FreeForm)
+    .output(toWire(DevicePriceAnswer))
     .query(({ ctx, input }) => readDevicePrice(ctx.app, ctx.actor, input.devices)),
 
   purchaseDevices: cabinetProcedure
@@ -84,29 +100,27 @@ export const subscriptionAddonsRouter = router({
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
-    .output(FreeForm)
-    .mutation(({ ctx, input }) => buyDevices(ctx.app, ctx.actor, { devices: input.devices, idempotencyKey: ctx.idempotencyKey })),
+    .output(toWire(DevicePurchaseAnswer))
+    .mutation(async ({ ctx, input }) => ({
+      success: true,
+      ...(await purchaseDevices(ctx.app, ctx.actor, { devices: input.devices, idempotencyKey: ctx.idempotencyKey })),
+    })),
 
   addDevices: cabinetProcedure
     .meta({
-      openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; kept for older clients' },
+      openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
-    .output(FreeForm)
+    .output(toWire(DeviceAdditionAnswer))
     .mutation(async ({ ctx, input }) => {
       const order = { devices: input.devices, idempotencyKey: ctx.idempotencyKey };
-      const { success, price_kopeks, price_label, balance_kopeks, balance_label, ...bought } = await buyDevices(
-        ctx.app,
-        ctx.actor,
-        order,
-        404,
-      );
-      return { ...bought, amount_paid_kopeks: price_kopeks };
+      const purchased = await purchaseDevices(ctx.app, ctx.actor, order, 404);
+      return { ...purchased, amountPaidKopeks: purchased.priceKopeks };
     }),
 
   saveDevicesCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Keep an order of devices for later' } })
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' } })
     .input(DevicePurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -116,19 +130,16 @@ export const subscriptionAddonsRouter = router({
 
   forgetDevices: cabinetProcedure
     .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Forget all connected devices' } })
-    .output(FreeForm)
-    .mutation(async ({ ctx }) => {
-      const { count, message } = await forgetAllDevices(ctx.app, ctx.actor);
-      return { success: true, message, deleted_count: count };
-    }),
+    .output(toWire(DevicesForgottenAnswer))
+    .mutation(async ({ ctx }) => ({ success: true, ...(await forgetAllDevices(ctx.app, ctx.actor)) })),
 
   forgetDevice: cabinetProcedure
     .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Forget one connected device' } })
     .input(DeviceAddress)
-    .output(FreeForm)
+    .output(toWire(DeviceForgottenAnswer))
     .mutation(async ({ ctx, input }) => {
       const message = await forgetDevice(ctx.app, ctx.actor, input.hwid);
-      return { success: true, message, deleted_hwid: input.hwid };
+      return { success: true, message, deletedHwid: input.hwid };
     }),
 
   reductionInfo: cabinetProcedure
@@ -140,18 +151,8 @@ export const subscriptionAddonsRouter = router({
         summary: 'How far the device limit can be lowered',
       },
     })
-    .output(FreeForm)
-    .query(async ({ ctx }) => {
-      const info = await readReductionInfo(ctx.app, ctx.actor);
-      return {
-        available: info.reason === null,
-        ...(info.reason === null ? {} : { reason: info.reason }),
-        current_device_limit: info.currentLimit,
-        min_device_limit: info.minLimit,
-        can_reduce: info.reason === null ? info.currentLimit - info.minLimit : 0,
-        connected_devices_count: info.connectedCount,
-      };
-    }),
+    .output(toWire(ReductionInfoAnswer))
+    .query(({ ctx }) => readReductionInfo(ctx.app, ctx.actor)),
 
   reduceDevices: cabinetProcedure
     .meta({
@@ -159,17 +160,10 @@ export const subscriptionAddonsRouter = router({
       wire: { wholeBodyKey: 'body' },
     })
     .input(DeviceReductionRequest)
-    .output(FreeForm)
+    .output(toWire(DeviceReductionAnswer))
     .mutation(async ({ ctx, input }) => {
       const newLimit = input.body.new_device_limit;
       if (newLimit === undefined || newLimit < 1) throw refuse('invalid_limit', 400, 'Invalid new_device_limit');
-      const done = await reduceDevices(ctx.app, ctx.actor, newLimit);
-      return {
-        success: true,
-        message: done.message,
-        old_device_limit: done.oldLimit,
-        new_device_limit: done.newLimit,
-        devices_removed: done.removedCount,
-      };
+      return { success: true, ...(await reduceDevices(ctx.app, ctx.actor, newLimit)) };
     }),
 });

@@ -1,10 +1,11 @@
-import { activateTrial, cabinetTrialRefusal } from '../../domain/subscriptions/activate-trial.ts';
+import { activateTrial } from '../../domain/subscriptions/activate-trial.ts';
+import { insufficientFundsForTrial } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { previewClassic, purchaseClassic } from '../../domain/subscriptions/purchase-classic.ts';
 import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../domain/subscriptions/renew-subscription.ts';
 import { previewTariffSwitch, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
-import { FreeForm } from '../shared.schemas.ts';
+import { PauseAnswer } from '../subscription-answers.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { SubscriptionData } from './subscription.schemas.ts';
@@ -71,7 +72,7 @@ export const subscriptionPurchaseRouter = router({
     })
     .output(toWire(SubscriptionData))
     .mutation(async ({ ctx }) => {
-      const { subscription } = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, cabinetTrialRefusal);
+      const { subscription } = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, insufficientFundsForTrial);
       return subscription;
     }),
 
@@ -80,8 +81,8 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/pause', tags, summary: 'Pause or resume a daily subscription' },
       idempotent: true,
     })
-    .output(FreeForm)
-    .mutation(({ ctx }) => togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)),
+    .output(toWire(PauseAnswer))
+    .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   switchPreview: cabinetProcedure
     .meta({

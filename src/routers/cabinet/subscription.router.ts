@@ -8,12 +8,14 @@ import {
   readTrialInfo,
 } from '../../domain/subscriptions/read-subscription.ts';
 import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
-import { subscriptionData } from '../../domain/subscriptions/subscription-data.ts';
-import { FreeForm } from '../shared.schemas.ts';
+import { PurchaseOptionsAnswer, purchaseOptionsAnswer } from '../purchase-options-wire.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
 import {
   AutopayUpdateRequest,
   AutopayUpdateResponse,
+  ClientDownloadsAnswer,
+  ConnectionLinkAnswer,
   RenewalOptionResponse,
   SubscriptionStatusResponse,
   TrafficPackageResponse,
@@ -24,39 +26,29 @@ const tags: [string] = ['Cabinet Subscription'];
 
 export const subscriptionRouter = router({
   get: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/subscription', tags, summary: 'The own subscription as it holds now' } })
-    .output(SubscriptionStatusResponse)
+    .meta({ openapi: { method: 'GET', path: '/cabinet/subscription', tags, summary: 'The own subscription as it is now' } })
+    .output(toWire(SubscriptionStatusResponse))
     .query(async ({ ctx }) => {
-      const view = await readSubscription(ctx.app, ctx.actor);
-      return { has_subscription: view !== null, subscription: view === null ? null : subscriptionData(view) };
+      const subscription = await readSubscription(ctx.app, ctx.actor);
+      return { hasSubscription: subscription !== null, subscription };
     }),
 
   renewalOptions: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/renewal-options', tags, summary: 'Periods and prices of a renewal' },
     })
-    .output(RenewalOptionResponse.array())
-    .query(async ({ ctx }) =>
-      (await listRenewalOptions(ctx.app, ctx.actor)).map((option) => ({
-        period_days: option.periodDays,
-        price_kopeks: option.priceKopeks,
-        price_rubles: rublesOf(option.priceKopeks),
-        discount_percent: option.discountPercent,
-        original_price_kopeks: option.originalPriceKopeks,
-      })),
-    ),
+    .output(toWire(RenewalOptionResponse.array()))
+    .query(async ({ ctx }) => (await listRenewalOptions(ctx.app, ctx.actor)).map(withPriceRubles)),
 
   trafficPackages: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/traffic-packages', tags, summary: 'Traffic packages on offer' },
     })
-    .output(TrafficPackageResponse.array())
+    .output(toWire(TrafficPackageResponse.array()))
     .query(async ({ ctx }) =>
-      (await listTrafficPackages(ctx.app, ctx.actor)).map(({ gb, priceKopeks }) => ({
-        gb,
-        price_kopeks: priceKopeks,
-        price_rubles: rublesOf(priceKopeks),
-        is_unlimited: gb === 0,
+      (await listTrafficPackages(ctx.app, ctx.actor)).map((offer) => ({
+        ...withPriceRubles(offer),
+        isUnlimited: offer.gb === 0,
       })),
     ),
 
@@ -69,20 +61,8 @@ export const subscriptionRouter = router({
         summary: 'Whether a trial can be taken, and its terms',
       },
     })
-    .output(TrialInfoResponse)
-    .query(async ({ ctx }) => {
-      const info = await readTrialInfo(ctx.app, ctx.actor);
-      return {
-        is_available: info.isAvailable,
-        duration_days: info.durationDays,
-        traffic_limit_gb: info.trafficLimitGb,
-        device_limit: info.deviceLimit,
-        requires_payment: info.requiresPayment,
-        price_kopeks: info.priceKopeks,
-        price_rubles: rublesOf(info.priceKopeks),
-        reason_unavailable: info.reasonUnavailable,
-      };
-    }),
+    .output(toWire(TrialInfoResponse))
+    .query(async ({ ctx }) => withPriceRubles(await readTrialInfo(ctx.app, ctx.actor))),
 
   purchaseOptions: cabinetProcedure
     .meta({
@@ -93,25 +73,17 @@ export const subscriptionRouter = router({
         summary: 'What can be bought, at the price it is charged',
       },
     })
-    .output(FreeForm)
-    .query(({ ctx }) => readPurchaseOptions(ctx.app, ctx.actor)),
+    .output(toWire(PurchaseOptionsAnswer))
+    .query(async ({ ctx }) => purchaseOptionsAnswer(await readPurchaseOptions(ctx.app, ctx.actor))),
 
   connectionLink: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/connection-link', tags, summary: 'The links to connect with' },
     })
-    .output(FreeForm)
+    .output(toWire(ConnectionLinkAnswer))
     .query(async ({ ctx }) => {
-      const link = await readConnectionLink(ctx.app, ctx.actor);
-      return {
-        subscription_url: link.subscriptionUrl,
-        display_link: link.displayLink,
-        happ_redirect_link: link.redirectLink,
-        happ_scheme_link: link.schemeLink,
-        connect_mode: link.connectMode,
-        hide_link: link.hideLink,
-        instructions: { steps: link.steps },
-      };
+      const { steps, redirectLink, schemeLink, ...link } = await readConnectionLink(ctx.app, ctx.actor);
+      return { ...link, happRedirectLink: redirectLink, happSchemeLink: schemeLink, instructions: { steps } };
     }),
 
   clientDownloads: cabinetProcedure
@@ -123,18 +95,19 @@ export const subscriptionRouter = router({
         summary: 'Where the client app is downloaded',
       },
     })
-    .output(FreeForm)
+    .output(toWire(ClientDownloadsAnswer))
     .query(({ ctx }) => {
       const platforms = listClientDownloads(ctx.app);
-      return { platforms, happ_enabled: Object.keys(platforms).length > 0 };
+      return { platforms, happEnabled: Object.keys(platforms).length > 0 };
     }),
 
   setAutopay: cabinetProcedure
     .meta({ openapi: { method: 'PATCH', path: '/cabinet/subscription/autopay', tags, summary: 'Switch automatic renewal' } })
-    .input(AutopayUpdateRequest)
-    .output(AutopayUpdateResponse)
-    .mutation(async ({ ctx, input }) => {
-      const saved = await setAutopay(ctx.app, ctx.actor, input.enabled, input.days_before ?? null);
-      return { message: saved.message, autopay_enabled: saved.autopayEnabled, autopay_days_before: saved.autopayDaysBefore };
-    }),
+    .input(fromWire(AutopayUpdateRequest))
+    .output(toWire(AutopayUpdateResponse))
+    .mutation(({ ctx, input }) => setAutopay(ctx.app, ctx.actor, input.enabled, input.daysBefore ?? null)),
 });
+
+function withPriceRubles<T extends { priceKopeks: number }>(offer: T): T & { priceRubles: number } {
+  return { ...offer, priceRubles: rublesOf(offer.priceKopeks) };
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: reading and autopay (spec 02 sections 5.1, 5.6, 5.8, 5.14). */
 
@@ -87,6 +87,28 @@ export const TrialInfoResponse = z
 export const AutopayUpdateRequest = z
   .object({ enabled: z.boolean(), days_before: z.int().min(1).max(30).nullish() })
   .meta({ id: 'AutopayUpdateRequest' });
+
+/** Free-form in the contract, as is the next (spec 02 section 5.14). */
+export const ConnectionLinkAnswer = publishedAsFreeForm(
+  z.object({
+    subscription_url: z.string().nullable(),
+    display_link: z.string().nullable(),
+    happ_redirect_link: z.string().nullable(),
+    happ_scheme_link: z.string().nullable(),
+    connect_mode: z.string(),
+    hide_link: z.boolean(),
+    instructions: z.object({ steps: z.array(z.string()) }),
+  }),
+);
+
+const ClientDownload = z.object({ name: z.string(), icon: z.string(), link: z.string() }).optional();
+
+export const ClientDownloadsAnswer = publishedAsFreeForm(
+  z.object({
+    platforms: z.object({ ios: ClientDownload, android: ClientDownload, macos: ClientDownload, windows: ClientDownload }),
+    happ_enabled: z.boolean(),
+  }),
+);
 
 /** Untyped in the contract (spec 02 section 5.6). */
 export const AutopayUpdateResponse = z.object({

@@ -1,6 +1,7 @@
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { previewClassic, purchaseClassic, readClassicOptions } from '../../domain/subscriptions/purchase-classic.ts';
+import { classicOptionsAnswer } from '../purchase-options-wire.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 import { asMiniappUser } from './as-miniapp-user.ts';
@@ -22,16 +23,17 @@ export const miniappClassicRouter = router({
     .meta({ openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'What a classic subscription may be made of' } })
     .input(MiniAppSubscriptionPurchaseOptionsRequest)
     .use(asMiniappUser())
-    .output(MiniAppSubscriptionPurchaseOptionsResponse)
+    .output(toWire(MiniAppSubscriptionPurchaseOptionsResponse))
     .mutation(async ({ ctx }) => {
-      const data = await readClassicOptions(ctx.app, ctx.actor);
+      const options = await readClassicOptions(ctx.app, ctx.actor);
+      const { balanceKopeks, balanceLabel, subscriptionId } = options;
       return {
         success: true,
         currency: 'RUB',
-        balanceKopeks: Number(data.balance_kopeks),
-        balanceLabel: String(data.balance_label),
-        subscriptionId: data.subscription_id as number | null,
-        data,
+        balanceKopeks,
+        balanceLabel,
+        subscriptionId,
+        data: classicOptionsAnswer(options),
       };
     }),
 

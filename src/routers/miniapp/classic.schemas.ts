@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { camelCase } from '../../core/camel-case.ts';
 import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
 import { ClassicPreviewResponse } from '../cabinet/subscription-purchase.schemas.ts';
+import { ClassicOptionsAnswer } from '../purchase-options-wire.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
@@ -17,7 +18,7 @@ export const MiniAppSubscriptionPurchaseOptionsResponse = z
     balanceKopeks: z.int().nullish(),
     balanceLabel: z.string().nullish(),
     subscriptionId: z.int().nullish(),
-    data: z.record(z.string(), z.unknown()).default({}),
+    data: ClassicOptionsAnswer.optional().meta({ default: {} }),
   })
   .meta({ id: 'MiniAppSubscriptionPurchaseOptionsResponse' });
 

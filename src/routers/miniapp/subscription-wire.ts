@@ -4,7 +4,7 @@ import { offerPercent } from '../../domain/pricing/discounts.ts';
 import { periodLabel } from '../../domain/pricing/labels.ts';
 import { displayMonthsOf } from '../../domain/pricing/periods.ts';
 import { type listMiniappRenewals, periodIdOf } from '../../domain/subscriptions/miniapp/renew.ts';
-import { insufficientFunds } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { insufficientFundsMessage } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { autopayDayOptions } from '../../domain/subscriptions/rules/autopay-days.ts';
 import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts';
 import { toMiniappPromoGroup } from './tariff-wire.ts';
@@ -72,7 +72,7 @@ export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof list
     periods: options.map(toPeriod),
     defaultPeriodId: recommended && periodIdOf(subscription, recommended.periodDays),
     missingAmountKopeks: missing > 0 ? missing : null,
-    statusMessage: missing > 0 ? insufficientFunds(app, buyer, missing, null).message : null,
+    statusMessage: missing > 0 ? insufficientFundsMessage(app, buyer, missing) : null,
     ...toAutopay(app, subscription),
     isTrial: subscription.isTrial,
     salesMode: app.settings.get('SALES_MODE') === 'classic' ? 'classic' : 'tariffs',

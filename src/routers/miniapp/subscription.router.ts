@@ -1,19 +1,20 @@
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { text } from '../../domain/messaging/texts.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
 import { findPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
-import { activateTrial, type UnpaidTrialFee } from '../../domain/subscriptions/activate-trial.ts';
+import { activateTrial } from '../../domain/subscriptions/activate-trial.ts';
 import { outOfBounds } from '../../domain/subscriptions/errors.ts';
 import { requirePaidSubscription } from '../../domain/subscriptions/miniapp/paid-guard.ts';
 import { removeMiniappDevice } from '../../domain/subscriptions/miniapp/remove-device.ts';
 import { listMiniappRenewals, renewInMiniapp } from '../../domain/subscriptions/miniapp/renew.ts';
 import { topUpTraffic } from '../../domain/subscriptions/miniapp/top-up-traffic.ts';
+import { insufficientFundsForMiniappTrial } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
 import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
-import { FreeForm } from '../shared.schemas.ts';
+import { PauseAnswer } from '../subscription-answers.ts';
 import { miniappProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
 import { asMiniappUser } from './as-miniapp-user.ts';
 import {
   MiniAppDailySubscriptionToggleRequest,
@@ -32,6 +33,7 @@ import {
   MiniAppSubscriptionTrialRequest,
   MiniAppSubscriptionTrialResponse,
   MiniAppTrafficTopupRequest,
+  MiniAppTrafficTopupResponse,
 } from './subscription.schemas.ts';
 import { toAutopay, toRenewalOptions } from './subscription-wire.ts';
 
@@ -85,7 +87,7 @@ export const miniappSubscriptionRouter = router({
     .use(asMiniappUser())
     .output(MiniAppSubscriptionTrialResponse)
     .mutation(async ({ ctx }) => {
-      const started = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, trialRefusal);
+      const started = await activateTrial(ctx.app, ctx.actor, ctx.idempotencyKey, insufficientFundsForMiniappTrial);
       const label = (kopeks: number) => formatPrice(kopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED'));
       const { chargedKopeks: charged, balanceKopeks } = started;
       return {
@@ -144,10 +146,12 @@ export const miniappSubscriptionRouter = router({
     })
     .input(MiniAppTrafficTopupRequest)
     .use(asMiniappUser())
-    .output(FreeForm)
-    .mutation(({ ctx, input }) => {
+    .output(toWire(MiniAppTrafficTopupResponse))
+    .mutation(async ({ ctx, input }) => {
+      const order = { gb: input.gb, idempotencyKey: ctx.idempotencyKey };
       const guard = { subscriptionId: input.subscriptionId ?? null };
-      return topUpTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey, guard });
+      const purchased = await topUpTraffic(ctx.app, ctx.actor, { ...order, guard });
+      return { success: true, ...purchased, chargedKopeks: purchased.amountPaidKopeks };
     }),
 
   togglePause: miniappProcedure
@@ -162,8 +166,8 @@ export const miniappSubscriptionRouter = router({
     })
     .input(MiniAppDailySubscriptionToggleRequest)
     .use(asMiniappUser())
-    .output(FreeForm)
-    .mutation(({ ctx }) => togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)),
+    .output(toWire(PauseAnswer))
+    .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   removeDevice: miniappProcedure
     .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Forget one connected device' } })
@@ -218,14 +222,4 @@ export const miniappSubscriptionRouter = router({
 /** Trials and ended subscriptions may be renewed too. */
 function renewalGuard(subscriptionId: number | null | undefined) {
   return { subscriptionId: subscriptionId ?? null, trial: true, expired: true };
-}
-
-function trialRefusal(fee: UnpaidTrialFee) {
-  return refuse('insufficient_funds', 402, {
-    code: 'insufficient_funds',
-    message: text(fee.language, 'errors.insufficient_funds', { missing: formatPrice(fee.missingKopeks, fee.rounds) }),
-    missing_amount_kopeks: fee.missingKopeks,
-    required_amount_kopeks: fee.requiredKopeks,
-    balance_kopeks: fee.balanceKopeks,
-  });
 }

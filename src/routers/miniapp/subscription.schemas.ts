@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
 import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: renewal, trial, autopay, add-ons and codes (spec 02 section 12.2). */
@@ -128,6 +128,17 @@ export const MiniAppSubscriptionRenewalResponse = z
 export const MiniAppTrafficTopupRequest = z
   .object({ initData: InitData, subscriptionId: SubscriptionId, gb: z.int() })
   .meta({ id: 'MiniAppTrafficTopupRequest' });
+
+/** Untyped in the contract. */
+export const MiniAppTrafficTopupResponse = publishedAsFreeForm(
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    new_traffic_limit_gb: z.int(),
+    new_balance_kopeks: z.int(),
+    charged_kopeks: z.int(),
+  }),
+);
 
 export const MiniAppDailySubscriptionToggleRequest = z
   .object({ init_data: InitData })

@@ -37,6 +37,9 @@ const CAMPAIGN_SUMS = `sum(registrations)::int AS registrations, sum(balance_iss
   sum(trials)::int AS trials, sum(active_trials)::int AS active_trials, sum(first_payments)::int AS first_payments,
   sum(first_payments_kopeks)::bigint AS first_kopeks`;
 
+const WALLET_ENTRIES = `SELECT e.transaction_id, e.kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+  WHERE a.kind = 'user_wallet'`;
+
 const EARNINGS_AND_REFERRALS = `SELECT referred_by_id AS user_id, ${DAY} AS day, 1 AS referrals, has_made_first_topup::int AS paid, 0 AS kopeks
     FROM users WHERE referred_by_id IS NOT NULL
   UNION ALL SELECT user_id, ${DAY}, 0, 0, amount_kopeks FROM referral_earnings`;
@@ -51,8 +54,10 @@ export const COUNTERS: readonly Counter[] = [
   },
   {
     name: 'user_counters',
-    maintained: `SELECT status, promo_group_id, sum(users)::int AS users FROM user_counters GROUP BY 1, 2 HAVING sum(users) <> 0 ORDER BY 1, 2`,
-    counted: 'SELECT status, promo_group_id, count(*)::int AS users FROM users GROUP BY 1, 2 ORDER BY 1, 2',
+    maintained: `SELECT status, promo_group_id, has_paid, sum(users)::int AS users FROM user_counters
+      GROUP BY 1, 2, 3 HAVING sum(users) <> 0 ORDER BY 1, 2, 3`,
+    counted: `SELECT status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users FROM users
+      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
     recount: 'recount_users',
   },
   {
@@ -79,10 +84,45 @@ export const COUNTERS: readonly Counter[] = [
   },
   {
     name: 'transaction_day_counts',
-    maintained: `SELECT day, type, payment_method, is_completed, total FROM transaction_day_counts WHERE total <> 0 ORDER BY 1, 2, 3, 4`,
-    counted: `SELECT ${DAY} AS day, type, coalesce(payment_method, '') AS payment_method, is_completed, count(*)::bigint AS total FROM transactions
+    maintained: `SELECT day, type, payment_method, is_completed, total, amount_kopeks FROM transaction_day_counts
+      WHERE total <> 0 OR amount_kopeks <> 0 ORDER BY 1, 2, 3, 4`,
+    counted: `SELECT ${DAY} AS day, type, coalesce(payment_method, '') AS payment_method, is_completed, count(*)::bigint AS total,
+        sum(abs(amount_kopeks))::bigint AS amount_kopeks FROM transactions
       WHERE NOT is_internal AND id <= (SELECT coalesce(max(through_id), 0) FROM transaction_count_mark) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
     recount: null,
+  },
+  {
+    // The second row: with the entries after the mark it is the sum of all balances.
+    name: 'transaction_count_mark.wallet_kopeks',
+    maintained: `SELECT 'counted' AS part, coalesce(max(wallet_kopeks), 0)::bigint AS kopeks FROM transaction_count_mark
+      UNION ALL SELECT 'all', (coalesce(max(wallet_kopeks), 0) + (SELECT coalesce(sum(kopeks), 0) FROM (${WALLET_ENTRIES}) w
+        WHERE transaction_id > coalesce(max(through_id), 0)))::bigint FROM transaction_count_mark ORDER BY 1`,
+    counted: `SELECT 'counted' AS part, coalesce(sum(kopeks), 0)::bigint AS kopeks FROM (${WALLET_ENTRIES}) w
+        WHERE transaction_id <= (SELECT coalesce(max(through_id), 0) FROM transaction_count_mark)
+      UNION ALL SELECT 'all', coalesce(sum(balance_kopeks), 0)::bigint FROM users ORDER BY 1`,
+    recount: null,
+  },
+  {
+    name: 'subscription_counters',
+    maintained: `SELECT status, is_trial, sum(subscriptions)::int AS subscriptions FROM subscription_counters
+      GROUP BY 1, 2 HAVING sum(subscriptions) <> 0 ORDER BY 1, 2`,
+    counted: 'SELECT status, is_trial, count(*)::int AS subscriptions FROM subscriptions GROUP BY 1, 2 ORDER BY 1, 2',
+    recount: 'recount_subscriptions',
+  },
+  {
+    name: 'trial_day_counters',
+    maintained:
+      'SELECT day, status, sum(trials)::int AS trials FROM trial_day_counters GROUP BY 1, 2 HAVING sum(trials) <> 0 ORDER BY 1, 2',
+    counted: `SELECT (end_date AT TIME ZONE 'UTC')::date AS day, status, count(*)::int AS trials FROM subscriptions
+      WHERE is_trial GROUP BY 1, 2 ORDER BY 1, 2`,
+    recount: 'recount_subscriptions',
+  },
+  {
+    name: 'paid_trials',
+    maintained: 'SELECT subscription_id, end_date FROM paid_trials ORDER BY 1',
+    counted: `SELECT s.id AS subscription_id, s.end_date FROM subscriptions s JOIN users u ON u.id = s.user_id
+      WHERE s.is_trial AND u.has_had_paid_subscription ORDER BY 1`,
+    recount: 'recount_subscriptions',
   },
   {
     name: 'squad_counters',

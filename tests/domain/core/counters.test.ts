@@ -51,6 +51,8 @@ function changes(random: (bound: number) => number): Record<string, () => string
     changeDay: () => set('users', `created_at = ${moment()}, last_activity = ${one('NULL', moment())}`),
     changeReferrer: () => set('users', `referred_by_id = ${one('NULL', row('users'))}, has_made_first_topup = ${flag()}`),
     changeFlag: () => `UPDATE users SET has_had_paid_subscription = ${flag()} WHERE id = ${registrant()}`,
+    changePaid: () =>
+      `UPDATE users SET has_had_paid_subscription = id % 3 <> ${random(3)} WHERE id IN (SELECT id FROM users ORDER BY id LIMIT 8)`,
     removeUser: () =>
       'DELETE FROM users WHERE id = (SELECT min(id) FROM users WHERE id NOT IN (SELECT user_id FROM transactions))',
     addGroup: () => `INSERT INTO promo_groups (name) VALUES (${code()})`,
@@ -61,12 +63,22 @@ function changes(random: (bound: number) => number): Record<string, () => string
     merge: () => `SELECT move_transactions(${row('users', 'balance_kopeks = 0')}, ${row('users')})`,
     subscribe: () =>
       `INSERT INTO subscriptions (user_id, status, is_trial, connected_squads, traffic_used_gb, end_date)
-       VALUES (${member()}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, now())`,
+       VALUES (${member()}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, ${moment()})`,
     changeSubscription: () =>
       set(
         'subscriptions',
-        one(`status = ${state()}`, `connected_squads = ${squads()}`, `is_trial = ${flag()}`, `traffic_used_gb = ${random(4)}`),
+        one(
+          `end_date = ${moment()}`,
+          `status = ${state()}`,
+          `connected_squads = ${squads()}`,
+          `is_trial = ${flag()}`,
+          `traffic_used_gb = ${random(4)}`,
+        ),
       ),
+    // The user and the subscription in one statement, as a sale does.
+    sell: () =>
+      `WITH buyer AS (UPDATE users SET has_had_paid_subscription = ${flag()} WHERE id = ${member()} RETURNING id)
+       UPDATE subscriptions s SET is_trial = ${flag()}, status = ${state()}, end_date = ${moment()} FROM buyer WHERE s.user_id = buyer.id`,
     changeTrial: () => `UPDATE subscriptions SET is_trial = ${flag()}, status = ${state()} WHERE user_id = ${registrant()}`,
     giveSubscription: () => set('subscriptions', `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM subscriptions)')}`),
     unsubscribe: () => `DELETE FROM subscriptions WHERE id = ${row('subscriptions')}`,

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { buyDevices, readDevicePrice } from '../../../src/domain/subscriptions/buy-devices.ts';
-import { buyTraffic } from '../../../src/domain/subscriptions/buy-traffic.ts';
+import { purchaseDevices, readDevicePrice } from '../../../src/domain/subscriptions/purchase-devices.ts';
+import { purchaseTraffic } from '../../../src/domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
 import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { switchTraffic } from '../../../src/domain/subscriptions/switch-traffic.ts';
@@ -20,8 +20,8 @@ beforeAll(async () => {
 
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_400_000);
 const traffic = (app: App, buyer: UserActor, gb: number, key: string | null = null) =>
-  buyTraffic(app, buyer, { gb, idempotencyKey: key });
-const devices = (buyer: UserActor, count: number) => buyDevices(t.app, buyer, { devices: count, idempotencyKey: null });
+  purchaseTraffic(app, buyer, { gb, idempotencyKey: key });
+const devices = (buyer: UserActor, count: number) => purchaseDevices(t.app, buyer, { devices: count, idempotencyKey: null });
 const change = (app: App, buyer: UserActor, gb: number) => switchTraffic(app, buyer, { gb, idempotencyKey: null });
 
 async function holder(balance: number, tariff: Record<string, unknown> | null, columns: Record<string, unknown> = {}) {
@@ -52,19 +52,18 @@ const lastEvent = (buyer: UserActor, type: string) =>
   ]);
 
 describe('traffic packages', () => {
-  test('add to limit and purchases, reactivate, tell panel and owner; a flat price on a tariff', async () => {
+  test('add to limit and purchases, reactivate, update the panel and notify the owner; a flat price on a tariff', async () => {
     const { buyer } = await holder(10_000, topups, { status: 'limited', end_date: inDays(45) });
     await aMembership(t.app, buyer.userId, { traffic_discount_percent: 20 });
     const first = await traffic(t.app, buyer, 10, 'ten');
     expect(first).toMatchObject({
-      success: true,
-      gb_added: 10,
-      new_traffic_limit_gb: 110,
-      amount_paid_kopeks: 4_000,
-      new_balance_kopeks: 6_000,
-      discount_percent: 20,
-      discount_kopeks: 1_000,
-      base_price_kopeks: 5_000,
+      gbAdded: 10,
+      newTrafficLimitGb: 110,
+      amountPaidKopeks: 4_000,
+      newBalanceKopeks: 6_000,
+      discountPercent: 20,
+      discountKopeks: 1_000,
+      basePriceKopeks: 5_000,
     });
     expect(await traffic(t.app, buyer, 10, 'ten')).toEqual(first);
     expect(await stateOf(buyer)).toEqual({
@@ -86,8 +85,8 @@ describe('traffic packages', () => {
 
   test('classic ones are prorated, and the unlimited one makes the limit unlimited (spec 02 H25)', async () => {
     const { buyer } = await holder(100_000, null, { end_date: inDays(45) });
-    expect(await traffic(classic, buyer, 5)).toMatchObject({ amount_paid_kopeks: 3_000, new_traffic_limit_gb: 105 });
-    expect(await traffic(classic, buyer, 0)).toMatchObject({ amount_paid_kopeks: 30_000, new_traffic_limit_gb: 0 });
+    expect(await traffic(classic, buyer, 5)).toMatchObject({ amountPaidKopeks: 3_000, newTrafficLimitGb: 105 });
+    expect(await traffic(classic, buyer, 0)).toMatchObject({ amountPaidKopeks: 30_000, newTrafficLimitGb: 0 });
     expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 0, purchasedTrafficGb: 0, purchases: 0 });
     await expect(traffic(classic, buyer, 5)).rejects.toMatchObject({ status: 400 });
   });
@@ -108,7 +107,7 @@ describe('traffic packages', () => {
     expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 100_000, purchases: 0 });
   });
 
-  test('lack of money keeps the order; a purchase of traffic ends that cart and no other', async () => {
+  test('insufficient funds save the order; a purchase of traffic ends that cart and no other', async () => {
     const { buyer, id } = await holder(0, topups);
     await expect(traffic(t.app, buyer, 10)).rejects.toMatchObject({
       status: 402,
@@ -148,14 +147,14 @@ describe('another traffic package (spec 02 H4)', () => {
       [id, inDays(10)],
     );
     // 110 GB is no package: the 100 GB that were paid for count, not nothing.
-    expect(await change(classic, buyer, 250)).toMatchObject({ old_traffic_gb: 110, new_traffic_gb: 250, charged_kopeks: 3_000 });
+    expect(await change(classic, buyer, 250)).toMatchObject({ oldTrafficGb: 110, newTrafficGb: 250, chargedKopeks: 3_000 });
     expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 250, purchasedTrafficGb: 0, purchases: 0 });
-    expect(await change(classic, buyer, 5)).toMatchObject({ charged_kopeks: 0, balance_kopeks: 97_000 });
+    expect(await change(classic, buyer, 5)).toMatchObject({ chargedKopeks: 0, balanceKopeks: 97_000 });
     await expect(change(classic, buyer, 5)).rejects.toMatchObject({ detail: 'Already on this traffic package' });
     await expect(change(classic, buyer, 6)).rejects.toMatchObject({ detail: 'Invalid traffic package' });
   });
 
-  test('is refused for tariffs, trials, restricted users and lack of money', async () => {
+  test('is refused for tariffs, trials, restricted users and insufficient funds', async () => {
     const { buyer: onTariff } = await holder(100_000, {});
     await expect(change(classic, onTariff, 250)).rejects.toMatchObject({ status: 400 });
     const { buyer: onTrial } = await holder(100_000, null, { is_trial: true });
@@ -174,23 +173,23 @@ describe('devices (spec 02 H28)', () => {
   test('the documented vectors', async () => {
     const price = async (unit: number, count: number, days: number) => {
       const { buyer } = await holder(1_000_000, { device_price_kopeks: unit }, { end_date: inDays(days) });
-      return (await devices(buyer, count)).price_kopeks;
+      return (await devices(buyer, count)).priceKopeks;
     };
     expect(await price(5_000, 2, 17)).toBe(5_666);
     expect(await price(5_000, 1, 1)).toBe(166);
     expect(await price(100, 1, 5)).toBe(100);
   });
 
-  test('raise the limit within the cap, tell panel and owner', async () => {
+  test('raise the limit within the cap, update the panel and notify the owner', async () => {
     const { buyer } = await holder(100_000, { device_price_kopeks: 3_000, max_device_limit: 3 });
     expect(await readDevicePrice(t.app, buyer, 3)).toEqual({
       available: false,
       reason: 'You can add at most 2',
-      current_device_limit: 1,
-      max_device_limit: 3,
-      can_add: 2,
+      currentDeviceLimit: 1,
+      maxDeviceLimit: 3,
+      canAdd: 2,
     });
-    expect(await devices(buyer, 2)).toMatchObject({ devices_added: 2, new_device_limit: 3, price_kopeks: 2_000 });
+    expect(await devices(buyer, 2)).toMatchObject({ devicesAdded: 2, newDeviceLimit: 3, priceKopeks: 2_000 });
     expect(await stateOf(buyer)).toMatchObject({ deviceLimit: 3, provisionVersion: 1, balanceKopeks: 98_000, paid: false });
     expect(await lastEvent(buyer, 'subscription.devices_purchased')).toEqual({
       payload: { devices_added: 2, new_device_limit: 3, amount_kopeks: 2_000, amount_rubles: 20 },
@@ -207,7 +206,9 @@ describe('devices (spec 02 H28)', () => {
     expect(await readDevicePrice(t.app, ended, 1)).toEqual({ available: false, reason: 'There is no active subscription' });
     const nobody = await aBuyer(t.app);
     await expect(devices(nobody, 1)).rejects.toMatchObject({ status: 400, detail: 'You have no subscription' });
-    await expect(buyDevices(t.app, nobody, { devices: 1, idempotencyKey: null }, 404)).rejects.toMatchObject({ status: 404 });
+    await expect(purchaseDevices(t.app, nobody, { devices: 1, idempotencyKey: null }, 404)).rejects.toMatchObject({
+      status: 404,
+    });
     const { buyer: poor } = await holder(66, { device_price_kopeks: 500 });
     await expect(devices(poor, 1)).rejects.toMatchObject({
       status: 402,
@@ -239,7 +240,7 @@ describe('devices (spec 02 H28)', () => {
           const { buyer } = await holder(10_000_000, tariff, columns);
           await aMembership(t.app, buyer.userId, group);
           const shown = await readDevicePrice(t.app, buyer, count);
-          expect(await devices(buyer, count)).toMatchObject({ price_kopeks: shown.total_price_kopeks });
+          expect(await devices(buyer, count)).toMatchObject({ priceKopeks: shown.available && shown.totalPriceKopeks });
         },
       ),
       { numRuns: 25 },

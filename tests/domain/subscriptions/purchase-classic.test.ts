@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import type { ClassicOptions } from '../../../src/domain/subscriptions/classic-options.ts';
 import { previewClassic, purchaseClassic } from '../../../src/domain/subscriptions/purchase-classic.ts';
 import { readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import type { ClassicSelection } from '../../../src/domain/subscriptions/rules/classic-selection.ts';
@@ -160,7 +161,8 @@ describe('refusals', () => {
   test('devices are kept within what the options say', async () => {
     await aServer(app);
     const buyer = await aBuyer(app, RICH);
-    const { devices } = (await readPurchaseOptions(app, buyer)) as { devices: { max: number } };
+    const options = (await readPurchaseOptions(app, buyer)) as ClassicOptions;
+    const { devices } = options.periods[0]!;
     expect((await buy(buyer, { devices: 100 })).subscription).toMatchObject({ deviceLimit: devices.max });
   });
 

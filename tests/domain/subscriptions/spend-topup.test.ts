@@ -4,7 +4,7 @@ import type { App } from '../../../src/core/app.ts';
 import { put } from '../../../src/core/short-lived.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { escapeHtml } from '../../../src/domain/messaging/texts.ts';
-import { buyDevices } from '../../../src/domain/subscriptions/buy-devices.ts';
+import { purchaseDevices } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { cartKey, readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
@@ -215,7 +215,7 @@ describe('a payment within a minute prevents buying the same again (spec 03 sect
     const tariffId = await aTariff(t.app, { device_price_kopeks: 30_000, max_device_limit: 5 });
     const state = await spentAfter(1, async (buyer) => {
       await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId, end_date: inDays(30) });
-      await expect(buyDevices(t.app, buyer, { devices: 1, idempotencyKey: null })).rejects.toMatchObject({ status: 402 });
+      await expect(purchaseDevices(t.app, buyer, { devices: 1, idempotencyKey: null })).rejects.toMatchObject({ status: 402 });
     });
     expect(state).toMatchObject({ balance: 60_000, payments: 2 });
   });

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { activateTrial, cabinetTrialRefusal } from '../../../src/domain/subscriptions/activate-trial.ts';
+import { activateTrial } from '../../../src/domain/subscriptions/activate-trial.ts';
+import { insufficientFundsForTrial } from '../../../src/domain/subscriptions/purchase/insufficient-funds.ts';
 import { readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { togglePause } from '../../../src/domain/subscriptions/toggle-pause.ts';
 import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
@@ -17,7 +18,8 @@ beforeAll(async () => {
 });
 
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_400_000);
-const trial = (app: App, buyer: UserActor, key: string | null = null) => activateTrial(app, buyer, key, cabinetTrialRefusal);
+const trial = (app: App, buyer: UserActor, key: string | null = null) =>
+  activateTrial(app, buyer, key, insufficientFundsForTrial);
 const pause = (buyer: UserActor, key: string | null = null) => togglePause(t.app, buyer, key);
 const stateOf = (buyer: UserActor) =>
   rowOf<Record<string, unknown>>(
@@ -121,8 +123,8 @@ describe('pause of a daily subscription', () => {
 
   test('pausing and resuming a running one costs nothing and leaves the panel alone', async () => {
     const buyer = await daily(2_000);
-    expect(await pause(buyer)).toMatchObject({ success: true, is_paused: true, balance_kopeks: 2_000, balance_label: '20 ₽' });
-    expect(await pause(buyer)).toMatchObject({ is_paused: false, balance_kopeks: 2_000 });
+    expect(await pause(buyer)).toMatchObject({ isPaused: true, balanceKopeks: 2_000, balanceLabel: '20 ₽' });
+    expect(await pause(buyer)).toMatchObject({ isPaused: false, balanceKopeks: 2_000 });
     expect(await stateOf(buyer)).toMatchObject({ paused: false, payments: 0, pushes: 0, endDate: inDays(0.5) });
   });
 
@@ -133,13 +135,13 @@ describe('pause of a daily subscription', () => {
       detail: { code: 'insufficient_balance', required: 2_000, balance: 1_999 },
     });
     await aMembership(t.app, buyer.userId, { period_discounts: { 1: 10 } });
-    expect(await pause(buyer)).toMatchObject({ is_paused: false });
+    expect(await pause(buyer)).toMatchObject({ isPaused: false });
   });
 
   test('spec 02 H22: a stopped one is charged and runs again in one step; time left is kept (H10)', async () => {
     const buyer = await daily(5_000, { status: 'disabled', end_date: inDays(-2) });
     const answer = await pause(buyer, 'resume');
-    expect(answer).toMatchObject({ is_paused: false, balance_kopeks: 3_000 });
+    expect(answer).toMatchObject({ isPaused: false, balanceKopeks: 3_000 });
     expect(await pause(buyer, 'resume')).toEqual(answer);
     expect(await stateOf(buyer)).toMatchObject({
       status: 'active',
@@ -173,7 +175,7 @@ describe('pause of a daily subscription', () => {
 
   test('a paused one that ran out is no free day', async () => {
     const buyer = await daily(5_000, { is_daily_paused: true, end_date: inDays(-1) });
-    expect(await pause(buyer)).toMatchObject({ balance_kopeks: 3_000 });
+    expect(await pause(buyer)).toMatchObject({ balanceKopeks: 3_000 });
     expect(await stateOf(buyer)).toMatchObject({ endDate: inDays(1) });
   });
 

@@ -8,6 +8,7 @@ const nothing: BenchResults = {
   starts: [],
   paths: [],
   hotAccounts: [],
+  signInBursts: [],
   bigLists: [],
   stalls: [],
   sockets: [],
@@ -75,6 +76,22 @@ describe('the verdict', () => {
     };
     expect(verdicts(results).map((verdict) => verdict.isMet)).toEqual([true, false, false, false]);
     expect(faults(results)).toEqual([]);
+  });
+
+  test('an event loop that sign-ins hold up misses its aim, and a refused sign-in is a fault', () => {
+    const burst: BenchResults['signInBursts'][number] = {
+      ...{ database: 'postgres', loopDelayP99Ms: 49.9, perSecond: 6, slowestMs: 9_000, failures: 0, statuses: {} },
+    };
+    const results: BenchResults = {
+      ...nothing,
+      signInBursts: [burst, { ...burst, loopDelayP99Ms: 50.1, failures: 1, statuses: { 429: 1 } }],
+    };
+    expect(verdicts(results).map(({ text, isMet }) => [text, isMet])).toEqual([
+      ['49.9 ms', true],
+      ['50.1 ms', false],
+    ]);
+    expect(faults(results)).toEqual(['sign-ins at once [postgres]: {"429":1}']);
+    expect(render(results)).toContain('| 50 sign-ins at once |');
   });
 
   test('failures, a leak and a broken ledger are faults whatever the aims say', () => {

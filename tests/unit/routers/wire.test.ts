@@ -57,6 +57,27 @@ test('the parts of a union are distinguished by all their fields', () => {
   expect(toWire(Either).parse({ emailAddress: 'a@b.c' })).toEqual({ email_address: 'a@b.c' });
 });
 
+test('the discriminator selects the form: one name may stand for different things', () => {
+  const Form = z.discriminatedUnion('sales_mode', [
+    z.object({ sales_mode: z.literal('a'), all_items: z.object({ item_id: z.int() }).array() }),
+    z.object({ sales_mode: z.enum(['b', 'c']), all_items: z.object({ max_count: z.int() }).nullable() }),
+  ]);
+  expect(toWire(Form).parse({ salesMode: 'a', allItems: [{ itemId: 1 }] })).toEqual({
+    sales_mode: 'a',
+    all_items: [{ item_id: 1 }],
+  });
+  expect(toWire(Form).parse({ salesMode: 'c', allItems: { maxCount: 2 } })).toEqual({
+    sales_mode: 'c',
+    all_items: { max_count: 2 },
+  });
+  expect(fromWire(Form).parse({ sales_mode: 'b', all_items: { max_count: 2 } })).toEqual({
+    salesMode: 'b',
+    allItems: { maxCount: 2 },
+  });
+  expect(() => toWire(Form).parse({ salesMode: 'd' as 'c', allItems: null })).toThrow(z.ZodError);
+  expectTypeOf<Extract<Domain<z.input<typeof Form>>, { salesMode: 'a' }>['allItems']>().toEqualTypeOf<{ itemId: number }[]>();
+});
+
 test('types follow', () => {
   expectTypeOf<Domain<z.input<typeof Item>>>().toEqualTypeOf<{
     itemId: number;

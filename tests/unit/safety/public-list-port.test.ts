@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPublicListPort, publicListPort } from '../../../src/integrations/public-lists/public-list-port.ts';
+import { eventually } from '../../support/eventually.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -14,7 +15,7 @@ describe('spec 01 H25: fetching a published list', () => {
     await vi.advanceTimersByTimeAsync(9_999);
     expect(outcome).toBe('under way');
     await vi.advanceTimersByTimeAsync(1);
-    await vi.waitFor(() => expect(outcome).toBe('timeout'));
+    await eventually(() => expect(outcome).toBe('timeout'));
   });
 
   it.each(['http://lists.example.com/x.txt', 'ftp://lists.example.com/x', 'file:///etc/passwd', 'x'])(

@@ -3,7 +3,14 @@ import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import { quoteClassic } from '../../../src/domain/pricing/classic-price.ts';
 import { quoteTariff } from '../../../src/domain/pricing/tariff-price.ts';
 import { classicOptions } from '../../../src/domain/subscriptions/classic-options.ts';
-import { type PurchaseOptionsInput, tariffOptions, type WireObject } from '../../../src/domain/subscriptions/purchase-options.ts';
+import { type PurchaseOptionsInput, tariffOptions } from '../../../src/domain/subscriptions/purchase-options.ts';
+import {
+  ClassicOptionsAnswer,
+  classicOptionsAnswer,
+  PurchaseOptionsAnswer,
+  purchaseOptionsAnswer,
+} from '../../../src/routers/purchase-options-wire.ts';
+import { toWire } from '../../../src/routers/wire.ts';
 import { aBuyer, aGroup, aTariff, pricingSettings } from '../pricing/samples.ts';
 import { aSquad, aSubscription, inDays, NOW } from './samples.ts';
 
@@ -24,14 +31,22 @@ function buyer(offer = 0) {
   return { ...aBuyer(group, offer), balanceKopeks: 0, language: 'en' };
 }
 
+/** The answer as clients get it. */
+function answerOf(tariffs: Tariff[], fields: Partial<PurchaseOptionsInput> = {}) {
+  const options = purchaseOptionsAnswer(tariffOptions({ ...inputOf(fields), tariffs }));
+  const answer = toWire(PurchaseOptionsAnswer).parse(options);
+  if (answer.sales_mode !== 'tariffs') throw new Error('tariffs mode has become classic');
+  return answer;
+}
+
 function tariffsOf(tariffs: Tariff[], fields: Partial<PurchaseOptionsInput> = {}) {
-  return tariffOptions({ ...inputOf(fields), tariffs }).tariffs as (WireObject & { periods: WireObject[] })[];
+  return answerOf(tariffs, fields).tariffs;
 }
 
 describe('tariff options', () => {
   it('contain the state of the user', () => {
     const subscription = aSubscription({ tariffId: 1, endDate: inDays(-1) });
-    expect(tariffOptions({ ...inputOf({ subscription }), tariffs: [] })).toEqual({
+    expect(answerOf([], { subscription })).toEqual({
       sales_mode: 'tariffs',
       tariffs: [],
       current_tariff_id: 1,
@@ -41,7 +56,7 @@ describe('tariff options', () => {
       subscription_is_expired: true,
       has_subscription: true,
     });
-    expect(tariffOptions({ ...inputOf(), tariffs: [] })).toMatchObject({
+    expect(answerOf([])).toMatchObject({
       current_tariff_id: null,
       subscription_status: null,
       subscription_is_expired: false,
@@ -114,7 +129,7 @@ describe('tariff options', () => {
     for (const period of option?.periods ?? []) {
       const quote = quoteTariff({
         tariff,
-        periodDays: period.days as number,
+        periodDays: period.days,
         deviceLimit: 3,
         customTrafficGb: null,
         user,
@@ -122,9 +137,7 @@ describe('tariff options', () => {
         now: NOW,
       });
       expect(quote).toMatchObject({ finalKopeks: period.price_kopeks, originalTotalKopeks: period.original_price_kopeks });
-      expect((period.base_tariff_price_kopeks as number) + (period.extra_devices_cost_kopeks as number)).toBe(
-        period.price_kopeks,
-      );
+      expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.price_kopeks);
     }
     expect(option).toMatchObject({
       is_current: true,
@@ -170,16 +183,11 @@ describe('tariff options', () => {
   });
 });
 
-type ClassicPeriod = WireObject & {
-  traffic: { options: WireObject[] };
-  servers: { options: WireObject[] };
-  devices: WireObject;
-};
-
 describe('classic options', () => {
   const settings = pricingSettings({ salesMode: 'classic' });
-  const optionsOf = (fields: Partial<PurchaseOptionsInput> = {}) => classicOptions(inputOf({ settings, ...fields }));
-  const periodsOf = (fields: Partial<PurchaseOptionsInput> = {}) => optionsOf(fields).periods as ClassicPeriod[];
+  const optionsOf = (fields: Partial<PurchaseOptionsInput> = {}) =>
+    toWire(ClassicOptionsAnswer).parse(classicOptionsAnswer(classicOptions(inputOf({ settings, ...fields }))));
+  const periodsOf = (fields: Partial<PurchaseOptionsInput> = {}) => optionsOf(fields).periods;
 
   it('repeat the default period on top, in both spellings', () => {
     const options = optionsOf();
@@ -228,7 +236,7 @@ describe('classic options', () => {
 
   it('add up to the charge without discounts (spec 02 H5, H3)', () => {
     const month = periodsOf().find((period) => period.period_days === 30);
-    const unlimited = month?.traffic.options.find((option) => option.value === 0);
+    const unlimited = month?.traffic.options?.find((option) => option.value === 0);
     const charged = quoteClassic({
       periodDays: 30,
       trafficLimitGb: 0,
@@ -241,10 +249,10 @@ describe('classic options', () => {
       now: NOW,
     });
     const listed =
-      (month?.price_kopeks as number) +
-      (unlimited?.price_kopeks as number) +
-      2 * (month?.servers.options[0]?.price_kopeks as number) +
-      2 * (month?.devices.price_per_device_kopeks as number);
+      month!.price_kopeks +
+      unlimited!.price_kopeks +
+      2 * month!.servers.options[0]!.price_kopeks +
+      2 * month!.devices.price_per_device_kopeks;
     expect(unlimited).toMatchObject({ label: 'Unlimited', price_kopeks: 20_000 });
     expect(listed).toBe(charged.finalKopeks);
   });
@@ -261,13 +269,13 @@ describe('classic options', () => {
   });
 
   it('take the limits of a paid subscription for defaults, not those of a trial', () => {
-    const held = { connectedSquads: ['b'], trafficLimitGb: 50, deviceLimit: 4 };
-    expect(optionsOf({ subscription: aSubscription(held) }).selection).toMatchObject({
+    const paidFor = { connectedSquads: ['b'], trafficLimitGb: 50, deviceLimit: 4 };
+    expect(optionsOf({ subscription: aSubscription(paidFor) }).selection).toMatchObject({
       servers: ['b'],
       traffic_value: 50,
       devices: 4,
     });
-    expect(optionsOf({ subscription: aSubscription({ ...held, isTrial: true }) }).selection).toMatchObject({
+    expect(optionsOf({ subscription: aSubscription({ ...paidFor, isTrial: true }) }).selection).toMatchObject({
       servers: ['a'],
       traffic_value: 100,
       devices: 1,

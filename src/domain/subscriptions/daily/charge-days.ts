@@ -6,6 +6,7 @@ import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/notify-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { chargeDayInTransaction } from '../charge-day.ts';
 import { DAILY_DEBIT } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
@@ -13,7 +14,6 @@ import type { Buyer } from '../purchase/types.ts';
 import { update } from '../repo.ts';
 import { isPast } from '../rules/status.ts';
 import { recurringDailyPrice } from '../rules/view.ts';
-import { sellDay } from '../sell-day.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import type { Subscription } from '../types.ts';
 import { type DailyCandidate, type DailyWork, isCandidate, isResumable, listCandidates, recordStop } from './repo.ts';
@@ -72,7 +72,7 @@ function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise
       if (isStoppedNow(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
       return false;
     }
-    const sale = await sellDay(t, start, { subscription, tariff, priceKopeks }, true);
+    const sale = await chargeDayInTransaction(t, start, { subscription, tariff, priceKopeks }, true);
     await notifyDebit(t, buyer, priceKopeks, sale.balanceKopeks);
     return true;
   });

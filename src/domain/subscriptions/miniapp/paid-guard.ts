@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { text } from '../../messaging/texts.ts';
-import { findHolding } from '../purchase/repo.ts';
+import { findBuyerDetails } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { actualStatus } from '../rules/status.ts';
 import type { Subscription, SubscriptionStatus } from '../types.ts';
@@ -32,9 +32,9 @@ export async function requirePaidSubscription(
   actor: UserActor,
   options: PaidGuardOptions,
 ): Promise<{ buyer: Buyer; subscription: Subscription }> {
-  const holding = await findHolding(app.db, actor.userId);
-  if (!holding) throw userNotFound();
-  const { buyer, details } = holding;
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  const { buyer, details } = found;
   if (!details) throw refuse('subscription_not_found', 404, text(buyer.language, 'errors.subscription_missing'));
   const { subscription } = details;
   if (subscription.isTrial && !options.trial) {

@@ -1,6 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { isAppError, refuse } from '../../../core/errors.ts';
+import { refuse } from '../../../core/errors.ts';
+import { InsufficientFundsError, insufficientFundsForMiniappRenewal } from '../purchase/insufficient-funds.ts';
 import { listRenewalOptions } from '../read-subscription.ts';
 import { renewSubscription } from '../renew-subscription.ts';
 import type { RenewalOption } from '../rules/renewal.ts';
@@ -37,12 +38,11 @@ export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappR
     const { message, subscriptionId, balanceKopeks, newEndDate } = renewed;
     return { message, subscriptionId, balanceKopeks, renewedUntil: newEndDate };
   } catch (error) {
-    if (!isAppError(error) || error.code !== 'insufficient_funds' || typeof error.detail === 'string') throw error;
+    if (!(error instanceof InsufficientFundsError)) throw error;
     if (order.method !== null && order.method.trim() !== '') {
       throw refuse('unsupported_method', 400, 'This payment method cannot pay for a renewal');
     }
-    const { message, missing_amount } = error.detail;
-    throw refuse('insufficient_funds', 402, { code: 'insufficient_funds', message, missing_amount_kopeks: missing_amount });
+    throw insufficientFundsForMiniappRenewal(error);
   }
 }
 

@@ -1,19 +1,16 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isAppError, refuse } from '../../../core/errors.ts';
-import { formatPrice } from '../../../core/money.ts';
-import { text } from '../../messaging/texts.ts';
-import { buyTraffic, type TrafficShortage } from '../buy-traffic.ts';
 import { tariffsModeOff } from '../errors.ts';
-import type { WireObject } from '../purchase-options.ts';
+import { insufficientFundsForMiniappTraffic } from '../purchase/insufficient-funds.ts';
+import { type PurchasedTraffic, purchaseTraffic } from '../purchase-traffic.ts';
 import { TopupLimitError } from '../rules/traffic-order.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
 
 /**
- * A traffic package of the held tariff, bought in the mini-app: the sale of the cabinet in the words of the mini-app; nothing is kept
- * when the money lacks (spec 02 section 12.2).
- * @returns the answer of `POST /miniapp/subscription/traffic-topup`
+ * Buys a traffic package of the current tariff in the mini-app: the purchase of the cabinet with the refusals of the mini-app. An order
+ * that the balance does not cover is not saved (spec 02 section 12.2).
  * @throws AppError the paid guard's | 400 tariffs_mode_disabled, no_tariff, unlimited_traffic, invalid_package, topup_limit_exceeded |
  *   403 | 404 | 402 insufficient_balance
  */
@@ -21,36 +18,24 @@ export async function topUpTraffic(
   app: App,
   actor: UserActor,
   order: { gb: number; idempotencyKey: string | null; guard: PaidGuardOptions },
-): Promise<WireObject> {
+): Promise<PurchasedTraffic> {
   const { subscription } = await requirePaidSubscription(app, actor, order.guard);
   if (pricingSettingsOf(app).salesMode !== 'tariffs') throw tariffsModeOff();
   if (subscription.tariffId === null) throw refuse('no_tariff', 400, 'Subscription has no tariff');
   try {
-    const bought = await buyTraffic(app, actor, { gb: order.gb, idempotencyKey: order.idempotencyKey }, lacksBalance);
-    return {
-      success: true,
-      message: bought.message,
-      new_traffic_limit_gb: bought.new_traffic_limit_gb,
-      new_balance_kopeks: bought.new_balance_kopeks,
-      charged_kopeks: bought.amount_paid_kopeks,
-    };
+    return await purchaseTraffic(
+      app,
+      actor,
+      { gb: order.gb, idempotencyKey: order.idempotencyKey },
+      insufficientFundsForMiniappTraffic,
+    );
   } catch (error) {
     if (error instanceof TopupLimitError) {
-      const { maxGb, currentGb, availableGb } = error.room;
-      const room = { max_limit_gb: maxGb, current_gb: currentGb, available_gb: availableGb };
-      throw refuse(error.code, 400, { code: error.code, message: error.message, ...room });
+      const { maxGb, currentGb, availableGb } = error.limits;
+      const limits = { max_limit_gb: maxGb, current_gb: currentGb, available_gb: availableGb };
+      throw refuse(error.code, 400, { code: error.code, message: error.message, ...limits });
     }
     if (isAppError(error) && error.code === 'traffic_topup_disabled') throw refuse(error.code, 403, error.detail);
     throw error;
   }
 }
-
-const lacksBalance: TrafficShortage = (t, buyer, cart) => {
-  const missing = formatPrice(cart.missing_amount, t.settings.get('PRICE_ROUNDING_ENABLED'));
-  return refuse('insufficient_balance', 402, {
-    code: 'insufficient_balance',
-    message: text(buyer.language, 'errors.insufficient_funds', { missing }),
-    required: cart.total_price,
-    balance: buyer.balanceKopeks,
-  });
-};

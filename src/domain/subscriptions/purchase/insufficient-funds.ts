@@ -1,14 +1,45 @@
+/** Every refusal of a purchase that the balance does not cover. The bodies differ by operation, as documented; all amounts are kopeks. */
 import type { App } from '../../../core/app.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
-import { formatPrice } from '../../../core/money.ts';
+import { AppError, refuse } from '../../../core/errors.ts';
+import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { text } from '../../messaging/texts.ts';
-import { InsufficientFundsError } from '../errors.ts';
 import type { SavedCart } from '../types.ts';
 import type { Buyer } from './types.ts';
 
+/** The price, and the part of it that the balance does not cover; kopeks. */
+export interface MissingFunds {
+  requiredKopeks: number;
+  missingKopeks: number;
+}
+
+/** Builds the refusal of one operation. */
+export type InsufficientFundsRefusal = (t: App, buyer: Buyer, missing: MissingFunds) => AppError;
+
 /**
- * The one 402 of everything that is paid from the balance, `{code: 'insufficient_funds', message, missing_amount}`; kopeks.
- * @param cart the order to keep for a later top-up (`keepCartOnRefusal` saves it); null = nothing is kept
+ * The refusal of an order that can be saved for a later top-up: 402 with `cart_saved` and `cart_mode`. It rolls the purchase back, so the
+ * cart is saved by `keepCartOnRefusal` afterwards, in a transaction of its own (spec 02 section 5.15).
+ */
+export class InsufficientFundsError extends AppError {
+  readonly cart: SavedCart;
+
+  /** @param more further documented keys of one operation */
+  constructor(message: string, missingKopeks: number, cart: SavedCart, more: Record<string, unknown> = {}) {
+    super('insufficient_funds', 402, {
+      code: 'insufficient_funds',
+      message,
+      missing_amount: missingKopeks,
+      cart_saved: true,
+      cart_mode: cart.cart_mode,
+      ...more,
+    });
+    this.name = 'InsufficientFundsError';
+    this.cart = cart;
+  }
+}
+
+/**
+ * The usual refusal, 402 `{code: 'insufficient_funds', message, missing_amount}` (spec 02 sections 5.2, 5.3, 5.9 and 5.10).
+ * @param cart the order to save for a later top-up; null = nothing is saved
  */
 export function insufficientFunds(
   t: App,
@@ -16,8 +47,82 @@ export function insufficientFunds(
   missingKopeks: number,
   cart: SavedCart | null,
 ): AppError {
-  const missing = formatPrice(missingKopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
-  const message = text(buyer.language, 'errors.insufficient_funds', { missing });
-  if (cart !== null) return new InsufficientFundsError({ message, missingKopeks, cart });
+  const message = insufficientFundsMessage(t, buyer, missingKopeks);
+  if (cart !== null) return new InsufficientFundsError(message, missingKopeks, cart);
   return refuse('insufficient_funds', 402, { code: 'insufficient_funds', message, missing_amount: missingKopeks });
+}
+
+/** How much is missing, as a sentence in the user's language; previews show it before anything is refused. */
+export function insufficientFundsMessage(app: App, buyer: Pick<Buyer, 'language'>, missingKopeks: number): string {
+  return text(buyer.language, 'errors.insufficient_funds', { missing: priceLabel(app, missingKopeks) });
+}
+
+/** Devices: the usual refusal with further names for the same amounts (spec 02 section 5.5). */
+export function insufficientFundsForDevices(buyer: Buyer, requiredKopeks: number, cart: SavedCart): InsufficientFundsError {
+  const error = 'Insufficient balance';
+  const missingKopeks = cart.missing_amount;
+  return new InsufficientFundsError(error, missingKopeks, cart, {
+    error,
+    required_kopeks: requiredKopeks,
+    current_kopeks: buyer.balanceKopeks,
+    missing_kopeks: missingKopeks,
+  });
+}
+
+/** Another traffic package: 402 with a sentence alone (spec 02 section 5.4). */
+export function insufficientFundsForTrafficSwitch(requiredKopeks: number): AppError {
+  return refuse('insufficient_funds', 402, needSentence(requiredKopeks));
+}
+
+/** A day of a daily tariff: 402 `{code: 'insufficient_balance', message, required, balance}` (spec 02 section 5.12). */
+export function insufficientFundsForDay(t: App, buyer: Buyer, requiredKopeks: number): AppError {
+  return refuse('insufficient_balance', 402, {
+    code: 'insufficient_balance',
+    message: text(buyer.language, 'errors.insufficient_balance_daily', {
+      required: priceLabel(t, requiredKopeks),
+      balance: priceLabel(t, buyer.balanceKopeks),
+    }),
+    required: requiredKopeks,
+    balance: buyer.balanceKopeks,
+  });
+}
+
+/** The fee of a trial in the cabinet: 400 with a sentence alone (spec 02 section 5.7). */
+export const insufficientFundsForTrial: InsufficientFundsRefusal = (_t, _buyer, { requiredKopeks }) =>
+  refuse('insufficient_funds', 400, needSentence(requiredKopeks));
+
+/** The fee of a trial in the mini-app: 402 with all three amounts (spec 02 section 12.2). */
+export const insufficientFundsForMiniappTrial: InsufficientFundsRefusal = (t, buyer, { requiredKopeks, missingKopeks }) =>
+  refuse('insufficient_funds', 402, {
+    code: 'insufficient_funds',
+    message: insufficientFundsMessage(t, buyer, missingKopeks),
+    missing_amount_kopeks: missingKopeks,
+    required_amount_kopeks: requiredKopeks,
+    balance_kopeks: buyer.balanceKopeks,
+  });
+
+/** Traffic in the mini-app: 402 `{code: 'insufficient_balance', message, required, balance}` (spec 02 section 12.2). */
+export const insufficientFundsForMiniappTraffic: InsufficientFundsRefusal = (t, buyer, { requiredKopeks, missingKopeks }) =>
+  refuse('insufficient_balance', 402, {
+    code: 'insufficient_balance',
+    message: insufficientFundsMessage(t, buyer, missingKopeks),
+    required: requiredKopeks,
+    balance: buyer.balanceKopeks,
+  });
+
+/** A renewal in the mini-app: the refusal of the renewal itself, with another name for the amount (spec 02 section 12.2). */
+export function insufficientFundsForMiniappRenewal({ message, cart }: InsufficientFundsError): AppError {
+  return refuse('insufficient_funds', 402, {
+    code: 'insufficient_funds',
+    message,
+    missing_amount_kopeks: cart.missing_amount,
+  });
+}
+
+function needSentence(requiredKopeks: number): string {
+  return `Insufficient balance. Need ${rublesOf(requiredKopeks).toFixed(2)} RUB`;
+}
+
+function priceLabel(app: App, kopeks: number): string {
+  return formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
 }

@@ -13,20 +13,20 @@ const BUYER = columns('User', [
 /** A user's own columns of what a purchase needs. */
 export type BuyerRow = RowOf<typeof BUYER>;
 
-interface HoldingRow extends BuyerRow {
+interface BuyerDetailsRow extends BuyerRow {
   promoGroup: object | null;
   subscription: object | null;
 }
 
 /** What reading needs, in one statement without a lock. */
-export interface Holding {
+export interface BuyerDetails {
   buyer: Buyer;
   details: SubscriptionDetails | null;
 }
 
 /** A user with promo group, subscription, servers and traffic purchases. Null for an unknown user. */
-export async function findHolding(db: Db, userId: number): Promise<Holding | null> {
-  const [row] = await db.sql<HoldingRow & DetailColumns>(
+export async function findBuyerDetails(db: Db, userId: number): Promise<BuyerDetails | null> {
+  const [row] = await db.sql<BuyerDetailsRow & DetailColumns>(
     `SELECT ${BUYER.of('u')}, to_jsonb(g) AS promo_group, to_jsonb(s) AS subscription, ${detailColumns('s')}
      FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')}
      WHERE u.id = $1::int`,

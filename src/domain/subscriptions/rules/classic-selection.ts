@@ -29,7 +29,7 @@ export interface ClassicOrder {
 }
 
 /**
- * Holds a selection against the very choices that the options list, and prices it as the charge does (spec 02 section 5.9, H3, H5).
+ * Checks a selection against the choices that the options list, and prices it as the charge does (spec 02 section 5.9, H3, H5).
  * @throws AppError 400 invalid_period, invalid_traffic, invalid_servers, calculation_error
  */
 export function resolveSelection(selection: ClassicSelection, input: PurchaseOptionsInput): ClassicOrder {
@@ -44,8 +44,8 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
     throw refuse('invalid_traffic', 400, 'Selected traffic option is not available');
   }
   const squadUuids = squadsOf(selection, choices, input.subscription);
-  const wanted = selection.devices ?? choices.defaults.devices;
-  const devices = Math.min(choices.maxDevices, Math.max(choices.minDevices, wanted));
+  const requested = selection.devices ?? choices.defaults.devices;
+  const devices = Math.min(choices.maxDevices, Math.max(choices.minDevices, requested));
   const quote = quoteClassic({
     periodDays,
     trafficLimitGb: trafficGb,
@@ -62,8 +62,9 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
 }
 
 /**
- * What a classic purchase makes of a subscription (spec 02 section 5.9): limits, servers and devices anew, the time after what is left;
- * of a trial that counts only by the setting (H8). A tariff held before goes, so that renewals cost what was bought.
+ * The changes that a classic purchase makes to a subscription (spec 02 section 5.9): new limits, servers and devices, and the period after
+ * the rest of the paid time; the rest of a trial counts only by the setting (H8). A former tariff is removed, so that renewals are priced
+ * by what was bought.
  */
 export function classicChanges(
   subscription: Subscription | null,
@@ -72,7 +73,7 @@ export function classicChanges(
 ): SubscriptionChanges {
   const { now } = context;
   const isUnpaid = subscription?.status === 'pending';
-  const keepsLeft =
+  const addsRest =
     subscription !== null &&
     !isUnpaid &&
     !isPast(subscription, now) &&
@@ -80,8 +81,8 @@ export function classicChanges(
   return {
     status: 'active',
     isTrial: false,
-    ...(keepsLeft && !subscription.isTrial ? {} : { startDate: now }),
-    endDate: addDays(keepsLeft ? subscription.endDate : now, order.periodDays),
+    ...(addsRest && !subscription.isTrial ? {} : { startDate: now }),
+    endDate: addDays(addsRest ? subscription.endDate : now, order.periodDays),
     trafficLimitGb: order.trafficGb,
     trafficUsedGb: 0,
     purchasedTrafficGb: 0,
@@ -100,15 +101,15 @@ function periodOf({ periodId, periodDays }: ClassicSelection): number | null {
   return periodId === null || periodId.trim() === '' ? periodDays : null;
 }
 
-/** Servers that are full or closed are kept by those who have them, and not sold to others. */
+/** Servers that are full or closed stay with those who have them, and are not sold to others. */
 function squadsOf(selection: ClassicSelection, choices: ClassicChoices, subscription: Subscription | null): string[] {
   const picked = [...new Set(selection.squadUuids)];
   const uuids = picked.length > 0 ? picked : choices.defaults.squadUuids;
   if (uuids.length < choices.minServers) throw refuse('invalid_servers', 400, 'Select at least one server');
-  const held = new Set(subscription?.connectedSquads ?? []);
+  const connected = new Set(subscription?.connectedSquads ?? []);
   const isSold = (uuid: string) => {
     const squad = choices.squads.find((candidate) => candidate.squadUuid === uuid);
-    return squad !== undefined && (held.has(uuid) || (squad.isAvailable && !isFull(squad)));
+    return squad !== undefined && (connected.has(uuid) || (squad.isAvailable && !isFull(squad)));
   };
   if (!uuids.every(isSold)) throw refuse('invalid_servers', 400, 'Some selected servers are not available');
   return uuids.slice(0, choices.maxServers);

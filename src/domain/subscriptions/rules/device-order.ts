@@ -4,7 +4,7 @@ import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import type { Subscription } from '../types.ts';
 import { isPast } from './status.ts';
 
-/** Why no devices are sold; the caller has the words. */
+/** Why no devices are sold; the caller has the texts. */
 export type DeviceRefusal =
   | { kind: 'refusal'; reason: 'inactive' | 'off'; terms: DeviceTerms }
   | { kind: 'refusal'; reason: 'maximum' | 'too_many'; terms: DeviceTerms; canAdd: number; max: number };
@@ -12,11 +12,11 @@ export type DeviceRefusal =
 export type DeviceOffer = { kind: 'offer'; quote: AddOnQuote; terms: DeviceTerms; canAdd: number | null };
 
 /**
- * The one judgement and price of more devices, for price, purchase and saved cart of both areas (spec 02 section 5.5, H28).
+ * Whether more devices are sold and at what price: the one rule of price, purchase and saved cart in both areas (spec 02 section 5.5, H28).
  * @param devices how many to add, 1 or more
  * @param tariff the tariff of the subscription; null for a classic one
  */
-export function judgeDevices(
+export function planDevices(
   subscription: Pick<Subscription, 'status' | 'endDate' | 'deviceLimit'>,
   tariff: Tariff | null,
   devices: number,

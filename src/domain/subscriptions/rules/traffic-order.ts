@@ -5,7 +5,7 @@ import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
 
-export interface TrafficWish {
+export interface TrafficRequest {
   subscription: Subscription;
   /** The tariff of the subscription; null for a classic one. */
   tariff: Tariff | null;
@@ -13,29 +13,29 @@ export interface TrafficWish {
   buyer: PricedUser;
   pricing: PricingSettings;
   now: Date;
-  /** In the user's language. */
-  words: { trial: string; inactive: string };
+  /** Sentences of two refusals, in the user's language. */
+  texts: { trial: string; inactive: string };
 }
 
 /**
- * The one judgement and price of a traffic package, for purchase and saved cart of both areas (spec 02 section 5.3, H25): a trial, an
- * unlimited or an ended subscription buys none. 0 GB is the classic unlimited package.
+ * Whether a traffic package is sold and at what price: the one rule of purchase and saved cart in both areas (spec 02 section 5.3, H25).
+ * A trial, an unlimited or an expired subscription buys none. 0 GB is the classic unlimited package.
  * @throws AppError 400 | 404 tariff_not_found
  */
-export function judgeTraffic(wish: TrafficWish): AddOnQuote {
-  const { subscription, tariff, buyer: user, pricing: settings, now } = wish;
+export function planTraffic(request: TrafficRequest): AddOnQuote {
+  const { subscription, tariff, buyer: user, pricing: settings, now } = request;
   const hasTariff = settings.salesMode === 'tariffs' && subscription.tariffId !== null;
-  const packageKopeks = hasTariff ? tariffPackage(wish) : classicPackage(wish);
-  if (subscription.isTrial) throw refuse('paid_subscription_required', 400, wish.words.trial);
+  const packageKopeks = hasTariff ? tariffPackage(request) : classicPackage(request);
+  if (subscription.isTrial) throw refuse('paid_subscription_required', 400, request.texts.trial);
   const status = actualStatus(subscription, now);
-  if (status === 'expired' || status === 'pending') throw refuse('subscription_inactive', 400, wish.words.inactive);
+  if (status === 'expired' || status === 'pending') throw refuse('subscription_inactive', 400, request.texts.inactive);
   if (subscription.trafficLimitGb === 0) {
     throw refuse('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
   }
   return quoteTrafficPackage({ packageKopeks, hasTariff: tariff !== null, endDate: subscription.endDate, user, settings, now });
 }
 
-function tariffPackage({ subscription, tariff, gb }: TrafficWish): number {
+function tariffPackage({ subscription, tariff, gb }: TrafficRequest): number {
   if (!tariff) throw refuse('tariff_not_found', 404, 'Tariff not found');
   if (!tariff.trafficTopupEnabled) {
     throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
@@ -56,7 +56,7 @@ function tariffPackage({ subscription, tariff, gb }: TrafficWish): number {
   return priceKopeks;
 }
 
-function classicPackage({ tariff, gb, pricing }: TrafficWish): number {
+function classicPackage({ tariff, gb, pricing }: TrafficRequest): number {
   if (!pricing.trafficTopupEnabled) throw refuse('traffic_topup_disabled', 400, 'Traffic top-up feature is disabled');
   if (tariff?.allowTrafficTopup === false) {
     throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is not available for your tariff');
@@ -67,13 +67,13 @@ function classicPackage({ tariff, gb, pricing }: TrafficWish): number {
   return found.priceKopeks;
 }
 
-/** The package would lead beyond the tariff's cap on the whole limit; GB. The mini-app tells the numbers one by one. */
+/** The package would exceed the tariff's maximum of the whole limit; GB. The mini-app answers the numbers one by one. */
 export class TopupLimitError extends AppError {
-  readonly room: { maxGb: number; currentGb: number; availableGb: number };
+  readonly limits: { maxGb: number; currentGb: number; availableGb: number };
 
-  constructor(room: TopupLimitError['room']) {
-    const message = `Traffic limit exceeded. Max: ${room.maxGb} GB, available: ${room.availableGb} GB`;
+  constructor(limits: TopupLimitError['limits']) {
+    const message = `Traffic limit exceeded. Max: ${limits.maxGb} GB, available: ${limits.availableGb} GB`;
     super('topup_limit_exceeded', 400, message);
-    this.room = room;
+    this.limits = limits;
   }
 }

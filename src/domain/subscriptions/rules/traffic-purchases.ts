@@ -28,7 +28,7 @@ export function livePurchases<T extends Pick<TrafficPurchase, 'expiresAt'>>(purc
 
 /**
  * Adds a traffic package (spec 02 section 3.3): a purchase row for 30 days, a higher limit, and the aggregates of the live
- * purchases. On an unlimited subscription there is nothing to add to: nothing changes (hazard H25), the caller refuses.
+ * purchases. An unlimited subscription does not change (hazard H25); the caller refuses.
  * @param purchases all purchases before this one
  */
 export function addTraffic(

@@ -9,10 +9,10 @@ import { livePurchases, purchaseProgress } from './traffic-purchases.ts';
 /** Shown when a subscription has no autopay lead of its own, days. */
 const FALLBACK_AUTOPAY_DAYS_BEFORE = 3;
 
-/** What a user sees of a subscription (SubscriptionData, spec 02 section 5.1); the router maps the names. */
+/** What a user sees of a subscription (SubscriptionData, spec 02 section 5.1). */
 export interface SubscriptionView {
   id: number;
-  /** As it holds now, not as stored. */
+  /** As it is now, not as stored. */
   status: SubscriptionStatus;
   isTrial: boolean;
   isActive: boolean;

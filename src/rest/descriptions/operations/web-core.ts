@@ -1,4 +1,4 @@
-/** Web API: health, tokens, users, transactions, subscriptions, servers, events. */
+/** Web API: health, tokens, users, transactions, statistics, subscriptions, servers, events. */
 export const WEB_CORE: Readonly<Record<string, string>> = {
   'GET /health':
     'Returns the release and which parts of the service are enabled. Does not use the database and needs no credential.',
@@ -38,6 +38,11 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
 
   'GET /transactions':
     'Lists movements of money of all users, newest first. Amounts are signed as they are stored. All filters are combined.',
+
+  'GET /stats/overview':
+    'Counts users, subscriptions and open tickets and sums up balances and the top-ups of today. The numbers are exact; days begin at 00:00 UTC.',
+  'GET /stats/full':
+    'Returns the overview together with statistics of users, subscriptions, trials, movements of money and referrals. The numbers are exact; days begin at 00:00 UTC.',
 
   'GET /subscriptions': 'Lists subscriptions, newest first, as a plain array. All filters are combined.',
   'POST /subscriptions':

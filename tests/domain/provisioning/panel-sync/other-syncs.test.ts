@@ -179,7 +179,7 @@ describe('automatic synchronisation', () => {
     await watchRuns(t.app);
     const started = (await readAutoSync(t.app)).latest!;
     expect(started).toMatchObject({ kind: 'auto', reason: 'auto' });
-    await continueSync(t.app, started.id, { untilMs: performance.now() + 10_000 });
+    await continueSync(t.app, started.id, { untilMs: performance.now() + 600_000 });
     await watchRuns(t.app);
     await watchRuns(t.app);
     const { latest, nextRun } = await readAutoSync(t.app);
@@ -199,7 +199,7 @@ describe('automatic synchronisation', () => {
     await watchRuns(t.app);
     const started = (await readAutoSync(t.app)).latest!;
     expect(started).toMatchObject({ kind: 'auto', reason: 'auto' });
-    await continueSync(t.app, started.id, { untilMs: performance.now() + 10_000 });
+    await continueSync(t.app, started.id, { untilMs: performance.now() + 600_000 });
     await putSetting(t.app, editor, 'VPNPANEL_AUTO_SYNC_ENABLED', true);
     await watchRuns(t.app);
     expect((await readAutoSync(t.app)).latest!.id).toBe(started.id);

@@ -317,7 +317,7 @@ describe('a run without a worker', () => {
     await watchRuns(t.app);
     await watchRuns(t.app);
     expect(await jobsOf(t.app, 'provisioning.continue')).toEqual([{ data: { table: 'squad_migration_runs', runId: id } }]);
-    await continueMigration(t.app, id, { untilMs: performance.now() + 10_000 });
+    await continueMigration(t.app, id, { untilMs: performance.now() + 600_000 });
     expect(await runs()).toEqual([{ id, status: 'completed' }]);
   });
 });

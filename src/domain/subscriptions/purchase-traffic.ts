@@ -1,6 +1,5 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import type { AppError } from '../../core/errors.ts';
 import { rublesOf } from '../../core/money.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { runOnce } from '../ledger/run-once.ts';
@@ -11,12 +10,12 @@ import { noSubscription } from './errors.ts';
 import { TRAFFIC_PURCHASED } from './events.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
-import { insufficientFunds } from './purchase/insufficient-funds.ts';
+import { type InsufficientFundsRefusal, insufficientFunds } from './purchase/insufficient-funds.ts';
 import type { Buyer } from './purchase/types.ts';
-import type { WireObject } from './purchase-options.ts';
 import { listPurchases } from './repo.ts';
+import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { reactivatedStatus } from './rules/status.ts';
-import { judgeTraffic } from './rules/traffic-order.ts';
+import { planTraffic } from './rules/traffic-order.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
@@ -27,38 +26,42 @@ export interface TrafficOrder {
   gb: number;
 }
 
-/** The refusal when the money does not suffice. @param cart what could be kept for later, with price and shortage */
-export type TrafficShortage = (t: App, buyer: Buyer, cart: SavedCart) => AppError;
-
-const withCart: TrafficShortage = (t, buyer, cart) => insufficientFunds(t, buyer, cart.missing_amount, cart);
+/** Traffic that was bought; GB (0 = unlimited), kopeks. */
+export interface PurchasedTraffic extends AddOnDiscount {
+  /** In the user's language. */
+  message: string;
+  gbAdded: number;
+  newTrafficLimitGb: number;
+  amountPaidKopeks: number;
+  newBalanceKopeks: number;
+}
 
 /**
- * Adds a traffic package for 30 days from the balance, once per idempotency key (spec 02 sections 3.3 and 5.3). Lack of money saves the
- * order as the cart.
- * @returns the answer of `POST /cabinet/subscription/traffic`
- * @throws AppError 403 restricted | 404 | 400 (see `judgeTraffic`) | 402 insufficient_funds
+ * Adds a traffic package for 30 days from the balance, once per idempotency key (spec 02 sections 3.3 and 5.3).
+ * @param refusal of a balance that is too small, where nothing is saved; null = the usual one, and the order is saved as the cart
+ * @throws AppError 403 restricted | 404 | 400 (see `planTraffic`) | 402 insufficient_funds or the refusal given
  */
-export function buyTraffic(
+export function purchaseTraffic(
   app: App,
   actor: UserActor,
   order: TrafficOrder & { idempotencyKey: string | null },
-  shortage: TrafficShortage = withCart,
-): Promise<WireObject> {
+  refusal: InsufficientFundsRefusal | null = null,
+): Promise<PurchasedTraffic> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic', input }, (t) =>
-      sellTraffic(t, actor.userId, input, shortage),
+      purchaseTrafficInTransaction(t, actor.userId, input, refusal),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function sellTraffic(
+export async function purchaseTrafficInTransaction(
   t: App,
   userId: number,
   { gb }: TrafficOrder,
-  shortage: TrafficShortage = withCart,
-): Promise<WireObject> {
+  refusal: InsufficientFundsRefusal | null = null,
+): Promise<PurchasedTraffic> {
   const start = await beginSale(t, userId);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
@@ -79,7 +82,10 @@ export async function sellTraffic(
     trafficPurchase: added?.purchase ?? null,
     endsCarts: ['add_traffic'],
     description,
-    refusal: (missing) => shortage(t, buyer, trafficCart(subscription, gb, quote, missing, description)),
+    refusal: (missingKopeks) =>
+      refusal === null
+        ? insufficientFunds(t, buyer, missingKopeks, trafficCart(subscription, gb, quote, missingKopeks, description))
+        : refusal(t, buyer, { requiredKopeks: quote.finalKopeks, missingKopeks }),
   });
   const newLimitGb = sale.details.subscription.trafficLimitGb;
   await t.events.emit(
@@ -93,32 +99,32 @@ export async function sellTraffic(
     { audience: 'user', userId },
   );
   return {
-    success: true,
     message: text(buyer.language, 'subscriptions.traffic_bought', { traffic: trafficLabel(gb, buyer.language) }),
-    gb_added: gb,
-    new_traffic_limit_gb: newLimitGb,
-    amount_paid_kopeks: quote.finalKopeks,
-    new_balance_kopeks: sale.balanceKopeks,
-    ...discountFields(quote),
+    gbAdded: gb,
+    newTrafficLimitGb: newLimitGb,
+    amountPaidKopeks: quote.finalKopeks,
+    newBalanceKopeks: sale.balanceKopeks,
+    ...addOnDiscount(quote),
   };
 }
 
-/** The price of the package for this subscription, or why it is not sold. */
+/** The price of the package for this subscription. @throws AppError 400 or 404 why it is not sold (see `planTraffic`) */
 export async function quoteTraffic(app: App, buyer: Buyer, subscription: Subscription, gb: number): Promise<AddOnQuote> {
-  return judgeTraffic({
+  return planTraffic({
     subscription,
     tariff: subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId),
     gb,
     buyer,
     pricing: pricingSettingsOf(app),
     now: app.clock.now(),
-    words: {
+    texts: {
       trial: text(buyer.language, 'errors.subscription_trial'),
       inactive: text(buyer.language, 'errors.subscription_inactive'),
     },
   });
 }
 
+/** The order as it is saved for a later top-up; kopeks. */
 export function trafficCart(
   subscription: Subscription,
   gb: number,
@@ -137,15 +143,5 @@ export function trafficCart(
     price_kopeks: quote.finalKopeks,
     base_price_kopeks: quote.originalKopeks,
     discount_percent: quote.discountPercent,
-  };
-}
-
-/** Only when something was taken off. */
-export function discountFields(quote: AddOnQuote): WireObject {
-  if (quote.discountKopeks <= 0) return {};
-  return {
-    discount_percent: quote.discountPercent,
-    discount_kopeks: quote.discountKopeks,
-    base_price_kopeks: quote.originalKopeks,
   };
 }

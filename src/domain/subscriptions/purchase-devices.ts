@@ -1,0 +1,219 @@
+import type { UserActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { formatPrice, rublesOf } from '../../core/money.ts';
+import { findTariff } from '../catalog/find-tariff.ts';
+import { userNotFound } from '../identity/errors.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { text } from '../messaging/texts.ts';
+import { devicesLabel } from '../pricing/labels.ts';
+import { noSubscription } from './errors.ts';
+import { DEVICES_PURCHASED } from './events.ts';
+import { beginSale } from './purchase/begin-sale.ts';
+import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
+import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
+import { findBuyerDetails } from './purchase/repo.ts';
+import type { Buyer } from './purchase/types.ts';
+import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
+import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
+import { keepCartOnRefusal } from './saved-cart.ts';
+import { pricingSettingsOf } from './settings.ts';
+import type { SavedCart, Subscription } from './types.ts';
+
+export interface DeviceOrder {
+  /** How many to add, 1..100. */
+  devices: number;
+}
+
+/** Devices that were bought; kopeks, and labels of the same amounts. */
+export interface PurchasedDevices extends AddOnDiscount {
+  /** In the user's language. */
+  message: string;
+  devicesAdded: number;
+  newDeviceLimit: number;
+  priceKopeks: number;
+  priceLabel: string;
+  balanceKopeks: number;
+  balanceLabel: string;
+}
+
+/** What more devices would cost; kopeks, and labels of the same amounts. */
+export interface AvailableDevices {
+  available: true;
+  devices: number;
+  /** The total divided by the number, rounded down. */
+  pricePerDeviceKopeks: number;
+  pricePerDeviceLabel: string;
+  totalPriceKopeks: number;
+  totalPriceLabel: string;
+  currentDeviceLimit: number;
+  /** Null = no maximum. */
+  maxDeviceLimit: number | null;
+  canAdd: number | null;
+  daysLeft: number;
+  /** Of one device for 30 days, before any discount. */
+  baseDevicePriceKopeks: number;
+  /** These three only when something was taken off. */
+  discountPercent?: number;
+  discountKopeks?: number;
+  baseTotalPriceKopeks?: number;
+}
+
+/** Why no devices are sold, in the user's language; the numbers only when there is a maximum. */
+export interface UnavailableDevices {
+  available: false;
+  reason: string;
+  currentDeviceLimit?: number;
+  maxDeviceLimit?: number;
+  canAdd?: number;
+}
+
+/**
+ * Buys devices for the rest of the paid time from the balance, once per idempotency key (spec 02 section 5.5). The limit is checked under
+ * the lock, so two purchases at once never exceed the maximum together. When the balance is too small, the order is saved as the cart.
+ * @param noneStatus status of the refusal without a subscription: the two endpoints of the cabinet differ
+ * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402
+ */
+export function purchaseDevices(
+  app: App,
+  actor: UserActor,
+  order: DeviceOrder & { idempotencyKey: string | null },
+  noneStatus: 400 | 404 = 400,
+): Promise<PurchasedDevices> {
+  const { idempotencyKey, ...input } = order;
+  return keepCartOnRefusal(app, actor.userId, () =>
+    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.devices', input }, (t) =>
+      purchaseDevicesInTransaction(t, actor.userId, input.devices, noneStatus),
+    ),
+  );
+}
+
+/** What so many devices would cost, or why none are sold (spec 02 section 5.5). Never writes. @throws AppError 404 */
+export async function readDevicePrice(
+  app: App,
+  actor: UserActor,
+  devices: number,
+): Promise<AvailableDevices | UnavailableDevices> {
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  const { buyer } = found;
+  const subscription = found.details?.subscription;
+  if (!subscription) return { available: false, reason: text(buyer.language, 'errors.subscription_not_active_now') };
+  const plan = await planFor(app, buyer, subscription, devices);
+  if (plan.kind === 'refusal') return { available: false, reason: reasonOf(buyer, plan), ...boundsOf(subscription, plan) };
+  const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
+  const { quote, terms, canAdd } = plan;
+  const perDevice = Math.floor(quote.finalKopeks / devices);
+  const { basePriceKopeks, ...discount } = addOnDiscount(quote);
+  return {
+    available: true,
+    devices,
+    pricePerDeviceKopeks: perDevice,
+    pricePerDeviceLabel: label(perDevice),
+    totalPriceKopeks: quote.finalKopeks,
+    totalPriceLabel: label(quote.finalKopeks),
+    currentDeviceLimit: subscription.deviceLimit,
+    maxDeviceLimit: terms.maxDevices,
+    canAdd,
+    daysLeft: quote.days,
+    baseDevicePriceKopeks: terms.unitKopeks,
+    ...(basePriceKopeks === undefined ? {} : { ...discount, baseTotalPriceKopeks: basePriceKopeks }),
+  };
+}
+
+/** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
+export async function purchaseDevicesInTransaction(
+  t: App,
+  userId: number,
+  devices: number,
+  noneStatus: 400 | 404 = 400,
+): Promise<PurchasedDevices> {
+  const start = await beginSale(t, userId);
+  const { buyer, subscription } = start;
+  if (!subscription) {
+    if (noneStatus === 404) throw noSubscription();
+    throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
+  }
+  const { quote } = await offerDevices(t, buyer, subscription, devices);
+  const description = describeDevices(buyer, devices);
+  const newLimit = subscription.deviceLimit + devices;
+  const sale = await completeSale(t, start, {
+    ...ADD_ON,
+    quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
+    product: 'devices',
+    changes: { deviceLimit: newLimit },
+    dropsPurchases: false,
+    endsCarts: ['add_devices'],
+    description,
+    refusal: (missing) =>
+      insufficientFundsForDevices(buyer, quote.finalKopeks, devicesCart(devices, quote, missing, description)),
+  });
+  const paid = { amount_kopeks: quote.finalKopeks, amount_rubles: rublesOf(quote.finalKopeks) };
+  const owner = { audience: 'user', userId } as const;
+  await t.events.emit(DEVICES_PURCHASED, { devices_added: devices, new_device_limit: newLimit, ...paid }, owner);
+  const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
+  return {
+    message: text(buyer.language, 'subscriptions.devices_bought', { devices: devicesLabel(devices, buyer.language) }),
+    devicesAdded: devices,
+    newDeviceLimit: newLimit,
+    priceKopeks: quote.finalKopeks,
+    priceLabel: label(quote.finalKopeks),
+    balanceKopeks: sale.balanceKopeks,
+    balanceLabel: label(sale.balanceKopeks),
+    ...addOnDiscount(quote),
+  };
+}
+
+/** @throws AppError 400 why these devices are not sold, in the user's language */
+export async function offerDevices(app: App, buyer: Buyer, subscription: Subscription, devices: number): Promise<DeviceOffer> {
+  const plan = await planFor(app, buyer, subscription, devices);
+  if (plan.kind === 'offer') return plan;
+  const { language } = buyer;
+  if ('max' in plan) throw refuse('devices_limit_exceeded', 400, text(language, 'errors.devices_maximum', { max: plan.max }));
+  if (plan.reason === 'off') throw refuse('devices_unavailable', 400, text(language, 'errors.devices_purchase_off'));
+  throw refuse('subscription_inactive', 400, text(language, 'errors.subscription_inactive'));
+}
+
+async function planFor(app: App, buyer: Buyer, subscription: Subscription, devices: number) {
+  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
+  const context = { user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() };
+  return planDevices(subscription, tariff, devices, context);
+}
+
+function reasonOf(buyer: Buyer, refusal: DeviceRefusal): string {
+  switch (refusal.reason) {
+    case 'inactive':
+      return text(buyer.language, 'errors.subscription_not_active_now');
+    case 'off':
+      return text(buyer.language, 'errors.devices_purchase_off');
+    case 'maximum':
+      return text(buyer.language, 'errors.devices_maximum_reached');
+    default:
+      return text(buyer.language, 'errors.devices_can_add', { max: refusal.canAdd });
+  }
+}
+
+function boundsOf(subscription: Subscription, refusal: DeviceRefusal): Partial<UnavailableDevices> {
+  if (!('max' in refusal)) return {};
+  return { currentDeviceLimit: subscription.deviceLimit, maxDeviceLimit: refusal.max, canAdd: refusal.canAdd };
+}
+
+/** What the list of transactions shows, in the user's language. */
+export function describeDevices(buyer: Pick<Buyer, 'language'>, devices: number): string {
+  return text(buyer.language, 'subscriptions.transaction_devices', { devices: devicesLabel(devices, buyer.language) });
+}
+
+/** The order as it is saved for a later top-up; kopeks. */
+export function devicesCart(devices: number, quote: DeviceOffer['quote'], missingKopeks: number, description: string): SavedCart {
+  return {
+    source: 'cabinet',
+    cart_mode: 'add_devices',
+    devices_to_add: devices,
+    total_price: quote.finalKopeks,
+    missing_amount: missingKopeks,
+    description,
+    price_kopeks: quote.finalKopeks,
+    base_price_kopeks: quote.originalKopeks,
+    discount_percent: quote.discountPercent,
+  };
+}
