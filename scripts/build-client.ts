@@ -15,13 +15,13 @@ const packageFolder = join(root, 'packages', 'client');
 const sourceFolder = join(packageFolder, 'src');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
-/** Facts about procedures that types do not tell. */
+/** Facts about procedures that types do not say. */
 interface Facts {
-  /** Honour an `Idempotency-Key`. */
+  /** Accept an `Idempotency-Key`. */
   idempotent: string[];
   /** Need no credential. */
   open: string[];
-  /** Uploads, downloads and redirects, which only HTTP itself can carry. */
+  /** Uploads, downloads and redirects, which are only possible over plain HTTP. */
   httpOnly: string[];
   /** Summary by path. */
   summaries: ReadonlyMap<string, string>;
@@ -121,7 +121,7 @@ async function bundleDeclarations(out: string, facts: Facts, cabinet: GroupNode,
   return `${body.replace(/\n{3,}/g, '\n\n').trim()}\n\nexport { createCabinetClient, ${names.join(', ')} };\n`;
 }
 
-/** Built on its own it must be complete: every name known, nothing imported. */
+/** The declaration must be complete: every name defined, nothing imported. */
 async function proveDeclaration(folder: string, file: string): Promise<void> {
   const text = await readFile(file, 'utf8');
   const foreign = /^\s*(?:import|export)\b[^;]*\bfrom\b|\bimport\(|\brequire\(|\/\/\/ <reference/m.exec(text);
@@ -159,7 +159,7 @@ async function bundleModule(facts: Facts): Promise<void> {
     },
     logLevel: 'warning',
   });
-  // Where each part came from on the building machine is nobody's business.
+  // Paths of the building machine must not be published.
   const text = outputFiles[0]!.text.replace(/^\/\/ (?:node_modules|packages|<define)\S*\n/gm, '');
   await mkdir(join(packageFolder, 'dist'), { recursive: true });
   await writeFile(

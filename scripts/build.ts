@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
-// Built beside and swapped in, so that a failed build leaves the old one.
+// Built in another folder and then exchanged, so that a failed build leaves the old one.
 const fresh = join(root, `.dist-${process.pid}`);
 await build({
   absWorkingDir: root,

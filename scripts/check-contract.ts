@@ -1,7 +1,7 @@
 /**
  * Fails for every operation, parameter, field and tag without a text, and for texts that nothing uses. Then compares the served
  * document with the published contract, for every tag group that is complete.
- *   npm run check:contract            needs ../shared/contract; says so and passes where it is not there (a lone clone)
+ *   npm run check:contract            needs ../shared/contract; without it (a clone alone) it says so and passes
  *   npm run check:contract -- --write FILE    writes the document only
  */
 import { spawnSync } from 'node:child_process';
@@ -56,7 +56,7 @@ const folder = await mkdtemp(join(tmpdir(), 'contract-'));
 const file = join(folder, 'openapi.json');
 await writeFile(file, document);
 
-/** Lines of the diff. It ends by process.exit, which cuts what a pipe has not taken yet; a file takes everything. */
+/** Lines of the diff. It ends by process.exit, which cuts the output to a pipe; a file gets everything. */
 async function diffLines(...options: string[]): Promise<string[]> {
   const path = join(folder, 'diff.txt');
   const output = await open(path, 'w');

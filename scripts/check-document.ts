@@ -1,6 +1,6 @@
 /**
  * Lints the API document with redocly, generates types of a client from it with openapi-typescript and compiles them.
- * The tools are those of `packages/document-check`; they ask no other host for anything.
+ * The tools are those of `packages/document-check`; they need no network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { appRouter } from '../src/routers/root.ts';
 const root = join(import.meta.dirname, '..');
 const tools = join(root, 'packages', 'document-check');
 
-/** A client reads and sends what the types say; it compiles only where they are usable. */
+/** A client that uses the generated types; it compiles only if they are usable. */
 const CLIENT = `import type { components, paths } from './api.js';
 type Reply = paths['/users/{user_id}']['get']['responses']['200']['content']['application/json'];
 type Body = NonNullable<paths['/users/{user_id}/balance']['post']['requestBody']>['content']['application/json'];
@@ -37,7 +37,7 @@ run('tsc', ['-p', folder]);
 await rm(folder, { recursive: true });
 console.log('The document passes the lint, and a client generated from it compiles.');
 
-/** Ends the program where the tool fails or warns. */
+/** Ends the program if the tool fails or warns. */
 function run(name: string, words: string[]): void {
   const inRoot = join(root, 'node_modules', '.bin', name);
   const own = join(tools, 'node_modules', '.bin', name);

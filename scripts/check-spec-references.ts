@@ -1,6 +1,6 @@
 /**
  * Resolves every citation of the specification (docs/spec/README.md) in code, tests, documents and the specification itself.
- * Run by `npm run check:spec` and CI; prints each that names nothing as `file:line` and exits 1.
+ * Run by `npm run check:spec` and CI; prints each unresolved one as `file:line` and exits 1.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Holds the names in the SQL of src against the Prisma schema: a column that is renamed in prisma/models fails here at every use, with its
+ * Compares the names in the SQL of src with the Prisma schema: a column that is renamed in prisma/models fails here at every use, with its
  * file and line. Lexical, so that it needs no database: `npm run check:sql`, part of `npm run check`.
  */
 import { readModels } from './checks/prisma-schema.ts';
@@ -30,7 +30,7 @@ for (const path of listFiles(projectRoot, 'src').filter((file) => !file.startsWi
   const texts = sqlTextsOf(values, path);
   const parts = texts.length > 0 ? sqlPartsOf(values, path, texts) : [];
   for (const sql of [...texts, ...parts]) {
-    // Values that are put in (`$¤`) leave nothing open.
+    // Placeholders of values (`$¤`) do not make a text incomplete.
     if (/¤/.test(sql.text.replaceAll('$¤', '')) || !sql.isStatement) partly++;
     else whole++;
     for (const { at, name, problem } of unknownNames(sql.text, known, sql.isStatement)) {

@@ -8,17 +8,17 @@ import { dirname, join, relative } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const MAX_LINES = 400;
 
-/** Later modules may use earlier ones, never the other way round; news for an earlier module travels as an event or an argument. */
+/** Later modules may use earlier ones, never the reverse; an earlier module gets information as an event or an argument. */
 const MODULE_ORDER = [
   ...['settings', 'messaging', 'ledger', 'access', 'identity'],
-  ...['activity', 'promo-groups', 'catalog', 'pricing', 'provisioning'],
+  ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'payments', 'audience', 'promo', 'storefront'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
   ...['tickets', 'content'],
   ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],
 ];
 
-/** What each room may import, besides itself. */
+/** What each layer may import, besides itself. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   generated: [],
   core: ['generated'],
@@ -89,7 +89,7 @@ function resolveImport(file: SourceFile, target: string): string | null {
   return relative(root, join(root, dirname(file.path), target));
 }
 
-const roomOf = (path: string) => path.split('/')[1]!;
+const layerOf = (path: string) => path.split('/')[1]!;
 const moduleOf = (path: string) => (path.startsWith('src/domain/') ? path.split('/')[2]! : null);
 
 function checkNames(file: SourceFile): void {
@@ -101,7 +101,7 @@ function checkNames(file: SourceFile): void {
 }
 
 function checkImports(file: SourceFile): void {
-  const room = roomOf(file.path);
+  const layer = layerOf(file.path);
   for (const { target, isType } of file.imports) {
     const resolved = resolveImport(file, target);
     if (resolved === null) {
@@ -114,12 +114,12 @@ function checkImports(file: SourceFile): void {
       if (!resolved.startsWith('locales/') && resolved !== 'package.json') report(file.path, `imports ${resolved}, outside src`);
       continue;
     }
-    const targetRoom = roomOf(resolved);
-    if (targetRoom !== room && !(MAY_IMPORT[room] ?? []).includes(targetRoom))
-      report(file.path, `${room} must not import ${targetRoom} (${resolved})`);
-    if (targetRoom === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path))
+    const targetLayer = layerOf(resolved);
+    if (targetLayer !== layer && !(MAY_IMPORT[layer] ?? []).includes(targetLayer))
+      report(file.path, `${layer} must not import ${targetLayer} (${resolved})`);
+    if (targetLayer === 'generated' && !/\/repo(?:\/|\.ts$)|-repo\.ts$|^src\/core\/db\//.test(file.path))
       report(file.path, 'Prisma values only in repo.ts and core/db');
-    // Plain shapes are no dependency of behaviour: a type may be borrowed from any module's types.ts.
+    // Plain types are no dependency of behaviour: a type may be imported from any module's types.ts.
     if (!(isType && resolved.endsWith('/types.ts'))) checkModules(file, resolved);
   }
   if (/process\.env\b/.test(file.text) && !['src/core/env.ts'].includes(file.path))
@@ -131,8 +131,8 @@ function checkImports(file: SourceFile): void {
 }
 
 /**
- * FOR UPDATE keeps out foreign key checks, too, which a transaction makes when it writes one row twice: two that meet at a user and a
- * subscription would wait for each other. A merge alone needs it, since it takes the user's rows away and the user with them.
+ * FOR UPDATE also blocks foreign key checks, which a transaction makes when it writes one row twice: two transactions on a user and a
+ * subscription would deadlock. Only a merge needs it, because it moves the user's rows and closes the user.
  */
 function checkLocks(file: SourceFile): void {
   if (/\bFROM users\b(?:(?!\bFROM |`)[\s\S])*?\bFOR UPDATE\b/.test(file.text) && moduleOf(file.path) !== 'merge')

@@ -1,8 +1,8 @@
 /**
  * Every table has one owner module (scripts/table-owners.ts), and only the owner writes it: INSERT, UPDATE, DELETE and TRUNCATE in the
- * SQL of src, and writes of Prisma Client. What is not so yet is listed in scripts/foreign-writes.json, which may only shrink.
+ * SQL of src, and writes of Prisma Client. Exceptions are listed in scripts/foreign-writes.json, which may only shrink.
  * Part of `npm run check:structure`. SQL functions and triggers (prisma/sql, migrations) are not looked at.
- *   --write    takes out of the list what is gone, and follows a file that was moved; no table gets more foreign writes by that
+ *   --write    updates the list after a write or a file was moved; it refuses more foreign writes of a table
  *   --suggest  prints for each table which modules write it, and how often
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -3,7 +3,7 @@
  * What is not renamed yet is counted by file in scripts/refused-words.json, which may only shrink.
  *   npm run check:words                          the check
  *   npm run check:words -- src/domain/tickets    lists every refused name below a path
- *   npm run check:words -- --write               takes out of the list what is gone, and follows moved files; never more in all
+ *   npm run check:words -- --write               updates the list after renaming or moving; it refuses a longer list
  *   npm run check:words -- --own                 lists names with `own`, which are not refused yet
  */
 import { existsSync } from 'node:fs';

@@ -24,7 +24,7 @@ export function readArea(declaration: string, area: string): GroupNode {
   return node;
 }
 
-/** Keeps the procedures whose path (below `prefix`) passes; groups that become empty go. */
+/** Selects the procedures by their path (below `prefix`); empty groups are removed. */
 export function filterProcedures(group: GroupNode, keep: (path: string) => boolean, prefix: string): GroupNode {
   const members = new Map<string, GroupNode | ProcedureNode>();
   for (const [name, node] of group.members) {

@@ -1,9 +1,9 @@
 /**
- * Holds the Prisma schema against the migrations.
+ * Compares the Prisma schema with the migrations.
  *   npm run db:diff                    exit 1 and print the missing SQL when they differ (CI runs this)
  *   npm run db:diff -- --write NAME    write it as the next migration folder
  * The schema engine of the Prisma CLI is a download; its WebAssembly build from the registry does the same work offline,
- * through a driver adapter on a throw-away embedded database that holds all migrations.
+ * through a driver adapter on a temporary embedded database with all migrations.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ import { readSchemaFiles } from '../src/core/db/schema-files.ts';
 
 type WasmExports = Record<string, (() => void) | undefined>;
 
-/** Node has WebAssembly; its type declarations leave the global to the browser's library. */
+/** Node has WebAssembly; only the browser's type library declares the global. */
 const { WebAssembly: webAssembly } = globalThis as unknown as {
   WebAssembly: { instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: WasmExports } }> };
 };

@@ -1,4 +1,4 @@
-// `prisma generate` without the download of the schema engine, which generating does not use: any executable satisfies the check.
+// `prisma generate` without the download of the schema engine, which `generate` does not use: any executable passes the check.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -34,7 +34,10 @@ function refuseUnknownFields(file) {
   const text = readFileSync(file, 'utf8');
   if (!text.includes(original))
     throw new Error(`SelectSubset of the generated Prisma client has another form: adjust ${import.meta.filename}`);
-  const checked = original.replace('T[key] :', "(key extends 'data' | 'create' | 'update' ? KnownFields<T[key], U[key]> : T[key]) :");
+  const checked = original.replace(
+    'T[key] :',
+    "(key extends 'data' | 'create' | 'update' ? KnownFields<T[key], U[key]> : T[key]) :",
+  );
   writeFileSync(
     file,
     `${text.replace(original, checked)}

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modelsFolder = join(root, 'prisma', 'models');
 
-/** Prisma's scalar types as node-postgres and PGlite give them through our runner. */
+/** Prisma's scalar types as the SQL runner returns them from node-postgres and PGlite. */
 const SCALARS = {
   Int: 'number',
   BigInt: 'number',
@@ -28,9 +28,9 @@ function parseModel(name, body) {
     const [, field, type, mark, rest] = /^\s+(\w+)\s+(\w+)(\[\]|\?)?(.*)$/.exec(line) ?? [];
     if (!field || !(type in SCALARS)) continue;
     const column = /@map\("([^"]+)"\)/.exec(rest)?.[1] ?? field;
-    // The runner makes the field's name of the column's, so they must agree.
+    // The runner derives the field's name from the column's, so they must agree.
     if (camelCase(column) !== field) throw new Error(`${name}.${field}: column ${column} would be read as ${camelCase(column)}`);
-    // What the column's own type cannot say stands behind the field: `status String /// 'open' | 'closed'`.
+    // A narrower type than the column's is written after the field: `status String /// 'open' | 'closed'`.
     const narrowed = /\/\/\/\s*(.+)$/.exec(rest)?.[1].trim();
     const scalar = narrowed ?? (mark === '[]' ? `${SCALARS[type]}[]` : SCALARS[type]);
     fields.push({

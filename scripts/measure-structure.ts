@@ -23,18 +23,18 @@ import { countFieldPlaces, median } from './measure/field-places.ts';
 import { countMappingLines } from './measure/mapping-lines.ts';
 import { traceReadOperations } from './measure/read-operations.ts';
 
-/** Above these CI fails. They are lowered as the numbers fall, and never raised. */
+/** CI fails above these limits. They are lowered when the numbers fall, and never raised. */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 5,
   'files used by a read operation (median)': 7,
-  'places of a field (median)': 6,
-  'mapping lines, all': 1_103,
+  'places of a field (median)': 3,
+  'mapping lines, all': 600,
   'lines an operation in domain and routers': 137,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,
-  'writes of a foreign table': 59,
-  'duplicated blocks': 13,
+  'writes of a foreign table': 14,
+  'duplicated blocks': 10,
   'files over 400 lines': 0,
 };
 

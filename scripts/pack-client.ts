@@ -1,6 +1,6 @@
 /**
- * Packs `packages/client` and proves the tarball: only the listed files, no dependency, no path into the server, and programs in
- * browsers' and in Node's terms that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there.
+ * Packs `packages/client` and checks the tarball: only the listed files, no dependency, no path into the server, and programs for
+ * browsers and for Node that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 const packageFolder = join(root, 'packages', 'client');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const ALLOWED = ['dist/client.d.ts', 'dist/client.js', 'dist/trpc-license.txt', 'package.json'];
-/** Names that would betray server code or a server dependency. */
+/** Names that occur only in server code or server dependencies. */
 const FOREIGN = /@prisma|fastify|pg-boss|PrismaClient|@trpc\/server|\/src\/|node_modules|from ['"](?!\.)/;
 
 export interface PackedClient {
@@ -23,7 +23,7 @@ export interface PackedClient {
   moduleBytes: number;
 }
 
-/** Packs what `scripts/build-client.ts` built. @throws Error when the tarball holds what it must not */
+/** Packs what `scripts/build-client.ts` built. @throws Error when the tarball contains what it must not */
 export async function packClient(folder: string): Promise<PackedClient> {
   if (!existsSync(join(packageFolder, 'dist', 'client.js')))
     throw new Error('There is nothing to pack yet: npm run build:client');
@@ -32,7 +32,7 @@ export async function packClient(folder: string): Promise<PackedClient> {
     { filename: string; size: number; files: { path: string; size: number }[] },
   ];
   const paths = report.files.map(({ path }) => path).sort();
-  if (paths.join() !== ALLOWED.join()) throw new Error(`The tarball holds other files: ${paths.join(', ')}`);
+  if (paths.join() !== ALLOWED.join()) throw new Error(`The tarball has other files: ${paths.join(', ')}`);
   const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as Record<string, unknown>;
   for (const key of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
     if (manifest[key] !== undefined) throw new Error(`The package has ${key}`);
@@ -58,7 +58,7 @@ export async function installTarball(tarball: string, folder: string): Promise<v
 }
 
 /** Makes packages of this project visible to a project elsewhere. */
-export async function lendPackages(folder: string, names: readonly string[]): Promise<void> {
+export async function linkInstalledPackages(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const link = join(folder, 'node_modules', name);
     await mkdir(join(link, '..'), { recursive: true });
@@ -115,7 +115,7 @@ export async function checkConsumers(tarball: string): Promise<{ inBrowser: numb
   const folder = await mkdtemp(join(tmpdir(), 'client-consumer-'));
   try {
     await installTarball(tarball, folder);
-    await lendPackages(folder, ['@types/node', 'undici-types']);
+    await linkInstalledPackages(folder, ['@types/node', 'undici-types']);
     await writeFile(join(folder, 'consumer.ts'), CONSUMER);
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const check = async (change: object): Promise<number> => {

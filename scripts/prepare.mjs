@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const isWindows = process.platform === 'win32';
 const binFolder = join(root, 'node_modules', '.bin');
-// Asked for by its place: npm 10 does not link `.bin/node`, npm 11 does.
+// By its path, because npm 10 does not link `.bin/node`; npm 11 does.
 const runtimeFolder = join(root, 'node_modules', `node-${isWindows ? 'win' : process.platform}-${process.arch}`, 'bin');
 
-/** The runtime that came with the dependencies; where the registry has none for this system, the one that runs us. */
+/** The runtime from the dependencies; where the registry has none for this system, the one that runs this script. */
 export function runtime() {
   const own = join(runtimeFolder, isWindows ? 'node.exe' : 'node');
   return existsSync(own) ? own : process.execPath;
@@ -23,7 +23,7 @@ export function childEnvironment(extra = {}) {
   return { ...process.env, PATH: [runtimeFolder, binFolder, process.env.PATH ?? ''].join(delimiter), ...extra };
 }
 
-/** Runs a command to its end; its output is ours. Resolves with the exit code. */
+/** Runs a command to its end; its output is inherited. Resolves with the exit code. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {

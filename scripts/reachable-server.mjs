@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 
-/** Address of a PostgreSQL server that tests may use: TEST_DATABASE_URL, else 127.0.0.1:5432. @returns null where none lets us in */
+/** Address of a PostgreSQL server that tests may use: TEST_DATABASE_URL, else 127.0.0.1:5432. @returns null where no connection is possible */
 export async function reachableServer() {
   const url = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
   if (url === '') return null;

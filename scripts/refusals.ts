@@ -2,7 +2,7 @@
  * Merges the refusals that a test run observed, see `tests/support/refusal-recorder.ts`.
  *   npm run refusals                 counts them
  *   npm run refusals -- --write      writes src/rest/descriptions/refusals.json
- *   npm run refusals -- --check      fails where the file and the observed refusals differ; for a run of all projects
+ *   npm run refusals -- --check      fails if the file and the observed refusals differ; for a run of all projects
  * The run is the folder in REFUSALS_FOLDER, by default `node_modules/.cache/refusals`.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';

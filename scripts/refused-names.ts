@@ -24,7 +24,7 @@ const REFUSED: readonly { words: string; instead: string; onlyTypes?: boolean }[
   { words: 'kept left ended', instead: 'retained, remaining, closed or expired', onlyTypes: true },
 ];
 
-/** Names that others have fixed. `where` is a pattern on the path; absent = everywhere. */
+/** Names that contracts and libraries fix. `where` is a pattern on the path; absent = everywhere. */
 const ALLOWED: readonly { name: RegExp; where?: RegExp; why: string }[] = [
   { name: /^(?:email_?)?subject(?:_?line)?$/i, why: 'of an e-mail; of a token (OAuth); a field of the contract' },
   { name: /payment_?subject$/i, why: 'a field of receipts at payment providers, and the settings keys named after it' },

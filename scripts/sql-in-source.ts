@@ -1,6 +1,6 @@
 /**
  * Every SQL text of src: template literals and strings, with the constants and simple functions that they are composed of; a part that
- * only the running program knows is a placeholder. `check-table-owners`, `check-sql-columns` and `measure-structure` read it.
+ * is known at run time only is a placeholder. `check-table-owners`, `check-sql-columns` and `measure-structure` read it.
  *   node scripts/sql-in-source.ts [folder]    prints them with their places
  */
 

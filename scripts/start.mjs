@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { childEnvironment, prepare, root, runtime } from './prepare.mjs';
 
 await prepare();
-// Without --enable-source-maps: the parsed map would hold 60 MiB all the time. NODE_OPTIONS can add it; the bundle names its sources.
+// Without --enable-source-maps: the parsed map would use 60 MiB all the time. NODE_OPTIONS can add it; the bundle names its sources.
 const server = spawn(runtime(), [join(root, 'dist', 'server.js')], {
   stdio: 'inherit',
   env: childEnvironment(),

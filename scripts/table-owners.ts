@@ -1,7 +1,7 @@
 /**
  * The module that owns each table: only its files insert, update and delete rows there; other modules call its functions
- * (docs/architecture.md). `core` is `src/core`. Every table of prisma/models has exactly one entry; `check-table-owners` holds the list
- * against the schema and against the writes in src.
+ * (docs/architecture.md). `core` is `src/core`. Every table of prisma/models has exactly one entry; `check-table-owners` compares the list
+ * with the schema and with the writes in src.
  */
 export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> = {
   domain_events: 'core',
@@ -61,7 +61,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   paid_trials: 'subscriptions',
   subscription_counters: 'subscriptions',
-  subscriptions: 'subscriptions',
+  // Catalog and provisioning come before `subscriptions` in the order of modules; what they change of its rows is `subscription-state`.
+  subscriptions: ['subscription-state', 'subscriptions'],
   traffic_purchases: 'subscriptions',
   trial_day_counters: 'subscriptions',
 
@@ -125,27 +126,14 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   user_channel_subscriptions: 'safety',
 };
 
-/** Tables that no Prisma model describes. */
+/** Tables without a Prisma model. */
 export const TABLES_WITHOUT_MODEL: readonly string[] = ['schema_migrations', 'schema_sql'];
 
 /** Copies a whole database into another one, table by table, as it is. */
 export const EXEMPT_FOLDERS: readonly string[] = ['src/cli/move/'];
 
-/** Folders whose module has another name than the folder: names from before the modules were cut by noun. */
-const MODULES_OF_FOLDERS: readonly (readonly [prefix: string, module: string])[] = [
-  ['src/domain/users/admin/subscription/', 'subscriptions'],
-  ['src/domain/users/referrers/', 'referrals'],
-  ['src/domain/catalog/promo-groups/', 'promo-groups'],
-  ['src/domain/catalog/user-promo-group.ts', 'promo-groups'],
-  ['src/domain/promo/groups/', 'promo-groups'],
-  ['src/domain/gifts/', 'storefront'],
-  ['src/domain/games/', 'engagement'],
-];
-
-/** The module of a file of src; outside of the domain the layer, which owns nothing but what is `core`'s. */
+/** The module of a file of src; outside of the domain the layer, of which only `core` owns tables. */
 export function moduleOfFile(path: string): string {
-  const found = MODULES_OF_FOLDERS.find(([prefix]) => path.startsWith(prefix));
-  if (found) return found[1];
   const parts = path.split('/');
   return parts[1] === 'domain' ? parts[2]! : parts[1]!;
 }

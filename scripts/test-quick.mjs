@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
 
-/** What two minutes have room for beside the unit tests; the rest is left to `npm test`. */
+/** As many tests as take about two minutes with the unit tests; `npm test` runs the rest. */
 const MOST_FILES = 25;
-/** Rules that every module leans on. */
+/** Rules that every module uses. */
 const ALWAYS = ['tests/domain/core', 'tests/domain/ledger'];
 
 await ensureInstalled();

@@ -41,9 +41,9 @@ const roundBeside = (name, args, env) => {
   };
 };
 
-/** Whatever sends SQL runs on both databases. */
+/** Tests that send SQL run on both databases. */
 const ON_EACH_DATABASE = ['tests/domain/', 'tests/api/', 'tests/contract/', 'tests/realtime/'];
-/** Requests that are refused before any SQL of an operation: once is enough, on the server where there is one, since it is quicker. */
+/** Requests that are refused before any SQL of an operation: they run on one database, the server where there is one, because it is faster. */
 const ON_ONE_DATABASE = ['tests/protocol/'];
 
 /** Where the tests record the refusals that they observe, see `scripts/refusals.ts`. */

@@ -1,4 +1,4 @@
-/** Composition root: environment → service → doors, and the ordered way down. */
+/** Composition root: environment → service → HTTP and sockets, and the shutdown in order. */
 
 import { startService } from './composition/start-service.ts';
 import { EnvError, loadEnv, readProcessEnv } from './core/env.ts';

@@ -1,4 +1,4 @@
-/** A database without anything around it, for the baseline. */
+/** A database without the service's layers, for the baseline. */
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';

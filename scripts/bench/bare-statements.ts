@@ -1,4 +1,4 @@
-/** Writes as one statement each, by hand: the least that does the same to the rows that count. */
+/** Each write as one hand-written statement: the minimum with the same effect on the relevant rows. */
 
 /** `$1` user, `$2` kopeks, `$3` description, `$4` now. Money, ledger, event; no key, no answer about the user. */
 export const ADJUST_BALANCE = `SELECT outcome, transaction_id, balance_kopeks FROM post_transaction(

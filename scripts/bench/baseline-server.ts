@@ -1,5 +1,5 @@
 /**
- * The bare baseline that the service is measured against (docs/performance.md): `node:http` and `pg` (or the embedded database) and nothing else. It runs the service's own SQL
+ * The bare baseline that the service is measured against (docs/performance.md): `node:http` and `pg` (or the embedded database) and nothing else. It runs the service's SQL
  * and answers with the same bytes, checks no credential, validates nothing and writes no log; writes are one statement by hand.
  */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
@@ -107,7 +107,7 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
   };
 }
 
-/** Checks the password as the service does, for that is what a sign-in costs, and stores one session. */
+/** Checks the password as the service does, because that is the main cost of a sign-in, and stores one session. */
 async function signIn(query: BareQuery, sql: RecordedSql, { email, password }: { email: string; password: string }) {
   const [user] = await query<{ id: number; password_hash: string }>(sql.passwordUser, [email]);
   if (!(await verifyPassword(password, user?.password_hash ?? null))) throw new Error('password');

@@ -16,14 +16,14 @@ export interface BigListResult {
   failures: number;
 }
 
-/** Few at a time: the aim is about what a query costs, not about a queue before it. */
+/** Few at a time: the aim is the cost of a query, without waiting for others. */
 const READERS = 2;
 const DAY_MS = 86_400_000;
 
 interface BigList {
   title: string;
   paths: string[];
-  /** Of the Web API unless told otherwise. */
+  /** Default: those of the Web API. */
   as?: 'user' | 'administrator';
 }
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** Every child, so that nothing outlives the run whatever ends it. */
+/** Every child, so that all are ended with the run. */
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
@@ -21,7 +21,7 @@ export function own(child: ChildProcess): ChildProcess {
 /** A forked script of this folder that answers each message with one message. */
 export interface Worker<Request, Answer> {
   pid: number;
-  /** One question at a time. @throws Error when the process ends or answers with `{ problem }` */
+  /** One message at a time. @throws Error when the process ends or answers with `{ problem }` */
   ask(request: Request): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
   clearTimeout(timer);
 }
 
-/** Resident memory in MiB; null where the system does not tell. */
+/** Resident memory in MiB; null where the system does not report it. */
 export function residentMiB(pid: number): number | null {
   try {
     const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

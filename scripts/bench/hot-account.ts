@@ -1,4 +1,4 @@
-/** Everybody credits one account at once: the worst case for locks. */
+/** All connections credit one account at the same time: the worst case for locks. */
 import type { Lab } from './lab.ts';
 import type { DatabaseKind } from './options.ts';
 import { percentileMs } from './statistics.ts';
@@ -42,7 +42,7 @@ export async function measureHotAccount(lab: Lab, seconds: number): Promise<HotA
   };
 }
 
-/** The embedded database runs one statement at a time and has no deadlocks; its folder is the service's alone, too. */
+/** The embedded database runs one statement at a time and has no deadlocks; and only the service can open its folder. */
 async function deadlocks(lab: Lab): Promise<number | null> {
   if (lab.kind === 'embedded') return null;
   return countOf(lab, 'SELECT deadlocks::int AS n FROM pg_stat_database WHERE datname = current_database()');

@@ -1,4 +1,4 @@
-/** Everything that stands ready for measurements on one kind of database. */
+/** Everything that measurements on one kind of database need. */
 import { SignJWT } from 'jose';
 import { closePasswordHasher, hashPassword } from '../../src/core/password-hasher.ts';
 import { startWorker, type Worker } from './child-process.ts';
@@ -43,7 +43,7 @@ export interface LabOptions {
   kind: DatabaseKind;
   serverUrl: string | null;
   size: SeedSize;
-  /** Whether the service believes the client addresses that requests name. */
+  /** Whether the service trusts the client addresses in requests. */
   isBehindProxy?: boolean;
   progress: (text: string) => void;
   /** Options of the runtime for the service, e.g. a profiler. */
@@ -76,9 +76,9 @@ export async function openLab({
       VPNPANEL_API_URL: panelUrl,
       VPNPANEL_API_KEY: PANEL_KEY,
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
-      // A panel that does not answer would close the cabinet; here it is the open cabinet that is measured.
+      // A panel that does not answer would close the cabinet, which is to be measured.
       MAINTENANCE_AUTO_ENABLE: 'false',
-      // Some limits are by address: then the load comes from many, told by the header of a proxy.
+      // Some limits are by address: then the load names many addresses in the header of a proxy.
       ...(isBehindProxy ? { CABINET_TRUSTED_PROXIES: '127.0.0.1' } : {}),
     };
     progress('tables and test data');

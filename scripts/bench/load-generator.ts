@@ -23,7 +23,7 @@ export interface RequestPlan {
   method: 'GET' | 'POST';
   /** Sent in turn. */
   items: PlannedRequest[];
-  /** Each request gets an `Idempotency-Key` of its own. */
+  /** Each request gets a new `Idempotency-Key`. */
   withKey?: boolean;
   /** `@id@` in the body becomes a new id, and the body is signed with this secret in this header. */
   signed?: { header: string; secret: string };
@@ -65,7 +65,7 @@ function send(order: LoadOrder): Promise<LoadResult> {
       duration: order.seconds,
       timeout: 20,
       requests: isFixed ? fixed : [{ ...made(), setupRequest: made }],
-      // Connections begin at different places of the list, else all would ask for the same row at once.
+      // Connections begin at different places of the list, otherwise all would read the same row at once.
       ...(isFixed
         ? {
             setupClient: (client: autocannon.Client) => {

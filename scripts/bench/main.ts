@@ -1,4 +1,4 @@
-/** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and keeps the figures. */
+/** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and stores the results. */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { measureBigLists } from './big-lists.ts';
@@ -81,7 +81,7 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
     });
   }
   if (wants('stall')) {
-    // A service of its own: no jobs of earlier measurements are left in its queues.
+    // A new service: its queues have no jobs of earlier measurements.
     await withLab({ kind, serverUrl, size: { ...size, users: 2_000, transactions: 4_000 } }, async (lab) => {
       progress('a panel and a webhook receiver that stall');
       results.stalls.push(await measureStall(lab, options.quick ? { rounds: 2, seconds: 4 } : { rounds: 5, seconds: 12 }));
@@ -112,16 +112,16 @@ const results: BenchResults = {
   bigLists: [],
   stalls: [],
   sockets: [],
-  notes: [],
+  remarks: [],
 };
 if (loadavg()[0]! > 1)
-  results.notes.push(
+  results.remarks.push(
     `The machine was busy before the run (load ${loadavg()[0]!.toFixed(1)}): figures are worse than they could be.`,
   );
 const serverUrl = options.databases.includes('postgres') ? await findServer(process.env) : null;
 for (const kind of options.databases) {
   if (kind === 'postgres' && serverUrl === null) {
-    results.notes.push(
+    results.remarks.push(
       'PostgreSQL was left out: no server answers at TEST_DATABASE_URL, DATABASE_URL or 127.0.0.1:5432 that lets us make databases.',
     );
     continue;

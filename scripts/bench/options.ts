@@ -14,9 +14,9 @@ export interface BenchOptions {
   /** Users of the big lists; ten times as many transactions. 0 = leave the big lists out. */
   scale: number;
   sockets: number;
-  /** Whether an aim that is missed makes the exit code 1, as errors and leaks always do. */
+  /** Whether a missed aim makes the exit code 1, as errors and leaks always do. */
   strict: boolean;
-  /** Whether the runtime writes a CPU profile of the service beside the results; its figures are then slower. */
+  /** Whether the runtime writes a CPU profile of the service beside the results; the results are then slower. */
   profile: boolean;
 }
 
@@ -33,7 +33,7 @@ export const HELP = `npm run bench -- [options]
 
 const KINDS: readonly DatabaseKind[] = ['postgres', 'embedded'];
 
-/** @throws Error with a sentence for the person at the console */
+/** @throws Error with a sentence for the terminal */
 export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;

@@ -1,11 +1,11 @@
-/** The world outside of the service: a panel and a webhook receiver on loopback that can be told to stall. */
+/** Outside systems: a panel and a webhook receiver on loopback that can be made to stall. */
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/core/clock.ts';
 import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { answerQuestions } from './child-process.ts';
 
-/** How long a stalled system takes for each answer; the aim is that other requests are not slowed down by it. */
+/** Duration of each answer of a stalled system; other requests should not become slower. */
 const STALL_MS = 15_000;
 
 export type OutsideOrder = { start: { panelKey: string } } | { stall: boolean };
@@ -13,7 +13,7 @@ export type OutsideOrder = { start: { panelKey: string } } | { stall: boolean };
 export interface OutsideAnswer {
   panelUrl: string;
   receiverUrl: string;
-  /** Requests since the last question, by system. */
+  /** Requests since the last call, by system. */
   seen: { panel: number; receiver: number };
 }
 

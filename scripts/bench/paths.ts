@@ -14,14 +14,14 @@ export interface MeasuredPath {
   /** Whether service and baseline must answer with the same bytes. */
   sameBytes: boolean;
   connections: number;
-  /** Measured with a service behind a proxy, so that requests come from as many addresses as they name. */
+  /** Measured with a service behind a proxy, so that requests can name many client addresses. */
   isBehindProxy?: true;
   service: (lab: Lab) => RequestPlan;
   bare: (lab: Lab) => RequestPlan;
 }
 
 const READERS = 16;
-/** Comparing a password takes a processor for a third of a second: more at once would only wait. */
+/** Comparing a password takes a processor for a third of a second: more at the same time would only wait. */
 const HASHERS = 4;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ADJUSTMENT = JSON.stringify({ amount_kopeks: 100, description: 'Benchmark' });

@@ -1,4 +1,4 @@
-/** Takes the SQL that the service runs out of its own queries, so that the baseline runs the same without a copy of it. */
+/** Records the SQL of the service's queries, so that the baseline runs the same statements without a copy. */
 import type { Db } from '../../src/core/db/db.ts';
 import { findById, findPasswordUser } from '../../src/domain/identity/repo.ts';
 import { insertSession } from '../../src/domain/identity/sessions/repo.ts';

@@ -1,4 +1,4 @@
-/** What the run says: tables for people, one JSON file for comparisons, and the verdict. */
+/** Report of a run: tables, one JSON file for comparisons, and the verdict. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BigListResult } from './big-lists.ts';
@@ -22,7 +22,7 @@ export interface BenchResults {
   stalls: StallResult[];
   sockets: SocketResult[];
   /** What was left out, and why. */
-  notes: string[];
+  remarks: string[];
 }
 
 export interface Verdict {
@@ -33,7 +33,7 @@ export interface Verdict {
   isMet: boolean;
 }
 
-/** What may grow in one path before it is called a leak, MiB. */
+/** Growth of one path above which it counts as a leak, MiB. */
 const MEMORY_GROWTH_LIMIT = 200;
 
 const AIMS = {
@@ -51,7 +51,7 @@ const fixed = (digits: number, unit: string) => (value: number) => `${value.toFi
 
 /** Every aim that the run measured. */
 export function verdicts(results: BenchResults): Verdict[] {
-  const judged = (subject: string, value: number, aim: Aim, show: (value: number) => string): Verdict => ({
+  const verdict = (subject: string, value: number, aim: Aim, show: (value: number) => string): Verdict => ({
     subject,
     value,
     text: show(value),
@@ -65,47 +65,47 @@ export function verdicts(results: BenchResults): Verdict[] {
       const path = PATHS.find((candidate) => candidate.name === result.name)!;
       const subject = `${result.title} [${result.database}]`;
       return [
-        judged(`${subject}: throughput`, result.ratio.median, path.ratioAim, times),
-        ...(path.p99Aim ? [judged(`${subject}: p99`, result.serviceP99Ms / result.bareP99Ms, path.p99Aim, times)] : []),
+        verdict(`${subject}: throughput`, result.ratio.median, path.ratioAim, times),
+        ...(path.p99Aim ? [verdict(`${subject}: p99`, result.serviceP99Ms / result.bareP99Ms, path.p99Aim, times)] : []),
       ];
     }),
     ...results.hotAccounts.flatMap((result) => [
-      judged(`one hot account [${result.database}]`, result.perSecond, AIMS.hotAccount, fixed(0, '/s')),
-      judged(`deadlocks on it [${result.database}]`, result.deadlocks ?? 0, { atMost: 0 }, fixed(0, '')),
+      verdict(`one hot account [${result.database}]`, result.perSecond, AIMS.hotAccount, fixed(0, '/s')),
+      verdict(`deadlocks on it [${result.database}]`, result.deadlocks ?? 0, { atMost: 0 }, fixed(0, '')),
     ]),
     ...results.signInBursts.map((result) =>
-      judged(
+      verdict(
         `event loop delay p99 with ${SIGN_INS_AT_ONCE} sign-ins at once [${result.database}]`,
         result.loopDelayP99Ms,
         AIMS.signInLoop,
         ms,
       ),
     ),
-    ...results.bigLists.map((result) => judged(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, ms)),
+    ...results.bigLists.map((result) => verdict(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, ms)),
     ...results.stalls.map((result) =>
-      judged(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
+      verdict(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
         fixed(0, ' %')(value * 100),
       ),
     ),
     ...results.starts.flatMap((result) => [
-      judged(
+      verdict(
         `ready after start [${result.database}]`,
         result.database === 'embedded' ? result.firstStartMs : result.laterStartMs,
         AIMS.start[result.database],
         fixed(0, ' ms'),
       ),
       ...(result.database === 'postgres' && result.idleMemoryMiB !== null
-        ? [judged('idle memory [postgres]', result.idleMemoryMiB, AIMS.idleMemory, fixed(0, ' MiB'))]
+        ? [verdict('idle memory [postgres]', result.idleMemoryMiB, AIMS.idleMemory, fixed(0, ' MiB'))]
         : []),
     ]),
     ...results.sockets.flatMap((result) => [
-      judged(`event loop delay p99 with ${result.sockets} sockets`, result.loopDelayP99Ms, AIMS.socketLoop, ms),
-      judged('messages a second to them', Math.max(result.floodPerSecond, result.askedPerSecond), AIMS.messages, fixed(0, '/s')),
+      verdict(`event loop delay p99 with ${result.sockets} sockets`, result.loopDelayP99Ms, AIMS.socketLoop, ms),
+      verdict('messages a second to them', Math.max(result.floodPerSecond, result.askedPerSecond), AIMS.messages, fixed(0, '/s')),
     ]),
   ];
 }
 
-/** What no run may show, whatever the machine. */
+/** Results that fail a run on any machine. */
 export function faults(results: BenchResults): string[] {
   return [
     ...results.paths
@@ -221,7 +221,7 @@ export function render(results: BenchResults): string {
       verdicts(results).map((row) => [row.subject, describeAim(row.aim), row.text, row.isMet ? 'met' : 'MISSED']),
     ),
   );
-  parts.push(...results.notes);
+  parts.push(...results.remarks);
   return parts.join('\n\n');
 }
 

@@ -1,4 +1,4 @@
-/** Databases that live as long as the run: on a PostgreSQL server, or embedded ones in a temporary folder. */
+/** Databases for the duration of the run: on a PostgreSQL server, or embedded ones in a temporary folder. */
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import type { DatabaseKind } from './options.ts';
 
 export interface ScratchDatabase {
   kind: DatabaseKind;
-  /** Tells the service which database is its own, besides `DATA_DIR`. */
+  /** Environment that gives the service its database, besides `DATA_DIR`. */
   environment: Record<string, string>;
   /** The same for the baseline. */
   bare: { url: string; poolSize: number } | { dataDir: string };
   /** One connection for the statements; no service may be running on an embedded one. */
   withSql<T>(work: (run: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>;
-  /** An equal database of its own. Nothing may be connected to this one meanwhile. */
+  /** A copy of the database. Nothing may be connected to this one meanwhile. */
   copy(): Promise<ScratchDatabase>;
   drop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface ScratchDatabase {
 /** Connections of service and baseline alike. */
 export const POOL_SIZE = 10;
 
-/** The server where scratch databases may be made; null when none answers. */
+/** The server where scratch databases can be created; null when none answers. */
 export async function findServer(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const url = environment.TEST_DATABASE_URL ?? environment.DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });

@@ -1,9 +1,9 @@
-/** Test data by the million, made by the database itself. Not for a database that anyone needs. */
+/** Millions of rows of test data, made by the database itself. Never for a database with real data. */
 
 export interface SeedSize {
   users: number;
   transactions: number;
-  /** With double-entry rows and balances, so that the ledger check passes; the big lists do without. */
+  /** With double-entry rows and balances, so that the ledger check passes; the big lists do not need it. */
   withLedger: boolean;
 }
 
@@ -12,7 +12,7 @@ export const BENCH_SQUAD = '6b5b7c1e-0000-4000-8000-000000000001';
 export const BENCH_TARIFF = 'Benchmark';
 /** Password of every user. */
 export const BENCH_PASSWORD = 'benchmark password';
-/** Kopeks that every user is given first. */
+/** Kopeks that every user gets first. */
 const FIRST_DEPOSIT = 1_000_000_000;
 
 const NAMES = `ARRAY['Anna','Boris','Clara','Dmitri','Elena','Fedor','Galina','Hugo','Irina','Jakob','Kira','Lev','Maria','Nikita','Olga','Pavel',
@@ -20,7 +20,7 @@ const NAMES = `ARRAY['Anna','Boris','Clara','Dmitri','Elena','Fedor','Galina','H
 const FAMILIES = `ARRAY['Ivanov','Smirnov','Kuznetsov','Popov','Vasiliev','Petrov','Sokolov','Mikhailov','Novikov','Fedorov','Morozov','Volkov',
   'Alekseev','Lebedev','Semenov','Egorov','Pavlov','Kozlov','Stepanov']`;
 
-/** Filling an index row by row takes many times as long as making it of a full table. Unique ones stay: the statements rely on them. */
+/** Filling an index row by row takes many times as long as building it on a full table. Unique ones stay: the statements need them. */
 const LIFT_INDEXES = [
   `CREATE TABLE bench_indexes AS SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
    WHERE i.indrelid IN ('users'::regclass, 'transactions'::regclass, 'subscriptions'::regclass, 'ledger_entries'::regclass) AND NOT i.indisunique`,
@@ -34,7 +34,7 @@ const PUT_INDEXES_BACK = `DO $$ DECLARE definition text; BEGIN
    END $$`;
 
 /**
- * Statements in order. Triggers are off meanwhile; what they keep is counted at the end.
+ * Statements in order. Triggers are off meanwhile; their counters are recounted at the end.
  * @param passwordHash of `BENCH_PASSWORD`
  */
 export function seedStatements({ users, transactions, withLedger }: SeedSize, passwordHash: string): string[] {

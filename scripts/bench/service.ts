@@ -1,4 +1,4 @@
-/** The service under measurement: the production build in a process of its own, as `npm start` runs it. */
+/** The service under measurement: the production build in a separate process, as `npm start` runs it. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ export interface MeasuredService {
   /** The end of its output. */
   log: readonly string[];
   memoryMiB(): number | null;
-  /** Stands still until `resume`, so that its background work does not run while the baseline is measured. */
+  /** Pauses until `resume`, so that its background work does not run while the baseline is measured. */
   pause(): void;
   resume(): void;
   /** Delay of the event loop since the last call, p99 in ms, and callers that wait for a connection now. */
@@ -24,7 +24,7 @@ export interface MeasuredService {
   stop(): Promise<void>;
 }
 
-/** @throws Error with the end of the log when it does not get ready */
+/** @throws Error with the end of the log when it does not become ready */
 export async function startService(environment: Record<string, string>, nodeOptions: string[] = []): Promise<MeasuredService> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

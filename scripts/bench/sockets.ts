@@ -1,4 +1,4 @@
-/** Runs the fan-out measurement as it is (`ws-fanout.ts`) and reads its figures. */
+/** Runs the fan-out measurement as it is (`ws-fanout.ts`) and reads its results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a panel and a webhook receiver that take 15 s for each answer do to everybody else's requests. */
+/** Effect of a panel and a webhook receiver that take 15 s for each answer on all other requests. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lab } from './lab.ts';
 import type { DatabaseKind } from './options.ts';
@@ -37,12 +37,12 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
   const stalled: number[] = [];
   const reached = { panel: 0, receiver: 0 };
   const statuses: Record<string, number> = {};
-  const note = (status: number | string, count = 1) => {
+  const countStatus = (status: number | string, count = 1) => {
     statuses[status] = (statuses[status] ?? 0) + count;
   };
   const measure = async () => {
     const writing = new AbortController();
-    const writes = keepWriting(lab, writing.signal, note);
+    const writes = keepWriting(lab, writing.signal, countStatus);
     // The first second fills the queues.
     await wait(1_000);
     const result = await lab.load({
@@ -57,9 +57,9 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
     });
     writing.abort();
     await writes;
-    for (const [status, count] of Object.entries(result.statuses)) note(status, count);
+    for (const [status, count] of Object.entries(result.statuses)) countStatus(status, count);
     const unanswered = result.failures - Object.values(result.statuses).reduce((sum, count) => sum + count, 0);
-    if (unanswered > 0) note(0, unanswered);
+    if (unanswered > 0) countStatus(0, unanswered);
     return percentileMs(result.latencies, 0.99);
   };
   await measure();
@@ -71,7 +71,7 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
     const { seen } = await outside.ask({ stall: false });
     reached.panel += seen.panel;
     reached.receiver += seen.receiver;
-    // Answers that are still held back come within the stall.
+    // Delayed answers arrive within the duration of the stall.
     await wait(2_000);
   }
   const [usualP99Ms, stalledP99Ms] = [median(usual), median(stalled)];
@@ -79,14 +79,14 @@ export async function measureStall(lab: Lab, pace: { rounds: number; seconds: nu
   return { database: lab.kind, usualP99Ms, stalledP99Ms, growth: growth(usualP99Ms, stalledP99Ms), failures, statuses, reached };
 }
 
-async function keepWriting(lab: Lab, signal: AbortSignal, note: (status: number) => void): Promise<void> {
+async function keepWriting(lab: Lab, signal: AbortSignal, countStatus: (status: number) => void): Promise<void> {
   for (let n = 0; !signal.aborted; n += 1) {
     const id = lab.userIds[n % lab.userIds.length]!;
     const send = async (path: string, headers: Record<string, string>, body: object) => {
       const response = await fetch(`${lab.service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(
         () => null,
       );
-      if (!response?.ok) note(response?.status ?? 0);
+      if (!response?.ok) countStatus(response?.status ?? 0);
       await response?.arrayBuffer();
     };
     await Promise.all([

@@ -1,4 +1,4 @@
-/** How long until the service serves, and what it holds when nothing happens; as in production, without the sandbox. */
+/** Time until the service serves, and its memory when idle; as in production, without the sandbox. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DatabaseKind } from './options.ts';
 import { createScratch } from './scratch-database.ts';

@@ -1,4 +1,4 @@
-/** The arithmetic of the benchmark: latencies in buckets, medians of rounds, judgement against an aim. */
+/** The arithmetic of the benchmark: latencies in buckets, medians of rounds, comparison with an aim. */
 
 /** Latencies counted in hundredths of a millisecond: [hundredths, how many], in rising order. */
 export type Buckets = [hundredths: number, count: number][];
@@ -66,7 +66,7 @@ export function meets(value: number, aim: Aim): boolean {
   return value >= (aim.atLeast ?? Number.NEGATIVE_INFINITY) && value <= (aim.atMost ?? Number.POSITIVE_INFINITY);
 }
 
-/** How far `changed` lies above `usual`, as a share: 0.2 = 20 % more. @throws Error when `usual` is not above zero */
+/** By how much `changed` exceeds `usual`, as a share: 0.2 = 20 % more. @throws Error when `usual` is not above zero */
 export function growth(usual: number, changed: number): number {
   if (usual <= 0) throw new Error('nothing to compare with');
   return changed / usual - 1;

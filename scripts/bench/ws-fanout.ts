@@ -2,7 +2,7 @@
  * Measures the fan-out of `/ws`: one server process, two client processes, loopback only; ends by itself.
  *   node scripts/bench/ws-fanout.ts [sockets=5000] [messages a second=30000] [seconds=10]
  * First the asked rate (latency from `publish` to the client's handler), then as fast as the clients take it.
- * Authentication and the event bus are stand-ins: this is about sockets, not about the database.
+ * Authentication and the event bus are fakes, so that sockets are measured and not the database.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -41,7 +41,7 @@ function runClient(): void {
   let received = 0;
   let closed = 0;
   let latencies = new Uint32Array(BUCKETS);
-  const hear = (data: unknown): void => {
+  const countFrame = (data: unknown): void => {
     const text = String(data);
     const at = text.indexOf('"at":');
     if (at === -1) return;
@@ -53,7 +53,7 @@ function runClient(): void {
     new Promise((resolve, reject) => {
       const ws = new WebSocket(url, { perMessageDeflate: false });
       ws.once('message', () => {
-        ws.on('message', hear);
+        ws.on('message', countFrame);
         resolve();
       });
       ws.on('close', () => {
@@ -131,21 +131,21 @@ function benchApp(): App {
 async function runServer(sockets: number, messagesPerSecond: number, seconds: number): Promise<void> {
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', 4_096, resolve));
-  let tell: EventListener = () => undefined;
+  let deliver: EventListener = () => undefined;
   const memoryBefore = process.memoryUsage().rss;
   const realtime = await attachRealtime({
     httpServer: http,
     app: benchApp(),
     bus: {
       subscribe: (listener) => {
-        tell = listener;
+        deliver = listener;
         return () => undefined;
       },
     },
     listen: async () => async () => undefined,
     authenticateToken: async () => ({ tokenId: 1 }),
     authenticateUser: async () => ({ userId: 1 }),
-    readStanding: async () => ({ isAdmin: false, hearsStaff: false }),
+    readCabinetAccess: async () => ({ isAdmin: false, receivesStaffEvents: false }),
     limits: { maxSockets: sockets },
   });
   let id = 0;
@@ -158,7 +158,7 @@ async function runServer(sockets: number, messagesPerSecond: number, seconds: nu
       is_completed: true,
       description: 'Balance top-up',
     };
-    tell({
+    deliver({
       id,
       type: 'payment.completed',
       payload: { ...payload, ...details },

@@ -7,9 +7,9 @@ export interface Declaration {
   scope: { start: number; end: number };
   /** Of a constant its initial value, of a function its body with the braces or its one expression. */
   tokens: Token[];
-  /** Parameter names of a function, in order; null where one is taken apart. */
+  /** Parameter names of a function, in order; null where one is destructured. */
   parameters?: (string | null)[];
-  /** A constant taken out of an object: its key there. */
+  /** Of a constant from a destructured object: its key there. */
   key?: string;
   /** Statements that add to an array: the tokens between the brackets of `name.push(…)`. */
   pushed?: Token[][];
@@ -174,7 +174,7 @@ function readFunction(
   ];
 }
 
-/** Whether a brace behind this token begins a type and not a body. */
+/** Whether a brace after this token begins a type and not a body. */
 const isTypeStart = (token: Token): boolean =>
   token.kind === 'punct' && ['<', ':', '|', '&', ',', '(', '[', '=>'].includes(token.text);
 

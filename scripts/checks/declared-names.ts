@@ -13,7 +13,7 @@ const NOT_METHODS = new Set(['if', 'for', 'while', 'switch', 'catch', 'function'
 
 /**
  * The names that a file declares: constants, functions, types, parameters, properties and methods. Uses of names that are declared
- * elsewhere, of a library for example, are none.
+ * elsewhere, in a library for example, do not count.
  */
 export function declaredNames(source: string): DeclaredName[] {
   return namesIn(withoutComments(tokenize(source)));

@@ -5,7 +5,7 @@ import { listFiles } from './source-files.ts';
 import { clientWrites, namedTables, sqlWrites, type TableWrite } from './sql-writes.ts';
 import type { TextValues } from './text-values.ts';
 
-/** In place of a table where the text takes any, by its name at run time. */
+/** Name of a table that is known at run time only. */
 export const ANY_TABLE = '(any)';
 
 export type NamedWrite = TableWrite & { table: string };

@@ -1,4 +1,4 @@
-/** Stands for what only the running program knows. */
+/** Placeholder for a value that is known at run time only. */
 export const PLACEHOLDER = '¤';
 
 /** A part of a composed text and where it is written; without a file it is written nowhere. */
@@ -14,7 +14,7 @@ export interface Value {
   properties?: ReadonlyMap<string, Value>;
 }
 
-/** Methods that leave a text or a list as it is, for our purposes. */
+/** Methods that do not change what a text or a list contains. */
 export function isTrivialCall(method: string): boolean {
   return ['filter', 'slice', 'trim', 'concat', 'values', 'entries', 'toSorted', 'replaceAll', 'replace', 'split'].includes(
     method,

@@ -12,7 +12,7 @@ export function writeShrinkingList(path: string, list: ShrinkingList): void {
   writeFileSync(path, `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
-/** What is there beyond the list, and what is in the list beyond what is there; both are failures. */
+/** What exceeds the list, and entries of the list that no longer exist; both are failures. */
 export function compareWithList(found: ShrinkingList, listed: ShrinkingList): { added: string[]; gone: string[] } {
   const added = Object.keys(found).filter((name) => found[name]! > (listed[name] ?? 0));
   const gone = Object.keys(listed).filter((name) => (found[name] ?? 0) < listed[name]!);

@@ -7,7 +7,7 @@ export interface KnownSql {
   functions: ReadonlyMap<string, ReadonlySet<string>>;
   /** Keywords and types of PostgreSQL. */
   words: ReadonlySet<string>;
-  /** Functions of PostgreSQL: known before a bracket only. */
+  /** Functions of PostgreSQL: recognised before a bracket only. */
   builtIn: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ const RESULT_NAMES: readonly (readonly [name: string, results: readonly string[]
 
 function tokensOf(text: string): SqlToken[] {
   const plain = blankLiterals(blankComments(text)).replace(/"(?:[^"]|"")*"/g, (quoted) => `"${' '.repeat(quoted.length - 2)}"`);
-  // A word with a placeholder in it is nobody's name; $1 and $name stand for values, ::type for a type.
+  // A word with a placeholder in it is not a name; $1 and $name stand for values, ::type for a type.
   const pattern = new RegExp(
     `::\\s*[a-z_]\\w*|\\$[\\w${PLACEHOLDER}]+|[\\w${PLACEHOLDER}]*[A-Za-z_][\\w${PLACEHOLDER}]*|\\S`,
     'g',
@@ -59,13 +59,13 @@ function tokensOf(text: string): SqlToken[] {
   }));
 }
 
-/** What a text itself names: tables by alias, common table expressions, results of subqueries, output columns. */
+/** Names that a text defines: tables by alias, common table expressions, results of subqueries, output columns. */
 class Scope {
   readonly tables = new Map<string, Set<string>>();
   readonly usedTables = new Set<string>();
-  /** Aliases of what is no table: subqueries, functions, common table expressions. */
+  /** Aliases of other than tables: subqueries, functions, common table expressions. */
   readonly opaque = new Set<string>();
-  /** Aliases of what only the running program knows: any table's column may be meant. */
+  /** Aliases of tables that are known at run time only: columns of any table are accepted. */
   readonly openAliases = new Set<string>();
   readonly names = new Set<string>();
   /** Reads tables that the schema does not describe. */
@@ -87,7 +87,7 @@ function scopeOf(tokens: readonly SqlToken[], known: KnownSql): Scope {
   tokens.forEach((token, index) => {
     if (token.kind !== 'word') {
       if (token.text === ')') readAlias(index + 1);
-      // A table that is a placeholder: nothing is known of what its alias has.
+      // A table that is a placeholder: the columns of its alias are unknown.
       const alias = token.text.includes(PLACEHOLDER) && TABLE_FOLLOWS.has(lower[index - 1] ?? '') ? aliasAt(index + 1) : null;
       if (alias) scope.openAliases.add(alias);
       return;
@@ -121,7 +121,7 @@ function scopeOf(tokens: readonly SqlToken[], known: KnownSql): Scope {
       if (alias) scope.opaque.add(alias);
     }
   });
-  // Common table expressions are known by now, and what is called like one.
+  // Common table expressions, and tables with the same names, are known here.
   tokens.forEach((_, index) => {
     if (!scope.opaque.has(lower[index]!) || !(TABLE_FOLLOWS.has(lower[index - 1] ?? '') || lower[index - 1] === ',')) return;
     const alias = aliasAt(index + 1);
@@ -154,9 +154,9 @@ function scopeOf(tokens: readonly SqlToken[], known: KnownSql): Scope {
 }
 
 /**
- * Names in an SQL text that are no column of its tables, no alias, no function and no word of SQL. What cannot be decided is left out: a part
+ * Names in an SQL text that are no column of its tables, no alias, no function and no word of SQL. Undecidable names are left out: a part
  * with a placeholder, and bare names beside tables that the schema does not describe.
- * @param isComplete false for a part of a statement, whose tables are named elsewhere: any table's columns will do there
+ * @param isComplete false for a part of a statement, whose tables are named elsewhere: columns of any table are accepted there
  */
 export function unknownNames(text: string, known: KnownSql, isComplete: boolean): UnknownName[] {
   const tokens = tokensOf(text);

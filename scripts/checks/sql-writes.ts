@@ -48,7 +48,7 @@ export function sqlWrites(values: TextValues, texts: readonly SqlText[]): TableW
       writes.set(`${write.file}:${write.line}:${table}`, write);
     }
   }
-  // The same statement, once composed with a parameter and once alone: what is known of its table counts.
+  // The same statement, once composed with a parameter and once alone: the known table counts.
   const known = new Set([...writes.values()].filter(({ table }) => table !== null).map(({ file, line }) => `${file}:${line}`));
   return [...writes.values()].filter(({ file, line, table }) => table !== null || !known.has(`${file}:${line}`));
 }

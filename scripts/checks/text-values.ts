@@ -43,7 +43,7 @@ export class TextValues {
     return this.#files.get(path)!;
   }
 
-  /** The value of an expression of a file; what depends on the running program is a placeholder. */
+  /** The value of an expression of a file; what is known at run time only is a placeholder. */
   valueOf(facts: FileFacts, tokens: readonly Token[]): Value {
     return this.#expression(tokens, { facts, bound: new Map(), depth: 0 });
   }

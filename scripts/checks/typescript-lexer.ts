@@ -1,5 +1,5 @@
 /**
- * Splits TypeScript into tokens, as far as the checking scripts need it: no syntax tree, but strings, templates (nested as well),
+ * Splits TypeScript into tokens, as far as the checks need it: no syntax tree, but strings, templates (nested as well),
  * comments and regular expressions are distinguished reliably. TypeScript 7 has no compiler interface for programs.
  */
 
@@ -108,7 +108,7 @@ function readTemplate(source: string, start: number): { parts: TemplatePart[]; e
   return { parts, end: at };
 }
 
-/** Behind the closing quote; null where the line ends first (an apostrophe in JSX text). */
+/** The offset after the closing quote; null where the line ends first (an apostrophe in JSX text). */
 function stringEnd(source: string, start: number): number | null {
   for (let at = start + 1; at < source.length; at++) {
     if (source[at] === '\\') at++;

@@ -1,4 +1,4 @@
-/** The few lines of HTTP that a client of the service needs. */
+/** HTTP requests of the demo and of system tests. */
 
 export interface Reply {
   status: number;
@@ -7,14 +7,14 @@ export interface Reply {
   headers: Headers;
 }
 
-export interface Door {
+export interface Requester {
   get(path: string): Promise<Reply>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   put(path: string, body?: unknown): Promise<Reply>;
 }
 
 /** @param headers sent with every request, e.g. the credential */
-export function openDoor(baseUrl: string, headers: Record<string, string> = {}): Door {
+export function createRequester(baseUrl: string, headers: Record<string, string> = {}): Requester {
   const send = async (method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<Reply> => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
@@ -33,7 +33,7 @@ export function openDoor(baseUrl: string, headers: Record<string, string> = {}):
   };
 }
 
-/** Asks again until `accept` likes the answer. @throws Error with the last answer after `limitMs` */
+/** Repeats the request until `accept` returns true. @throws Error with the last answer after `limitMs` */
 export async function until<T>(
   what: string,
   ask: () => Promise<T>,

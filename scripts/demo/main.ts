@@ -1,4 +1,4 @@
-/** npm run demo: starts the service on a new embedded database (or DATABASE_URL), goes the whole way, proves the ledger, stops. */
+/** npm run demo: starts the service on a new embedded database (or DATABASE_URL), runs all steps, checks the ledger, stops. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,16 +1,16 @@
 /**
- * The whole way from sign-up to a working link, over HTTP only, as clients go it; every claim is checked, a wrong one throws.
+ * All steps from sign-up to a working link, over HTTP only, as a client makes them; every result is checked, a wrong one throws.
  * Needs a service with its sandbox on and an API token.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Door, openDoor, type Reply, until } from './http.ts';
+import { createRequester, type Reply, type Requester, until } from './http.ts';
 
 export interface DemoOptions {
   url: string;
   apiToken: string;
-  /** Told of each step when it is done. */
+  /** Called after each step. */
   onStep: (name: string, ms: number, detail: string) => void;
 }
 
@@ -23,7 +23,7 @@ export interface DemoResult {
 interface Hook {
   event: string;
   body: string;
-  signatureHolds: boolean;
+  isSignatureValid: boolean;
 }
 
 const SANDBOX_HEADER = { 'x-sandbox-page': '1' };
@@ -40,8 +40,8 @@ function ok(reply: Reply, what: string): Reply['body'] {
 }
 
 export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<DemoResult> {
-  const operator = openDoor(url, { 'x-api-key': apiToken });
-  const stranger = openDoor(url);
+  const operator = createRequester(url, { 'x-api-key': apiToken });
+  const stranger = createRequester(url);
   const step = async <T>(name: string, work: () => Promise<[T, string]>): Promise<T> => {
     const startedAt = performance.now();
     const [value, detail] = await work();
@@ -92,7 +92,7 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
       const body = ok(await stranger.post('/cabinet/auth/email/login', { email, password }), 'login');
       return [body as { access_token: string; user: { id: number } }, `user ${body.user.id}`];
     });
-    const me = openDoor(url, { authorization: `Bearer ${session.access_token}` });
+    const me = createRequester(url, { authorization: `Bearer ${session.access_token}` });
     const userId = session.user.id;
 
     await step('top up 500 rubles; callbacks twice and out of order', () => topUp(me, stranger));
@@ -114,7 +114,7 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
         (seen) => WEBHOOK_EVENTS.every((type) => seen.some((hook) => hook.event === type)),
       );
       expect(
-        hooks.every((hook) => hook.signatureHolds),
+        hooks.every((hook) => hook.isSignatureValid),
         'every signature verifies',
         hooks,
       );
@@ -130,7 +130,7 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
   }
 }
 
-async function verificationToken(stranger: Door, email: string): Promise<string> {
+async function verificationToken(stranger: Requester, email: string): Promise<string> {
   const mails = await until(
     'the verification mail',
     async () => (await stranger.get('/sandbox/api/state')).body.mail as { to: string; text: string }[],
@@ -141,8 +141,8 @@ async function verificationToken(stranger: Door, email: string): Promise<string>
   return token;
 }
 
-/** One invoice that fails and one that is paid: the provider tells of the later one first, and of each twice. */
-async function topUp(me: Door, stranger: Door): Promise<[undefined, string]> {
+/** One invoice that fails and one that is paid: the provider reports the later one first, and each twice. */
+async function topUp(me: Requester, stranger: Requester): Promise<[undefined, string]> {
   const delivery = (wanted: object) => stranger.post('/sandbox/api/payments/delivery', wanted, SANDBOX_HEADER);
   const topUpOnce = async () =>
     ok(
@@ -155,17 +155,17 @@ async function topUp(me: Door, stranger: Door): Promise<[undefined, string]> {
     ) as { payment_url: string };
   const [abandoned, paid] = [await topUpOnce(), await topUpOnce()];
   const idOf = (invoice: { payment_url: string }) => invoice.payment_url.split('/').at(-1)!;
-  await delivery({ duplicates: 1, hold: true });
+  await delivery({ duplicates: 1, isPaused: true });
   ok(await stranger.post(`/sandbox/api/payments/${idOf(abandoned)}/fail`, {}, SANDBOX_HEADER), 'fail the first invoice');
   ok(await stranger.post(`/sandbox/api/payments/${idOf(paid)}/pay`, {}, SANDBOX_HEADER), 'pay the second invoice');
   await stranger.post('/sandbox/api/payments/flush', {}, SANDBOX_HEADER);
-  await delivery({ duplicates: 0, hold: false });
+  await delivery({ duplicates: 0, isPaused: false });
   const balance = await until(
     'the credit',
     async () => (await me.get('/cabinet/balance')).body.balance_kopeks as number,
     (kopeks) => kopeks > 0,
   );
-  // A second credit would come with the duplicates; give it the time to show.
+  // A second credit would come with the duplicates; wait until it would be visible.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect((await me.get('/cabinet/balance')).body.balance_kopeks === TOP_UP_KOPEKS, 'credited exactly once', balance);
   return [undefined, `balance ${TOP_UP_KOPEKS / 100} ₽`];
@@ -175,7 +175,7 @@ interface Bought {
   subscription: { traffic_limit_gb: number; device_limit: number; end_date: string; connected_squads: string[] };
 }
 
-async function buy(me: Door): Promise<[Bought, string]> {
+async function buy(me: Requester): Promise<[Bought, string]> {
   const options = await until(
     'a tariff on sale',
     async () => ok(await me.get('/cabinet/subscription/purchase-options'), 'purchase options'),
@@ -193,7 +193,7 @@ async function buy(me: Door): Promise<[Bought, string]> {
   return [first, `${tariff.name}, ${period.days} days, ${period.price_kopeks / 100} ₽`];
 }
 
-async function checkPanel(stranger: Door, subscription: Bought['subscription']): Promise<[undefined, string]> {
+async function checkPanel(stranger: Requester, subscription: Bought['subscription']): Promise<[undefined, string]> {
   const end = new Date(subscription.end_date).getTime();
   interface PanelUser {
     status: string;
@@ -212,7 +212,7 @@ async function checkPanel(stranger: Door, subscription: Bought['subscription']):
   return [undefined, `${user.username}, ${subscription.traffic_limit_gb} GB`];
 }
 
-async function checkLink(me: Door): Promise<[string, string]> {
+async function checkLink(me: Requester): Promise<[string, string]> {
   const link = await until(
     'the connection link',
     () => me.get('/cabinet/subscription/connection-link'),
@@ -225,7 +225,7 @@ async function checkLink(me: Door): Promise<[string, string]> {
   return [url, url];
 }
 
-async function checkTransactions(operator: Door, me: Door, userId: number): Promise<[number, string]> {
+async function checkTransactions(operator: Requester, me: Requester, userId: number): Promise<[number, string]> {
   const { items, total } = ok(await operator.get(`/transactions?user_id=${userId}`), 'transactions');
   const sum = (items as { amount_kopeks: number }[]).reduce((all, row) => all + row.amount_kopeks, 0);
   const { balance_kopeks: balance } = ok(await me.get('/cabinet/balance'), 'balance');
@@ -244,7 +244,7 @@ async function startReceiver() {
     hooks.push({
       event: String(request.headers['x-webhook-event']),
       body: body.toString(),
-      signatureHolds: request.headers['x-webhook-signature'] === expected,
+      isSignatureValid: request.headers['x-webhook-signature'] === expected,
     });
     response.end('ok');
   });

@@ -1,4 +1,4 @@
-/** Starts the built service as a process of its own and waits until it serves. Shared by the demo, the benchmark and system tests. */
+/** Starts the built service as a separate process and waits until it serves. Shared by the demo, the benchmark and system tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -33,7 +33,7 @@ export interface ServiceOptions {
 
 const READY_LIMIT_MS = 300_000;
 
-/** @throws Error with the end of the log when the service does not get ready */
+/** @throws Error with the end of the log when the service does not become ready */
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'subscription-service-')));
   const startedAt = performance.now();

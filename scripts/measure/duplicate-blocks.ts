@@ -1,7 +1,7 @@
 import type { SourceText } from '../checks/source-files.ts';
 
 const MIN_LINES = 8;
-/** A block in more places than this is counted with its first ones only. */
+/** Of a block in more places than this only the first ones are counted. */
 const MAX_PLACES = 12;
 
 export interface DuplicateBlock {

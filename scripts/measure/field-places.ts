@@ -4,7 +4,8 @@ import { snakeOf } from './mapping-lines.ts';
 
 /**
  * For each field of the schema whose name has several words, is unique to one model and is in exactly one zod schema of the routers:
- * the lines written by hand for it, in the model, in interfaces and types, in mappings and in the schema.
+ * the lines written by hand to pass it on: in the model, in interfaces and types, in the schema, and where an object takes it over from
+ * another one (`isPaid: row.is_paid`). A line that gives it another value is a use.
  */
 export function countFieldPlaces(files: readonly SourceText[], models: readonly Model[]): Map<string, number> {
   const seen = new Map<string, number>();
@@ -15,12 +16,19 @@ export function countFieldPlaces(files: readonly SourceText[], models: readonly 
   for (const { path, text } of files) {
     for (const match of text.matchAll(/^\s*(?:readonly )?(\w+)\??: (.*)$/gm)) {
       const column = snakeOf(match[1]!);
-      if (!unique.has(column)) continue;
+      if (!unique.has(column) || !passesOn(column, match[2]!)) continue;
       places.set(column, (places.get(column) ?? 0) + 1);
       if (path.endsWith('.schemas.ts')) schemas.set(column, (schemas.get(column) ?? 0) + 1);
     }
   }
   return new Map([...schemas].filter(([, count]) => count === 1).map(([column]) => [column, 1 + places.get(column)!]));
+}
+
+/** @param value what stands behind the colon: a type, a zod schema or an expression */
+function passesOn(column: string, value: string): boolean {
+  if (value.endsWith(';') || value.startsWith('z.')) return true;
+  const last = /(\w+)\)*,?(?:\s*\}.*)?$/.exec(value)?.[1];
+  return last !== undefined && snakeOf(last) === column;
 }
 
 export function median(values: readonly number[]): number | null {

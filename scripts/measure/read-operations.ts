@@ -17,14 +17,15 @@ interface FileParts {
   parts: Map<string, Set<string>>;
 }
 
-/** What every operation uses, so that nobody touches it for one more. */
+/** What all operations share, so that a new one does not change it. */
 const GENERIC =
   /^src\/(?:core|generated)\/|^src\/routers\/(?:trpc|context|root|wire|operation-meta|shared\.schemas|audit-trail)\.ts$/;
 
 /**
  * Follows the names from a `.query(` procedure through the functions and types that it uses. Counted: the router's file, files of
  * src/routers, and files of those modules of the domain that the router calls directly; plus the operation's test. Not counted: core,
- * the base procedures and what else every operation shares, and modules that the use case itself calls. A part is a top-level declaration.
+ * the base procedures, other code that all operations share, and modules that the use case itself calls. A part is a top-level
+ * declaration.
  */
 export function traceReadOperations(root: string, files: readonly SourceText[]): ReadOperation[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
@@ -54,7 +55,6 @@ export function traceReadOperations(root: string, files: readonly SourceText[]):
 }
 
 const withRouterAndTest = (router: string, files: Iterable<string>): string[] => [...new Set([router, ...files]), 'its test'];
-
 
 const moduleOf = (path: string): string | null => /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
 

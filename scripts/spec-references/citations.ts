@@ -71,7 +71,7 @@ class BlockCheck {
   readonly problems: Problem[] = [];
   private file: SpecFile | undefined;
   private section = '';
-  /** Up to here the text has been read. */
+  /** Offset up to which the text has been read. */
   private readTo = 0;
   private readonly block: Block;
   private readonly files: ReadonlyMap<string, SpecFile>;
@@ -189,7 +189,7 @@ class BlockCheck {
 
 /**
  * @param files the specification by file number
- * @param home the file of the specification that the text itself is: what names no other file refers to it
+ * @param home the file of the specification that the text itself is: citations without a file refer to it
  */
 export function checkCitations(
   text: string,

@@ -60,7 +60,7 @@ async function givenPassword(call: CommandCall): Promise<'generated' | { text: s
   if (password === 'generated') return 'generated';
   if (password !== 'prompt') return { text: password };
   const text = await askSecret(call.terminal, 'Password: ');
-  // A pipe cannot mistype.
+  // Input from a pipe needs no second entry against typing errors.
   if (call.terminal.input.isTTY && text !== (await askSecret(call.terminal, 'Again: '))) {
     throw new UsageError('The two passwords differ; nothing was changed.');
   }

@@ -4,7 +4,7 @@ const ENTER = new Set(['\r', '\n', '\u0004']);
 const ERASE = new Set(['\u0008', '\u007f']);
 const BREAK = '\u0003';
 
-/** Asks for a line without showing what is typed; from a pipe it reads the first line. @throws UsageError on Ctrl+C or no input */
+/** Reads a line without showing what is typed; from a pipe it reads the first line. @throws UsageError on Ctrl+C or no input */
 export function askSecret(terminal: Terminal, question: string): Promise<string> {
   const { input } = terminal;
   terminal.err(question);

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { EnvSource } from '../core/env.ts';
 
-/** What the command line touches of its process; tests and `src/cli.ts` give it. */
+/** What the command line uses of its process; given by tests and `src/cli.ts`. */
 export interface Terminal {
   /** Environment, `.env` included. */
   source: EnvSource;
@@ -16,7 +16,7 @@ export interface CommandCall {
   words: readonly string[];
   options: Readonly<Record<string, string | boolean | undefined>>;
   terminal: Terminal;
-  /** Shows how far a long command is; goes to standard error, so that standard output holds the answer only. */
+  /** Shows the progress of a long command on standard error, so that standard output has the answer only. */
   progress: (text: string) => void;
   /** Writes what the service logs to standard error. */
   isVerbose: boolean;
@@ -26,12 +26,12 @@ export interface CommandCall {
 export interface CommandResult {
   text: string;
   data: unknown;
-  /** 0 unless the command found something wrong. */
+  /** 0 unless the command found a problem. */
   exitCode?: number;
 }
 
 export interface Command {
-  /** Words that select it, e.g. `token create`. */
+  /** Words of its name, e.g. `token create`. */
   name: string;
   /** What follows the name, e.g. `NAME [--expires DAYS]`. */
   parameters: string;
@@ -39,7 +39,7 @@ export interface Command {
   /** Further lines of the command's own help. */
   details?: string;
   options?: ParseArgsOptionsConfig;
-  /** Least and most words behind the name. */
+  /** Minimum and maximum number of words behind the name. */
   words: readonly [number, number];
   run(call: CommandCall): Promise<CommandResult>;
 }

@@ -6,7 +6,7 @@ import { CommandError, UsageError } from './command.ts';
 
 const redactor = createRedactor();
 
-/** Any failure as sentences for the person at the terminal: what is wrong and what to do. Holds no secret. */
+/** Any failure as sentences for the person at the terminal: what is wrong and what to do. Contains no secret. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CommandError || error instanceof UsageError) return error.message;
   if (error instanceof EnvError) return `${error.message}\n\nEvery variable is explained in .env.example.`;
@@ -19,7 +19,7 @@ export function describeFailure(error: unknown): string {
   return redactor.text(`${message}${cause}\nRun the command again with --verbose to see where it happened.`);
 }
 
-/** The embedded database has one user at a time, and the running service is usually it. */
+/** One process at a time can use the embedded database, usually the running service. */
 export function describeLock(error: Error): string {
   const pid = /process (\d+)/.exec(error.message)?.[1] ?? '?';
   return [
@@ -30,7 +30,7 @@ export function describeLock(error: Error): string {
   ].join('\n');
 }
 
-/** What a failed connection or a refused statement means; null when the error is not the database's. */
+/** What a failed connection or a refused statement means; null when the error is not from the database. */
 export function describeDatabaseFailure(error: unknown): string | null {
   for (let current = error; current instanceof Error; current = current.cause) {
     const code = (current as { code?: unknown }).code;
@@ -38,7 +38,7 @@ export function describeDatabaseFailure(error: unknown): string | null {
     if (text) return text;
     if (/timeout exceeded when trying to connect|Connection terminated/i.test(current.message)) return SENTENCES.ETIMEDOUT!;
     if (/client password must be a string/i.test(current.message))
-      return 'The database wants a password and DATABASE_URL holds none.';
+      return 'The database requires a password and DATABASE_URL has none.';
     if (current instanceof AggregateError) {
       const nested = current.errors.map(describeDatabaseFailure).find((sentence) => sentence !== null);
       if (nested) return nested;
@@ -62,6 +62,6 @@ const SENTENCES: Record<string, string> = {
   '57P03': 'The database server is starting or stopping. Try again in a moment.',
   '57014': 'The statement took longer than DATABASE_STATEMENT_TIMEOUT_MS. Raise it for this command, for example to 600000.',
   '55P03':
-    'Another program holds the tables. Stop every instance of the service that uses this database and run the command again.',
+    'Another program has locked the tables. Stop every instance of the service that uses this database and run the command again.',
   ENOSPC: 'The disk is full.',
 };

@@ -11,7 +11,7 @@ import { closePasswordHasher } from '../core/password-hasher.ts';
 import { createRedactor, type Redactor, secretValuesIn } from '../core/redaction.ts';
 import type { CommandCall } from './command.ts';
 
-/** The operator at the machine, as use cases and lists name this actor. */
+/** The operator of the command line, as use cases and lists name this actor. */
 export const OPERATOR = { kind: 'system', name: 'command line' } as const;
 
 export interface CommandBase {
@@ -27,7 +27,7 @@ export function openBase(call: CommandCall): CommandBase {
   return { env, redactor, log: commandLog(call, redactor) };
 }
 
-/** Silent unless asked: the command's own words say what a person needs to know. */
+/** No log lines unless requested: the command's answer says what a person needs to know. */
 export function commandLog(call: CommandCall, redactor: Redactor = createRedactor()): Logger {
   const stream: Pick<Writable, 'write'> & { write(line: string): boolean } = {
     write: (line: string) => {
@@ -39,9 +39,9 @@ export function commandLog(call: CommandCall, redactor: Redactor = createRedacto
 }
 
 /**
- * Runs `work` on the assembled service: migrated database, settings, no doors, no workers. With the embedded database the running
+ * Runs `work` on the assembled service: migrated database, settings; it serves no requests and runs no jobs. With the embedded database the running
  * service must be stopped first.
- * @throws EnvError, FolderInUseError, or what the database says
+ * @throws EnvError, FolderInUseError, or an error of the database
  */
 export async function withApp<T>(call: CommandCall, work: (app: App, service: Service) => Promise<T>): Promise<T> {
   const { env, log, redactor } = openBase(call);
@@ -61,7 +61,7 @@ export async function withApp<T>(call: CommandCall, work: (app: App, service: Se
   }
 }
 
-/** Has the embedded database been made in this folder? */
+/** Whether this folder has an embedded database. */
 export function hasEmbeddedData(dataDir: string): Promise<boolean> {
   return access(join(dataDir, 'database', 'PG_VERSION')).then(
     () => true,
@@ -69,7 +69,7 @@ export function hasEmbeddedData(dataDir: string): Promise<boolean> {
   );
 }
 
-/** Where the data lies, in words that hold no password. */
+/** Where the data is, without passwords. */
 export function describeDatabase(env: Env): string {
   if (env.databaseUrl === null) return `embedded database in ${env.dataDir}`;
   const url = new URL(env.databaseUrl);

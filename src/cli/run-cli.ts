@@ -12,7 +12,7 @@ const COMMON_OPTIONS = {
 /**
  * Runs one command. Answers go to standard output, everything else to standard error.
  * @param argv words behind the program's name
- * @returns exit code: 0 = done, 1 = failed or found something wrong, 2 = called wrongly
+ * @returns exit code: 0 = done, 1 = failed or found a problem, 2 = called wrongly
  */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   const command = findCommand(argv);
@@ -37,7 +37,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** The command whose name the first words are; names of two words win over names of one. */
+/** The command whose name the first words are; names of two words have priority over names of one. */
 function findCommand(argv: readonly string[]): Command | null {
   const words = argv.filter((word) => !word.startsWith('-'));
   const named = (length: number) => commands.find((command) => command.name === words.slice(0, length).join(' '));

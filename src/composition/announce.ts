@@ -16,7 +16,7 @@ export interface Announcement {
   databaseKind: 'embedded' | 'postgres';
 }
 
-/** Tells a newcomer where everything is. Plain text for people beside the log's lines for programs. */
+/** Writes the addresses and first steps of a started service: plain text for people, in addition to the log. */
 export async function announce(facts: Announcement): Promise<void> {
   const { app, url, sandbox, firstToken, databaseKind } = facts;
   const { env, log } = app;
@@ -45,6 +45,6 @@ export async function announce(facts: Announcement): Promise<void> {
 }
 
 /** The sandbox also leaves the first token in `DATA_DIR/api-token`, readable by its owner alone. */
-export async function keepToken(dataDir: string, token: string): Promise<void> {
+export async function saveTokenFile(dataDir: string, token: string): Promise<void> {
   await writeFile(join(dataDir, 'api-token'), `${token}\n`, { mode: 0o600 });
 }

@@ -12,7 +12,7 @@ export interface AssemblyOptions {
   log: Logger;
   metrics: Metrics;
   redactor: Redactor;
-  /** What the service says of itself to the systems around it. */
+  /** Whether the service reports itself as ready. */
   isReady: () => boolean;
 }
 
@@ -23,7 +23,7 @@ export interface AssembledService {
   version: string;
 }
 
-/** The service with its outside systems, real or fake, for the server and for the command line alike. No doors, no workers. */
+/** The service with its outside systems, real or fake, for the server and for the command line alike. It serves no requests and runs no jobs. */
 export async function assembleService({ env, log, metrics, redactor, isReady }: AssemblyOptions): Promise<AssembledService> {
   const version = await readVersion();
   let sandbox: Sandbox | null = null;

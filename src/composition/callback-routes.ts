@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** Where callbacks live inside; no client can ask for it by this name, only a provider's own path leads here. */
+/** Internal paths of callbacks. Clients cannot request them; only a provider's own path is rewritten to them. */
 const INTERNAL_PREFIX = '/~callbacks/';
 const NOWHERE = '/~nowhere';
 const MESSENGER_ROUTE = '/messenger-webhook';
@@ -69,7 +69,7 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
       const { headers, rawBody } = callbackOf(request);
       const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
       if (verdict.accepted) {
-        // Each module takes what is its own; an update is of one kind, so at most one of them acts.
+        // Each module ignores updates that are not for it; an update is of one kind, so at most one of them acts.
         await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars]);
         await receiveBotUpdate(app, verdict.update);
         await receivePollUpdate(app, verdict.update);
@@ -92,13 +92,13 @@ function sendReply(reply: FastifyReply, answer: CallbackReply): FastifyReply {
 function callbackOf(request: FastifyRequest): ProviderCallback {
   const headers: Headers = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  // The rewritten URL has lost its query; the one that was asked for has it.
+  // The rewritten URL has no query; the original one has.
   const query = Object.fromEntries(new URLSearchParams(request.originalUrl.split('?').slice(1).join('?')));
   const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   return { method: request.method, headers, rawBody, query, ip: request.socket.remoteAddress ?? '' };
 }
 
-/** Which providers would take callbacks now (spec 03 section 2.6). */
+/** Which providers accept callbacks now (spec 03 section 2.6). */
 function describeCallbacks(app: App): Record<string, string | boolean> {
   const flags = METHODS.filter((method) => method.hasCallbacks).map((method) => [
     `${method.id}_enabled`,

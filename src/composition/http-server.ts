@@ -36,7 +36,7 @@ export interface HttpServerOptions {
   observeRefusal?: RefusalObserver;
 }
 
-/** Builds the HTTP server with all doors but the sockets; does not listen yet. */
+/** Builds the HTTP server with all routes, without the sockets; does not listen yet. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { app, metrics, observeRefusal } = options;
   const server = fastify({
@@ -44,7 +44,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     logger: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 65_000,
-    // While the server closes, idle connections go and the others are served to their end: nothing that arrives is turned away.
+    // While the server closes, idle connections are closed and all others are served to their end; no request is refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdOf(request.headers),
@@ -54,7 +54,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   });
   server.addHook('onRoute', ({ url, method, config }) => {
-    // CORS answers OPTIONS for every path, which serves none of them.
+    // CORS answers OPTIONS for every path; that is no route.
     if (method !== 'OPTIONS' && config?.callbackOf !== null) app.ports.routes.add(url, config?.callbackOf);
   });
   const createContext = contextFactory(app);

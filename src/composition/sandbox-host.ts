@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
+import { claimStateLease, readState, releaseStateLease } from '../core/service-state.ts';
 import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
 import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
@@ -17,7 +18,7 @@ export interface SandboxAddresses {
   paymentsUrl: string;
   messengerUrl: string;
   mailUrl: string;
-  /** The hosting instance's own door, for its sandbox page. */
+  /** Address of the hosting instance, for its sandbox page. */
   serviceUrl: string;
 }
 
@@ -40,6 +41,8 @@ const BETWEEN_HOSTS: SandboxAddresses = {
   mailUrl: NOWHERE,
   serviceUrl: '',
 };
+/** Key of the lease in `service_state`. */
+const HOST_KEY = 'sandbox_host';
 const LEASE_MS = 5_000;
 const BEAT_MS = 1_500;
 
@@ -48,12 +51,12 @@ export interface SandboxHostOptions {
   clock: Clock;
   log: Logger;
   secrets: SandboxSecrets;
-  /** Path of the messenger's webhook on our server. */
+  /** Path of the messenger's webhook on this server. */
   messengerWebhookPath: string;
 }
 
 /**
- * Runs the fake systems on one instance of the installation: whoever holds the lease row serves them on loopback, the others
+ * Runs the fake systems on one instance of the installation: the instance that has the lease serves them on loopback, the others
  * use its addresses. When the host dies, another takes over with the state that was saved.
  */
 export class SandboxHost {
@@ -69,7 +72,7 @@ export class SandboxHost {
     this.#options = options;
   }
 
-  /** Where the fakes can be reached now; for the moment between two hosts a place where nothing answers, like a system that is down. */
+  /** Where the fakes can be reached now; between two hosts an address where nothing answers, like a system that is down. */
   addresses(): SandboxAddresses {
     return this.#addresses;
   }
@@ -103,38 +106,26 @@ export class SandboxHost {
     this.#servers = null;
     if (!servers) return;
     await Promise.all([servers.panel.close(), servers.payments.close(), servers.messenger.close(), servers.mail.close()]);
-    await this.#options.database.db.sql(
-      "DELETE FROM service_state WHERE key = 'sandbox_host' AND value->>'instance' = $1 RETURNING key",
-      [this.#instance],
-    );
+    await releaseStateLease(this.#options.database.db, HOST_KEY, this.#instance);
   }
 
   async #beat(): Promise<void> {
-    if (await this.#holdLease()) {
+    if (await this.#renewLease()) {
       if (!this.#servers) {
         this.#servers = await this.#startServers();
         this.#addresses = this.#ownAddresses(this.#servers);
-        await this.#holdLease();
+        await this.#renewLease();
       }
       return;
     }
-    const [row] = await this.#options.database.db.sql<{ value: SandboxAddresses }>(
-      "SELECT value FROM service_state WHERE key = 'sandbox_host'",
-    );
-    this.#addresses = row?.value.panelUrl ? row.value : BETWEEN_HOSTS;
+    const published = await readState<SandboxAddresses>(this.#options.database.db, HOST_KEY);
+    this.#addresses = published?.panelUrl ? published : BETWEEN_HOSTS;
   }
 
   /** Takes or renews the lease and publishes the addresses. */
-  async #holdLease(): Promise<boolean> {
-    const value = JSON.stringify(this.#servers ? this.#addresses : { instance: this.#instance });
-    const rows = await this.#options.database.db.sql(
-      `INSERT INTO service_state (key, value, updated_at) VALUES ('sandbox_host', $1::jsonb, now())
-       ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now()
-       WHERE service_state.value->>'instance' = $2 OR service_state.updated_at < now() - $3::int * interval '1 millisecond'
-       RETURNING key`,
-      [value, this.#instance, LEASE_MS],
-    );
-    return rows.length > 0;
+  #renewLease(): Promise<boolean> {
+    const value = this.#servers ? this.#addresses : { instance: this.#instance };
+    return claimStateLease(this.#options.database.db, HOST_KEY, value, LEASE_MS);
   }
 
   #ownAddresses(servers: SandboxServers): SandboxAddresses {

@@ -22,8 +22,8 @@ function isConfigured(kind: SandboxKind, settings: SettingsReader, environment: 
 }
 
 /**
- * Which kinds are fakes now (spec 00, SANDBOX). `auto`: all, as long as nothing real is set up, because a fake provider beside a
- * real panel would give real access away. `on`: every kind that is not set up. A real system always wins over its fake.
+ * Which kinds are fakes now (spec 00, SANDBOX). `auto`: all, as long as nothing real is set up, because with a fake provider and a
+ * real panel, real access would be free. `on`: every kind that is not set up. A real system always has priority over its fake.
  */
 export function fakeKinds(env: Env, settings: SettingsReader): SandboxKind[] {
   if (!env.isSandboxAllowed) return [];

@@ -6,7 +6,7 @@ import type { SandboxServers } from './sandbox-host.ts';
 
 const PAGE_SIZE = 100;
 
-/** Serves `/sandbox` on the instance that hosts the fakes; the others send the browser there. */
+/** Serves `/sandbox` on the instance that hosts the fakes; the others redirect the browser to it. */
 export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): void {
   server.register(async (scope) => {
     scope.removeContentTypeParser(['application/json', 'text/plain']);
@@ -59,7 +59,7 @@ function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
       pay: act('pay'),
       fail: act('fail'),
       refund: act('refund'),
-      setDelivery: ({ duplicates, hold }) => void Object.assign(payments.knobs, { duplicates, isPaused: hold }),
+      setDelivery: (delivery) => void Object.assign(payments.knobs, delivery),
       flush: () => payments.flush(),
     },
     clock: { now: () => sandbox.clock.now(), advance: (ms) => sandbox.clock.advance(ms) },

@@ -2,13 +2,13 @@ import type { Clock } from '../core/clock.ts';
 import { MINUTE_MS } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { Random } from '../core/random.ts';
-import { initState, readState, writeState } from '../core/service-state.ts';
+import { addToStateSql, initState, readState, writeState } from '../core/service-state.ts';
 import type { SandboxStore } from '../sandbox/store.ts';
 
 const CLOCK_CHANNEL = 'sandbox_clock';
 const CLOCK_KEY = 'sandbox_clock';
 
-/** Keeps what the fake servers must remember in `service_state`, so that a restart or another instance finds it. */
+/** Stores the state of the fake servers in `service_state`, so that a restart or another instance finds it. */
 export function databaseSandboxStore(database: Database): SandboxStore {
   return {
     load: (key) => readState(database.db, `sandbox:${key}`),
@@ -61,35 +61,29 @@ export class SandboxClock implements Clock {
   }
 
   /**
-   * Moves service time forward; what waits in the job queue comes that much nearer.
+   * Moves service time forward; waiting jobs start that much earlier.
    * @param ms above zero, whole minutes or more are usual
    */
   async advance(ms: number): Promise<void> {
     const step = Math.max(0, Math.round(ms));
     await this.#database.db.sql(
       `WITH moved AS (
-         INSERT INTO service_state (key, value) VALUES ($1, jsonb_build_object('offsetMs', $2::bigint))
-         ON CONFLICT (key) DO UPDATE SET value = jsonb_build_object('offsetMs', (service_state.value->>'offsetMs')::bigint + $2::bigint), updated_at = now()
-         RETURNING key),
+         ${addToStateSql('$1', 'offsetMs', '$2::bigint')} RETURNING key),
        jobs AS (
          UPDATE jobs.job SET start_after = start_after - $2::bigint * interval '1 millisecond'
          WHERE state IN ('created', 'retry') AND start_after > now() RETURNING id)
-       SELECT (SELECT count(*) FROM moved)::int AS moved, (SELECT count(*) FROM jobs)::int AS jobs, pg_notify($3, '')::text AS told`,
+       SELECT (SELECT count(*) FROM moved)::int AS moved, (SELECT count(*) FROM jobs)::int AS jobs, pg_notify($3, '')::text AS notified`,
       [CLOCK_KEY, step, CLOCK_CHANNEL],
     );
     await this.#read();
   }
 
   async #read(): Promise<void> {
-    const [row] = await this.#database.db.sql<{ offset: number }>(
-      "SELECT (value->>'offsetMs')::bigint AS offset FROM service_state WHERE key = $1",
-      [CLOCK_KEY],
-    );
-    this.#offsetMs = row?.offset ?? 0;
+    this.#offsetMs = (await readState<{ offsetMs: number }>(this.#database.db, CLOCK_KEY))?.offsetMs ?? 0;
   }
 }
 
-/** A moved clock is worth a word in the log. */
+/** A text for the log about a moved clock; null when it is not ahead. */
 export function describeOffset(clock: Clock): string | null {
   const minutes = Math.round((clock.now().getTime() - Date.now()) / MINUTE_MS);
   return minutes < 1 ? null : `the sandbox clock is ${minutes} minutes ahead`;

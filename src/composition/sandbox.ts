@@ -8,7 +8,7 @@ import { SandboxHost } from './sandbox-host.ts';
 import { fakeKinds, type SandboxKind } from './sandbox-kinds.ts';
 import { SandboxClock, type SandboxSecrets, sandboxSecrets } from './sandbox-store.ts';
 
-/** The fakes of this installation (spec 00, SANDBOX): who hosts them, their keys, and the clock they share. */
+/** The fakes of this installation (spec 00, SANDBOX): their host, their keys and their clock. */
 export interface Sandbox {
   readonly host: SandboxHost;
   readonly clock: SandboxClock;

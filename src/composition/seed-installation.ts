@@ -7,7 +7,7 @@ import { toggleServer } from '../domain/catalog/servers/manage-servers.ts';
 import { listServers } from '../domain/catalog/servers/read-servers.ts';
 import { syncServersOnce } from '../domain/catalog/sync-servers.ts';
 import { seedPaymentMethods } from '../domain/payments/seed-payment-methods.ts';
-import { keepToken } from './announce.ts';
+import { saveTokenFile } from './announce.ts';
 
 /**
  * Rows that every installation has (spec 06 section 15, start order). Safe to run on every start and on several instances.
@@ -18,22 +18,22 @@ export async function seedInstallation(app: App): Promise<string | null> {
   const firstToken = app.env.isProduction ? null : await ensureFirstToken(app);
   if (firstToken !== null && app.ports.instance.sandboxKinds().length > 0) {
     await mkdir(app.env.dataDir, { recursive: true });
-    await keepToken(app.env.dataDir, firstToken);
+    await saveTokenFile(app.env.dataDir, firstToken);
   }
-  // A failure here must not keep the shop closed (spec 01 section 12).
+  // A failure here must not prevent the start (spec 01 section 12).
   await seedRoles(app).catch((error: unknown) => app.log.error({ err: error }, 'roles could not be seeded'));
   await seedPaymentMethods(app);
   return firstToken;
 }
 
-/** What needs the panel: done once the doors are open, in the background. */
+/** What needs the panel: runs in the background after requests are served. */
 export function seedLate(app: App): void {
   fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start'));
 }
 
 async function fillShop(app: App): Promise<void> {
   const isFirst = await syncServersOnce(app);
-  // New servers wait for an operator to put them on sale; in the sandbox nobody should have to before the first purchase works.
+  // New servers wait for an operator to put them on sale; in the sandbox the first purchase must work without that step.
   if (isFirst && app.ports.instance.sandboxKinds().includes('vpnpanel')) {
     for (const server of await listServers(app, { includeUnavailable: true })) {
       if (!server.isAvailable) await toggleServer(app, { kind: 'system', name: 'first start' }, server.id);

@@ -24,7 +24,7 @@ import { allJobs } from '../jobs/all-jobs.ts';
 /** Root of the package, where `prisma/` and `locales/` lie; the same from `src/` and from the bundle in `dist/`. */
 export const packageRoot = join(import.meta.dirname, '..', import.meta.dirname.endsWith('composition') ? '..' : '');
 
-/** An assembled service without its doors: what the server, the command line and the tests share. */
+/** An assembled service that serves no requests yet: what the server, the command line and the tests share. */
 export interface Service {
   readonly app: App;
   readonly database: Database;
@@ -41,7 +41,7 @@ export interface ServiceOptions {
   log: Logger;
   metrics: Metrics;
   redactor: Redactor;
-  /** Makes the outside systems; called once, before the `App` exists. */
+  /** Creates the outside systems; called once, before the `App` exists. */
   ports: (parts: {
     database: Database;
     settings: App['settings'];
@@ -133,7 +133,7 @@ async function queueLag(database: Database): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.name, row.seconds]));
 }
 
-/** Events are told by NOTIFY at commit; what can wait are webhook deliveries. */
+/** Events are delivered by NOTIFY at the commit; only webhook deliveries can be late. */
 async function outboxAge(database: Database): Promise<number> {
   const [row] = await database.db.sql<{ seconds: number }>(
     `SELECT coalesce(max(extract(epoch FROM now() - next_retry_at)), 0)::float8 AS seconds FROM webhook_deliveries

@@ -10,7 +10,7 @@ import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
-import { readCabinetStanding } from '../realtime/cabinet-standing.ts';
+import { readCabinetAccess } from '../realtime/cabinet-access.ts';
 import { addressOf } from '../rest/request-context.ts';
 import { announce } from './announce.ts';
 import { assembleService } from './assemble-service.ts';
@@ -25,7 +25,7 @@ export interface RunningService {
   /** Address on loopback. */
   readonly url: string;
   readonly sandbox: Sandbox | null;
-  /** Takes no new work, finishes what runs, tells sockets, hands jobs back, closes the database. */
+  /** Accepts no new work, finishes running requests, closes sockets, returns unfinished jobs to the queue, closes the database. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface StartOptions {
   redactor: Redactor;
 }
 
-/** Starts everything: database, jobs, doors, sandbox. Resolves when requests are served. */
+/** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
 export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
   const state = { isReady: false };
@@ -64,7 +64,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     listen: service.database.listen,
     authenticateToken,
     authenticateUser,
-    readStanding: readCabinetStanding,
+    readCabinetAccess,
     clientIp: (request) => addressOf(request, env.trustedProxies),
     metrics,
   });
@@ -97,7 +97,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       unfollowToken();
       stopSchedules();
       await realtime.close();
-      // Answers what is under way; connections that only wait are closed.
+      // Finishes running requests; idle connections are closed.
       await fastify.close();
       await runner.stop(10_000);
       await fakes?.close();

@@ -1,4 +1,4 @@
-/** Who acts. Minted by the gates (`domain/access`, `domain/identity`) only; use cases trust it. */
+/** Who acts. Only the gates (`domain/access`, `domain/identity`) create one; use cases trust it. */
 export type Actor =
   | { readonly kind: 'system'; readonly name: string }
   | { readonly kind: 'anonymous' }

@@ -39,6 +39,6 @@ export interface App {
   readonly settings: SettingsReader;
   readonly cache: SharedCache;
   readonly ports: Ports;
-  /** Set while an administrator's request runs: use cases say there what they changed (`t.audit?.record(…)`). */
+  /** Set while an administrator's request runs: use cases record there what they changed (`t.audit?.record(…)`). */
   readonly audit?: AuditRecorder;
 }

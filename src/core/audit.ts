@@ -1,14 +1,14 @@
-/** What one administrative request changed, beside who asked for what; secrets are taken out when the row is made. */
+/** What one administrative request changed. Who sent the request is stored with it; secrets are removed when the row is made. */
 export interface AuditFacts {
-  /** Id of the thing that was changed, when the request's path does not name it. */
+  /** Id of the changed object, when the request's path does not name it. */
   resourceId?: string | number;
-  /** The thing before the change; null = it did not exist. */
+  /** The object before the change; null = it did not exist. */
   before?: unknown;
-  /** The thing after the change; null = it is gone. */
+  /** The object after the change; null = it was deleted. */
   after?: unknown;
 }
 
-/** Collects facts for the audit row of the request that runs; a later fact replaces an earlier one of its name. */
+/** Collects facts for the audit row of the current request; a later fact replaces an earlier one of the same name. */
 export interface AuditRecorder {
   record(facts: AuditFacts): void;
 }

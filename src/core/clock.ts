@@ -17,7 +17,7 @@ export function addDays(from: Date, days: number): Date {
   return new Date(from.getTime() + days * DAY_MS);
 }
 
-/** Whether the moment is one, of the years 1 to 9999 UTC: what ISO 8601 writes with four digits. */
+/** Whether the date is valid and in the years 1 to 9999 UTC, which ISO 8601 writes with four digits. */
 export function isWithinCalendar(moment: Date): boolean {
   const year = moment.getUTCFullYear();
   return year >= 1 && year <= 9999;

@@ -199,7 +199,7 @@ export const ENV_SPEC = {
 export type EnvName = keyof typeof ENV_SPEC;
 
 /**
- * Names that end in `_FILE` and are a value of their own, so they are not read as "the secret NAME is in this file":
+ * Names that end in `_FILE` and have a value themselves, so they are not read as "the secret NAME is in this file":
  * keys of the settings registry, and variables of other programs that are often present.
  */
 export const PLAIN_FILE_NAMES: ReadonlySet<string> = new Set([

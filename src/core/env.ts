@@ -29,15 +29,15 @@ export interface Env {
   readonly isDocsEnabled: boolean;
   readonly webApiDefaultToken: string | null;
   readonly webApiTokenHmacSecret: string | null;
-  /** null outside production = the server generates one and keeps it. */
+  /** null outside production = the server generates one and stores it. */
   readonly cabinetJwtSecret: string | null;
-  /** Without a slash at the end; null = the messenger's own. */
+  /** Without a slash at the end; null = that of the messenger. */
   readonly messengerOidcIssuer: string | null;
   /** Published list of throw-away mail domains. */
   readonly disposableEmailListUrl: string;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
-  /** Addresses and CIDR ranges whose forwarding headers are believed. */
+  /** Addresses and CIDR ranges whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   readonly webhookAllowedPrivateHosts: readonly string[];
   /** The whole environment with `NAME_FILE` secrets read, for the settings registry. Empty values are kept. */
@@ -76,12 +76,12 @@ const PLACEHOLDER_WORDS = new Set([
   'demo',
 ]);
 
-/** Looks like a value copied from a manual rather than a generated one. */
+/** Whether the value looks copied from documentation instead of generated. */
 function isPlaceholder(value: string): boolean {
   return PLACEHOLDER_WORDS.has(value.toLowerCase()) || PLACEHOLDER_PATTERN.test(value) || new Set(value).size < 5;
 }
 
-/** Parses variables by the spec table and gathers every problem instead of stopping at the first. */
+/** Parses variables by the spec table and collects every problem instead of stopping at the first. */
 class EnvReader {
   readonly problems: string[] = [];
   readonly #raw: Readonly<Record<string, string>>;

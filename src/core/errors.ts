@@ -2,13 +2,13 @@ import { isDatabaseUnavailable, isUnstorableText } from './db/db-errors.ts';
 
 /**
  * Typed refusals. Domain code throws `AppError` (through `refuse`); one mapper (`toHttp`) feeds REST, tRPC and the sockets,
- * so a rule has the same status and `detail` on every door (spec 00, HTTP).
+ * so a rule has the same status and `detail` on every interface (spec 00, HTTP).
  */
 
 /** `detail` of an error body: a sentence, or an object that carries a machine code. */
 export type ErrorDetail = string | ({ code: string; message: string } & Record<string, unknown>);
 
-/** One entry of a 422 body (spec 00): where the bad value stands, what is wrong with it and the bound it broke. */
+/** One entry of a 422 body (spec 00): where the invalid value is, what is wrong with it and which bound it exceeds. */
 export interface ValidationIssue {
   loc: string[];
   msg: string;
@@ -76,7 +76,7 @@ export interface HttpError {
 
 const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
 
-/** Maps any thrown value to what a client may see. Unknown errors are 500 without a word about their inside. */
+/** Maps any thrown value to what a client may see. Unknown errors are 500 without details. */
 export function toHttp(error: unknown): HttpError {
   if (error instanceof ValidationError) {
     return { status: 422, body: { detail: error.issues }, headers: error.headers, code: error.code };

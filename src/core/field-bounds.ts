@@ -1,7 +1,7 @@
 import { countCharacters } from './characters.ts';
 import { ValidationError, type ValidationIssue } from './errors.ts';
 
-/** The largest number that a column holds. */
+/** The largest number that a column can store. */
 const MAX_INTEGER = 2_147_483_647;
 
 /** A request field whose bounds the contract leaves open but the database does not. */
@@ -10,11 +10,11 @@ export interface BoundField {
   value: string | number | null | undefined;
   /** Of a text, in characters as the contract and the database count them: an emoji is one. */
   maxLength?: number;
-  /** Of a text; blanks at the ends do not count. */
+  /** Of a text; leading and trailing blanks do not count. */
   minLength?: number;
   /** Of a number. */
   min?: number;
-  /** Of a number; left out: what a column holds. */
+  /** Of a number; left out: what a column can store. */
   max?: number;
 }
 

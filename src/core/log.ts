@@ -9,7 +9,7 @@ export interface LoggerOptions {
   level: LogLevel;
   /** One JSON object a line, or coloured text for people. */
   format: 'json' | 'pretty';
-  /** Knows the secrets; share it with whoever learns new ones at run time. */
+  /** Knows the secrets; code that reads new secrets at run time registers them here. */
   redactor?: Redactor;
   /** Where lines go; standard output unless given. */
   stream?: DestinationStream;
@@ -31,7 +31,7 @@ function prettyStream(stream: DestinationStream | undefined): DestinationStream 
 
 /**
  * The service's logger. Secrets are blanked twice: by key in every logged object and binding, then by value and shape in the
- * finished line, so neither a nested field nor an error's message or stack can carry one out.
+ * finished line, so neither a nested field nor the message or stack of an error can contain one.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const redactor = options.redactor ?? createRedactor();

@@ -34,9 +34,9 @@ export interface PoolCounts {
 export type ValuesByName = Readonly<Record<string, number>>;
 export type Source<T> = () => T | Promise<T>;
 
-/** Prometheus metrics of one process. Sources are asked at each scrape; a gauge without a source shows nothing. */
+/** Prometheus metrics of one process. Sources are read at each scrape; a gauge without a source is left out. */
 export interface Metrics extends OutboundMetrics {
-  /** Marks a request as begun; call the result once when it ended. */
+  /** Records the start of a request; call the result once when it has ended. */
   startHttpRequest(): (observation: HttpObservation) => void;
   setPoolSource(source: Source<PoolCounts>): void;
   /** Age in seconds of the oldest waiting job of each queue. */
@@ -59,7 +59,7 @@ const OUTBOUND_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const EVENT_LOOP_RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
-/** A registry of its own, so that several servers in one process (tests) do not share counts. */
+/** A separate registry, so that several servers in one process (tests) do not share counts. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -190,7 +190,7 @@ async function ask<T>(source: Source<T> | null): Promise<T | null> {
   try {
     return await source();
   } catch {
-    // The database may be down exactly when metrics matter most; the other figures must still come.
+    // The database may be down exactly when metrics matter most; the other values must still be reported.
     return null;
   }
 }

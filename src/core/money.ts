@@ -1,14 +1,14 @@
-/** Arithmetic on kopeks. Amounts are integers; only labels and `_rubles` companions ever hold a fraction (spec 00, Money). */
+/** Arithmetic on kopeks. Amounts are integers; only labels and `_rubles` fields have a fraction (spec 00, Money). */
 
 const KOPEKS_IN_RUBLE = 100;
-/** Percentages may have up to four decimals (`12.5`); they are scaled to an integer before they touch an amount. */
+/** Percentages may have up to four decimals (`12.5`); they are scaled to an integer before they are applied to an amount. */
 const PERCENT_SCALE = 10_000;
 
 function assertKopeks(amount: number): void {
   if (!Number.isSafeInteger(amount)) throw new RangeError('An amount must be a whole number of kopeks');
 }
 
-/** The `_rubles` companion of an amount, for answers only. */
+/** The `_rubles` field of an amount, for answers only. */
 export function rublesOf(kopeks: number): number {
   return kopeks / KOPEKS_IN_RUBLE;
 }
@@ -29,7 +29,7 @@ export function percentOf(amount: number, percent: number): number {
   return Number((BigInt(amount) * BigInt(scaled)) / BigInt(divisor));
 }
 
-/** The amount less a discount of `percent`; the discount floors, so the price never loses a kopek to rounding. */
+/** The amount less a discount of `percent`; the discount is rounded down, so rounding never lowers the price. */
 export function applyPercent(amount: number, percent: number): number {
   return amount - percentOf(amount, percent);
 }

@@ -14,13 +14,13 @@ interface Job {
 }
 
 const MAX_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** Beyond this many waiting passwords the service is under attack; refusing quickly keeps the rest alive. */
+/** More waiting passwords than this mean an attack; they are refused at once, so that other requests are served. */
 const MAX_WAITING = 200;
 
 /** `.ts` when run from source, `.js` when bundled: the worker lies beside this module either way. */
 const workerFile = new URL(`./password-hasher.worker${extname(import.meta.url.split('?')[0]!)}`, import.meta.url);
 
-/** Of every installation; only tests that do not examine it lower it, see `setPasswordCost`. */
+/** The cost of every installation; only tests that do not check it lower it, see `setPasswordCost`. */
 export const PASSWORD_COST = 12;
 let cost = PASSWORD_COST;
 

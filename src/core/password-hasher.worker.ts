@@ -3,9 +3,9 @@ import { parentPort } from 'node:worker_threads';
 import bcrypt from 'bcryptjs';
 import type { HashTask } from './password-hasher.ts';
 
-// Thread of `password-hasher.ts`: nothing but bcrypt, so that half a second of arithmetic never stops the event loop.
+// Thread of `password-hasher.ts`: only bcrypt, so that half a second of computation never blocks the event loop.
 
-/** bcrypt reads 72 bytes; the digest makes passwords of any length and script count whole (spec 01 section 2.5). */
+/** bcrypt reads 72 bytes; the digest makes the whole password count, whatever its length and script (spec 01 section 2.5). */
 function prehash(password: string): string {
   return createHash('sha256').update(password, 'utf8').digest('base64');
 }

@@ -20,7 +20,7 @@ export async function isWithinLimit(app: App, key: string, limit: number, window
   return (await countHit(app, key, windowSeconds)) <= limit;
 }
 
-/** Hits of the current window, without adding one: for limits that count only what went wrong. */
+/** Hits of the current window, without adding one: for limits that count failures only. */
 export async function hitsSoFar(app: App, key: string, windowSeconds: number): Promise<number> {
   const [row] = await app.db.sql<{ hits: number }>(
     'SELECT hits FROM rate_limit_windows WHERE key = $1 AND window_start = $2::timestamptz',

@@ -1,6 +1,6 @@
 /**
  * Keeps secrets out of logs: by key (`password`, `apiKey` …), by registered value and by shape (spec 06 hazard 1).
- * Everything that reaches a log line passes here, the text of errors included.
+ * Everything that is logged passes here, including the texts of errors.
  */
 
 export const REDACTED = '[redacted]';
@@ -11,7 +11,7 @@ const SECRET_KEY =
 const MIN_VALUE_LENGTH = 6;
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
-/** Deeper than any body of the interface. */
+/** More than the depth of any body of the interface. */
 const MAX_SHOWN_DEPTH = 32;
 
 /** Is the value under this name a secret? Spelling does not matter: `api_key`, `apiKey`, `X-Api-Key`. */
@@ -19,15 +19,15 @@ export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
 
-/** Identity data as the messenger signs it: whoever holds the text is taken for the user, for a day and more. */
+/** Identity data as the messenger signs it: the text alone authenticates the user, for a day and longer. */
 function isSignedIdentity(name: string, value: unknown): boolean {
   return /^init_?data$/i.test(name) && typeof value === 'string' && /(?:^|&)hash=/.test(value);
 }
 
 /**
- * A value of a request as an error may show it: signed identity data is blanked, so that a call refused for another field does not hand
- * the caller's credential on to whoever reads errors. Everything else is shown as it was sent; values without it come back as they are.
- * @param name what the value itself stands under
+ * A value of a request as an error may show it: signed identity data is blanked, so that a call refused for another field does not pass
+ * the caller's credential to those who read errors. Everything else is shown as it was sent.
+ * @param name name of the field of the value
  */
 export function withoutIdentityData(value: unknown, name = '', depth = 0): unknown {
   if (isSignedIdentity(name, value)) return REDACTED;
@@ -59,7 +59,7 @@ const PATTERNS: readonly [RegExp, string][] = [
 export interface Redactor {
   /** The text without registered values and without anything that has the shape of a secret. */
   text(text: string): string;
-  /** A copy fit for a log line: secret keys blanked, errors turned into plain objects, cycles and endless depth cut. */
+  /** A copy fit for a log line: secret keys blanked, errors turned into plain objects, cycles and excessive depth cut. */
   value(value: unknown): unknown;
   /** Adds secrets that became known later, e.g. a panel key changed through the settings. */
   register(values: Iterable<string>): void;

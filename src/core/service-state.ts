@@ -1,6 +1,10 @@
 import type { Db } from './db/db.ts';
 
-/** Small facts of the installation, shared by all instances (table `service_state`). Values are plain JSON. */
+/**
+ * Values of the installation that all instances share (table `service_state`, which only this file writes). Values are plain JSON.
+ */
+
+/** The value of a key; null = there is none. */
 export async function readState<T>(db: Db, key: string): Promise<T | null> {
   const [row] = await db.sql<{ value: T }>('SELECT value FROM service_state WHERE key = $1', [key]);
   return row ? row.value : null;
@@ -15,6 +19,7 @@ export async function lockState<T>(db: Db, key: string): Promise<T | null> {
   return row?.value ?? null;
 }
 
+/** Stores a value, in place of an earlier one. */
 export async function writeState(db: Db, key: string, value: unknown): Promise<void> {
   await db.sql(
     `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, now())
@@ -23,7 +28,7 @@ export async function writeState(db: Db, key: string, value: unknown): Promise<v
   );
 }
 
-/** Writes some fields of an object and leaves its others, so that two who change different ones at once both get theirs. */
+/** Writes some fields of an object and leaves its other fields, so that two callers who change different fields at once both succeed. */
 export async function mergeState(db: Db, key: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
   await db.sql(
     `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, now())
@@ -32,11 +37,54 @@ export async function mergeState(db: Db, key: string, fields: Readonly<Record<st
   );
 }
 
-/** Stores `value` unless the key exists, and answers what is stored then: the way to generate a secret once for all instances. */
+/** Stores `value` unless the key exists. @returns what is stored then; generates a secret once for all instances */
 export async function initState<T>(db: Db, key: string, value: T): Promise<T> {
   await db.sql('INSERT INTO service_state (key, value) VALUES ($1, $2::jsonb) ON CONFLICT (key) DO NOTHING RETURNING key', [
     key,
     JSON.stringify(value),
   ]);
   return (await readState<T>(db, key))!;
+}
+
+/** Stores a value unless the same value is stored. @returns whether it was stored; of several callers with one value, one gets true */
+export async function writeStateIfChanged(db: Db, key: string, value: unknown): Promise<boolean> {
+  const rows = await db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, now())
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now() WHERE service_state.value <> EXCLUDED.value
+     RETURNING key`,
+    [key, JSON.stringify(value)],
+  );
+  return rows.length > 0;
+}
+
+/** What the holder of a lease publishes with it; `instance` names the holder. */
+export interface LeaseState {
+  instance: string;
+}
+
+/**
+ * Takes or renews a lease, by the database's clock: it is free when nobody renewed it for `leaseMs` milliseconds.
+ * @returns false when another instance has it
+ */
+export async function claimStateLease(db: Db, key: string, value: LeaseState, leaseMs: number): Promise<boolean> {
+  const rows = await db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, now())
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now()
+     WHERE service_state.value->>'instance' = $3 OR service_state.updated_at < now() - $4::int * interval '1 millisecond'
+     RETURNING key`,
+    [key, JSON.stringify(value), value.instance, leaseMs],
+  );
+  return rows.length > 0;
+}
+
+/** Ends the lease of an instance; a lease of another instance stays. */
+export async function releaseStateLease(db: Db, key: string, instance: string): Promise<void> {
+  await db.sql("DELETE FROM service_state WHERE key = $1 AND value->>'instance' = $2 RETURNING key", [key, instance]);
+}
+
+/** SQL that adds to a number of a stored object, for a statement that changes other rows with it. Takes the texts of its parameters. */
+export function addToStateSql(key: string, field: string, step: string): string {
+  return `INSERT INTO service_state (key, value) VALUES (${key}, jsonb_build_object('${field}', ${step}))
+    ON CONFLICT (key) DO UPDATE SET updated_at = now(),
+      value = jsonb_build_object('${field}', (service_state.value->>'${field}')::bigint + ${step})`;
 }

@@ -6,7 +6,7 @@ import { addMs, SECOND_MS } from './clock.ts';
  * JSON. Every function joins the caller's transaction.
  */
 
-/** Stores a value over whatever stood there. */
+/** Stores a value, in place of an earlier one. */
 export async function put(app: App, key: string, value: object, ttlSeconds: number): Promise<void> {
   await app.db.sql(
     `INSERT INTO short_lived_entries (key, value, expires_at) VALUES ($1, $2::jsonb, $3::timestamptz)
@@ -15,7 +15,7 @@ export async function put(app: App, key: string, value: object, ttlSeconds: numb
   );
 }
 
-/** Stores a value unless a live one stands there. @returns whether it was stored; of two at once, one wins */
+/** Stores a value unless the key has one that has not expired. @returns whether it was stored; of two at once, one wins */
 export async function putIfAbsent(app: App, key: string, value: object, ttlSeconds: number): Promise<boolean> {
   const now = app.clock.now();
   const rows = await app.db.sql<{ key: string }>(
@@ -36,7 +36,7 @@ export async function take<T extends object>(app: App, key: string): Promise<T |
   return row && row.expiresAt > app.clock.now() ? row.value : null;
 }
 
-/** Deletes an entry that still holds this value. @returns false when it is gone or was replaced meanwhile, which is then left alone */
+/** Deletes an entry if it still has this value. @returns false when it is gone or was replaced meanwhile; a replaced one stays */
 export async function dropIfSame(app: App, key: string, value: object): Promise<boolean> {
   const rows = await app.db.sql<{ key: string }>(
     'DELETE FROM short_lived_entries WHERE key = $1 AND value = $2::jsonb RETURNING key',
@@ -46,8 +46,31 @@ export async function dropIfSame(app: App, key: string, value: object): Promise<
 }
 
 /** Deletes an entry; does nothing when there is none. */
-export async function drop(app: App, key: string): Promise<void> {
+export async function drop(app: Pick<App, 'db'>, key: string): Promise<void> {
   await app.db.sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [key]);
+}
+
+/** SQL that deletes an entry, for a statement that changes other rows with it; a further condition on `value` may follow. */
+export function dropSql(key: string): string {
+  return `DELETE FROM short_lived_entries WHERE key = ${key}`;
+}
+
+/**
+ * Gives an entry another key, unless an entry has that key, or the entry's value names another number in `field` than `expected`. What is
+ * not moved is deleted.
+ */
+export async function moveOrDrop(
+  app: Pick<App, 'db'>,
+  keys: { from: string; to: string },
+  { field, expected }: { field: string; expected: number | null },
+): Promise<void> {
+  await app.db.sql(
+    `UPDATE short_lived_entries c SET key = $2 WHERE c.key = $1
+       AND NOT EXISTS (SELECT 1 FROM short_lived_entries o WHERE o.key = $2)
+       AND (c.value->>$4::text IS NULL OR (c.value->>$4::text)::int = $3::int) RETURNING key`,
+    [keys.from, keys.to, expected, field],
+  );
+  await drop(app, keys.from);
 }
 
 /**

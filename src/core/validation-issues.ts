@@ -7,21 +7,21 @@ import { innerSchema, isIntegerSchema, type Schema, schemaAt } from './zod-struc
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** Says where on the wire a path of the input value stands: `['limit']` -> `['query', 'limit']`. */
+/** Gives the place on the wire of a path of the input value: `['limit']` -> `['query', 'limit']`. */
 export type Locate = (path: Path) => string[];
 
 interface Place {
   root: unknown;
   locate: Locate;
-  /** Path from the root to the schema in whose terms the issue speaks (branches of a union report relative paths). */
+  /** Path from the root to the schema that the issue refers to (branches of a union report relative paths). */
   base: Path;
   schema: Schema | undefined;
 }
 
 /**
  * Maps a failed parse to the entries of a 422 answer.
- * @param root the value that was parsed; `input` of each entry is looked up in it (of a missing field: the object it misses in)
- * @param schema the schema that refused. Without it a wrong whole number cannot be told from a wrong number,
+ * @param root the value that was parsed; `input` of each entry is looked up in it (of a missing field: the object without it)
+ * @param schema the schema that refused. Without it a wrong whole number cannot be distinguished from a wrong number,
  *   nor a one-of literal from an enumeration
  */
 export function issuesFromZod(error: z.core.$ZodError, root: unknown, locate: Locate, schema?: Schema): ValidationIssue[] {
@@ -29,8 +29,8 @@ export function issuesFromZod(error: z.core.$ZodError, root: unknown, locate: Lo
 }
 
 /**
- * One wrong value is one entry, the first that is wrong with it: zod measures a list where a text belongs, and matches the pattern
- * of a text that is too short already. What a schema's own rules (`custom`) find is told in whole.
+ * A wrong value gets one entry, for the first problem with it: zod checks the length of a list where a text is expected, and the pattern
+ * of a text that is too short already. All findings of a schema's own rules (`custom`) are reported.
  */
 function withoutFollowers(issues: readonly Issue[]): Issue[] {
   const wrong = new Set<string>();
@@ -45,13 +45,13 @@ function withoutFollowers(issues: readonly Issue[]): Issue[] {
 function fromIssue(issue: Issue, place: Place): ValidationIssue[] {
   const path = [...place.base, ...issue.path];
   const input = valueAt(place.root, path);
-  // Every entry shows what is wrong; where nothing stands, that is the object in which it misses.
+  // Every entry shows the wrong value; for a missing one, the object without it.
   const shown = () => (input === undefined ? (valueAt(place.root, path.slice(0, -1)) ?? null) : input);
   const entry = (type: ValidationType, ctx?: Record<string, unknown>): ValidationIssue[] => [
     validationIssue(type, place.locate(path), shown(), ctx),
   ];
   const schema = place.schema && schemaAt(place.schema, issue.path);
-  // A rule of the schema's own (`custom`) may look at an absent value on purpose; `z.custom` merely stands for a type.
+  // A rule of the schema itself (`custom`) may check an absent value on purpose; `z.custom` only declares a type.
   if (input === undefined && path.length > 0 && (issue.code !== 'custom' || schema instanceof z.ZodCustom)) {
     return [validationIssue('missing', place.locate(path), shown())];
   }

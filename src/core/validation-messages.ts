@@ -6,7 +6,7 @@ type Context = Record<string, unknown>;
 
 const count = (n: unknown, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** Sentence per type, in the words that clients of this interface know already. */
+/** Sentence per type, with the texts that clients of this interface know. */
 const SENTENCES = {
   missing: () => 'Field required',
   string_type: () => 'Input should be a valid string',

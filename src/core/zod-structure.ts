@@ -1,4 +1,4 @@
-/** Looks at the shape of a zod schema without touching it: what kind stands where. Used for error types, wire coercion and documents. */
+/** Reads the structure of a zod schema: which kind of schema is where. Used for error types, wire coercion and documents. */
 import { z } from 'zod';
 
 export type Schema = z.core.$ZodType;
@@ -33,7 +33,7 @@ function unwrapOnce(schema: Schema): Schema | undefined {
   ) {
     return schema.unwrap();
   }
-  // `z.preprocess` is a pipe out of a transform: what it accepts is told by its target.
+  // `z.preprocess` is a pipe out of a transform: its target says what it accepts.
   if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodTransform ? schema.out : schema.in;
   return undefined;
 }

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts';
 import { inTransaction } from '../core/db/transaction.ts';
 import type { JobDefinition } from '../core/jobs/define-job.ts';
 import type { JobTypes } from '../core/jobs/job-sender.ts';
-import { readState } from '../core/service-state.ts';
+import { readState, writeStateIfChanged } from '../core/service-state.ts';
 
 /**
  * Scheduled jobs. Every instance sends them, but `startRound` lets one instance send each round, and `singletonKey` lets one job wait:
@@ -45,12 +45,7 @@ export async function startRound(app: App, queue: string, intervalMs: number): P
   const key = `schedule:${queue}`;
   if ((await readState<number>(app.db, key)) === round) return;
   await inTransaction(app, async (t) => {
-    const started = await t.db.sql(
-      `INSERT INTO service_state (key, value, updated_at) VALUES ($1, to_jsonb($2::bigint), now())
-       ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = now() WHERE service_state.value <> EXCLUDED.value
-       RETURNING key`,
-      [key, round],
-    );
-    if (started.length > 0) await t.jobs.send(queue as keyof JobTypes, {} as never, { singletonKey: queue });
+    if (await writeStateIfChanged(t.db, key, round))
+      await t.jobs.send(queue as keyof JobTypes, {} as never, { singletonKey: queue });
   });
 }

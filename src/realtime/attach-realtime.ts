@@ -20,7 +20,7 @@ export interface RealtimeOptions {
   httpServer: Server;
   app: App;
   bus: Pick<EventBus, 'subscribe'>;
-  /** Hears which cached credentials changed, on any instance. */
+  /** Receives which cached credentials changed, on any instance. */
   listen: Database['listen'];
   authenticateToken(
     app: App,
@@ -28,8 +28,8 @@ export interface RealtimeOptions {
     ip: string | null,
   ): Promise<{ tokenId: number }>;
   authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
-  /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `hearsStaff`: that, or holds `tickets:read`. */
-  readStanding(app: App, userId: number, ip: string | null): Promise<{ isAdmin: boolean; hearsStaff: boolean }>;
+  /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `receivesStaffEvents`: that, or has `tickets:read`. */
+  readCabinetAccess(app: App, userId: number, ip: string | null): Promise<{ isAdmin: boolean; receivesStaffEvents: boolean }>;
   /** Client address behind trusted proxies; the socket's own unless given. */
   clientIp?: (request: IncomingMessage) => string | null;
   metrics?: Pick<Metrics, 'setWebsocketSource'>;
@@ -39,7 +39,7 @@ export interface RealtimeOptions {
 export interface Realtime {
   /** Signed-in sockets of each feed. */
   counts(): { ws: number; cabinet: number };
-  /** Tells every client to go (1001) and cuts off who stays. To be called before the HTTP server closes. */
+  /** Closes every socket (1001), and cuts off clients that do not answer. To be called before the HTTP server closes. */
   close(): Promise<void>;
 }
 
@@ -116,8 +116,8 @@ class RealtimeServer implements Realtime {
     this.#stops.push(
       () => httpServer.off('upgrade', onUpgrade),
       () => clearInterval(timer),
-      bus.subscribe((event) => this.#tell(event)),
-      // The store hears of a change made on any instance.
+      bus.subscribe((event) => this.#publish(event)),
+      // The settings store receives changes of every instance.
       storeOf(app).onChange(
         this.#feeds.map(({ rules }) => rules.setting),
         () => {
@@ -162,15 +162,15 @@ class RealtimeServer implements Realtime {
     const { app, authenticateToken } = this.#options;
     const { tokenId } = await authenticateToken(app, { apiKey: credential, bearer: null }, ip);
     const greeting = { type: 'connection', status: 'connected', message: 'WebSocket connection established' };
-    return { actor: `token:${tokenId}`, userId: null, hearsStaff: false, expiresAt: null, greeting };
+    return { actor: `token:${tokenId}`, userId: null, receivesStaffEvents: false, expiresAt: null, greeting };
   }
 
   async #userAccess(credential: string, ip: string | null): Promise<Access> {
-    const { app, authenticateUser, readStanding } = this.#options;
+    const { app, authenticateUser, readCabinetAccess } = this.#options;
     const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
-    const { isAdmin, hearsStaff } = await readStanding(app, userId, ip);
+    const { isAdmin, receivesStaffEvents } = await readCabinetAccess(app, userId, ip);
     const greeting = { type: 'connected', user_id: userId, is_admin: isAdmin };
-    return { actor: `user:${userId}`, userId, hearsStaff, expiresAt: expiryOf(credential), greeting };
+    return { actor: `user:${userId}`, userId, receivesStaffEvents, expiresAt: expiryOf(credential), greeting };
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -191,7 +191,7 @@ class RealtimeServer implements Realtime {
       ws.on('close', () => this.#sockets.delete(ws));
       // Frames that break the protocol or the limit end here; `ws` closes the connection with the right code itself.
       ws.on('error', () => undefined);
-      // What the client says before it is signed in waits.
+      // Messages of a client that is not signed in yet wait.
       ws.pause();
       runOutsideTransaction(() => void this.#signIn(feed, ws, socket, credential, ip));
     });
@@ -216,7 +216,7 @@ class RealtimeServer implements Realtime {
       return close(CLOSE.tryLater, refusalReason(503));
     }
     if (ws.readyState !== ws.OPEN) return;
-    // Switched off while the credential was looked at.
+    // Switched off while the credential was checked.
     if (!feed.isOpen) return close(CLOSE.policy, OFF_REASON);
     const client = new FeedClient(ws, socket, this.#limits);
     if (!feed.add(client, credential, ip, access)) return close(CLOSE.policy, 'Too many connections');
@@ -226,21 +226,21 @@ class RealtimeServer implements Realtime {
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
   }
 
-  #tell(event: DomainEvent): void {
+  #publish(event: DomainEvent): void {
     if (event.audience === 'feed') {
       if (this.#ws.clients.size > 0) this.#fanOut.publish(textFrame(feedText(event)));
     } else if (event.audience === 'staff') {
       this.#cabinet.sendToStaff(textFrame(cabinetText(event)));
     } else if (event.userId !== null) {
       this.#cabinet.sendToUser(event.userId, textFrame(cabinetText(event)));
-      // Whoever was just banned must hear so, and then go.
+      // A user who was just banned must get the event before the socket closes.
       if (event.type.startsWith('account.')) this.#cabinet.expire(event.userId);
     }
   }
 
   /**
    * Keys of the cache read `<kind>:<user id>`, or name something that concerns everyone; null = notices were lost. API tokens
-   * are looked at in every tick anyway, which the cache makes free.
+   * are checked in every tick anyway; the cache answers without a query.
    */
   #credentialChanged(key: string | null): void {
     const userId = /^[a-z_-]+:(\d{1,10})$/i.exec(key ?? '')?.[1];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** No credential of ours is nearly as long. */
+/** Longer than any credential of this service. */
 const MAX_LENGTH = 4_096;
 const PROTOCOL_PREFIX = 'bearer.';
 
@@ -17,7 +17,7 @@ export function upgradeTarget(request: IncomingMessage): UpgradeTarget {
 }
 
 /**
- * The first credential that is there: query parameters in the order of `names`, then the `bearer.<token>` entry of
+ * The first credential that the request has: query parameters in the order of `names`, then the `bearer.<token>` entry of
  * `Sec-WebSocket-Protocol`, for browsers that keep credentials out of URLs.
  * @returns null = none
  */

@@ -3,12 +3,12 @@ import type { FeedClient } from './feed-client.ts';
 
 /** Clients served before the event loop may do something else. */
 const SLICE = 500;
-/** Frames of events that came together are written together, up to this size. */
+/** Frames of events that arrive together are written together, up to this size. */
 const MAX_WRITE_BYTES = 256 * 1024;
 
 /**
  * Writes frames to every client of a live set, in the order of `publish`. Long sets are served in slices, so that a burst of
- * events does not hold up requests; what came meanwhile goes out as one write a client.
+ * events does not delay requests; frames that arrive meanwhile are sent with one write for each client.
  */
 export class FanOut {
   readonly #clients: ReadonlySet<FeedClient>;
@@ -44,7 +44,7 @@ export class FanOut {
     return taken.length === 0 ? null : taken.length === 1 ? taken[0]! : Buffer.concat(taken, size);
   }
 
-  /** The iterator lives over the pause: a client that left is skipped, one that joined is served. */
+  /** The iterator continues after the pause: a client that has left is skipped, one that has joined is served. */
   #write(frames: Buffer, clients: Iterator<FeedClient>): void {
     for (let served = 0; served < SLICE; served += 1) {
       const step = clients.next();

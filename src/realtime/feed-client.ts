@@ -5,12 +5,12 @@ import { textFrame } from './text-frame.ts';
 
 const PONG = textFrame('{"type":"pong"}');
 const RATE_WINDOW_MS = 10_000;
-/** A peer that does not take part in closing is cut off after this. */
+/** A peer that does not answer the close is cut off after this. */
 const CLOSE_GRACE_MS = 1_000;
 
 let lastNumber = 0;
 
-/** One open socket: answers pings, keeps its queue and its chatter within bounds. */
+/** One open socket: answers pings, limits its queue and the number of its messages. */
 export class FeedClient {
   readonly #ws: WebSocket;
   readonly #socket: Duplex;
@@ -20,15 +20,15 @@ export class FeedClient {
   #windowStart = 0;
   #windowCount = 0;
 
-  /** @param socket the connection below `ws`; ready frames are written to it straight, between those of `ws` */
+  /** @param socket the connection below `ws`; complete frames are written to it directly, between those of `ws` */
   constructor(ws: WebSocket, socket: Duplex, limits: RealtimeLimits) {
     this.#ws = ws;
     this.#socket = socket;
     this.#limits = limits;
-    // Clients that came together are not pinged together.
+    // Clients that connect together are not pinged together.
     lastNumber += 1;
     this.#lastPingAt = performance.now() - ((lastNumber * 97) % limits.heartbeatMs);
-    ws.on('message', (data, isBinary) => this.#hear(data, isBinary));
+    ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
     ws.on('ping', () => this.#count());
     ws.on('pong', () => {
       this.#lastSeenAt = performance.now();
@@ -39,7 +39,7 @@ export class FeedClient {
     return this.#ws.readyState === this.#ws.OPEN;
   }
 
-  /** Writes ready frames. A client that lets too much pile up is dropped instead (spec 06 section 2.2). */
+  /** Writes ready frames. A client whose queue grows too large is dropped instead (spec 06 section 2.2). */
   send(frames: Buffer): void {
     if (!this.isOpen) return;
     const waiting = this.#socket.writableLength;
@@ -47,7 +47,7 @@ export class FeedClient {
     else this.#socket.write(frames);
   }
 
-  /** Says why and ends the connection; a peer that does not answer is cut off. */
+  /** Closes the connection with a reason; a peer that does not answer is cut off. */
   close(code: number, reason: string): void {
     if (!this.isOpen) return;
     this.#ws.close(code, reason);
@@ -60,7 +60,7 @@ export class FeedClient {
     this.#ws.terminate();
   }
 
-  /** Pings when it is time and drops a peer that is gone or does not read. */
+  /** Pings when it is due and drops a peer that is gone or does not read. */
   beat(now: number): void {
     if (now - this.#lastSeenAt > this.#limits.idleMs) {
       this.#ws.terminate();
@@ -72,8 +72,8 @@ export class FeedClient {
     }
   }
 
-  /** `{type: 'ping'}` is answered; whatever else comes is ignored (spec 05 section 12). */
-  #hear(data: RawData, isBinary: boolean): void {
+  /** `{type: 'ping'}` is answered; everything else is ignored (spec 05 section 12). */
+  #receive(data: RawData, isBinary: boolean): void {
     this.#count();
     if (!isBinary && this.isOpen && isPing(String(data))) this.send(PONG);
   }

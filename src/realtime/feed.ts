@@ -5,34 +5,34 @@ import { CLOSE } from './limits.ts';
 
 /** What a credential proved. */
 export interface Access {
-  /** For logs and for finding sockets again: `token:3`, `user:17`. */
+  /** For logs and to find sockets: `token:3`, `user:17`. */
   actor: string;
   /** Set on `/cabinet/ws`. */
   userId: number | null;
-  /** May hear events of the `staff` audience. */
-  hearsStaff: boolean;
+  /** Receives events of the `staff` audience. */
+  receivesStaffEvents: boolean;
   expiresAt: Date | null;
   /** First message of the server. */
   greeting: object;
 }
 
-/** The facts in which the two feeds differ. */
+/** The properties in which the two feeds differ. */
 export interface FeedRules {
   readonly name: 'ws' | 'cabinet';
   readonly path: string;
   /** The feed exists only while this is on. */
   readonly setting: 'WEB_API_ENABLED' | 'CABINET_ENABLED';
-  /** Query parameters that may carry the credential, best first. */
+  /** Query parameters that may contain the credential, the preferred one first. */
   readonly queryNames: readonly string[];
   /** Close reason when there is no credential. */
   readonly missingReason: string;
   readonly maxPerUser: number;
   readonly recheckMs: number;
-  /** @throws AppError when the credential is not good (any more) */
+  /** @throws AppError when the credential is not valid, or no longer */
   authenticate(credential: string, ip: string | null): Promise<Access>;
 }
 
-/** Sockets that came with one credential from one address stand and fall together. */
+/** Sockets with one credential from one address are checked, and closed, together. */
 interface Holder {
   readonly credential: string;
   readonly ip: string | null;
@@ -43,13 +43,13 @@ interface Holder {
 }
 
 export const INVALID_REASON = 'Unauthorized: Invalid token';
-/** The area is switched off: what its operations answer, and no reason to throw a good credential away. */
+/** The area is switched off: the same text as its operations answer; the credential stays valid. */
 export const OFF_REASON = 'Not Found';
 const MAX_CHECKS_AT_ONCE = 500;
-/** After a check that could not be made (database away). */
+/** After a check that failed because the database was not available. */
 const CHECK_AGAIN_MS = 5_000;
 
-/** The signed-in sockets of one feed, and the watch over their credentials. */
+/** The signed-in sockets of one feed and the checks of their credentials. */
 export class Feed {
   readonly rules: FeedRules;
   /** Every signed-in socket. */
@@ -69,7 +69,7 @@ export class Feed {
     return this.#app.settings.get(this.rules.setting);
   }
 
-  /** Lets everyone go when the area is switched off (spec 01 section 4.2, spec 06 section 0). Asks nobody, so it serves many at once. */
+  /** Closes all sockets when the area is switched off (spec 01 section 4.2, spec 06 section 0). Needs no query. */
   closeIfOff(): void {
     if (this.isOpen) return;
     for (const client of this.clients) client.close(CLOSE.policy, OFF_REASON);
@@ -83,14 +83,14 @@ export class Feed {
       if (own.size >= this.rules.maxPerUser) return false;
       this.#byUser.set(userId, own.add(client));
     }
-    // The credential may have been withdrawn while it was checked, so the next look at it comes at once.
+    // The credential may have been withdrawn while it was checked, so it is checked again at once.
     const key = holderKey(credential, ip);
     const holder = this.#holders.get(key) ?? { credential, ip, clients: new Set(), access, checkAt: 0, isChecking: false };
     this.#holders.set(key, holder);
     holder.checkAt = 0;
     holder.clients.add(client);
     this.clients.add(client);
-    if (access.hearsStaff) this.#staff.add(client);
+    if (access.receivesStaffEvents) this.#staff.add(client);
     return true;
   }
 
@@ -140,11 +140,11 @@ export class Feed {
     try {
       holder.access = await this.rules.authenticate(holder.credential, holder.ip);
       for (const client of holder.clients) {
-        if (holder.access.hearsStaff) this.#staff.add(client);
+        if (holder.access.receivesStaffEvents) this.#staff.add(client);
         else this.#staff.delete(client);
       }
     } catch (error) {
-      // Only a refusal ends the connection; a database that is away must not throw everyone out.
+      // Only a refusal closes the connection; an unavailable database must not disconnect everyone.
       if (isAppError(error)) closeAll(holder, error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
       else {
         holder.checkAt = now + CHECK_AGAIN_MS;
@@ -157,12 +157,12 @@ export class Feed {
   }
 }
 
-/** Policies may depend on the address, so one credential may allow more here than there. */
+/** Policies may depend on the address, so one credential may allow more from one address than from another. */
 function holderKey(credential: string, ip: string | null): string {
   return `${ip ?? ''} ${credential}`;
 }
 
-/** What a client is told when its credential is refused with this HTTP status. */
+/** Close reason of a socket whose credential is refused with this HTTP status. */
 export function refusalReason(status: number): string {
   return status >= 500 ? 'Try again later' : INVALID_REASON;
 }

@@ -6,7 +6,7 @@ export interface RealtimeLimits {
   maxMessageBytes: number;
   /** Messages and pings a client may send in ten seconds; more closes with 1008. */
   maxMessagesPer10s: number;
-  /** Bytes that may wait for a client that reads slowly; more closes with 1013. */
+  /** Bytes that may wait for a slow client; more closes with 1013. */
   maxQueuedBytes: number;
   /** Sockets of one user on `/cabinet/ws`, on this instance. */
   maxPerUser: number;
@@ -14,13 +14,13 @@ export interface RealtimeLimits {
   maxSockets: number;
   /** Pause between the server's pings to a client. */
   heartbeatMs: number;
-  /** A client that sends nothing for so long, not even a pong, is gone. */
+  /** A client that sends nothing for this long, not even a pong, is gone. */
   idleMs: number;
-  /** How often heartbeats, expiries and credentials are looked at. */
+  /** How often heartbeats, expiries and credentials are checked. */
   tickMs: number;
-  /** A checked API token is checked again after this; without a query unless the shared cache has dropped it. */
+  /** A checked API token is checked again after this; it needs a query only if the shared cache has dropped it. */
   recheckTokenMs: number;
-  /** Likewise for a cabinet user; this only backs up the notices of changed users and roles, so it may be seldom. */
+  /** Likewise for a cabinet user; changed users and roles are notified, so this check is only a safeguard and may be rare. */
   recheckUserMs: number;
 }
 

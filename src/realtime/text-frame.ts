@@ -25,15 +25,15 @@ export function textFrame(text: string): Buffer {
   return frame;
 }
 
-/** An event as `/ws` tells it: UTC time without a zone, to the microsecond as clients know it (spec 00, Times). */
+/** An event as `/ws` sends it: UTC time without a zone, to the microsecond as clients know it (spec 00, Times). */
 export function feedText(event: DomainEvent): string {
   const timestamp = `${event.createdAt.toISOString().slice(0, -1)}000`;
   return JSON.stringify({ type: event.type, payload: event.payload, timestamp });
 }
 
-/** An event as `/cabinet/ws` tells it: the payload's fields beside the type (spec 05 section 12.2). */
+/** An event as `/cabinet/ws` sends it: the payload's fields beside the type (spec 05 section 12.2). */
 export function cabinetText(event: DomainEvent): string {
   const type = { type: event.type };
-  // Named first for the reader, and once more so that no field of the payload takes its place.
+  // First for the reader, and again at the end so that no field of the payload replaces it.
   return JSON.stringify({ ...type, ...event.payload, ...type });
 }

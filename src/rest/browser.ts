@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Browser } from '../routers/context.ts';
 
-/** Values that we set ourselves: url-safe base64. Whatever else a client sends under our names is no value. */
+/** Form of the values that the service sets: url-safe base64. Any other value under these names is ignored. */
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{1,128}$/;
 
 /**
  * The cookie side of a request.
- * @param isSecure do browsers reach the cabinet over https? A Secure cookie over http would be lost, so it follows the cabinet's address
+ * @param isSecure do browsers reach the cabinet over https? Browsers drop a Secure cookie over http, so the flag follows the cabinet's address
  */
 export function browserOf(request: FastifyRequest, reply: FastifyReply, isSecure: () => boolean): Browser {
   const { headers } = request;
@@ -20,7 +20,7 @@ export function browserOf(request: FastifyRequest, reply: FastifyReply, isSecure
   };
 }
 
-/** The last cookie of this name in a `Cookie` header; null when there is none that we could have set. */
+/** The last cookie of this name in a `Cookie` header; null when there is none of the form that the service sets. */
 export function readCookie(header: string | undefined, name: string): string | null {
   if (header === undefined) return null;
   let found: string | null = null;

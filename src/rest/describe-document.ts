@@ -1,6 +1,6 @@
 /**
  * Gives the document its texts: tags, operations, parameters, properties. A text of the schema itself
- * (`.describe()`, `.meta({ description })`) wins; then the narrowest entry of the dictionary.
+ * (`.describe()`, `.meta({ description })`) has priority; then the most specific entry of the dictionary.
  */
 import type { OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
@@ -16,7 +16,7 @@ export interface DocumentTexts {
 }
 
 export interface DescriptionGaps {
-  /** What has no text, as `tag X`, `operation x`, `parameter x.y`, `property X.y`. */
+  /** What has no description, as `tag X`, `operation x`, `parameter x.y`, `property X.y`. */
   undescribed: string[];
   /** Entries that no part of the document uses. */
   unused: string[];
@@ -25,7 +25,7 @@ export interface DescriptionGaps {
 const SCHEMA_MAPS = new Set(['properties', '$defs', 'patternProperties']);
 const VALUES = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
 
-/** Writes the texts into the document. What lacks one stays without; `check:contract` fails for it. */
+/** Writes the texts into the document. `check:contract` fails for what has none. */
 export function describeDocument(document: OpenApiDocument, texts: DocumentTexts): DescriptionGaps {
   const undescribed = new Set<string>();
   const used = {
@@ -44,7 +44,7 @@ export function describeDocument(document: OpenApiDocument, texts: DocumentTexts
 
   function describeProperty(name: string, schema: JsonSchema, owner: string, outer: readonly string[]): void {
     if (typeof schema.description === 'string') return;
-    // A component of requests and answers that differ is two, of which the second is named after the first.
+    // A component that differs between requests and answers is two components; the second is named after the first.
     const owners = owner.endsWith('Output') ? [owner, owner.slice(0, -'Output'.length)] : [owner];
     const parent = outer.at(-1);
     const text = textOf('properties', [

@@ -1,10 +1,10 @@
 /**
- * Serves every procedure with `meta.openapi` over HTTP. One fastify route per operation, everything about it prepared at boot.
+ * Serves every procedure with `meta.openapi` over HTTP. One fastify route per operation, prepared completely at start.
  *
- * A procedure's own chain of middlewares is run (`procedure-runner.ts`), without the proxy and the path look-up that `createCaller`
- * puts in front of it for each request. The request is decoded inside `getRawInput`, which tRPC's input middleware asks
+ * The procedure's chain of middlewares is run (`procedure-runner.ts`), without the proxy and the path look-up that `createCaller`
+ * add to each request. The request is decoded inside `getRawInput`, which tRPC's input middleware asks
  * for only after the guards before `.input()` have passed: without a credential the answer is 401 whatever the input looks like,
- * and nothing of an upload is read.
+ * and an upload is not read.
  */
 import multipart from '@fastify/multipart';
 import type { AnyTRPCRouter } from '@trpc/server';
@@ -21,7 +21,7 @@ import type { Decoded, WireRequest } from './wire-decoder.ts';
 
 export interface RestOptions {
   router: AnyTRPCRouter;
-  /** Builds the procedures' context; may be synchronous, which saves a turn of the event loop. */
+  /** Builds the procedures' context; may be synchronous, which saves one tick of the event loop. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => unknown;
   log: ErrorLog;
   observeRefusal?: RefusalObserver;
@@ -35,11 +35,11 @@ export interface RestOptions {
 export async function registerRest(fastify: FastifyInstance, options: RestOptions): Promise<RestRoute[]> {
   const routes = buildRouteTable(options.router);
   registerFallbacks(fastify, routes, options.log);
-  // Body parsing differs from what tRPC's plugin needs, so it lives in a scope of its own.
+  // Body parsing differs from what tRPC's plugin needs, so it has a separate scope.
   await fastify.register(async (scope) => {
     if (routes.some((route) => route.plan.multipart)) await scope.register(multipart);
     scope.removeContentTypeParser(['application/json', 'text/plain']);
-    // JSON is parsed by the decoder: after the guards, and with our own words for what is wrong with it.
+    // JSON is parsed by the decoder: after the guards, and with the service's own error texts.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
     for (const route of routes) {
       scope.route({ method: route.method, url: route.url, bodyLimit: JSON_BODY_LIMIT, handler: handlerFor(route, options) });
@@ -135,7 +135,7 @@ function wireRequest(request: FastifyRequest, text: string | undefined, form?: W
   return wire;
 }
 
-/** 404, 405 and errors outside procedures (body limits, hooks), all with our error body. */
+/** 404, 405 and errors outside procedures (body limits, hooks), all with the error body of the interface. */
 function registerFallbacks(fastify: FastifyInstance, routes: readonly RestRoute[], log: ErrorLog): void {
   const methodsOf = methodFinder(routes);
   const sendMissing = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -146,7 +146,7 @@ function registerFallbacks(fastify: FastifyInstance, routes: readonly RestRoute[
   };
   fastify.setNotFoundHandler(sendMissing);
   fastify.setErrorHandler((error, request, reply) => {
-    // The body of a request to nowhere is parsed before it is known to lead nowhere; what was wrong with it does not matter.
+    // The body is parsed before the missing route is known; for such a request errors of the body do not matter.
     if (request.is404) sendMissing(request, reply);
     else sendError(reply, log, `${request.method} ${request.routeOptions.url ?? ''}`, error);
   });

@@ -1,5 +1,5 @@
 /**
- * `/docs`, `/redoc` and `/openapi.json`, served whole from installed packages: no other host is ever asked for anything.
+ * `/docs`, `/redoc` and `/openapi.json`, served completely from installed packages: the pages request nothing from other hosts.
  * Scripts are files, so the content policy needs no exception for inline code; the two viewers do write inline styles.
  */
 import { createReadStream } from 'node:fs';
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 export interface DocsOptions {
-  /** `IS_DOCS_ENABLED`, asked per request; while it is off the pages are 404. */
+  /** `IS_DOCS_ENABLED`, read for each request; while it is off the pages are 404. */
   isEnabled: () => boolean;
   /** Title of the pages. */
   title: string;
@@ -43,7 +43,7 @@ const SWAGGER_START = `window.ui = SwaggerUIBundle({
 const REDOC_START = `Redoc.init('/openapi.json', { disableSearch: false, nativeScrollbars: true }, document.getElementById('view'));
 `;
 
-/** The viewer's only request to another host, a logo; the policy would block it, this spares the attempt. */
+/** The viewer's only request to another host, for a logo. The policy would block it; this removes it. */
 const REMOTE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';

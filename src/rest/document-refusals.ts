@@ -1,6 +1,6 @@
 /**
  * Writes the refusals that tests observed into the document: status, machine code, example (`descriptions/refusals.json`, made by
- * `npm run refusals`). What the guard of an area refuses is the same for all its operations and stands in shared responses.
+ * `npm run refusals`). What the guard of an area refuses is the same for all its operations and is in shared responses.
  */
 import type { OperationMeta } from '../routers/operation-meta.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
@@ -20,7 +20,7 @@ export interface DocumentedRefusals {
   operations: Readonly<Record<string, readonly DocumentedRefusal[]>>;
 }
 
-/** What the builder wrote without knowing; the observed refusals take its place. */
+/** Placeholders of the builder, which the observed refusals replace. */
 const GENERIC = ['401', '403', '404'];
 
 const HEADERS_TOO_LARGE = { description: 'The headers of the request have more than 16 KiB' };
@@ -63,7 +63,7 @@ export function documentRefusals(document: OpenApiDocument, refusals: Documented
           ? { $ref: `#/components/responses/${area}_${status}` }
           : responseOf(status, observed, operation.responses[status]);
       }
-      // What even a probe can answer, and what every operation can: no document of it would be complete without one refusal.
+      // Refusals that every operation can answer, health probes included.
       if (!Object.keys(operation.responses).some((status) => status.startsWith('4')))
         operation.responses['431'] = HEADERS_TOO_LARGE;
     }
@@ -72,7 +72,7 @@ export function documentRefusals(document: OpenApiDocument, refusals: Documented
   document.components.responses = shared;
 }
 
-/** Whose guard an operation has: its part of the interface and its credential, of which signed launch data is one. */
+/** The guard of an operation: its part of the interface and its credential, of which signed launch data is one. */
 export function guardOf(path: string, { auth = 'NONE', credential }: OperationMeta): string {
   if (credential === 'initData') return 'miniapp_INIT_DATA';
   return `${path.startsWith('/cabinet') ? 'cabinet' : 'web'}_${auth}`;

@@ -1,18 +1,18 @@
-/** What a client sees of a failed call. The only place where REST turns a thrown value into status and body. */
+/** What a client gets for a failed call. The only place where REST turns a thrown value into status and body. */
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { type AppError, type HttpError, isAppError, toHttp, type ValidationIssue } from '../core/errors.ts';
 
-/** Where failures of our own (`error`) and temporary refusals (`warn`) go. pino's loggers fit. */
+/** Where failures of the service (`error`) and temporary refusals (`warn`) go. pino's loggers fit. */
 export interface ErrorLog {
   error(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
 
 /**
- * Receives every refused call of a procedure: what the client was answered. Given by tests, which hold the documented refusals
- * against the observed ones; a production server has none.
+ * Receives every refused call of a procedure: what the client was answered. Given by tests, which compare the documented refusals
+ * with the observed ones; a production server has none.
  * @param operation dotted path of the procedure
  */
 export type RefusalObserver = (operation: string, answer: HttpError) => void;
@@ -23,7 +23,7 @@ export type ExplainInput = (error: z.core.$ZodError) => ValidationIssue[];
 const BODY_TOO_LARGE = new Set(['FST_ERR_CTP_BODY_TOO_LARGE', 'FST_REQ_FILE_TOO_LARGE']);
 
 /**
- * Code *and* cause decide: wrong input and wrong output of a procedure both carry a ZodError, but the second is our own bug.
+ * Code *and* cause decide: wrong input and wrong output of a procedure both carry a ZodError, but the second is a bug of the service.
  * @param explain left out where no input was parsed
  */
 export function restError(error: unknown, explain?: ExplainInput): HttpError {
@@ -40,7 +40,7 @@ export function restError(error: unknown, explain?: ExplainInput): HttpError {
   return { status, body: { detail: error.message }, headers: {}, code: error.code.toLowerCase() };
 }
 
-/** Structural, as tRPC itself does it: only the router layer may know the class. */
+/** By structure, as tRPC itself does: only the router layer may know the class. */
 function isTrpcError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && error.name === 'TRPCError' && 'code' in error;
 }
@@ -64,7 +64,7 @@ function frameworkError(error: unknown): HttpError {
   return toHttp(undefined);
 }
 
-/** Sends the answer and logs it when it is our own failure or a temporary refusal (500 and above). */
+/** Sends the answer and logs it when it is a failure of the service or a temporary refusal (500 and above). */
 export function sendError(
   reply: FastifyReply,
   log: ErrorLog,
@@ -87,7 +87,7 @@ export function sendError(
   reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(errorText(answer.body));
 }
 
-/** A 503 that we decided on (maintenance, a panel that is away) comes once per request of an outage: one line each, no stack. */
+/** An intended 503 (maintenance, an unavailable panel) occurs with every request of an outage: one line each, no stack. */
 export function logRefusal(log: ErrorLog, refusal: AppError, line: object): void {
   const reason = refusal.cause instanceof Error ? refusal.cause.message : undefined;
   log.warn({ ...line, code: refusal.code, reason }, 'request refused');
@@ -98,7 +98,7 @@ function logFailure(log: ErrorLog, answer: HttpError, line: object, cause: unkno
   else log.error({ ...line, err: cause }, 'request failed');
 }
 
-/** The original failure stands under tRPC's wrapper. */
+/** The original failure is the cause of tRPC's error. */
 function logged(error: unknown): unknown {
   return isTrpcError(error) && error.cause !== undefined ? error.cause : error;
 }

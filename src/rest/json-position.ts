@@ -1,4 +1,4 @@
-/** Finds where a text stops being JSON: the engine's own message tells it only sometimes, a 422 `json_invalid` always. */
+/** Finds the position at which a text is no longer JSON: a 422 `json_invalid` names it, the engine's message does not always. */
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
@@ -6,7 +6,7 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
 export interface JsonFault {
-  /** Index of the first character that cannot stand there; the length of the text when it ends too early. */
+  /** Index of the first character that is not allowed there; the length of the text when it ends too early. */
   position: number;
   error: string;
 }

@@ -1,4 +1,4 @@
-/** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards let the caller in. */
+/** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards have passed. */
 import type { FastifyRequest } from 'fastify';
 import type { UploadedFile } from '../core/http/uploads.ts';
 
@@ -29,7 +29,7 @@ export async function readForm(request: FastifyRequest, fileKey: string, maxByte
   return form;
 }
 
-/** Some clients send a whole path; nobody may be led outside a folder by it. */
+/** Some clients send a whole path; it must not lead outside a folder. */
 function baseName(filename: string | undefined): string {
   return (filename ?? '').replace(/^.*[/\\]/s, '').replaceAll('\0', '');
 }

@@ -1,8 +1,8 @@
-/** Tells 405 from 404: fastify answers 404 for a known path with another method. */
+/** Distinguishes 405 from 404: fastify answers 404 for a known path with another method. */
 import type { RestRoute } from './route-table.ts';
 
 /**
- * Compiles the question "which methods does this path have?". It is asked only where no route matched, so a walk over the routes
+ * Compiles a look-up of the methods of a path. It is used only where no route matched, so a loop over the routes
  * with the same number of segments is fast enough.
  * @returns a function from a path (with or without trailing slash, no query) to the methods in the order of the `Allow` header
  */

@@ -52,7 +52,7 @@ const SECURITY: Record<OperationAuth, Record<string, string[]>[]> = {
   JWT_ADMIN: [{ CabinetJwt: [] }],
 };
 
-/** Builds the whole document; costs some hundred milliseconds for hundreds of routes, so keep the result. */
+/** Builds the whole document; takes some hundred milliseconds for hundreds of routes, so store the result. */
 export function buildOpenApiDocument(routes: readonly RestRoute[], info: OpenApiInfo): OpenApiDocument {
   const { servers = [{ url: '/' }], ...about } = info;
   const collector = schemaCollector();
@@ -152,7 +152,7 @@ function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaColl
   return { required: plan.bodyRequired, content: { 'application/json': media } };
 }
 
-/** The input schema itself when the body is all of it, so that its name and its alternatives stay; else the body's share. */
+/** The input schema itself when the body is all of it, so that its name and its alternatives stay; else the part of the body. */
 function bodyObject(
   route: RestRoute,
   fields: readonly WireField[],
@@ -172,7 +172,7 @@ function objectOf(fields: readonly WireField[], request: RequestSchemas): JsonSc
   return required.length > 0 ? { type: 'object', properties, required } : { type: 'object', properties };
 }
 
-/** Shown examples must work: the schemas themselves judge them (a pattern or a cross-field rule may refuse a made-up value). */
+/** Examples must be valid, so the schemas check them (a pattern or a cross-field rule may refuse a generated value). */
 function isAccepted(
   route: RestRoute,
   bodyFields: readonly WireField[],

@@ -1,4 +1,4 @@
-/** Makes example values from JSON Schemas for the docs pages. `.meta({ example })` of a zod schema wins everywhere. */
+/** Makes example values from JSON Schemas for the docs pages. `.meta({ example })` of a zod schema has priority. */
 import type { JsonSchema, SchemaCollector } from './openapi-schemas.ts';
 
 const MAX_DEPTH = 6;
@@ -17,7 +17,7 @@ const BY_FORMAT: Record<string, string> = {
 /** The `a` of a pattern that lists words: `^(a|b)$`. */
 const FIRST_ALTERNATIVE = /^\^\((?:\?:)?([\w-]+)[|)]/;
 
-/** A value that looks right for the schema; whether it passes every check is for the caller to find out. */
+/** A plausible value for the schema; the caller checks whether it is valid. */
 export function exampleOf(schema: JsonSchema, resolve: SchemaCollector['resolve'], depth = 0): unknown {
   const s = resolve(schema);
   if (schema.example !== undefined) return schema.example;

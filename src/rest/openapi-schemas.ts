@@ -2,7 +2,7 @@
  * JSON Schemas of zod schemas for the OpenAPI document, with one shared set of named components.
  *
  * zod's own `toJSONSchema` is used directly. A generator on top of it (trpc-to-openapi, zod-openapi) would have to be corrected
- * afterwards in every place that matters here: the first refuses records and unions in a GET and knows nothing of hints, the
+ * afterwards in every place that matters here: the first refuses records and unions in a GET and does not know hints, the
  * second forces defaulted fields of answers into `required` and closes answers with `additionalProperties: false`.
  */
 import { z } from 'zod';
@@ -20,7 +20,7 @@ export interface SchemaCollector {
   /** The component that a collected schema refers to, or the schema itself. */
   resolve(schema: JsonSchema): JsonSchema;
   /**
-   * Ends the collection: puts the components into the document and gives all references their final names. A schema that reads
+   * Ends the collection: puts the components into the document and gives all references their final names. A schema that is
    * differently in requests and answers becomes two components, `Name` and `NameOutput`.
    */
   finish<T extends { components: { schemas: Record<string, JsonSchema> } }>(document: T): T;
@@ -104,8 +104,8 @@ function namesThatDiffer(parts: Record<Side, Map<string, JsonSchema>>): Set<stri
   return differ;
 }
 
-/** Formats that say it all: zod's expression for them is noise to readers and generators. */
-const TELLING_FORMATS = new Set(['date-time', 'date', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
+/** Formats that need no pattern; zod's expression for them does not help readers or generators. */
+const SELF_EXPLAINING_FORMATS = new Set(['date-time', 'date', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
 
 function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (json[FREE_FORM] === true) {
@@ -113,7 +113,7 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
     Object.assign(json, { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
     return;
   }
-  // `z.int()` means "a whole number"; the bounds of exact numbers are not the interface's.
+  // `z.int()` means "a whole number"; the bounds of safe integers are not part of the interface.
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
   if (zodSchema instanceof z.ZodISODateTime) json.format = 'date-time';
@@ -121,7 +121,7 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (zodSchema instanceof z.ZodBigInt) json.type = 'integer';
   // What may be anything may be null as well.
   if (zodSchema instanceof z.ZodNullable && isAnything(zodSchema.def.innerType)) delete json.anyOf;
-  if (typeof json.format === 'string' && TELLING_FORMATS.has(json.format)) delete json.pattern;
+  if (typeof json.format === 'string' && SELF_EXPLAINING_FORMATS.has(json.format)) delete json.pattern;
   if (side === 'out' && zodSchema instanceof z.ZodObject) {
     if (zodSchema.def.catchall === undefined) delete json.additionalProperties;
     const shape = zodSchema.shape as Record<string, Schema>;

@@ -37,8 +37,8 @@ interface RunnableProcedure {
 
 /**
  * Compiles the call of one procedure.
- * @returns a function that resolves with the output or rejects with what tRPC's own call would reject with. A procedure that does
- *   not show its chain (a caller override, another tRPC version) is called directly.
+ * @returns a function that resolves with the output or rejects with what tRPC's own call would reject with. A procedure without
+ *   a visible chain (a caller override, another tRPC version) is called directly.
  */
 export function runnerFor(procedure: RunnableProcedure): (call: ProcedureCall) => Promise<unknown> {
   const { meta, middlewares } = procedure._def;

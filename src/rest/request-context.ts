@@ -9,7 +9,7 @@ import { browserOf } from './browser.ts';
 const BEARER = /^Bearer\s+(\S+)\s*$/i;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's own request id when it is a harmless text, else a new one (`X-Request-Id`). */
+/** The caller's own request id when it is safe to log, else a new one (`X-Request-Id`). */
 export function requestIdOf(headers: Record<string, string | string[] | undefined>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
@@ -49,7 +49,7 @@ export function contextFactory(app: App): (request: FastifyRequest, reply: Fasti
   };
 }
 
-/** The client's address behind trusted proxies; also for requests that never become fastify's, such as upgrades. */
+/** The client's address behind trusted proxies; also for requests that fastify does not handle, such as upgrades. */
 export function addressOf(request: IncomingMessage, trustedProxies: readonly string[]): string | null {
   const { headers, socket } = request;
   return clientIp(

@@ -1,4 +1,4 @@
-/** The REST routes of a tRPC router, built once at boot from `meta.openapi` of its procedures. */
+/** The REST routes of a tRPC router, built once at start from `meta.openapi` of its procedures. */
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Schema } from '../core/zod-structure.ts';
 import type { OperationMeta } from '../routers/operation-meta.ts';
@@ -30,7 +30,7 @@ export interface RestRoute {
   method: OpenApiFacts['method'];
   /** Contract path with `{name}` parameters and no trailing slash. */
   path: string;
-  /** The same path as fastify writes it. */
+  /** The same path in fastify's syntax. */
   url: string;
   /** Dotted name in the router, unique. */
   procedurePath: string;
@@ -48,7 +48,7 @@ export interface RestRoute {
  */
 export function buildRouteTable(router: AnyTRPCRouter): RestRoute[] {
   if (Object.keys(router._def.lazy).length > 0) throw new Error('Lazy routers cannot be served over REST: import them eagerly');
-  // tRPC's public type of a procedure leaves `_def` open; this is the shape that it documents for adapters.
+  // tRPC's public type of a procedure does not declare `_def`; this is the shape that it documents for adapters.
   const procedures = router._def.procedures as unknown as Record<string, CallableProcedure>;
   const owners = new Map<string, string>();
   const routes: RestRoute[] = [];

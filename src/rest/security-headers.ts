@@ -1,4 +1,4 @@
-/** Headers that every answer carries. A route that serves a page of its own sets its own policy over them. */
+/** Headers of every answer. A route that serves a page replaces the policy with its own. */
 import type { FastifyInstance } from 'fastify';
 
 export const SECURITY_HEADERS = {

@@ -14,7 +14,7 @@ export const SERVICE_TITLE = 'Subscription Service';
 /** Version of the interface, not of the release. */
 const INTERFACE_VERSION = '1.0.0';
 
-/** Builds the document, served as `/openapi.json`, and says what in it has no text. Keep the result. */
+/** Builds the document, served as `/openapi.json`, and reports what has no description. Store the result. */
 export function buildServiceDocument(routes: readonly RestRoute[]): { document: OpenApiDocument; gaps: DescriptionGaps } {
   const document = buildOpenApiDocument(routes, {
     title: SERVICE_TITLE,

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { type FileReply, isFileReply, isRedirectReply } from '../core/http/replies.ts';
 
-/** What an operation without an answer of its own says. */
+/** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';
 
 /** @throws Error when the value cannot be JSON (a cycle, a bigint): a bug of the procedure */
@@ -45,7 +45,7 @@ export function contentDisposition(filename: string, inline: boolean): string {
   return `${kind}; filename="${plain}"; filename*=UTF-8''${exact}`;
 }
 
-/** Node refuses header values beyond Latin-1 and line breaks; an address may hold both. What is escaped already stays. */
+/** Node refuses header values beyond Latin-1 and line breaks; an address may have both. What is escaped already stays. */
 function asciiUrl(url: string): string {
   return url.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }

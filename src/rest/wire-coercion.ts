@@ -21,7 +21,7 @@ export class CoercionFailure {
   }
 }
 
-/** From what the wire gave (several values when a key is repeated) to the value for the schema, or a `CoercionFailure`. */
+/** From the received text (several values when a key is repeated) to the value for the schema, or a `CoercionFailure`. */
 export type Coercion = (raw: string | readonly string[]) => unknown;
 
 const INTEGER = /^-?\d+$/;
@@ -74,7 +74,7 @@ function listCoercion(schema: z.ZodArray | z.ZodTuple | z.ZodSet): Coercion {
   };
 }
 
-/** undefined: the string is passed on as it is, the schema judges it (strings of all formats, enumerations, dates as text). */
+/** undefined: the string is passed on as it is, the schema checks it (strings of all formats, enumerations, dates as text). */
 function singleCoercion(inner: Schema): Single | undefined {
   if (inner instanceof z.ZodNumber) return isIntegerSchema(inner) ? readInteger : readDecimal;
   if (inner instanceof z.ZodBoolean) return readBoolean;
@@ -111,7 +111,7 @@ function readDate(text: string): unknown {
   return isIso && isWithinCalendar(date) ? date : failure('datetime_parsing', text, { error: 'invalid character or value' });
 }
 
-/** Literals that are not text are found by the way they are written; anything else goes to the schema, which lists what it wants. */
+/** Literals that are not text are compared as text; anything else goes to the schema, whose error lists the allowed values. */
 function wordCoercion(values: readonly unknown[]): Single | undefined {
   if (values.every((value) => typeof value === 'string')) return undefined;
   const byText = new Map(values.map((value) => [String(value), value]));

@@ -1,7 +1,7 @@
 /**
- * Gathers the one input value of a procedure from an HTTP request. It reads strings as the schema's types and otherwise leaves
- * judging to zod, which runs once, inside the procedure. Only when something here is already wrong the schema is asked for the
- * remaining faults, so that one 422 names them all. Schemas are never changed: both transports share them.
+ * Builds the input value of a procedure from an HTTP request. It reads strings as the schema's types and leaves all other
+ * checks to zod, which runs once, inside the procedure. Only when the decoder found an error it runs the schema for the
+ * remaining errors, so that one 422 names them all. Schemas are never changed: both transports share them.
  */
 
 import { z } from 'zod';
@@ -119,12 +119,12 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
 
   function passUnknown(body: Record<string, unknown>, input: Record<string, unknown>): void {
     for (const key of Object.keys(body)) {
-      // A body must not speak for a path or query key, nor reach the prototype.
+      // A body must not set a path or query key, nor the prototype.
       if (key !== '__proto__' && !otherKeys.has(key)) input[key] = body[key];
     }
   }
 
-  /** Adds what the schema still has against the keys that could be read. */
+  /** Adds the schema's errors of the keys that could be read. */
   function withRemaining(
     found: ValidationIssue[],
     isBodyBad: boolean,
@@ -139,7 +139,7 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
     return ordered([...found, ...withWireInputs(more, body, request)]);
   }
 
-  /** The client sees what it sent, not what became of it here. */
+  /** The client gets the value that it sent, not the decoded one. */
   function withWireInputs(issues: ValidationIssue[], body: unknown, request: WireRequest): ValidationIssue[] {
     return issues.map((issue) => {
       const [source, name, index] = issue.loc;
@@ -157,7 +157,7 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
   return {
     decode,
     explain: (error, decoded, request) => {
-      // With several input schemas the procedure stops at the first that refuses; the client should learn everything at once.
+      // With several input schemas the procedure stops at the first that refuses; the client should get all errors at once.
       const issues =
         plan.inputs.length > 1
           ? allIssues(plan.inputs, decoded.input, locate)
@@ -204,7 +204,7 @@ function readJson(text: string | undefined): BodyReading {
 }
 
 /**
- * Half a surrogate pair can only come as an escape. It is no character: the database's JSON refuses it, and an answer with one cannot
+ * Half a surrogate pair can only come as an escape. It is not a character: the database's JSON refuses it, and an answer with one cannot
  * be read by every client. It becomes U+FFFD, as it does in a text column.
  */
 function withoutHalfPairs(json: string): string {
@@ -240,7 +240,7 @@ function refusalOf(schema: Schema, input: unknown): z.core.$ZodError | undefined
   try {
     return z.safeParse(schema, input).error;
   } catch {
-    return undefined; // a check of the schema's own threw or is asynchronous: there is nothing more to report
+    return undefined; // a custom check of the schema threw or is asynchronous: there is nothing more to report
   }
 }
 

@@ -18,15 +18,15 @@ export interface WireField {
 export type BodyMode = 'none' | 'fields' | 'whole' | 'multipart';
 
 export interface WirePlan {
-  /** The procedure's input schemas; several when a base procedure has its own. All see the same value. */
+  /** The procedure's input schemas; several when a base procedure has its own. All get the same value. */
   inputs: readonly Schema[];
   fields: readonly WireField[];
   body: BodyMode;
   /** Is an absent body a failure by itself, whatever its fields say? */
   bodyRequired: boolean;
-  /** Fields of a JSON body that no schema names are passed on (loose schemas). */
+  /** Fields of a JSON body that no schema names are kept (loose schemas). */
   passUnknown: boolean;
-  /** Body fields are taken in snake and in camel case alike. */
+  /** Body fields are accepted in snake_case and in camelCase. */
   anySpelling: boolean;
   multipart: { fileKey: string; maxBytes: number } | undefined;
 }
@@ -38,7 +38,7 @@ export function pathParameters(path: string): string[] {
 
 /**
  * @param inputs `_def.inputs` of the procedure
- * @throws Error at boot when the input is not an object, or a parameter or a hint names a key that the input lacks
+ * @throws Error at start when the input is not an object, or a parameter or a hint names a key that the input does not have
  */
 export function planWire(procedurePath: string, meta: OperationMeta, inputs: readonly Schema[]): WirePlan {
   const openapi = meta.openapi;
@@ -92,7 +92,7 @@ function mergedShape(procedurePath: string, inputs: readonly Schema[]): Record<s
     if (inner instanceof z.ZodVoid || inner instanceof z.ZodUndefined) continue;
     const shape = objectShape(input);
     if (shape === undefined) throw new Error(`${procedurePath}: the input must be an object schema to be served over REST`);
-    // A later schema narrows what an earlier one (a base procedure's) asks for.
+    // A later schema narrows an earlier one (of a base procedure).
     Object.assign(merged, shape);
   }
   return merged;

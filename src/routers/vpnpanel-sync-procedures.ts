@@ -17,6 +17,9 @@ import { fromWire, toWire, type WireParser } from './wire.ts';
 
 type Base = ProcedureFor<TokenActor | AdminActor>;
 
+/** Operations that answer with the data of a run. */
+type SyncOperation = 'fromPanel' | 'toPanel' | 'validate' | 'cleanup' | 'statuses' | 'recommendations';
+
 interface Group<Sync, Migration> {
   reading: Base;
   managing: Base;
@@ -40,10 +43,11 @@ interface SyncAnswer {
   success: boolean;
   detail: string;
   message: string;
-  data: Record<string, unknown> | null;
+  /** Checked against the operation's schema when the answer is made. */
+  data: object | null;
 }
 
-interface MigrationAnswer extends Omit<SyncAnswer, 'data'> {
+interface MigrationAnswer extends SyncAnswer {
   error: string | null;
   data: MigrationStats;
 }
@@ -51,11 +55,14 @@ interface MigrationAnswer extends Omit<SyncAnswer, 'data'> {
 const withText = <T extends { text: string }>({ text, ...answer }: T) => ({ ...answer, detail: text, message: text });
 
 /** Synchronisation and squad migration, which the Web API and the administration have alike (spec 06 sections 10 and 11). */
-export function vpnpanelSyncProcedures<Sync extends z.ZodType, Migration extends z.ZodType>(group: Group<Sync, Migration>) {
+export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodType>, Migration extends z.ZodType>(
+  group: Group<Sync, Migration>,
+) {
   const { reading, managing, syncing, base, previewNeedsPanel, schemas } = group;
   const tags: [string] = [group.tag];
   // The codec drops the name of the text that the schema does not have.
-  const syncAnswer = toWire(schemas.sync) as unknown as WireParser<SyncAnswer, z.output<Sync>>;
+  const syncAnswer = <Operation extends SyncOperation>(operation: Operation) =>
+    toWire(schemas.sync[operation]) as unknown as WireParser<SyncAnswer, z.output<Sync[Operation]>>;
   const migrationAnswer = toWire(schemas.migration) as unknown as WireParser<MigrationAnswer, z.output<Migration>>;
   return {
     migrationPreview: reading
@@ -85,14 +92,14 @@ export function vpnpanelSyncProcedures<Sync extends z.ZodType, Migration extends
     fromPanel: syncing
       .meta({ openapi: { method: 'POST', path: `${base}/sync/from-panel`, tags, summary: 'Take over what the panel holds' } })
       .input(schemas.fromPanelRequest)
-      .output(syncAnswer)
+      .output(syncAnswer('fromPanel'))
       .mutation(async ({ ctx, input }) =>
         withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'from_panel', mode: input.mode }))),
       ),
 
     toPanel: syncing
       .meta({ openapi: { method: 'POST', path: `${base}/sync/to-panel`, tags, summary: 'Bring the panel in step' } })
-      .output(syncAnswer)
+      .output(syncAnswer('toPanel'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'to_panel' })))),
 
     validate: syncing
@@ -104,7 +111,7 @@ export function vpnpanelSyncProcedures<Sync extends z.ZodType, Migration extends
           summary: 'Repair subscriptions that cannot be right',
         },
       })
-      .output(syncAnswer)
+      .output(syncAnswer('validate'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'validate' })))),
 
     cleanup: syncing
@@ -116,7 +123,7 @@ export function vpnpanelSyncProcedures<Sync extends z.ZodType, Migration extends
           summary: 'Disable subscriptions whose panel user is gone',
         },
       })
-      .output(syncAnswer)
+      .output(syncAnswer('cleanup'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'cleanup' })))),
 
     statuses: syncing
@@ -128,14 +135,14 @@ export function vpnpanelSyncProcedures<Sync extends z.ZodType, Migration extends
           summary: 'Take over statuses from the panel',
         },
       })
-      .output(syncAnswer)
+      .output(syncAnswer('statuses'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'statuses' })))),
 
     recommendations: reading
       .meta({
         openapi: { method: 'GET', path: `${base}/sync/recommendations`, tags, summary: 'Which synchronisation makes sense now' },
       })
-      .output(syncAnswer)
+      .output(syncAnswer('recommendations'))
       .query(async ({ ctx }) => withText(toRecommendation(await recommendSync(ctx.app)))),
   };
 }

@@ -18,12 +18,12 @@ export function toMigration({ status, error, stats }: MigrationRun) {
 
 const toUserStats = ({ counts: { created, updated, errors, deleted } }: SyncRun) => ({ created, updated, errors, deleted });
 
-/** The contract leaves the data free-form. */
-const DATA: Record<SyncKind, (run: SyncRun) => Record<string, unknown> | null> = {
+/** The contract leaves the data free-form; ./vpnpanel-sync-data.schemas.ts has their types. */
+const DATA: Record<SyncKind, (run: SyncRun) => object | null> = {
   from_panel: toUserStats,
   auto: toUserStats,
   to_panel: ({ counts: { created, updated, errors } }) => ({ created, updated, errors }),
-  validate: ({ counts: { fixed, errors, checked, issuesFound } }) => ({ fixed, errors, checked, issues_found: issuesFound }),
+  validate: ({ counts: { fixed, errors, checked, issuesFound } }) => ({ fixed, errors, checked, issuesFound }),
   statuses: ({ counts: { updated, deleted, errors, checked } }) => ({ updated: updated + deleted, errors, checked }),
   cleanup: ({ counts: { deleted, errors, checked } }) => ({ deactivated: deleted, errors, checked }),
   servers: ({ servers }) => servers && { ...servers },
@@ -42,7 +42,7 @@ const REFUSALS = {
 export function toSync(run: SyncRun) {
   const isRefused = run.kind === 'cleanup' && run.refusal !== null;
   const success = run.kind === 'from_panel' || (run.status !== 'failed' && !isRefused);
-  const running = run.status === 'running' ? { status: run.status, run_id: run.id } : {};
+  const running = run.status === 'running' ? { status: run.status, runId: run.id } : {};
   return { success, text: textOf(run), data: { ...DATA[run.kind](run), ...running } };
 }
 
@@ -56,13 +56,7 @@ export function toRecommendation(found: SyncRecommendation) {
   return {
     success: true,
     text: found.reasons.join('; '),
-    data: {
-      should_sync: found.shouldSync,
-      sync_type: found.syncType,
-      reasons: found.reasons,
-      priority: found.priority,
-      estimated_time: found.estimatedTime,
-    },
+    data: found,
   };
 }
 

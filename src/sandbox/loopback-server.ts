@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as the fake servers see it: read in full. */
+/** A request as the fake servers get it, with its whole body. */
 export interface LoopbackRequest {
   method: string;
   path: string;

@@ -1,4 +1,4 @@
-/** Where the sandbox servers keep what they must remember over a restart; the caller decides on the place. */
+/** Where the sandbox servers store their state across restarts; given by the caller. */
 export interface SandboxStore {
   /** @returns what was last saved under the key, or null / undefined */
   load(key: string): Promise<unknown>;

@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-let visitors = 0;
+let clientCount = 0;
 
 /** A client with an address of its own, so that tests do not use up each other's limits. */
-function visitor(): ApiClient {
-  visitors += 1;
-  return clientOf(server, { 'x-forwarded-for': `203.0.113.${visitors}` });
+function newClient(): ApiClient {
+  clientCount += 1;
+  return clientOf(server, { 'x-forwarded-for': `203.0.113.${clientCount}` });
 }
 
 const UNKNOWN = 'x'.repeat(43);
@@ -34,7 +34,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     await aStoredSubscription(t.app, pair.secondaryId, { tariff_id: tariffId, traffic_used_gb: 1.5, device_limit: 2 });
     const token = await tokenFor(t.app, pair);
     t.clock.advance(90_000);
-    const first = await visitor().get(`/cabinet/auth/merge/${token}`);
+    const first = await newClient().get(`/cabinet/auth/merge/${token}`);
     expect(first.status).toBe(200);
     expect(first.body.expires_in_seconds).toBe(1_710);
     expect(first.body.primary).toEqual({
@@ -54,7 +54,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
         ...{ device_limit: 2, tariff_name: 'Silver', autopay_enabled: false },
       },
     });
-    expect((await visitor().get(`/cabinet/auth/merge/${token}`)).body).toEqual(first.body);
+    expect((await newClient().get(`/cabinet/auth/merge/${token}`)).body).toEqual(first.body);
   });
 
   test('unknown, expired and malformed tokens', async () => {
@@ -62,13 +62,13 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     const token = await tokenFor(t.app, pair);
     t.clock.advance(1_800_000);
     for (const text of [UNKNOWN, WITH_NUL, token]) {
-      const reply = await visitor().get(`/cabinet/auth/merge/${text}`);
+      const reply = await newClient().get(`/cabinet/auth/merge/${text}`);
       expect([reply.status, reply.body]).toEqual([404, { detail: 'Merge token is invalid or expired' }]);
     }
-    expect((await visitor().get(`/cabinet/auth/merge/${'x'.repeat(31)}`)).body.detail[0]).toMatchObject({
+    expect((await newClient().get(`/cabinet/auth/merge/${'x'.repeat(31)}`)).body.detail[0]).toMatchObject({
       type: 'string_too_short',
     });
-    expect((await visitor().get(`/cabinet/auth/merge/${'x'.repeat(65)}`)).body.detail[0]).toMatchObject({
+    expect((await newClient().get(`/cabinet/auth/merge/${'x'.repeat(65)}`)).body.detail[0]).toMatchObject({
       type: 'string_too_long',
     });
   });
@@ -77,7 +77,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     const pair = await aPair(t.app);
     const token = await tokenFor(t.app, pair);
     await t.app.db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [pair.secondaryId]);
-    const guest = visitor();
+    const guest = newClient();
     for (let look = 1; look <= 15; look++) {
       const reply = await guest.get(`/cabinet/auth/merge/${token}`);
       expect([reply.status, reply.body.detail]).toEqual([404, 'One or both users not found']);
@@ -91,23 +91,23 @@ describe('POST /cabinet/auth/merge/{merge_token}', () => {
     const pair = await aPair(t.app);
     await topUp(t.app, pair.secondaryId, 12_345);
     const path = `/cabinet/auth/merge/${await tokenFor(t.app, pair)}`;
-    const reply = await visitor().post(path, { keep_subscription_from: pair.secondaryId });
+    const reply = await newClient().post(path, { keep_subscription_from: pair.secondaryId });
     expect(reply.status).toBe(200);
     expect(reply.body).toMatchObject({
       success: true,
       user: { id: pair.primaryId, balance_kopeks: 12_345, balance_rubles: 123.45, auth_type: 'messenger' },
     });
-    const me = await visitor()
+    const me = await newClient()
       .with({ authorization: `Bearer ${reply.body.access_token}` })
       .get('/cabinet/auth/me');
     expect(me.body).toEqual(reply.body.user);
-    const again = await visitor().post(path, { keep_subscription_from: pair.secondaryId });
+    const again = await newClient().post(path, { keep_subscription_from: pair.secondaryId });
     expect([again.status, again.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);
   });
 
   test('an unknown token is 404, whatever its characters are', async () => {
     for (const text of [UNKNOWN, WITH_NUL]) {
-      const reply = await visitor().post(`/cabinet/auth/merge/${text}`, { keep_subscription_from: 1 });
+      const reply = await newClient().post(`/cabinet/auth/merge/${text}`, { keep_subscription_from: 1 });
       expect([reply.status, reply.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);
     }
   });
@@ -115,37 +115,37 @@ describe('POST /cabinet/auth/merge/{merge_token}', () => {
   test('tokens of the secondary open nothing afterwards', async () => {
     const pair = await aPair(t.app);
     const other = await aPair(t.app);
-    const intoSecondary = await visitor().post(
+    const intoSecondary = await newClient().post(
       `/cabinet/auth/merge/${await tokenFor(t.app, { primaryId: pair.secondaryId, secondaryId: other.secondaryId })}`,
       { keep_subscription_from: pair.secondaryId },
     );
-    const session = visitor().with({ authorization: `Bearer ${intoSecondary.body.access_token}` });
+    const session = newClient().with({ authorization: `Bearer ${intoSecondary.body.access_token}` });
     expect((await session.get('/cabinet/auth/me')).status).toBe(200);
-    await visitor().post(`/cabinet/auth/merge/${await tokenFor(t.app, pair)}`, { keep_subscription_from: pair.primaryId });
+    await newClient().post(`/cabinet/auth/merge/${await tokenFor(t.app, pair)}`, { keep_subscription_from: pair.primaryId });
     expect((await session.get('/cabinet/auth/me')).status).toBe(403);
-    const refresh = await visitor().post('/cabinet/auth/refresh', { refresh_token: intoSecondary.body.refresh_token });
+    const refresh = await newClient().post('/cabinet/auth/refresh', { refresh_token: intoSecondary.body.refresh_token });
     expect(refresh.status).toBe(401);
   });
 
   test('a foreign account to keep and accounts that are not active are 400, and the token stays', async () => {
     const pair = await aPair(t.app, { secondary: { status: 'blocked' } });
     const path = `/cabinet/auth/merge/${await tokenFor(t.app, pair)}`;
-    const foreign = await visitor().post(path, { keep_subscription_from: 2_000_000_000 });
+    const foreign = await newClient().post(path, { keep_subscription_from: 2_000_000_000 });
     expect([foreign.status, foreign.body.detail]).toEqual([
       400,
       'keep_subscription_from must be one of the two user IDs being merged',
     ]);
-    const blocked = await visitor().post(path, { keep_subscription_from: pair.primaryId });
+    const blocked = await newClient().post(path, { keep_subscription_from: pair.primaryId });
     expect([blocked.status, blocked.body.detail]).toEqual([
       400,
       'Account merge cannot be completed. The accounts may have already been merged or deleted.',
     ]);
     await setUser(t.app, pair.secondaryId, { status: 'active' });
-    expect((await visitor().post(path, { keep_subscription_from: pair.primaryId })).status).toBe(200);
+    expect((await newClient().post(path, { keep_subscription_from: pair.primaryId })).status).toBe(200);
   });
 
   test('the sixth try in a minute is 429; a bad body is 422 and counts for nothing', async () => {
-    const guest = visitor();
+    const guest = newClient();
     const bad = await guest.post(`/cabinet/auth/merge/${UNKNOWN}`, { keep_subscription_from: 'me' });
     expect(bad.body.detail[0]).toMatchObject({ loc: ['body', 'keep_subscription_from'], type: 'int_type' });
     for (let attempt = 1; attempt <= 5; attempt++) {

@@ -110,13 +110,13 @@ describe('API tokens', () => {
 
   test('spec 01 H24: the use of a token is recorded at most once a minute', async () => {
     const { sql } = t.app.db;
-    let notes = 0;
+    let updates = 0;
     const watched: typeof sql = (text, values) => {
-      if (text.includes('SET last_used_at')) notes += 1;
+      if (text.includes('SET last_used_at')) updates += 1;
       return sql(text, values);
     };
-    const noting = await testServer({ ...t.app, db: { ...t.app.db, sql: watched } });
-    const other = await tokenClient(t.app, noting, 'used');
+    const watchedServer = await testServer({ ...t.app, db: { ...t.app.db, sql: watched } });
+    const other = await tokenClient(t.app, watchedServer, 'used');
     const lastUsed = async () =>
       (
         await t.app.db.sql<{ at: Date | null }>('SELECT last_used_at AS at FROM web_api_tokens WHERE id = $1::int', [
@@ -128,10 +128,10 @@ describe('API tokens', () => {
     const first = await lastUsed();
     t.clock.advance(30_000);
     await other.get('/tokens');
-    expect(notes).toBe(1);
+    expect(updates).toBe(1);
     t.clock.advance(31_000);
     await other.get('/tokens');
     await expect.poll(async () => (await lastUsed())!.getTime() - first!.getTime()).toBe(61_000);
-    await noting.close();
+    await watchedServer.close();
   });
 });

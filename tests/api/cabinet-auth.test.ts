@@ -16,28 +16,32 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-let visitors = 0;
+let clientCount = 0;
 
 /** A client with an address of its own, so that tests do not use up each other's limits. */
-function visitor(): ApiClient {
-  visitors += 1;
-  return clientOf(server, { 'x-forwarded-for': `198.51.${Math.floor(visitors / 250)}.${(visitors % 250) + 1}` });
+function newClient(): ApiClient {
+  clientCount += 1;
+  return clientOf(server, { 'x-forwarded-for': `198.51.${Math.floor(clientCount / 250)}.${(clientCount % 250) + 1}` });
 }
 
-const signedIn = (token: string) => visitor().with({ authorization: `Bearer ${token}` });
+const signedIn = (token: string) => newClient().with({ authorization: `Bearer ${token}` });
 const initData = (id: number) => signInitData(TEST_BOT_TOKEN, { id, first_name: 'Ann', username: 'ann' }, t.clock.now());
 const newMessengerId = () => 4_000_000_000 + unique();
 
 async function bySignedData(id = newMessengerId()) {
-  const reply = await visitor().post('/cabinet/auth/messenger', { init_data: initData(id) });
+  const reply = await newClient().post('/cabinet/auth/messenger', { init_data: initData(id) });
   expect(reply.status).toBe(200);
   return { id, reply, api: signedIn(reply.body.access_token) };
 }
 
 async function byEmail(email = anAddress()) {
-  const made = await visitor().post('/cabinet/auth/email/register/standalone', { email, password: PASSWORD, first_name: 'Ann' });
+  const made = await newClient().post('/cabinet/auth/email/register/standalone', {
+    email,
+    password: PASSWORD,
+    first_name: 'Ann',
+  });
   expect(made.status).toBe(200);
-  const reply = await visitor().post('/cabinet/auth/email/verify', { token: await mailedSecret(t.app, email) });
+  const reply = await newClient().post('/cabinet/auth/email/verify', { token: await mailedSecret(t.app, email) });
   expect(reply.status).toBe(200);
   return { email, made, reply, api: signedIn(reply.body.access_token) };
 }
@@ -67,7 +71,7 @@ describe('Cabinet Auth', () => {
       },
       campaign_bonus: null,
     });
-    const refused = await visitor().post('/cabinet/auth/messenger', {
+    const refused = await newClient().post('/cabinet/auth/messenger', {
       init_data: 'hash=0',
       campaign_slug: 'none',
       referral_code: null,
@@ -87,16 +91,16 @@ describe('Cabinet Auth', () => {
     const me = await api.get('/cabinet/auth/me');
     expect(me.status).toBe(200);
     expect(me.body).toEqual(reply.body.user);
-    expect(await visitor().post('/cabinet/auth/email/login', { email, password: PASSWORD })).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/email/login', { email, password: PASSWORD })).toMatchObject({
       status: 200,
       body: { user: { email }, campaign_bonus: null },
     });
-    expect(await visitor().post('/cabinet/auth/email/login', { email, password: 'wrong' })).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/email/login', { email, password: 'wrong' })).toMatchObject({
       status: 401,
       body: { detail: 'Invalid email or password' },
     });
     const taken = { email: email.toUpperCase(), password: PASSWORD };
-    expect(await visitor().post('/cabinet/auth/email/register/standalone', taken)).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/email/register/standalone', taken)).toMatchObject({
       status: 400,
       body: { detail: 'This email is already registered' },
     });
@@ -123,7 +127,7 @@ describe('Cabinet Auth', () => {
 
   test('refresh gives a new pair; logout ends it', async () => {
     const { reply } = await bySignedData();
-    const next = await visitor().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
+    const next = await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
     expect(next.body).toEqual({
       access_token: expect.any(String),
       refresh_token: expect.any(String),
@@ -132,29 +136,29 @@ describe('Cabinet Auth', () => {
     });
     expect(next.body.refresh_token).not.toBe(reply.body.refresh_token);
     const session = { refresh_token: next.body.refresh_token };
-    expect(await visitor().post('/cabinet/auth/logout', session)).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/logout', session)).toMatchObject({
       status: 200,
       body: { message: 'Logged out successfully' },
     });
-    expect(await visitor().post('/cabinet/auth/refresh', session)).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/refresh', session)).toMatchObject({
       status: 401,
       body: { detail: 'Refresh token not found or revoked' },
     });
-    expect((await visitor().post('/cabinet/auth/logout', { refresh_token: 'unknown' })).status).toBe(200);
+    expect((await newClient().post('/cabinet/auth/logout', { refresh_token: 'unknown' })).status).toBe(200);
   });
 
   test('a forgotten password is replaced and old sessions end', async () => {
     const { email, reply } = await byEmail();
     const sent = { message: 'If the email exists, a password reset link has been sent' };
-    expect((await visitor().post('/cabinet/auth/password/forgot', { email })).body).toEqual(sent);
-    expect((await visitor().post('/cabinet/auth/password/forgot', { email: anAddress() })).body).toEqual(sent);
+    expect((await newClient().post('/cabinet/auth/password/forgot', { email })).body).toEqual(sent);
+    expect((await newClient().post('/cabinet/auth/password/forgot', { email: anAddress() })).body).toEqual(sent);
     await mailPasswordReset(t.app, email);
     const token = await mailedSecret(t.app, email);
-    const changed = await visitor().post('/cabinet/auth/password/reset', { token, password: 'another password' });
+    const changed = await newClient().post('/cabinet/auth/password/reset', { token, password: 'another password' });
     expect(changed.body).toEqual({ message: 'Password reset successfully' });
-    expect((await visitor().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token })).status).toBe(401);
-    expect((await visitor().post('/cabinet/auth/email/login', { email, password: 'another password' })).status).toBe(200);
-    expect(await visitor().post('/cabinet/auth/password/reset', { token, password: 'another password' })).toMatchObject({
+    expect((await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token })).status).toBe(401);
+    expect((await newClient().post('/cabinet/auth/email/login', { email, password: 'another password' })).status).toBe(200);
+    expect(await newClient().post('/cabinet/auth/password/reset', { token, password: 'another password' })).toMatchObject({
       status: 400,
       body: { detail: 'Invalid reset token' },
     });
@@ -188,7 +192,7 @@ describe('Cabinet Auth', () => {
   });
 
   test('a client address has a limit per minute, whatever user it names', async () => {
-    const knocker = visitor();
+    const knocker = newClient();
     for (let n = 0; n < 10; n++) expect((await knocker.post('/cabinet/auth/messenger', { init_data: 'x' })).status).toBe(401);
     const refused = await knocker.post('/cabinet/auth/messenger', { init_data: initData(newMessengerId()) });
     expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many requests' } });
@@ -200,7 +204,7 @@ describe('Cabinet Auth', () => {
 
   test('a JWT endpoint without a credential is 401 with its scheme', async () => {
     for (const path of ['me', 'me/permissions', 'me/is-admin', 'email/change/status']) {
-      const reply = await visitor().get(`/cabinet/auth/${path}`);
+      const reply = await newClient().get(`/cabinet/auth/${path}`);
       expect(reply).toMatchObject({ status: 401, body: { detail: 'Authentication required' } });
       expect(reply.headers['www-authenticate']).toBe('Bearer');
     }
@@ -222,7 +226,7 @@ describe('Cabinet Auth', () => {
     ['messenger', { init_data: 'x', referral_code: 'a b' }, 'referral_code', 'string_pattern_mismatch'],
     ['refresh', {}, 'refresh_token', 'missing'],
   ])('%s refuses %j', async (path, body, field, type) => {
-    const reply = await visitor().post(`/cabinet/auth/${path}`, body);
+    const reply = await newClient().post(`/cabinet/auth/${path}`, body);
     expect(reply.status).toBe(422);
     expect(reply.body.detail[0]).toMatchObject({ loc: ['body', field], type });
   });

@@ -25,14 +25,17 @@ afterAll(async () => {
   await issuer.close();
 });
 
-let visitors = 0;
-function visitor(headers: Record<string, string> = {}): ApiClient {
-  visitors += 1;
-  return clientOf(server, { 'x-forwarded-for': `198.53.${Math.floor(visitors / 250)}.${(visitors % 250) + 1}`, ...headers });
+let clientCount = 0;
+function newClient(headers: Record<string, string> = {}): ApiClient {
+  clientCount += 1;
+  return clientOf(server, {
+    'x-forwarded-for': `198.53.${Math.floor(clientCount / 250)}.${(clientCount % 250) + 1}`,
+    ...headers,
+  });
 }
 
 /** A page of our own origin: its browser sends the cookie back and says so. */
-const pageOf = (cookie: string) => visitor({ 'sec-fetch-site': 'same-origin', cookie });
+const pageOf = (cookie: string) => newClient({ 'sec-fetch-site': 'same-origin', cookie });
 const cookieOf = (reply: ApiReply) => String(reply.headers['set-cookie']).split(';')[0]!;
 
 const campaign = async (kopeks: number) => {
@@ -48,7 +51,7 @@ const campaign = async (kopeks: number) => {
 describe('Cabinet OAuth', () => {
   test('lists the providers that are on, in their order', async () => {
     switchedOff.add('discord');
-    expect((await visitor().get('/cabinet/auth/oauth/providers')).body).toEqual({
+    expect((await newClient().get('/cabinet/auth/oauth/providers')).body).toEqual({
       providers: [
         { name: 'google', display_name: 'Google' },
         { name: 'yandex', display_name: 'Yandex' },
@@ -58,7 +61,7 @@ describe('Cabinet OAuth', () => {
   });
 
   test.each(['/authorize', ''])('starts at {provider}%s and binds the state to a cookie', async (ending) => {
-    const reply = await visitor().get(`/cabinet/auth/oauth/google${ending}`);
+    const reply = await newClient().get(`/cabinet/auth/oauth/google${ending}`);
     expect(reply.status).toBe(200);
     expect(Object.keys(reply.body).sort()).toEqual(['authorize_url', 'state']);
     expect(reply.body.authorize_url).toContain(`state=${reply.body.state}`);
@@ -72,25 +75,25 @@ describe('Cabinet OAuth', () => {
   test('an unknown provider is 422 on every path', async () => {
     const expected = { type: 'enum', loc: ['path', 'provider'], ctx: { expected: "'google', 'yandex', 'discord' or 'vk'" } };
     for (const path of ['github', 'github/authorize']) {
-      const reply = await visitor().get(`/cabinet/auth/oauth/${path}`);
+      const reply = await newClient().get(`/cabinet/auth/oauth/${path}`);
       expect(reply.status).toBe(422);
       expect(reply.body.detail).toEqual([expect.objectContaining(expected)]);
     }
-    const callback = await visitor().post('/cabinet/auth/oauth/github/callback', { code: 'x', state: 'y' });
+    const callback = await newClient().post('/cabinet/auth/oauth/github/callback', { code: 'x', state: 'y' });
     expect(callback.body.detail).toEqual([expect.objectContaining(expected)]);
   });
 
   test('a provider that is off is refused on both starts', async () => {
     switchedOff.add('vk');
     for (const ending of ['', '/authorize']) {
-      const reply = await visitor().get(`/cabinet/auth/oauth/vk${ending}`);
+      const reply = await newClient().get(`/cabinet/auth/oauth/vk${ending}`);
       expect(reply).toMatchObject({ status: 400, body: { detail: 'Requested OAuth provider is not available' } });
     }
   });
 
   test('signs in with bonus and referral, and says who', async () => {
     const referrer = await aMessengerAccount(t.app);
-    const begun = await visitor().get('/cabinet/auth/oauth/vk/authorize');
+    const begun = await newClient().get('/cabinet/auth/oauth/vk/authorize');
     const account = someone({ email: anAddress() });
     const { code, state, deviceId } = await issuer.approve(begun.body.authorize_url, account);
     const slug = await campaign(5_000);
@@ -121,23 +124,23 @@ describe('Cabinet OAuth', () => {
       [referrer.id, reply.body.user.id],
     );
     expect(earning).toEqual({ reason: 'referral_registration_pending' });
-    const again = await visitor().post('/cabinet/auth/oauth/vk/callback', body);
+    const again = await newClient().post('/cabinet/auth/oauth/vk/callback', body);
     expect(again).toMatchObject({ status: 400, body: { detail: 'Invalid or expired OAuth state' } });
   });
 
   test('spec 01 H19: a callback of a sign-in that another browser started is refused, and accepted from a client without cookies', async () => {
     const way = async () => {
-      const begun = await visitor().get('/cabinet/auth/oauth/google');
+      const begun = await newClient().get('/cabinet/auth/oauth/google');
       const { code, state } = await issuer.approve(begun.body.authorize_url, someone());
       return { code, state };
     };
     const refused = { status: 400, body: { detail: 'Invalid or expired OAuth state' } };
     const path = '/cabinet/auth/oauth/google/callback';
-    expect(await visitor({ 'sec-fetch-site': 'same-origin' }).post(path, await way())).toMatchObject(refused);
+    expect(await newClient({ 'sec-fetch-site': 'same-origin' }).post(path, await way())).toMatchObject(refused);
     expect(await pageOf(`oauth_browser=${'x'.repeat(43)}`).post(path, await way())).toMatchObject(refused);
-    expect(await visitor({ cookie: `oauth_browser=${'x'.repeat(43)}` }).post(path, await way())).toMatchObject(refused);
-    expect((await visitor().post(path, await way())).status).toBe(200);
-    expect((await visitor({ 'sec-fetch-site': 'cross-site' }).post(path, await way())).status).toBe(200);
+    expect(await newClient({ cookie: `oauth_browser=${'x'.repeat(43)}` }).post(path, await way())).toMatchObject(refused);
+    expect((await newClient().post(path, await way())).status).toBe(200);
+    expect((await newClient({ 'sec-fetch-site': 'cross-site' }).post(path, await way())).status).toBe(200);
   });
 
   test.each([
@@ -147,7 +150,7 @@ describe('Cabinet OAuth', () => {
     [{ code: 'x', state: 'x', device_id: 'x'.repeat(257) }, 'device_id', 'string_too_long'],
     [{ code: 'x', state: 'x', campaign_slug: 'a b' }, 'campaign_slug', 'string_pattern_mismatch'],
   ])('the callback refuses %j', async (body, field, type) => {
-    const reply = await visitor().post('/cabinet/auth/oauth/google/callback', body);
+    const reply = await newClient().post('/cabinet/auth/oauth/google/callback', body);
     expect(reply.status).toBe(422);
     expect(reply.body.detail[0]).toMatchObject({ loc: ['body', field], type });
   });
@@ -156,27 +159,27 @@ describe('Cabinet OAuth', () => {
 describe('Cabinet Auth, the other sign-ins', () => {
   test('the login widget signs in', async () => {
     const data = signedWidget(t.app, 6_900_000_000 + unique());
-    const reply = await visitor().post('/cabinet/auth/messenger/widget', { ...data, campaign_slug: null, last_name: null });
+    const reply = await newClient().post('/cabinet/auth/messenger/widget', { ...data, campaign_slug: null, last_name: null });
     expect(reply).toMatchObject({
       status: 200,
       body: { user: { messenger_id: data.id, first_name: 'Wanda' }, campaign_bonus: null },
     });
-    const forged = await visitor().post('/cabinet/auth/messenger/widget', { ...data, first_name: 'Other' });
+    const forged = await newClient().post('/cabinet/auth/messenger/widget', { ...data, first_name: 'Other' });
     expect(forged).toMatchObject({ status: 401, body: { detail: 'Invalid or expired Messenger authentication data' } });
   });
 
   test('an OpenID Connect token is refused while that is not set up', async () => {
-    const reply = await visitor().post('/cabinet/auth/messenger/oidc', { id_token: 'x' });
+    const reply = await newClient().post('/cabinet/auth/messenger/oidc', { id_token: 'x' });
     expect(reply).toMatchObject({ status: 400, body: { detail: 'Messenger OIDC is not configured' } });
   });
 
   test('an auto-login token signs in once', async () => {
     const token = await issueAutoLoginToken(t.app, (await aMessengerAccount(t.app)).id);
-    expect(await visitor().post('/cabinet/auth/login/auto', { token })).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/login/auto', { token })).toMatchObject({
       status: 200,
       body: { campaign_bonus: null },
     });
-    expect(await visitor().post('/cabinet/auth/login/auto', { token })).toMatchObject({
+    expect(await newClient().post('/cabinet/auth/login/auto', { token })).toMatchObject({
       status: 401,
       body: { detail: 'Invalid or expired auto-login token' },
     });
@@ -184,10 +187,10 @@ describe('Cabinet Auth, the other sign-ins', () => {
 
   test('a sign-in is confirmed in the bot: 202, then the session, then 410', async () => {
     const user = await aMessengerAccount(t.app);
-    const begun = await visitor({ 'user-agent': 'Test Browser' }).post('/cabinet/auth/deeplink/request');
+    const begun = await newClient({ 'user-agent': 'Test Browser' }).post('/cabinet/auth/deeplink/request');
     expect(begun.body).toEqual({ token: expect.stringMatching(/^[\w-]{32}$/), bot_username: 'test_bot', expires_in: 300 });
     const { token } = begun.body;
-    const poll = () => visitor().post('/cabinet/auth/deeplink/poll', { token });
+    const poll = () => newClient().post('/cabinet/auth/deeplink/poll', { token });
     const waiting = await poll();
     expect([waiting.status, waiting.body]).toEqual([202, { detail: 'Waiting for confirmation' }]);
     await handleBotUpdate(t.app, {
@@ -211,15 +214,15 @@ describe('Cabinet Auth, the other sign-ins', () => {
     ['deeplink/request', 10, undefined, 200],
     ['deeplink/poll', 60, { token: 'x'.repeat(32) }, 410],
     ['account/link/server-complete', 10, { code: 'x', state: 'x' }, 400],
-  ])('%s takes %i knocks a minute from an address', async (path, limit, body, usual) => {
-    const knocker = visitor();
-    const knock = () => knocker.post(`/cabinet/auth/${path}`, body);
-    for (let n = 0; n < limit; n++) expect((await knock()).status).toBe(usual);
-    const refused = await knock();
+  ])('%s takes %i attempts a minute from an address', async (path, limit, body, usual) => {
+    const client = newClient();
+    const attempt = () => client.post(`/cabinet/auth/${path}`, body);
+    for (let n = 0; n < limit; n++) expect((await attempt()).status).toBe(usual);
+    const refused = await attempt();
     expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many requests' } });
     expect(refused.headers['retry-after']).toBe('60');
     t.clock.advance(60_000);
-    expect((await knock()).status).toBe(usual);
+    expect((await attempt()).status).toBe(usual);
   });
 
   test.each([
@@ -230,7 +233,7 @@ describe('Cabinet Auth, the other sign-ins', () => {
     ['login/auto', {}, 'token', 'missing'],
     ['deeplink/poll', { token: 'x'.repeat(15) }, 'token', 'string_too_short'],
   ])('%s refuses %j', async (path, body, field, type) => {
-    const reply = await visitor().post(`/cabinet/auth/${path}`, body);
+    const reply = await newClient().post(`/cabinet/auth/${path}`, body);
     expect(reply.status).toBe(422);
     expect(reply.body.detail[0]).toMatchObject({ loc: ['body', field], type });
   });

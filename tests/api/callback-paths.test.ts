@@ -15,7 +15,7 @@ import { testApp } from '../support/test-app.ts';
 /** Paths that settings give to callbacks (spec 06 section 17, hazard 13). */
 const ADMIN = '/cabinet/admin/settings';
 /** Any operation of ours, and its own answer to a call without a credential. */
-const DOOR = '/users';
+const OPERATION_PATH = '/users';
 const ITS_ANSWER = { status: 401, body: { detail: 'Missing API key' } };
 
 async function serverOf(app: App): Promise<FastifyInstance> {
@@ -36,13 +36,13 @@ afterEach(async () => {
 
 describe('given by the environment', () => {
   it.each([
-    ['WEBHOOK_PATH', DOOR],
-    ['YOOKASSA_WEBHOOK_PATH', DOOR],
-    ['WEBHOOK_PATH', `${DOOR}/`],
+    ['WEBHOOK_PATH', OPERATION_PATH],
+    ['YOOKASSA_WEBHOOK_PATH', OPERATION_PATH],
+    ['WEBHOOK_PATH', `${OPERATION_PATH}/`],
   ])('%s = %s does not take the door away', async (key, path) => {
     const { app } = await testApp({ environment: { [key]: path } });
     const server = await serverOf(app);
-    for (const url of [DOOR, `${DOOR}/`]) {
+    for (const url of [OPERATION_PATH, `${OPERATION_PATH}/`]) {
       expect(await clientOf(server).post(url, {})).toMatchObject(ITS_ANSWER);
     }
     expect(listCallbackPathProblems(app)).toEqual([{ key, problem: 'Value must not be a path that the service itself answers' }]);
@@ -70,7 +70,7 @@ describe('set by an administrator', () => {
   const put = (key: string, value: string) => admin.put(`${ADMIN}/${key}`, { value });
 
   it.each([
-    ['WEBHOOK_PATH', DOOR],
+    ['WEBHOOK_PATH', OPERATION_PATH],
     ['WEBHOOK_PATH', '/users/17'],
     ['WEBHOOK_PATH', '/trpc/admin.settings.update'],
     ['WEBHOOK_PATH', '/docs'],
@@ -81,7 +81,7 @@ describe('set by an administrator', () => {
   ])('%s = %s is refused: an operation answers there', async (key, value) => {
     const detail = 'Value must not be a path that the service itself answers';
     expect(await put(key, value)).toMatchObject({ status: 400, body: { detail } });
-    expect(await clientOf(server).post(DOOR, {})).toMatchObject(ITS_ANSWER);
+    expect(await clientOf(server).post(OPERATION_PATH, {})).toMatchObject(ITS_ANSWER);
   });
 
   it('a path with other callbacks is refused, on the way back to the original one as well', async () => {

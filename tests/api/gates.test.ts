@@ -181,11 +181,11 @@ describe('row 8: maintenance', () => {
     isDown = false;
     await watchPanel(watching);
     expect((await user.get(ME)).status).toBe(200);
-    const told = await t.app.db.sql<{ html: string }>(
+    const messages = await t.app.db.sql<{ html: string }>(
       "SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint",
       [t.owner.user.messengerId],
     );
-    expect(told).toHaveLength(4);
+    expect(messages).toHaveLength(4);
   });
 });
 
@@ -288,7 +288,7 @@ it('checks in the order of the specification, for sessions and signed mini-app d
   const user = await userClient(t.app, t.server);
   const initData = initDataOf(t, user.user);
   /** What both doors answer. */
-  const judged = async () => {
+  const evaluate = async () => {
     const [bySession, byData] = [
       await user.get(ME),
       await clientOf(t.server).post('/miniapp/subscription/tariffs', { initData }),
@@ -303,7 +303,7 @@ it('checks in the order of the specification, for sessions and signed mini-app d
   await forgetRequiredChannels(t.app);
   listed = async () => String(user.user.messengerId);
   await refreshBlacklist(t.app);
-  expect(await judged()).toMatchObject({ code: 'blacklisted' });
+  expect(await evaluate()).toMatchObject({ code: 'blacklisted' });
   await t.app.db.sql('DELETE FROM blacklist_entries RETURNING 1 AS gone');
   await writeState(t.app.db, 'blacklist', {
     url: LIST_URL,
@@ -314,8 +314,8 @@ it('checks in the order of the specification, for sessions and signed mini-app d
     version: 99,
   });
   await t.app.cache.forget(t.app.db, ['blacklist']);
-  expect(await judged()).toMatchObject({ code: 'maintenance' });
+  expect(await evaluate()).toMatchObject({ code: 'maintenance' });
   await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [user.user.id]);
   await t.app.cache.forget(t.app.db, [`user:${user.user.id}`]);
-  expect(await judged()).toBe('User account is not active');
+  expect(await evaluate()).toBe('User account is not active');
 });

@@ -264,7 +264,7 @@ describe('tariffs', () => {
     });
     await anOffer(t.app, user.id, 5);
     const server = await aServer(t.app, { display_name: 'Oslo' });
-    const heldId = await aTariff(t.app, {
+    const currentId = await aTariff(t.app, {
       name: 'Held',
       allowed_squads: [server.uuid],
       device_price_kopeks: 4_000,
@@ -273,11 +273,11 @@ describe('tariffs', () => {
       max_topup_traffic_gb: 150,
     });
     const otherId = await aTariff(t.app, { name: 'Other', period_prices: { 30: 60_000 } });
-    await aStoredSubscription(t.app, user.id, { tariff_id: heldId, device_limit: 3 });
+    await aStoredSubscription(t.app, user.id, { tariff_id: currentId, device_limit: 3 });
     const list = (await api.post(TARIFFS, { initData })).body;
     expect(list).toMatchObject({ success: true, sales_mode: 'tariffs', balance_kopeks: 1_000_000, balance_label: '10000 ₽' });
     const of = (id: number) => list.tariffs.find((tariff: { id: number }) => tariff.id === id);
-    expect(of(heldId)).toMatchObject({
+    expect(of(currentId)).toMatchObject({
       is_current: true,
       servers: [{ uuid: server.uuid, name: 'Oslo' }],
       servers_count: 1,
@@ -285,7 +285,7 @@ describe('tariffs', () => {
       device_limit: 3,
     });
     expect(list.current_tariff).toMatchObject({
-      id: heldId,
+      id: currentId,
       monthly_price_kopeks: 27_000,
       traffic_topup_packages: [{ gb: 10, price_kopeks: 4_000, original_price_kopeks: 5_000, discount_percent: 20 }],
       available_topup_gb: 50,
@@ -294,10 +294,10 @@ describe('tariffs', () => {
     const preview = await api.post(PREVIEW, { init_data: initData, tariff_id: otherId });
     expect(preview.body).toMatchObject({ upgrade_cost_kopeks: of(otherId).switch_cost_kopeks, message: null, can_switch: true });
     expect(of(otherId)).toMatchObject({ is_upgrade: true, is_switch_free: false });
-    const shown = of(heldId).periods[0];
+    const shown = of(currentId).periods[0];
     // 27000 + half of 2 devices at 40 roubles, 5 % off.
     expect(shown).toMatchObject({ days: 30, price_kopeks: 29_450, label: '1 month', discount_percent: 15 });
-    const bought = await api.post(PURCHASE, { initData, tariffId: heldId, periodDays: 30 });
+    const bought = await api.post(PURCHASE, { initData, tariffId: currentId, periodDays: 30 });
     expect(bought.body.balance_kopeks).toBe(1_000_000 - shown.price_kopeks);
   });
 });

@@ -60,7 +60,7 @@ describe('unknown ids', () => {
     const reply = await send(allowed(operation), operation, pathFor(operation, UNKNOWN_ID), minimalBody(operation));
     expect(reply.status, JSON.stringify(reply.body)).toBe(OTHER_REFUSALS[name] ?? 404);
     // The mini-app tells its refusals as objects with a code (spec 02 section 12.1).
-    const told = operation.tag === 'miniapp' ? reply.body.detail.code : reply.body.detail;
-    expect(typeof told).toBe('string');
+    const detail = operation.tag === 'miniapp' ? reply.body.detail.code : reply.body.detail;
+    expect(typeof detail).toBe('string');
   });
 });

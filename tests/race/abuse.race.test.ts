@@ -79,14 +79,14 @@ describe('spec 01 H13: one e-mail', () => {
     const losers = replies.filter((reply) => reply.status !== 200);
     for (const reply of losers)
       expect(reply).toMatchObject({ status: 400, body: { detail: 'This email is already registered' } });
-    const held = await rowOf(
+    const stored = await rowOf(
       app,
       `SELECT (SELECT count(*)::int FROM users WHERE lower(email) = $1) AS users,
          (SELECT count(*)::int FROM domain_events e JOIN users u ON u.id = e.user_id WHERE e.type = 'user.created' AND u.email = $1) AS events,
          (SELECT count(*)::int FROM outgoing_mails WHERE recipient = $1) AS mails`,
       [email],
     );
-    expect(held).toEqual({ users: 1, events: 1, mails: 1 });
+    expect(stored).toEqual({ users: 1, events: 1, mails: 1 });
     // The password is the winner's own.
     await verifyEmail(app, await mailedSecret(app, email));
     const winner = replies.findIndex((reply) => reply.status === 200);
@@ -156,12 +156,12 @@ describe('one-time codes', () => {
     const code = await mailedSecret(app, newEmail);
     const result = await atOnce((instance) => confirmEmailChange(instance, account.actor, code));
     expectOneWinner(result, { status: 400, detail: 'No pending email change' });
-    const { notes } = await rowOf<{ notes: number }>(
+    const { mails } = await rowOf<{ mails: number }>(
       app,
-      'SELECT count(*)::int AS notes FROM outgoing_mails WHERE recipient = $1',
+      'SELECT count(*)::int AS mails FROM outgoing_mails WHERE recipient = $1',
       [account.email],
     );
-    expect(notes).toBe(1);
+    expect(mails).toBe(1);
   });
 
   test('one new e-mail, confirmed by many users at once: it is one user’s', async () => {

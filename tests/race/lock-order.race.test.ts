@@ -17,17 +17,17 @@ beforeAll(async () => {
 
 test('a sale that waits for the subscription lets its holder write it twice', async () => {
   const { id, user } = await aSubscription(t.app);
-  const [held, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+  const [locked, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
   let runs = 0;
   const job = inTransaction(t.app, async (tx) => {
     runs += 1;
     await tx.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = $1::int RETURNING id", [id]);
-    held.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
+    locked.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
     await release.promise;
     // Of its own row version the database checks the foreign key to the user, whom the sale holds.
     await requestProvisioning(tx, id);
   });
-  const pid = await held.promise;
+  const pid = await locked.promise;
   const sale = inTransaction(t.app, async (tx) => {
     runs += 1;
     return lockUserSubscription(tx, user.id);
@@ -52,13 +52,13 @@ describe('spec 01 H17: a merge locks its two users by id', () => {
         ? { primaryId: older, secondaryId: newer }
         : { primaryId: newer, secondaryId: older };
     const token = await tokenFor(t.app, pair);
-    const [held, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+    const [locked, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
     const holder = inTransaction(t.app, async (tx) => {
       await tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [older]);
-      held.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
+      locked.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
       await release.promise;
     });
-    const pid = await held.promise;
+    const pid = await locked.promise;
     const merging = mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId });
     try {
       const waiting = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))';

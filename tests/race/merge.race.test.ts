@@ -45,13 +45,13 @@ describe('merges at once', () => {
       );
       expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
       expect(reasonsOf(results).map((reason) => reason.code)).toEqual(['merge_impossible']);
-      const held = await rowOf<{ total: number; active: number }>(
+      const found = await rowOf<{ total: number; active: number }>(
         t.app,
         `SELECT sum(balance_kopeks)::bigint AS total, count(*) FILTER (WHERE status = 'active' AND balance_kopeks = 120)::int AS active
          FROM users WHERE id IN ($1::int, $2::int)`,
         [pair.primaryId, pair.secondaryId],
       );
-      expect(held).toEqual({ total: 120, active: 1 });
+      expect(found).toEqual({ total: 120, active: 1 });
     }
     expect(await checkLedger(t.app)).toEqual([]);
   });
@@ -75,15 +75,15 @@ describe('merges at once', () => {
         purchaseTariff(t.app, { kind: 'user', userId: pair.secondaryId }, order),
       ]);
       expect(merged?.status).toBe('fulfilled');
-      const held = await rowOf<{ total: number; subscriptions: number; paid: number }>(
+      const found = await rowOf<{ total: number; subscriptions: number; paid: number }>(
         t.app,
         `SELECT (SELECT sum(balance_kopeks)::bigint FROM users WHERE id IN ($1::int, $2::int)) AS total,
            (SELECT count(*)::int FROM subscriptions WHERE user_id IN ($1::int, $2::int)) AS subscriptions,
            (SELECT count(*)::int FROM transactions WHERE user_id IN ($1::int, $2::int) AND type = 'subscription_payment') AS paid`,
         [pair.primaryId, pair.secondaryId],
       );
-      expect(held.total).toBe(60_000 + 6 * 7 - held.paid * 30_000);
-      expect(held.subscriptions).toBe(held.paid);
+      expect(found.total).toBe(60_000 + 6 * 7 - found.paid * 30_000);
+      expect(found.subscriptions).toBe(found.paid);
     }
     expect(await checkLedger(t.app)).toEqual([]);
   });

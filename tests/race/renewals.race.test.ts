@@ -66,19 +66,20 @@ test('20 instances renew by autopay once, and report insufficient funds once', a
   for (const buyer of [rich, poor]) await aStoredSubscription(t.app, buyer.userId, columns);
   await together(() => renewDue(t.app));
   expect(await paymentsOf(rich.userId)).toEqual({ balance: 60_000, payments: 1 });
-  const told = "SELECT count(*)::int AS count FROM subscription_events WHERE user_id = $1::int AND event_type = 'autopay_failed'";
-  expect(await rowOf(t.app, told, [poor.userId])).toEqual({ count: 1 });
+  const failures =
+    "SELECT count(*)::int AS count FROM subscription_events WHERE user_id = $1::int AND event_type = 'autopay_failed'";
+  expect(await rowOf(t.app, failures, [poor.userId])).toEqual({ count: 1 });
   expect(await checkLedger(t.app)).toEqual([]);
 });
 
 test('20 instances remind an owner once', async () => {
   const buyer = await aBuyer(t.app);
   await aStoredSubscription(t.app, buyer.userId, { end_date: new Date(t.clock.now().getTime() + DAY / 2) });
-  const told = await Promise.all(Array.from({ length: 20 }, () => remindOwners(t.app)));
+  const reminded = await Promise.all(Array.from({ length: 20 }, () => remindOwners(t.app)));
   const messages = `SELECT count(*)::int AS count FROM jobs.job j JOIN users u ON j.data ->> 'messengerId' = u.messenger_id::text
     WHERE j.name = 'messenger.send' AND u.id = $1::int`;
   expect(await rowOf(t.app, messages, [buyer.userId])).toEqual({ count: 1 });
-  expect(told.some((count) => count > 0)).toBe(true);
+  expect(reminded.some((count) => count > 0)).toBe(true);
 });
 
 /** A buyer whose ended subscription, with autopay on, has a renewal saved, and who has paid in three times its price by now. */
@@ -102,14 +103,14 @@ test('20 top-ups carry a saved order out once, and none goes on to autopay', asy
 test('a top-up that waits for the owner, who buys the saved order at this moment, does not buy it again', async () => {
   const { app } = await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' }, clock: t.clock });
   const buyer = await aSavedRenewal();
-  const [held, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [locked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const owner = inTransaction(t.app, async (tx) => {
     await lockSaleStart(tx.db, buyer.userId);
-    held.resolve();
+    locked.resolve();
     await goOn.promise;
     await renewInTransaction(tx, buyer.userId, { periodDays: 30 });
   });
-  await held.promise;
+  await locked.promise;
   const job = spendTopup(app, buyer.userId);
   await someoneWaitsForALock(t.app);
   goOn.resolve();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { forgetAccess, forgetPolicies } from '../../src/domain/access/read-effective-access.ts';
 import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate-user.ts';
-import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
+import { readCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { connectToCabinet } from './connect-to-cabinet.ts';
@@ -16,7 +16,7 @@ let owner: BuiltUser;
 beforeAll(async () => {
   owner = await aUser((await testApp()).app);
   t = await testApp({ environment: { ADMIN_IDS: String(owner.messengerId) } });
-  server = await startRealtime(t.app, t.database, { overrides: { authenticateUser, readStanding: readCabinetStanding } });
+  server = await startRealtime(t.app, t.database, { overrides: { authenticateUser, readCabinetAccess } });
 });
 afterEach(disconnectAll);
 afterAll(() => server.close());
@@ -49,7 +49,7 @@ it('spec 01 H26: knows administrators of the configuration, roles that may read 
     { type: 'ticket.new', ticket_id: 1 },
   ]);
   await user.ping();
-  expect(user.heard).toHaveLength(1);
+  expect(user.received).toHaveLength(1);
 });
 
 it('refuses and closes a user who is blocked, and takes a withdrawn role into account', async () => {
@@ -84,9 +84,9 @@ it('a deny policy for some addresses applies to sockets from there', async () =>
     }
     await forgetPolicies(tx);
   });
-  const [deaf, hearing] = [await cabinet(here), await cabinet(elsewhere)];
+  const [deaf, connected] = [await cabinet(here), await cabinet(elsewhere)];
   await emit(t.app, { type: 'ticket.new', payload: { ticket_id: 3 }, audience: 'staff' });
-  expect(await hearing.next()).toEqual({ type: 'ticket.new', ticket_id: 3 });
+  expect(await connected.next()).toEqual({ type: 'ticket.new', ticket_id: 3 });
   await deaf.ping();
-  expect(deaf.heard).toHaveLength(1);
+  expect(deaf.received).toHaveLength(1);
 });

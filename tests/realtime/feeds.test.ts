@@ -32,7 +32,7 @@ describe('/ws', () => {
   it.each(['', '?', '?token=', '?token=&api_key=', '?tokens=abc'])('accepts and closes %j: no token', async (query) => {
     const client = connect(`${server.url}/ws${query}`);
     expect(await client.closed).toEqual({ code: 1008, reason: 'Unauthorized: No token provided' });
-    expect(client.heard).toEqual([]);
+    expect(client.received).toEqual([]);
   });
 
   it.each(['token=wrong', 'api_key=sst_wrong', `token=${'x'.repeat(10_000)}`, 'token=wrong&api_key=TOKEN', 'token=%00'])(
@@ -77,10 +77,10 @@ describe('/ws', () => {
     await expect(failing).rejects.toThrow('no');
     for (let n = 0; n < 60; n += 1) await emit(t.app, { payload: { n } });
     for (let n = 0; n < 60; n += 1) expect((await client.next()).payload).toEqual({ n });
-    expect(client.heard).toHaveLength(61);
+    expect(client.received).toHaveLength(61);
   });
 
-  it('hears events that another instance recorded', async () => {
+  it('receives events that another instance recorded', async () => {
     const other = await startRealtime(t.app, t.database);
     const here = await feed();
     const there = connect(`${other.url}/ws?token=${token}`);
@@ -111,8 +111,8 @@ describe('/cabinet/ws', () => {
   });
 
   it('greets with the user id and whether the user is an administrator', async () => {
-    server.person(10, { isAdmin: true, hearsStaff: true });
-    server.person(11, { isAdmin: false, hearsStaff: true });
+    server.person(10, { isAdmin: true, receivesStaffEvents: true });
+    server.person(11, { isAdmin: false, receivesStaffEvents: true });
     for (const [userId, isAdmin] of [
       [10, true],
       [11, false],
@@ -126,7 +126,7 @@ describe('/cabinet/ws', () => {
 
   it('tells each user only his own events, staff events only to staff, feed events to nobody here', async () => {
     for (const userId of [21, 22, 24]) server.person(userId);
-    server.person(23, { hearsStaff: true });
+    server.person(23, { receivesStaffEvents: true });
     const [alice, aliceToo, bob, staff] = [await cabinet(21), await cabinet(21), await cabinet(22), await cabinet(23)];
     const raw = await feed();
     await emit(t.app, { type: 'balance.topup', payload: { amount_kopeks: 100, type: 'fake' }, audience: 'user', userId: 21 });
@@ -137,10 +137,10 @@ describe('/cabinet/ws', () => {
     expect((await raw.next()).type).toBe('ticket.created');
     for (const client of [alice, aliceToo, bob, staff, raw]) await client.ping();
     const topUp = { type: 'balance.topup', amount_kopeks: 100 };
-    expect(alice.heard.slice(1)).toEqual([topUp]);
-    expect(aliceToo.heard.slice(1)).toEqual([topUp]);
-    expect(bob.heard.slice(1)).toEqual([{ type: 'balance.topup', amount_kopeks: 200 }]);
-    expect(staff.heard.slice(1)).toEqual([{ type: 'ticket.new', ticket_id: 1, title: 'T', user_id: 21 }]);
-    expect(raw.heard).toHaveLength(2);
+    expect(alice.received.slice(1)).toEqual([topUp]);
+    expect(aliceToo.received.slice(1)).toEqual([topUp]);
+    expect(bob.received.slice(1)).toEqual([{ type: 'balance.topup', amount_kopeks: 200 }]);
+    expect(staff.received.slice(1)).toEqual([{ type: 'ticket.new', ticket_id: 1, title: 'T', user_id: 21 }]);
+    expect(raw.received).toHaveLength(2);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { authenticateUser } from '../../src/domain/identity/authenticate-user.ts';
 import { setMaintenance } from '../../src/domain/safety/maintenance.ts';
-import { readCabinetStanding } from '../../src/realtime/cabinet-standing.ts';
+import { readCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { connectToCabinet } from './connect-to-cabinet.ts';
@@ -15,7 +15,7 @@ let owner: BuiltUser;
 beforeAll(async () => {
   owner = await aUser((await testApp()).app);
   t = await testApp({ environment: { ADMIN_IDS: String(owner.messengerId) } });
-  server = await startRealtime(t.app, t.database, { overrides: { authenticateUser, readStanding: readCabinetStanding } });
+  server = await startRealtime(t.app, t.database, { overrides: { authenticateUser, readCabinetAccess } });
 });
 afterEach(async () => {
   await disconnectAll();

@@ -58,7 +58,7 @@ describe('what clients send', () => {
       await client.ping();
       client.say('{"type":"ping","more":[1]}');
       await client.ping();
-      expect(client.heard).toHaveLength(1);
+      expect(client.received).toHaveLength(1);
       expect(client.ws.readyState).toBe(client.ws.OPEN);
     }
   });
@@ -132,7 +132,7 @@ describe('clients that do not listen', () => {
 
   it('removes a client that disappears', async () => {
     await start();
-    server.person(2, { hearsStaff: true });
+    server.person(2, { receivesStaffEvents: true });
     const cabinet = connect(`${server.url}/cabinet/ws?token=${accessToken(2)}`);
     await cabinet.next();
     const client = await feed();

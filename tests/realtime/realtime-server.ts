@@ -14,7 +14,7 @@ import type { RealtimeLimits } from '../../src/realtime/limits.ts';
 export interface Person {
   isActive: boolean;
   isAdmin: boolean;
-  hearsStaff: boolean;
+  receivesStaffEvents: boolean;
   /** Makes the gate fail as a lost database does. */
   isGateDown: boolean;
 }
@@ -67,7 +67,7 @@ export async function startRealtime(
       if (!person?.isActive) throw refuse('access_token_invalid', 401, 'Invalid or expired token');
       return { userId: userIdOf(bearer) };
     },
-    readStanding: async (_app, userId) => people.get(userId)!,
+    readCabinetAccess: async (_app, userId) => people.get(userId)!,
     limits: { tickMs: 50, ...options.limits },
     ...options.overrides,
   });
@@ -77,7 +77,7 @@ export async function startRealtime(
     url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`,
     people,
     person: (userId, facts = {}) => {
-      const person = { isActive: true, isAdmin: false, hearsStaff: false, isGateDown: false, ...facts };
+      const person = { isActive: true, isAdmin: false, receivesStaffEvents: false, isGateDown: false, ...facts };
       people.set(userId, person);
       return person;
     },

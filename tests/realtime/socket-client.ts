@@ -3,8 +3,8 @@ import { type ClientOptions, WebSocket } from 'ws';
 
 export interface SocketClient {
   ws: WebSocket;
-  /** Everything heard so far, parsed. */
-  heard: Record<string, unknown>[];
+  /** Every message received so far, parsed. */
+  received: Record<string, unknown>[];
   /** Resolves when the socket closes. */
   closed: Promise<{ code: number; reason: string }>;
   /** The next message that was not taken yet. */
@@ -16,21 +16,21 @@ export interface SocketClient {
 
 const open = new Set<WebSocket>();
 
-/** Connects a WebSocket client that notes what it hears. */
+/** Connects a WebSocket client that records what it receives. */
 export function connect(url: string, options: { protocols?: string[]; client?: ClientOptions } = {}): SocketClient {
   const ws = new WebSocket(url, options.protocols ?? [], options.client);
   open.add(ws);
-  const heard: Record<string, unknown>[] = [];
+  const received: Record<string, unknown>[] = [];
   const pongs: (() => void)[] = [];
   const wanted: ((message: Record<string, unknown>) => void)[] = [];
   let taken = 0;
   const deliver = (): void => {
-    while (wanted.length > 0 && taken < heard.length) wanted.shift()!(heard[taken++]!);
+    while (wanted.length > 0 && taken < received.length) wanted.shift()!(received[taken++]!);
   };
   ws.on('message', (data) => {
     const message = JSON.parse(String(data)) as Record<string, unknown>;
     if (message.type === 'pong') pongs.shift()?.();
-    else heard.push(message);
+    else received.push(message);
     deliver();
   });
   ws.on('error', () => undefined);
@@ -40,7 +40,7 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
   });
   return {
     ws,
-    heard,
+    received,
     closed,
     next: () =>
       new Promise((resolve) => {

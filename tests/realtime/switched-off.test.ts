@@ -10,7 +10,7 @@ import { connect, disconnectAll } from './socket-client.ts';
 const SYSTEM = { kind: 'system' } as const;
 const OFF = { code: 1008, reason: 'Not Found' };
 
-/** Where settings are changed; the sockets are another instance's, which hears of it. */
+/** Where settings are changed; the sockets are another instance's, which receives the change. */
 let here: TestApp;
 let there: TestApp;
 let server: TestRealtime;
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const key of ['WEB_API_ENABLED', 'CABINET_ENABLED']) await resetSetting(here.app, SYSTEM, key);
-  await hears(true);
+  await settingIs(true);
   disconnectAll();
   await server.close();
 });
@@ -65,7 +65,7 @@ it('closes every open /ws when the Web API is switched off on any instance, and 
   expect(await Promise.all(clients.map((client) => client.closed))).toEqual([OFF, OFF]);
   await emit(here.app, { payload: { user_id: 41 } });
   await other.ping();
-  expect(clients.flatMap((client) => client.heard)).toHaveLength(2);
+  expect(clients.flatMap((client) => client.received)).toHaveLength(2);
   expect(server.realtime.counts()).toEqual({ ws: 0, cabinet: 1 });
 });
 
@@ -79,22 +79,22 @@ it('closes every open /cabinet/ws when the cabinet is switched off, and lets the
 });
 
 it('takes no socket whose credential was being looked at when the area was switched off', async () => {
-  beforeToken = () => putSetting(here.app, SYSTEM, 'WEB_API_ENABLED', false).then(() => hears(false));
+  beforeToken = () => putSetting(here.app, SYSTEM, 'WEB_API_ENABLED', false).then(() => settingIs(false));
   const client = connect(`${server.url}/ws?token=${token}`);
   expect(await client.closed).toEqual(OFF);
-  expect(client.heard).toEqual([]);
+  expect(client.received).toEqual([]);
 });
 
 it('serves again when the area is back', async () => {
   await putSetting(here.app, SYSTEM, 'WEB_API_ENABLED', false);
-  await hears(false);
+  await settingIs(false);
   await resetSetting(here.app, SYSTEM, 'WEB_API_ENABLED');
-  await hears(true);
+  await settingIs(true);
   await (await feed()).ping();
 });
 
 /** Resolves when the instance with the sockets has the Web API on, or off. */
-function hears(isOn: boolean): Promise<void> {
+function settingIs(isOn: boolean): Promise<void> {
   const store = storeOf(there.app);
   return new Promise((resolve) => {
     const look = () => {

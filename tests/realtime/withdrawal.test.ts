@@ -59,7 +59,7 @@ describe('sockets of a withdrawn credential', () => {
     expect(server.realtime.counts().ws).toBe(1);
     await emit(t.app, { payload: { still: 'here' } });
     expect((await other.next()).payload).toEqual({ still: 'here' });
-    expect(clients.flatMap((client) => client.heard)).toHaveLength(3);
+    expect(clients.flatMap((client) => client.received)).toHaveLength(3);
   });
 
   it('close at the next tick when the API token expires', async () => {
@@ -100,16 +100,16 @@ describe('sockets of a withdrawn credential', () => {
 
 describe('sockets of a user whose rights change', () => {
   it('stop and start to hear staff events', async () => {
-    const person = server.person(35, { hearsStaff: true });
+    const person = server.person(35, { receivesStaffEvents: true });
     const client = await cabinet(35);
-    const tell = async (n: number) => emit(t.app, { type: 'ticket.new', payload: { n }, audience: 'staff' });
-    await tell(1);
+    const emitTicket = async (n: number) => emit(t.app, { type: 'ticket.new', payload: { n }, audience: 'staff' });
+    await emitTicket(1);
     expect(await client.next()).toEqual({ type: 'ticket.new', n: 1 });
     const checks = vi.fn(() => false);
-    Object.defineProperty(person, 'hearsStaff', { get: checks });
+    Object.defineProperty(person, 'receivesStaffEvents', { get: checks });
     await t.app.cache.forget(t.app.db, ['roles:35']);
     await eventually(() => expect(checks).toHaveBeenCalled());
-    await tell(2);
+    await emitTicket(2);
     await emit(t.app, { type: 'balance.change', payload: {}, audience: 'user', userId: 35 });
     expect(await client.next()).toEqual({ type: 'balance.change' });
   });

@@ -12,7 +12,7 @@ import {
   checkConsumers,
   checkTypes,
   installTarball,
-  lendPackages,
+  linkInstalledPackages,
   type PackedClient,
   packClient,
 } from '../../scripts/pack-client.ts';
@@ -25,7 +25,7 @@ import { fillMigratedFolder } from '../support/migrated-folder.ts';
  */
 
 const root = join(import.meta.dirname, '..', '..');
-const LENT = ['react', 'react-dom', 'scheduler', 'csstype', 'vite', '@types/react', '@types/react-dom'];
+const INSTALLED_PACKAGES = ['react', 'react-dom', 'scheduler', 'csstype', 'vite', '@types/react', '@types/react-dom'];
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 const EMAIL = 'vera@shop.example';
 const PASSWORD = 'correct horse 7';
@@ -104,7 +104,7 @@ beforeAll(async () => {
   const isSource = (path: string) => !/[\\/](?:node_modules|dist)$/.test(path);
   await cp(join(root, 'examples', 'cabinet'), project, { recursive: true, filter: isSource });
   await installTarball(packed.tarball, project);
-  await lendPackages(project, LENT);
+  await linkInstalledPackages(project, INSTALLED_PACKAGES);
   site = await servePage(join(project, 'dist'));
   service = await startService(site.url);
 });

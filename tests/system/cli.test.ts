@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor } from '../../scripts/demo/http.ts';
+import { createRequester } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
@@ -82,7 +82,7 @@ describe('work on one installation, in its order', () => {
     }
   };
   const tokensBy = async (service: ServiceProcess, text: string) =>
-    (await openDoor(service.url, { 'x-api-key': text }).get('/tokens')).status;
+    (await createRequester(service.url, { 'x-api-key': text }).get('/tokens')).status;
 
   test('migrate, make a token and an administrator, use both, look beside the running service, revoke, check the ledger', async () => {
     const applied = (answer: { out: string }) => (JSON.parse(answer.out) as { applied: string[] }).applied;
@@ -107,9 +107,9 @@ describe('work on one installation, in its order', () => {
 
     await seenWith(async (service) => {
       expect(await tokensBy(service, token.token)).toBe(200);
-      const login = await openDoor(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password });
+      const login = await createRequester(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password });
       expect(login.status).toBe(200);
-      const me = openDoor(service.url, { authorization: `Bearer ${login.body.access_token}` });
+      const me = createRequester(service.url, { authorization: `Bearer ${login.body.access_token}` });
       expect((await me.get('/cabinet/auth/me/is-admin')).body).toMatchObject({ is_admin: true });
 
       const refused = await cli('token list');
@@ -131,7 +131,7 @@ describe('work on one installation, in its order', () => {
     await seenWith(async (service) => {
       expect(await tokensBy(service, token.token)).toBe(401);
       const signIn = (text: string) =>
-        openDoor(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password: text });
+        createRequester(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password: text });
       expect([(await signIn(password)).status, (await signIn('another password')).status]).toEqual([401, 200]);
     });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor } from '../../scripts/demo/http.ts';
+import { createRequester } from '../../scripts/demo/http.ts';
 import { startServiceProcess } from '../../scripts/demo/service-process.ts';
 import type { Database } from '../../src/core/db/database.ts';
 import { openEmbedded } from '../../src/core/db/open-embedded.ts';
@@ -118,13 +118,13 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
     await expect(sql.query('DELETE FROM ledger_entries')).rejects.toThrow('append-only');
 
     const again = await move();
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining(`The target already holds data: `)]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining(`The target already has data: `)]);
     expect(again.err).toContain(`users (${USERS})`);
     expect(await countOf('users')).toBe(USERS);
 
     const service = await startServiceProcess({ environment: { DATABASE_URL: ownerUrl } });
     try {
-      const operator = openDoor(service.url, { 'x-api-key': service.apiToken! });
+      const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });
       expect((await operator.get('/users?limit=1')).body.total).toBe(USERS);
       const made = await operator.post('/users', { messenger_id: 900_000_001, first_name: 'Next' });
       expect(made).toMatchObject({ status: 200, body: { id: USERS + 1, first_name: 'Next' } });

@@ -5,7 +5,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDoor, until } from '../../scripts/demo/http.ts';
+import { createRequester, until } from '../../scripts/demo/http.ts';
 import { startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
@@ -28,14 +28,14 @@ describe('starting', () => {
   test('the first start leaves a token for its owner alone; a second start goes on with the same data', async () => {
     const first = await startServiceProcess({ dataDir });
     expect((await stat(join(dataDir, 'api-token'))).mode & 0o777).toBe(0o600);
-    const operator = openDoor(first.url, { 'x-api-key': first.apiToken! });
+    const operator = createRequester(first.url, { 'x-api-key': first.apiToken! });
     expect((await operator.post('/users', { messenger_id: 4_242 })).status).toBe(200);
     expect(await first.stop()).toBe(0);
     expect(existsSync(join(dataDir, 'database.lock'))).toBe(false);
 
     const second = await startServiceProcess({ dataDir });
     expect(second.log.join('\n')).not.toContain('First API token');
-    const again = openDoor(second.url, { 'x-api-key': first.apiToken! });
+    const again = createRequester(second.url, { 'x-api-key': first.apiToken! });
     expect((await again.get('/users/4242')).body.messenger_id).toBe(4_242);
     await second.stop();
   });
@@ -76,7 +76,7 @@ describe('stopping', () => {
   test('SIGTERM under load: what was accepted is answered, sockets are told, the exit is clean and in time', async () => {
     await fillMigratedFolder(dataDir);
     const service = await startServiceProcess({ dataDir });
-    const operator = openDoor(service.url, { 'x-api-key': service.apiToken! });
+    const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });
     const closed = new Promise<number>((resolve) => {
       const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws?token=${service.apiToken}`);
       socket.addEventListener('close', (event) => resolve(event.code));
@@ -117,7 +117,7 @@ describe('stopping', () => {
     expect(broken.filter((problem) => !/UND_ERR_SOCKET|ECONNRESET|other side closed/.test(problem))).toEqual([]);
 
     const next = await startServiceProcess({ dataDir });
-    const after = openDoor(next.url, { 'x-api-key': service.apiToken ?? next.apiToken! });
+    const after = createRequester(next.url, { 'x-api-key': service.apiToken ?? next.apiToken! });
     for (const messengerId of created.slice(-20))
       expect((await after.get(`/users/by-messenger-id/${messengerId}`)).status).toBe(200);
     await next.stop();
@@ -128,7 +128,7 @@ describe('the sandbox clock', () => {
   test('moved forward, it makes a subscription expire, here and at the panel', async () => {
     await fillMigratedFolder(dataDir);
     const service = await startServiceProcess({ dataDir });
-    const operator = openDoor(service.url, { 'x-api-key': service.apiToken! });
+    const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });
     const user = (await operator.post('/users', { messenger_id: 77 })).body;
     const made = await operator.post('/subscriptions', { user_id: user.id, period_days: 1 });
     expect(made.status).toBe(200);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Door, openDoor, until } from '../../scripts/demo/http.ts';
+import { createRequester, type Requester, until } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
@@ -26,8 +26,8 @@ describe.skipIf(!serverUrl)(
     let first: ServiceProcess;
     let second: ServiceProcess;
     let token: string;
-    const door = (service: ServiceProcess, headers: Record<string, string> = {}): Door =>
-      openDoor(service.url, { 'x-api-key': token, ...headers });
+    const requesterOf = (service: ServiceProcess, headers: Record<string, string> = {}): Requester =>
+      createRequester(service.url, { 'x-api-key': token, ...headers });
 
     const startInstance = () =>
       startServiceProcess({
@@ -77,8 +77,8 @@ describe.skipIf(!serverUrl)(
           return socket;
         }),
       );
-      expect((await door(first).post('/users', { messenger_id: 7_000_000_001 })).status).toBe(200);
-      expect((await door(second).post('/users', { messenger_id: 7_000_000_002 })).status).toBe(200);
+      expect((await requesterOf(first).post('/users', { messenger_id: 7_000_000_001 })).status).toBe(200);
+      expect((await requesterOf(second).post('/users', { messenger_id: 7_000_000_002 })).status).toBe(200);
       for (const name of ['first', 'second']) {
         await until(
           `events on ${name}`,
@@ -99,9 +99,9 @@ describe.skipIf(!serverUrl)(
       });
       await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-      const hook = await door(first).post('/webhooks', { name: 'once', url, event_type: 'user.created' });
+      const hook = await requesterOf(first).post('/webhooks', { name: 'once', url, event_type: 'user.created' });
       expect(hook.status).toBe(200);
-      for (let i = 0; i < 10; i++) await door(i % 2 ? first : second).post('/users', { messenger_id: 7_000_000_100 + i });
+      for (let i = 0; i < 10; i++) await requesterOf(i % 2 ? first : second).post('/users', { messenger_id: 7_000_000_100 + i });
       await until(
         'ten deliveries',
         async () => received.length,
@@ -114,10 +114,10 @@ describe.skipIf(!serverUrl)(
     });
 
     test('a revoked API token stops working on both by the notice of its revocation', async () => {
-      const made = (await door(first).post('/tokens', { name: 'to be revoked' })).body;
-      const with2 = (service: ServiceProcess) => openDoor(service.url, { 'x-api-key': made.token });
+      const made = (await requesterOf(first).post('/tokens', { name: 'to be revoked' })).body;
+      const with2 = (service: ServiceProcess) => createRequester(service.url, { 'x-api-key': made.token });
       for (const service of [first, second]) expect((await with2(service).get('/tokens')).status).toBe(200);
-      expect((await door(first).post(`/tokens/${made.id}/revoke`)).status).toBe(200);
+      expect((await requesterOf(first).post(`/tokens/${made.id}/revoke`)).status).toBe(200);
       for (const service of [first, second]) {
         await until(
           'the refusal',
@@ -149,9 +149,9 @@ describe.skipIf(!serverUrl)(
       const lane = async (start: number): Promise<void> => {
         for (let i = start; i < PURCHASES; i += LANES) {
           const { messengerId } = users[i]!;
-          expect((await door(first).post('/users', { messenger_id: messengerId })).status).toBe(200);
+          expect((await requesterOf(first).post('/users', { messenger_id: messengerId })).status).toBe(200);
           // Money for exactly one purchase: a doubled one would be refused or show in the ledger.
-          expect((await door(second).post(`/users/${messengerId}/balance`, { amount_kopeks: price })).status).toBe(200);
+          expect((await requesterOf(second).post(`/users/${messengerId}/balance`, { amount_kopeks: price })).status).toBe(200);
         }
       };
       await Promise.all(Array.from({ length: LANES }, (_value, start) => lane(start)));
@@ -164,7 +164,7 @@ describe.skipIf(!serverUrl)(
       }
 
       const buy = (service: ServiceProcess, index: number) =>
-        openDoor(service.url, { authorization: `Bearer ${sessions[index]}`, 'idempotency-key': users[index]!.key })
+        createRequester(service.url, { authorization: `Bearer ${sessions[index]}`, 'idempotency-key': users[index]!.key })
           .post('/cabinet/subscription/purchase-tariff', { tariff_id: tariff.id, period_days: Number(days) })
           .then((reply) => reply.status)
           .catch(() => 0);
@@ -208,7 +208,7 @@ describe.skipIf(!serverUrl)(
     });
 
     async function signIn(messengerId: number, initData: string): Promise<string> {
-      const reply = await openDoor(first.url).post('/cabinet/auth/messenger', { init_data: initData });
+      const reply = await createRequester(first.url).post('/cabinet/auth/messenger', { init_data: initData });
       if (reply.status === 429) {
         await sql.query('TRUNCATE rate_limit_windows');
         return signIn(messengerId, initData);

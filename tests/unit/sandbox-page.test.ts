@@ -21,7 +21,7 @@ function setup() {
       pay: step('pay'),
       fail: step('fail'),
       refund: step('refund'),
-      setDelivery: (delivery) => void steps.push(`delivery ${delivery.duplicates} ${delivery.hold}`),
+      setDelivery: (delivery) => void steps.push(`delivery ${delivery.duplicates} ${delivery.isPaused}`),
       flush: async () => void steps.push('flush'),
     },
     clock: {

@@ -6,7 +6,7 @@ import { TariffList } from './tariff-list.tsx';
 import { money, useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** Balance, subscription and tariffs: the calls travel in one request, and live events keep them true. */
+/** Balance, subscription and tariffs: the calls are sent in one request, and live events update them. */
 export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
   const texts = useTexts();
   const language = useLanguage();
@@ -21,7 +21,7 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
   const { reload: reloadOptions } = options;
 
   useEffect(() => {
-    const tell = (text: string) => setNews((before) => [...before.slice(-2), { id: Date.now() + Math.random(), text }]);
+    const showNotice = (text: string) => setNews((before) => [...before.slice(-2), { id: Date.now() + Math.random(), text }]);
     const reloadAll = () => {
       reloadBalance();
       reloadSubscription();
@@ -29,18 +29,18 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
     };
     const stops = [
       client.live.onEvent('balance.topup', (event) => {
-        tell(`${texts.toldTopup} +${money(event.amount_kopeks, language)}`);
+        showNotice(`${texts.noticeTopup} +${money(event.amount_kopeks, language)}`);
         reloadAll();
       }),
       client.live.onEvent('subscription.activated', (event) => {
-        tell(`${texts.toldActivated} ${event.tariff_name}`);
+        showNotice(`${texts.noticeActivated} ${event.tariff_name}`);
         reloadAll();
       }),
       client.live.onEvent('subscription.renewed', () => {
-        tell(texts.toldRenewed);
+        showNotice(texts.noticeRenewed);
         reloadAll();
       }),
-      // What happened while the connection was away is not told again.
+      // Events during an interruption are not sent again, so everything is loaded again.
       client.live.onStatus((status) => {
         setIsLive(status === 'open');
         if (status === 'open') reloadAll();
@@ -51,7 +51,7 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
     };
   }, [texts, language, reloadBalance, reloadSubscription, reloadOptions]);
 
-  // The link appears when the panel knows the user, shortly after the purchase.
+  // The link exists when the panel has the user, shortly after the purchase.
   const own = subscription.value?.subscription;
   const isLinkComing = Boolean(own?.is_active && !own.subscription_url && !own.hide_subscription_link);
   useEffect(() => {

@@ -5,7 +5,7 @@ export const API_URL: string = import.meta.env.VITE_API_URL ?? 'http://localhost
 
 const signedOutHandlers = new Set<() => void>();
 
-/** The one client of the page; it is the whole data layer. */
+/** The client of the page, which is its whole data layer. */
 export const client = createCabinetClient({
   baseUrl: API_URL,
   tokens: storageTokenStore(localStorage),
@@ -14,7 +14,7 @@ export const client = createCabinetClient({
   },
 });
 
-/** Hears that the service ended the session. @returns stops hearing */
+/** Calls the listener when the service ended the session. @returns ends the subscription */
 export function onSignedOut(handler: () => void): () => void {
   signedOutHandlers.add(handler);
   return () => {
@@ -22,7 +22,7 @@ export function onSignedOut(handler: () => void): () => void {
   };
 }
 
-/** A sentence for the person in front of the page. */
+/** A sentence for the user. */
 export function sentenceOf(error: unknown): string {
   return error instanceof CabinetError ? error.message : String(error);
 }

@@ -101,7 +101,7 @@ export function SignIn({ onDone }: { onDone: () => void }) {
   );
 }
 
-/** Only a sandbox has a mail box that everyone may read. */
+/** Only a sandbox has a mailbox that everyone can read. */
 function MailboxHint() {
   const texts = useTexts();
   const { value } = useLoaded(() => client.open.health.check.query());

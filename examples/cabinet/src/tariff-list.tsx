@@ -14,7 +14,7 @@ export function TariffList({ answer, error, onBought }: Props) {
   const texts = useTexts();
   const [outcome, setOutcome] = useState<{ isGood: boolean; text: string } | null>(null);
   const [busy, setBusy] = useState<string | null>(null);
-  /** Keys of purchases whose outcome is unknown: pressed again, they must not be paid twice. */
+  /** Keys of purchases whose outcome is unknown, so that a repeated click does not pay twice. */
   const openKeys = useRef(new Map<string, string>());
   const offers = answer === null ? [] : readOffers(answer);
 

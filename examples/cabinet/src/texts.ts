@@ -44,9 +44,9 @@ const EN = {
   noTariffs: 'Nothing is on sale at the moment.',
   live: 'live',
   offline: 'connecting',
-  toldTopup: 'Balance topped up:',
-  toldActivated: 'Subscription activated:',
-  toldRenewed: 'Subscription extended',
+  noticeTopup: 'Balance topped up:',
+  noticeActivated: 'Subscription activated:',
+  noticeRenewed: 'Subscription extended',
   bought: 'Done! Enjoy your subscription.',
 };
 
@@ -94,9 +94,9 @@ const RU: Texts = {
   noTariffs: 'Сейчас ничего не продаётся.',
   live: 'на связи',
   offline: 'соединяемся',
-  toldTopup: 'Баланс пополнен:',
-  toldActivated: 'Подписка активна:',
-  toldRenewed: 'Подписка продлена',
+  noticeTopup: 'Баланс пополнен:',
+  noticeActivated: 'Подписка активна:',
+  noticeRenewed: 'Подписка продлена',
   bought: 'Готово! Приятного пользования.',
 };
 
@@ -112,7 +112,7 @@ export function useTexts(): Texts {
   return TEXTS[useLanguage()];
 }
 
-/** Kopeks as roubles, for reading only. */
+/** Kopeks as rubles, for display only. */
 export function money(kopeks: number, language: Language): string {
   const fraction = kopeks % 100 === 0 ? 0 : 2;
   const format = {

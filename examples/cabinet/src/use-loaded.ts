@@ -6,7 +6,7 @@ export interface Loaded<Value> {
   reload: () => void;
 }
 
-/** Loads once and again on `reload`; an answer that comes after a newer one is dropped. `load` may change without a new load. */
+/** Loads once and again on `reload`; an answer that arrives after a newer one is dropped. `load` may change without a new load. */
 export function useLoaded<Value>(load: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<{ value: Value | null; error: unknown }>({ value: null, error: null });
   const latest = useRef(load);

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { client, sentenceOf } from './service.ts';
 import { useTexts } from './texts.ts';
 
-/** A link works once, so it is used once, however often the screen is mounted. */
+/** A link can be used once, so it is sent once, however often the screen is mounted. */
 const attempts = new Map<string, Promise<void>>();
 
 function verify(token: string): Promise<void> {

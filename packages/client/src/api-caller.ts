@@ -2,14 +2,13 @@ import { httpBatchLink, httpLink, type OperationContext, splitLink, TRPCClientEr
 import type { AnyRouter } from '@trpc/server';
 import { CabinetError, errorDetailOf } from './cabinet-error.ts';
 import type { CallOptions } from './procedure-types.ts';
-import { randomId } from './random-id.ts';
 import type { Session } from './session.ts';
 
-/** What the types do not tell at run time; the build reads it off the router's metadata. */
+/** What types do not say at run time; the build reads it from the router's metadata. */
 export interface ProcedureFacts {
   /** Paths of mutations that honour an `Idempotency-Key`. */
   idempotent: readonly string[];
-  /** Paths that need no credential: their 401 is about the input, never about the session. */
+  /** Paths that need no credential: their 401 refers to the input, never to the session. */
   open: readonly string[];
 }
 
@@ -23,22 +22,22 @@ export interface ApiCallerOptions {
 
 export type CallKind = 'query' | 'mutation';
 
-/** The service takes at most this many calls in one request. */
+/** The service accepts at most this many calls in one request. */
 const MAX_BATCH = 20;
 const MAX_URL_LENGTH = 4_000;
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
 
-/** Carried from the call to the links and back. */
+/** Passed from the call to the links and back. */
 interface CallContext extends OperationContext {
-  /** Set by the link: what the request was sent with. */
+  /** Set by the link: the token that the request was sent with. */
   accessToken: string | null;
   idempotencyKey: string | null;
 }
 
 /**
- * Calls procedures by path. Calls of one tick travel in one request; money mutations travel alone, each with its key. A refused
- * token is refreshed and the call sent once more; an answer that did not come is asked for again where that is safe.
+ * Calls procedures by path. Calls of one tick are sent in one request; each money mutation is sent alone, with its key. A refused
+ * token is refreshed and the call sent once more; a call without an answer is repeated where that is safe.
  */
 export class ApiCaller {
   readonly #options: ApiCallerOptions;
@@ -117,7 +116,7 @@ export class ApiCaller {
   }
 }
 
-/** An answer of somebody else, say of a proxy that cannot reach the service. */
+/** An answer that is not from the service, for example of a proxy that cannot reach it. */
 class ForeignAnswer extends Error {
   readonly response: Response;
 
@@ -176,4 +175,14 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
     }
     signal?.addEventListener('abort', done);
   });
+}
+
+/** A UUID of version 4. `crypto.randomUUID` exists on secure pages only; random bytes exist on every page. */
+function randomId(): string {
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -5,7 +5,7 @@ const KINDS: Record<string, CallKind> = { query: 'query', mutate: 'mutation' };
 
 /**
  * Turns `proxy.balance.get.query(input)` into a call of `<area>.balance.get`.
- * @typeParam Procedures groups of the area; nothing of them exists at run time
+ * @typeParam Procedures groups of the area; types only
  */
 export function apiProxy<Procedures>(caller: ApiCaller, area: string): Procedures {
   return level(caller, area) as Procedures;
@@ -15,7 +15,7 @@ function level(caller: ApiCaller, path: string): object {
   const known = new Map<string, unknown>();
   return new Proxy(Object.freeze({}), {
     get: (_target, name) => {
-      // A proxy with a `then` would be taken for a promise by `await`.
+      // A proxy with a `then` would be treated as a promise by `await`.
       if (typeof name !== 'string' || name === 'then') return undefined;
       if (!known.has(name)) known.set(name, member(caller, path, name));
       return known.get(name);

@@ -8,7 +8,7 @@ export interface FieldError {
   bounds: Record<string, unknown>;
 }
 
-/** What the service says: a sentence, an object with code and message, or the issues of a refused input. */
+/** The `detail` of the service: a sentence, an object with code and message, or the issues of a refused input. */
 export type ErrorDetail = string | ({ code: string; message: string } & Record<string, unknown>) | Record<string, unknown>[];
 
 export interface CabinetErrorFacts {
@@ -20,19 +20,19 @@ export interface CabinetErrorFacts {
   cause?: unknown;
 }
 
-/** Every failure of a call: a refusal of the service, or an answer that did not come. */
+/** Every failure of a call: a refusal of the service, or a missing answer. */
 export class CabinetError extends Error {
   /** HTTP status; 0 when no answer came. */
   readonly status: number;
   /**
-   * Machine code of the refusal (`insufficient_funds`, `validation_error`, …), or one of the client's own: `network_error`,
+   * Machine code of the refusal (`insufficient_funds`, `validation_error`, …), or one of the client: `network_error`,
    * `timeout`, `aborted`, `bad_answer`.
    */
   readonly code: string;
   readonly detail: ErrorDetail;
   /** Refused fields; empty unless `code` is `validation_error`. */
   readonly fieldErrors: FieldError[];
-  /** Seconds to wait after a 429, where the service says so. */
+  /** Seconds to wait after a 429, where the service gives it. */
   readonly retryAfterSeconds: number | null;
   /** Key of a money mutation: pass it to repeat a call whose outcome is unknown. */
   readonly idempotencyKey: string | null;
@@ -48,7 +48,7 @@ export class CabinetError extends Error {
     this.idempotencyKey = facts.idempotencyKey ?? null;
   }
 
-  /** No answer, or one of a proxy or a service that is down: the same call may succeed in a moment. */
+  /** No answer, or one of a proxy or a service that is down: the same call may succeed later. */
   get isTransient(): boolean {
     return this.code === 'network_error' || this.code === 'timeout' || [502, 503, 504].includes(this.status);
   }
@@ -63,14 +63,14 @@ function messageOf(detail: ErrorDetail): string {
     .join('; ');
 }
 
-/** The first part of `loc` says where the value stood (`body`, `query`, …); the field's path is the rest. */
+/** The first part of `loc` says where the value was (`body`, `query`, …); the field's path is the rest. */
 function fieldErrorOf(issue: Record<string, unknown>): FieldError {
   const loc = Array.isArray(issue.loc) ? issue.loc.map(String) : [];
   const bounds = typeof issue.ctx === 'object' && issue.ctx !== null ? (issue.ctx as Record<string, unknown>) : {};
   return { path: loc.slice(1).join('.'), message: String(issue.msg ?? 'Invalid value'), type: String(issue.type ?? ''), bounds };
 }
 
-/** Reads a `detail` of unknown shape. @returns null when it is none */
+/** Reads a `detail` of unknown shape. @returns null for any other shape */
 export function errorDetailOf(value: unknown): ErrorDetail | null {
   if (typeof value === 'string') return value;
   if (Array.isArray(value))

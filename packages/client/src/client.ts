@@ -1,4 +1,4 @@
-/** Door of the package: what its users may import. */
+/** Entry point of the package: what its users may import. */
 import type { ProcedureFacts } from './api-caller.ts';
 import { type CabinetClient, type CabinetClientOptions, createClient } from './create-client.ts';
 
@@ -21,7 +21,7 @@ export type { LiveStatus, SocketTiming, WebSocketConstructor, WebSocketLike } fr
 export type { Session, SignInAnswer } from './session.ts';
 export { memoryTokenStore, storageTokenStore, type TextStorage, type TokenPair, type TokenStore } from './token-store.ts';
 
-/** Read off the router's metadata and written in by the build (scripts/build-client.ts). */
+/** Read from the router's metadata and inserted by the build (scripts/build-client.ts). */
 declare const PROCEDURE_FACTS: ProcedureFacts;
 
 /** A client of the cabinet for browsers and Node: typed calls, session, live events. */

@@ -10,13 +10,13 @@ import { memoryTokenStore, type TokenStore } from './token-store.ts';
 export interface CabinetClientOptions {
   /** Address of the service, for example `https://api.example.com`. */
   baseUrl: string;
-  /** Where the tokens live; memory unless given. */
+  /** Where the tokens are stored; default: in memory. */
   tokens?: TokenStore;
   /** The service no longer accepts the session: show the sign-in. Not called by `session.signOut()`. */
   onSignedOut?: () => void;
-  /** Longest wait for one answer; 30 s unless given. */
+  /** Longest wait for one answer; default: 30 s. */
   timeoutMs?: number;
-  /** The runtime's own unless given. */
+  /** Default: that of the runtime. */
   fetch?: typeof fetch;
   WebSocket?: WebSocketConstructor;
   socketTiming?: Partial<SocketTiming>;
@@ -30,19 +30,19 @@ export interface CabinetClient {
   readonly session: Session;
   /** Events of the signed-in user (`/cabinet/ws`). */
   readonly live: LiveFeed<CabinetMessages>;
-  /** Ends the live connection; a process in Node can then end. Calls go on working. */
+  /** Ends the live connection; a process in Node can then end. Calls still work. */
   close(): void;
 }
 
 const TIMEOUT_MS = 30_000;
-/** A token this close to its end is replaced before a socket is opened with it. */
+/** A token that expires within this time is replaced before a socket is opened with it. */
 const EXPIRY_MARGIN_MS = 10_000;
 
-/** The client without the facts that the build adds; `createCabinetClient` is the door. */
+/** The client without the facts that the build adds; users call `createCabinetClient`. */
 export function createClient(options: CabinetClientOptions, facts: ProcedureFacts): CabinetClient {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  // Called as a method of anything but the global object, a browser's own `fetch` throws.
+  // The `fetch` of a browser throws when it is called as a method of anything but the global object.
   const fetchAnswer = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
   const { onSignedOut } = options;
   const session = new Session({
@@ -84,13 +84,13 @@ function liveOf(baseUrl: string, session: Session, options: CabinetClientOptions
 export interface FeedClientOptions {
   /** Address of the service, for example `https://api.example.com`. */
   baseUrl: string;
-  /** API token. It reads everybody's events: never give it to a browser. */
+  /** API token. It reads the events of all users: never give it to a browser. */
   apiKey: string;
   WebSocket?: WebSocketConstructor;
   socketTiming?: Partial<SocketTiming>;
 }
 
-/** Hears the events of the whole service (`/ws`): sign-ups, payments, tickets. For servers. */
+/** Receives the events of the whole service (`/ws`): sign-ups, payments, tickets. For servers. */
 export function createFeedClient(options: FeedClientOptions): LiveFeed<FeedMessages> {
   const url = `${socketUrl(options.baseUrl.replace(/\/+$/, ''))}/ws?token=${encodeURIComponent(options.apiKey)}`;
   return new LiveFeed<FeedMessages>({
@@ -109,7 +109,7 @@ function ownWebSocket(): WebSocketConstructor {
   return (globalThis as unknown as { WebSocket: WebSocketConstructor }).WebSocket;
 }
 
-/** Reads `exp` of a JWT; a token that cannot be read is left to the service to judge. */
+/** Reads `exp` of a JWT; a token that cannot be read is left to the service. */
 function isExpiring(accessToken: string): boolean {
   try {
     const text = atob((accessToken.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));

@@ -9,13 +9,13 @@ interface NewBalance {
   new_balance_rubles: number;
 }
 
-/** Nothing beside the type. */
+/** No fields beside the type. */
 type Bare = Record<never, never>;
 
 /** Events of `/cabinet/ws`: fields beside `type`. Moments are ISO 8601 in UTC. `ticket.new` and `ticket.user_reply` go to staff. */
 export interface CabinetEvents {
   'balance.topup': Amount & NewBalance & { description: string };
-  /** Any other movement than a payment of one's own; the amount is negative when money went. */
+  /** Any movement other than a top-up by the user; the amount is negative for a charge. */
   'balance.change': Amount & NewBalance & { description: string | null };
   'subscription.activated': { expires_at: string; tariff_name: string };
   'subscription.renewed': Amount & { new_expires_at: string };

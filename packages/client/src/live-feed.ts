@@ -19,7 +19,7 @@ export class LiveFeed<Messages> {
       onMessage: (message) => this.#deliver(message),
       onStatus: (status) => callAll(this.#statusHandlers, status),
     });
-    // Browsers say when the network is back; elsewhere nobody does, and the pause ends by itself.
+    // Browsers report when the network is back; elsewhere the pause ends by itself.
     const { addEventListener } = globalThis as { addEventListener?: (type: string, listener: () => void) => void };
     addEventListener?.call(globalThis, 'online', () => this.#socket.hurry());
   }
@@ -29,22 +29,22 @@ export class LiveFeed<Messages> {
     return this.#socket.status;
   }
 
-  /** Hears one type of events; the first handler opens the connection. @returns stops hearing */
+  /** Receives events of one type; the first handler opens the connection. @returns ends the subscription */
   onEvent<Type extends keyof Messages & string>(type: Type, handler: (event: Messages[Type]) => void): () => void {
     const handlers = this.#handlers.get(type) ?? new Set();
     this.#handlers.set(type, handlers);
     return this.#listen(handlers, handler as (message: never) => void);
   }
 
-  /** Hears every event, also of types that this version of the client does not know. @returns stops hearing */
+  /** Receives every event, also of types that this version of the client does not know. @returns ends the subscription */
   onAnyEvent(handler: (event: AnyEvent) => void): () => void {
     return this.#listen(this.#anyHandlers, handler);
   }
 
   /**
-   * Hears every change of the connection. What happened while it was not `open` is not told again: after each `open`, read anew
+   * Receives every change of the connection. Events while it was not `open` are not sent again: after each `open`, load again
    * what is shown.
-   * @returns stops hearing
+   * @returns ends the subscription
    */
   onStatus(handler: (status: LiveStatus) => void): () => void {
     this.#statusHandlers.add(handler);
@@ -53,7 +53,7 @@ export class LiveFeed<Messages> {
     };
   }
 
-  /** Connects anew with the present credential, if anybody listens. */
+  /** Connects again with the current credential, if there is a handler. */
   restart(): void {
     this.#socket.restart();
   }
@@ -78,7 +78,7 @@ export class LiveFeed<Messages> {
   }
 }
 
-/** A handler that throws does not keep the others from hearing. */
+/** A handler that throws does not affect the others. */
 function callAll<Value>(handlers: Iterable<(value: Value) => void>, value: Value): void {
   for (const handler of [...handlers]) {
     try {

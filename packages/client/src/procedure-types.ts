@@ -1,9 +1,9 @@
 /** Options of one call. */
 export interface CallOptions {
-  /** Gives the call up; it then fails with code `aborted`. */
+  /** Cancels the call, which then fails with code `aborted`. */
   signal?: AbortSignal;
   /**
-   * Key under which the service runs a money mutation at most once. A new UUID for every call unless given; to repeat a call whose
+   * Key under which the service runs a money mutation at most once. Default: a new UUID for every call; to repeat a call whose
    * outcome is unknown, pass `CabinetError.idempotencyKey`. Other procedures ignore it.
    */
   idempotencyKey?: string;
@@ -19,7 +19,7 @@ export interface Mutation<Input, Output> {
   mutate: (input: Input, options?: CallOptions) => Promise<Output>;
 }
 
-/** What JSON makes of an answer: a moment is a text, ISO 8601 in UTC. */
+/** An answer as JSON: a moment is a text, ISO 8601 in UTC. */
 type OnTheWire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -32,7 +32,7 @@ interface ProcedureOf<Kind extends string, Input, Output> {
   _def: { type: Kind; $types: { input: Input; output: Output } };
 }
 
-/** The procedures of a router record as a client calls them. The shipped declaration holds the result, written out. */
+/** The procedures of a router record as a client calls them. The published declaration contains the result, written out. */
 export type ProceduresOf<T> = {
   [Key in keyof T]: T[Key] extends ProcedureOf<'query', infer Input, infer Output>
     ? Query<Input, OnTheWire<Output>>

@@ -9,16 +9,16 @@ export interface WebSocketLike {
 export type WebSocketConstructor = new (url: string, protocols?: string[]) => WebSocketLike;
 
 /**
- * `idle` nobody listens, or there is no credential · `connecting` · `open` signed in · `waiting` the next try comes by itself ·
- * `refused` the credential is not accepted; no more tries until it changes.
+ * `idle` no handlers, or no credential · `connecting` · `open` signed in · `waiting` the next attempt starts by itself ·
+ * `refused` the credential is not accepted; no more attempts until it changes.
  */
 export type LiveStatus = 'idle' | 'connecting' | 'open' | 'waiting' | 'refused';
 
 export interface SocketRules {
   WebSocket: WebSocketConstructor;
-  /** Where to and with what. @returns null when there is no credential: the socket rests until `restart` */
+  /** Address and protocols of a connection. @returns null without a credential: the socket stays idle until `restart` */
   target(): Promise<{ url: string; protocols?: string[] } | null>;
-  /** The service refused the credential. @returns whether another try makes sense */
+  /** The service refused the credential. @returns whether another attempt makes sense */
   renew(reason: string): Promise<boolean>;
   onMessage(message: Record<string, unknown>): void;
   onStatus(status: LiveStatus): void;
@@ -27,7 +27,7 @@ export interface SocketRules {
 
 export interface SocketTiming {
   pingMs: number;
-  /** Silence after a ping for so long means that the connection is dead. */
+  /** No message for this long after a ping means that the connection is dead. */
   pongMs: number;
   /** Time for connecting and greeting. */
   openMs: number;
@@ -38,12 +38,12 @@ export interface SocketTiming {
 const TIMING: SocketTiming = { pingMs: 25_000, pongMs: 10_000, openMs: 15_000, firstPauseMs: 500, maxPauseMs: 30_000 };
 const CLOSE_POLICY = 1008;
 
-/** Keeps one socket open: pings, notices silence, comes back after growing, jittered pauses, renews a refused credential. */
+/** Keeps one socket open: pings, detects a dead connection, reconnects after growing, jittered pauses, renews a refused credential. */
 export class ReconnectingSocket {
   readonly #rules: SocketRules;
   readonly #timing: SocketTiming;
   #isWanted = false;
-  /** Grows with every new start; what an older connection still has to say is not heard. */
+  /** Grows with every new start; messages of an older connection are ignored. */
   #era = 0;
   #socket: WebSocketLike | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -71,7 +71,7 @@ export class ReconnectingSocket {
     this.#say('idle');
   }
 
-  /** Connects anew at once, for example with another credential. Does nothing before `start`. */
+  /** Connects again at once, for example with another credential. Does nothing before `start`. */
   restart(): void {
     if (!this.#isWanted) return;
     this.#drop();
@@ -112,12 +112,12 @@ export class ReconnectingSocket {
     }
     const socket = new this.#rules.WebSocket(target.url, target.protocols);
     this.#socket = socket;
-    socket.onmessage = ({ data }) => this.#hear(String(data));
+    socket.onmessage = ({ data }) => this.#receive(String(data));
     socket.onclose = ({ code, reason }) => void this.#closed(code, reason);
     this.#expect(this.#timing.openMs);
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     let message: unknown;
     try {
       message = JSON.parse(text);
@@ -125,7 +125,7 @@ export class ReconnectingSocket {
       return;
     }
     if (typeof message !== 'object' || message === null) return;
-    // Anything heard proves that the connection lives; the first message is the greeting.
+    // Any message proves that the connection is alive; the first message is the greeting.
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#ping(), this.#timing.pingMs);
     const isGreeting = this.#status !== 'open';
@@ -140,7 +140,7 @@ export class ReconnectingSocket {
     this.#expect(this.#timing.pongMs);
   }
 
-  /** Gives the connection up when nothing is heard in time. */
+  /** Closes the connection when no message arrives in time. */
   #expect(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -162,7 +162,7 @@ export class ReconnectingSocket {
     const mayTry = await this.#rules.renew(reason).catch(() => true);
     if (era !== this.#era) return;
     if (!mayTry) this.#say('refused');
-    // A renewed credential deserves one try at once; refused again, it waits like everything else.
+    // A renewed credential gets one attempt at once; if it is refused again, the pause applies.
     else if (this.#failures === 0) {
       this.#failures = 1;
       void this.#connect();
@@ -175,7 +175,7 @@ export class ReconnectingSocket {
     this.#failures += 1;
     this.#say('waiting');
     clearTimeout(this.#timer);
-    // Clients that lost the service together must not come back together.
+    // Clients that lost the service at the same time must not reconnect at the same time.
     this.#timer = setTimeout(() => void this.#connect(), pauseMs * (0.5 + Math.random() / 2));
   }
 

@@ -1,7 +1,7 @@
 import { CabinetError, errorDetailOf } from './cabinet-error.ts';
 import type { TokenPair, TokenStore } from './token-store.ts';
 
-/** The part of a sign-in answer that makes a session. */
+/** The part of a sign-in answer that a session consists of. */
 export interface SignInAnswer {
   access_token: string;
   refresh_token: string;
@@ -31,10 +31,10 @@ export class Session {
     this.#options = options;
   }
 
-  /** Keeps the tokens of a sign-in answer; every later call uses them. */
+  /** Stores the tokens of a sign-in answer; every later call uses them. */
   async start(answer: SignInAnswer): Promise<void> {
     await this.#options.store.set({ accessToken: answer.access_token, refreshToken: answer.refresh_token });
-    this.#tell();
+    this.#notifyListeners();
   }
 
   async tokens(): Promise<TokenPair | null> {
@@ -45,24 +45,24 @@ export class Session {
     return (await this.tokens()) !== null;
   }
 
-  /** Forgets the tokens and tells the service to end the session; a service that cannot be reached does not hold it up. */
+  /** Removes the tokens and asks the service to end the session; an unreachable service does not delay this. */
   async signOut(): Promise<void> {
     const tokens = await this.tokens();
     await this.#options.store.clear();
-    this.#tell();
+    this.#notifyListeners();
     if (tokens) await this.#post('/cabinet/auth/logout', tokens.refreshToken).catch(() => undefined);
   }
 
-  /** Hears every start and end of a session, not its refreshes. @returns stops hearing */
+  /** Calls the listener at every start and end of a session, not at refreshes. @returns ends the subscription */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * New tokens in place of a refused access token. Callers that come while a refresh runs share it; callers that come late,
-   * with a token that has been replaced already, get the present one.
-   * @returns null when there is no session (any more)
+   * New tokens in place of a refused access token. Callers during a refresh share it; later callers
+   * with a token that has been replaced already get the current one.
+   * @returns null when there is no session, or no longer
    * @throws CabinetError when the service did not answer; the session stays
    */
   refresh(refusedAccessToken: string): Promise<TokenPair | null> {
@@ -72,7 +72,7 @@ export class Session {
     return this.#refreshing;
   }
 
-  /** A refresh token is good for one use, so pages that share a store must not use it at the same time. */
+  /** A refresh token can be used once, so pages that share a store must not use it at the same time. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const { lockName } = this.#options.store;
     const { locks } = ((globalThis as { navigator?: unknown }).navigator ?? {}) as { locks?: LockManager };
@@ -86,7 +86,7 @@ export class Session {
     const response = await this.#post('/cabinet/auth/refresh', before.refreshToken);
     const answer = (await response.json().catch(() => null)) as (Partial<SignInAnswer> & { detail?: unknown }) | null;
     const now = await store.get();
-    // Signed out, or signed in anew, while the refresh was under way: what it brought belongs to nobody.
+    // Signed out, or signed in anew, during the refresh: its tokens are not stored.
     if (now?.refreshToken !== before.refreshToken) return now;
     if (response.ok && typeof answer?.access_token === 'string' && typeof answer.refresh_token === 'string') {
       const tokens = { accessToken: answer.access_token, refreshToken: answer.refresh_token };
@@ -98,7 +98,7 @@ export class Session {
       throw new CabinetError({ status: response.status, code: 'refresh_failed', detail });
     }
     await store.clear();
-    this.#tell();
+    this.#notifyListeners();
     this.#options.onSignedOut?.();
     return null;
   }
@@ -117,7 +117,7 @@ export class Session {
     }
   }
 
-  #tell(): void {
+  #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
   }
 }

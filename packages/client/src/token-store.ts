@@ -1,11 +1,11 @@
 /** Both tokens of a session. */
 export interface TokenPair {
   accessToken: string;
-  /** Good for one refresh. */
+  /** Can be used for one refresh. */
   refreshToken: string;
 }
 
-/** Where the tokens live between calls: memory, `localStorage`, a cookie of the caller's own server. */
+/** Where the tokens are stored between calls: memory, `localStorage`, a cookie of the caller's own server. */
 export interface TokenStore {
   get(): TokenPair | null | Promise<TokenPair | null>;
   set(tokens: TokenPair): void | Promise<void>;
@@ -14,7 +14,7 @@ export interface TokenStore {
   readonly lockName?: string;
 }
 
-/** Forgets with the process or the page. */
+/** Tokens in memory, until the process or the page ends. */
 export function memoryTokenStore(initial: TokenPair | null = null): TokenStore {
   let tokens = initial;
   return {
@@ -35,7 +35,7 @@ export interface TextStorage {
   removeItem(key: string): void;
 }
 
-/** Keeps the tokens as JSON under one key. Tabs that share the storage share the session. */
+/** Stores the tokens as JSON under one key. Tabs that share the storage share the session. */
 export function storageTokenStore(storage: TextStorage, key = 'cabinet.tokens'): TokenStore {
   return {
     get: () => parseTokens(storage.getItem(key)),

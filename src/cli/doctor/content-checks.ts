@@ -7,7 +7,7 @@ import { type Finding, ok, problem, warning } from './finding.ts';
 const STATEMENT_CANCELLED = '57014';
 const LATE_MS = 10 * MINUTE_MS;
 
-/** Who can come in. */
+/** Which administrators and tokens can sign in. */
 export async function checkAccess({ db }: Pick<App, 'db'>): Promise<Finding[]> {
   const [facts] = await db.sql<{ admins: number; tokens: number }>(
     `SELECT (SELECT count(DISTINCT ur.user_id) FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
@@ -25,7 +25,7 @@ export async function checkAccess({ db }: Pick<App, 'db'>): Promise<Finding[]> {
   ];
 }
 
-/** Is work done, and does it succeed? */
+/** Whether jobs run, and succeed. */
 export async function checkJobs(database: Database): Promise<Finding> {
   const [table] = await database.db.sql<{ found: string | null }>("SELECT to_regclass('jobs.job')::text AS found");
   if (!table?.found)
@@ -55,7 +55,7 @@ export async function checkJobs(database: Database): Promise<Finding> {
   return ok('jobs', 'none failed, none late');
 }
 
-/** Money adds up; a check that would take longer than a statement may is left to `ledger check`. */
+/** Whether the ledger is balanced; with more rows than fit the statement time-out the check is left to `ledger check`. */
 export async function checkMoney(database: Database): Promise<Finding> {
   try {
     const rows = await database.db.sql<{ problem: string }>(
@@ -73,7 +73,7 @@ export async function checkMoney(database: Database): Promise<Finding> {
   }
 }
 
-/** Endpoints of others that stopped answering. */
+/** Webhooks whose endpoints no longer answer. */
 export async function checkWebhooks(database: Database): Promise<Finding> {
   const rows = await database.db.sql<{ id: number; name: string; isActive: boolean }>(
     'SELECT id, name, is_active FROM webhooks WHERE failing_since IS NOT NULL ORDER BY id LIMIT 20',

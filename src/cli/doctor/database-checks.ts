@@ -57,7 +57,7 @@ export async function checkServer(database: Database, env: Env, where: string): 
   return findings;
 }
 
-/** Is the database what this release expects? @returns also whether its tables may be read by the further checks */
+/** Whether the schema is that of this release. @returns also whether the further checks can read its tables */
 export async function checkMigrations(database: Database): Promise<{ finding: Finding; isCurrent: boolean }> {
   const files = await readSchemaFiles(join(packageRoot, 'prisma', 'migrations'));
   const [table] = await database.db.sql<{ found: string | null }>(

@@ -46,7 +46,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
   const log = commandLog(call);
   const settings = createSettingsStore({ environment: env?.raw ?? definedOnly(call.terminal.source), log });
   findings.push(checkEnvironment([...problems, ...settings.problems], env));
-  // Without a usable environment every further answer would be about another installation.
+  // Without a usable environment all further checks would be about another installation.
   if (!env) return findings;
   findings.push(await checkDataFolder(env.dataDir), await checkDisk(env.dataDir));
   findings.push(...(await checkDatabase(call, env, settings)));
@@ -70,7 +70,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
   return hideSettings(findings, settings);
 }
 
-/** Opens the database, judges it and takes its stored settings over into `settings`. */
+/** Opens and checks the database, and loads its stored settings into `settings`. */
 async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStore): Promise<Finding[]> {
   if (env.databaseUrl === null && !(await hasEmbeddedData(env.dataDir))) {
     return [ok('database', 'embedded; not made yet', 'The first start makes it. For PostgreSQL set DATABASE_URL.')];
@@ -128,7 +128,7 @@ function readEnvironment(call: CommandCall): { env: Env | null; problems: readon
   }
 }
 
-/** Secrets that only the database knew must not stand in an outside system's message either. */
+/** Messages of outside systems must not show secrets that only the database has. */
 function hideSettings(findings: readonly Finding[], settings: SettingsStore): Finding[] {
   const secrets = secretKeys.map((key) => settings.get(key)).filter((value): value is string => typeof value === 'string');
   const redactor = createRedactor(secrets);

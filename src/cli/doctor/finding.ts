@@ -1,9 +1,9 @@
-/** `warning`: works, but look at it. `problem`: does not work, or will not. */
+/** `warning`: works, but should be looked at. `problem`: does not work, or will stop working. */
 export type Verdict = 'ok' | 'warning' | 'problem';
 
-/** What one check of `doctor` found. Holds no secret. */
+/** What one check of `doctor` found. Contains no secret. */
 export interface Finding {
-  /** What was looked at, in one or two words. */
+  /** What was checked, in one or two words. */
   check: string;
   verdict: Verdict;
   detail: string;

@@ -15,7 +15,7 @@ export interface OutsideFacts {
 
 const SMTP_TIMEOUT_MS = 10_000;
 
-/** Asks the panel, the messenger and the mail server; all at once, each within its own time-out. */
+/** Checks the panel, the messenger and the mail server at the same time, each within its own time-out. */
 export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
   const [panel, messenger, mail] = await Promise.all([checkPanel(facts), checkMessenger(facts), checkMail(facts)]);
   return [panel, messenger, checkPayments(facts), mail];
@@ -110,7 +110,7 @@ async function checkMail({ settings, fakes }: OutsideFacts): Promise<Finding> {
       'Set them to let people sign up and recover passwords by e-mail.',
     );
   }
-  // The same demands on TLS as when mail is sent (spec 05 section 11.1).
+  // The same TLS requirements as for sending mail (spec 05 section 11.1).
   const secure = port === 465;
   const transport = nodemailer.createTransport({
     host,

@@ -18,7 +18,7 @@ export function checkRuntime(version: string, release: string): Finding {
   return ok('runtime', detail);
 }
 
-/** @param problems lines that begin with the variable's name and hold no values */
+/** @param problems lines that begin with the variable's name and contain no values */
 export function checkEnvironment(problems: readonly string[], env: Env | null): Finding {
   if (problems.length > 0) {
     return problem(
@@ -33,7 +33,7 @@ export function checkEnvironment(problems: readonly string[], env: Env | null): 
   );
 }
 
-/** The folder of embedded database, uploads and backups: can it be written? */
+/** Whether the folder of the embedded database, uploads and backups is writable. */
 export async function checkDataFolder(dataDir: string): Promise<Finding> {
   const folder = resolve(dataDir);
   try {
@@ -66,15 +66,15 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 
 const SAMPLE_HOST = /(^|\.)example\.(com|org|net)$/;
 
-/** Addresses that users, messenger and providers are sent to. */
+/** Public addresses of the service, which users, messenger and providers open. */
 export function checkPublicUrls(env: Env, settings: SettingsReader): Finding {
-  const notes: string[] = [];
-  if (env.isCabinetEnabled) notes.push(...faultOf('CABINET_URL', settings.get('CABINET_URL'), env));
+  const faults: string[] = [];
+  if (env.isCabinetEnabled) faults.push(...faultOf('CABINET_URL', settings.get('CABINET_URL'), env));
   const hook = settings.get('WEBHOOK_URL');
-  if (hook) notes.push(...faultOf('WEBHOOK_URL', hook, env));
-  if (notes.length === 0) return ok('public URLs', [settings.get('CABINET_URL'), hook].filter(Boolean).join(', '));
+  if (hook) faults.push(...faultOf('WEBHOOK_URL', hook, env));
+  if (faults.length === 0) return ok('public URLs', [settings.get('CABINET_URL'), hook].filter(Boolean).join(', '));
   const next = 'Set the address under which people really reach the cabinet; links in mails and messages are made from it.';
-  return env.isProduction ? problem('public URLs', notes.join('\n'), next) : warning('public URLs', notes.join('\n'), next);
+  return env.isProduction ? problem('public URLs', faults.join('\n'), next) : warning('public URLs', faults.join('\n'), next);
 }
 
 function faultOf(key: string, text: string, env: Env): string[] {

@@ -4,8 +4,8 @@ import { fullName, type Query, quote, type Table } from './table-facts.ts';
 const PAGES = 16;
 
 /**
- * Copies a table as text, so that each value is the very one that the source prints: no number, time or JSON passes JavaScript.
- * Pages are read in their order on disk, which needs neither a key nor a sort; nobody else writes to the source.
+ * Copies a table as text, so that each value is exactly what the source prints; no number, time or JSON is converted by JavaScript.
+ * Pages are read in their order on disk, which needs neither a key nor a sort; nothing else writes to the source.
  * @param condition on the source's rows
  */
 export async function copyTable(source: Query, target: Query, table: Table, condition = 'true'): Promise<void> {
@@ -25,7 +25,7 @@ export async function copyTable(source: Query, target: Query, table: Table, cond
   }
 }
 
-/** One array of texts a column; the cast back to the column's type is the database's own. */
+/** One array of texts a column; the database casts it back to the column's type. */
 function insertStatement(table: Table): string {
   const names = table.columns.map((column) => quote(column.name)).join(', ');
   const values = table.columns.map((column, at) => `c${at}::${column.type}`).join(', ');
@@ -34,7 +34,7 @@ function insertStatement(table: Table): string {
   return `INSERT INTO ${fullName(table)} (${names}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM unnest(${arrays}) AS given(${aliases})`;
 }
 
-/** The places where rows lie: the table itself or its partitions. */
+/** The tables that contain the rows: the table itself or its partitions. */
 async function listParts(source: Query, table: Table): Promise<{ name: string; pages: number }[]> {
   const rows = await source<{ name: string; bytes: string }>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name, pg_relation_size(c.oid)::text AS bytes

@@ -42,7 +42,7 @@ export const moveCommand: Command = {
         '',
         `  ${line}`,
         '',
-        ...(line.includes('***') ? ['*** stands for the password you gave.'] : []),
+        ...(line.includes('***') ? ['*** replaces the password that you gave.'] : []),
         `The embedded database in ${env.dataDir} is unchanged; keep it until you are sure, then delete its folder "database".`,
       ].join('\n');
       return {
@@ -63,7 +63,7 @@ function targetUrl(text: string): string {
 
 /**
  * Migrates the target and installs its job tables; what is already there stays.
- * @returns rows that migrations put in: of a new target what it holds now, else what they put into a throw-away database
+ * @returns rows that migrations insert: of a new target all its rows, else what they insert into a temporary database
  */
 async function prepareTarget(env: Env, log: Logger): Promise<Map<string, number>> {
   try {

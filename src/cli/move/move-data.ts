@@ -6,7 +6,7 @@ import { copyTable } from './copy-table.ts';
 import { findJobTable, listTables, PRINT_ALIKE, type Query, readContents, SERVICE_JOBS, type Table } from './table-facts.ts';
 import { closeTables, copyQueues, copySequences, lockTables, openTables, requireEmpty } from './target-tables.ts';
 
-/** The lock that migrations take: no service can start on the target meanwhile. */
+/** The lock of migrations, so that no service can start on the target meanwhile. */
 const MIGRATION_LOCK = 727_110_001;
 const LOCK_WAIT = '10s';
 
@@ -18,14 +18,14 @@ export interface MovedTable {
 export interface MoveOptions {
   source: Database;
   targetUrl: string;
-  /** Rows that the migrations themselves put into the target, by table. */
+  /** Rows that the migrations inserted into the target, by table. */
   seeded: ReadonlyMap<string, number>;
   progress: (text: string) => void;
 }
 
 /**
- * Copies everything from the embedded database to a migrated server, in one transaction of the target: after any failure it is as
- * empty as before. Compares counts and contents of every table and proves the ledger before it commits.
+ * Copies everything from the embedded database to a migrated server, in one transaction of the target: after a failure it is as
+ * empty as before. Compares counts and contents of every table and checks the ledger before it commits.
  * @throws CommandError
  */
 export async function moveData({ source: database, targetUrl, seeded, progress }: MoveOptions): Promise<MovedTable[]> {
@@ -65,7 +65,7 @@ function explained(error: unknown): unknown {
   if (!isForeignKeyViolation(error)) return error;
   const detail = (error as { detail?: unknown }).detail;
   return new CommandError(
-    `The embedded data holds a row that refers to a missing one, so somebody changed it by hand: ${String(detail ?? '')} The target was left empty.`,
+    `The embedded data has a row that refers to a missing one, so it was changed by hand: ${String(detail ?? '')} The target was left empty.`,
     { cause: error },
   );
 }
@@ -101,7 +101,7 @@ async function copyEverything(
   return moved;
 }
 
-/** Both sides have run the same migrations, so a difference means that somebody changed one of them by hand. */
+/** Both sides have run the same migrations, so a difference means that one of them was changed by hand. */
 function requireSameTables(ours: readonly Table[], theirs: readonly Table[]): void {
   const describe = (tables: readonly Table[]) =>
     new Map(

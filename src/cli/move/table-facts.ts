@@ -1,4 +1,4 @@
-/** Runs one statement and gives its rows; the embedded source and the server target alike. */
+/** Runs one statement and returns its rows; the same for the embedded source and the server target. */
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
 export interface Column {
@@ -13,25 +13,25 @@ export interface Table {
   columns: Column[];
 }
 
-/** Kept by each database for itself. */
+/** Tables that each database fills by itself. */
 const OWN_TABLES = new Set(['schema_migrations', 'schema_sql']);
 
 export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 export const fullName = (table: Pick<Table, 'schema' | 'name'>) => `${quote(table.schema)}.${quote(table.name)}`;
 
-/** Tables of the service with the columns that hold data (generated ones compute themselves), by name. */
+/** Tables of the service with their columns, by name; generated columns are left out. */
 export async function listTables(query: Query): Promise<Table[]> {
   const tables = await listColumns(query, "n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition");
   return tables.filter((table) => !OWN_TABLES.has(table.name));
 }
 
-/** The table of durable jobs; its rows may lie in partitions. */
+/** The table of durable jobs; its rows may be in partitions. */
 export async function findJobTable(query: Query): Promise<Table | null> {
   const [table] = await listColumns(query, "n.nspname = 'jobs' AND c.relname = 'job'");
   return table ?? null;
 }
 
-/** The queue's own upkeep is no work of the service: each database has its own. */
+/** Maintenance jobs of the queue are not copied: each database has its own. */
 export const SERVICE_JOBS = "name NOT LIKE '\\_\\_pgboss%'";
 
 async function listColumns(query: Query, condition: string): Promise<Table[]> {
@@ -76,7 +76,7 @@ export async function readContents(query: Query, table: Table, condition = 'true
   return { rows: Number(row!.rows), digest: row!.digest };
 }
 
-/** Makes a session print times, intervals and numbers without loss and the same way as every other. */
+/** Makes a session print times, intervals and numbers without loss, and all sessions alike. */
 export const PRINT_ALIKE: readonly string[] = [
   "SET timezone TO 'UTC'",
   "SET datestyle TO 'ISO, YMD'",

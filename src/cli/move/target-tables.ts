@@ -1,14 +1,14 @@
 import { CommandError } from '../command.ts';
 import { countRows, fullName, type Query, quote, SERVICE_JOBS, type Table } from './table-facts.ts';
 
-/** Nobody reads or writes the target until the end of the transaction. */
+/** Locks the tables, so that nothing reads or writes the target until the end of the transaction. */
 export async function lockTables(target: Query, tables: readonly Table[]): Promise<void> {
   await target(`LOCK TABLE ${tables.map(fullName).join(', ')} IN ACCESS EXCLUSIVE MODE`);
 }
 
 /**
- * @param seeded rows that the migrations themselves put in, by table
- * @throws CommandError when the target holds more than those
+ * @param seeded rows that the migrations inserted, by table
+ * @throws CommandError when the target has more than those
  */
 export async function requireEmpty(
   target: Query,
@@ -24,21 +24,21 @@ export async function requireEmpty(
   }
   if (found.length === 0) return;
   throw new CommandError(
-    `The target already holds data: ${found.join(', ')}. Nothing was changed.\n` +
+    `The target already has data: ${found.join(', ')}. Nothing was changed.\n` +
       'Give an empty database: CREATE DATABASE name OWNER user. (A service that was started on it once has filled it already.)',
   );
 }
 
-/** What was taken off a table for the copy and must be put on again. */
+/** Triggers and keys that were removed from a table for the copy and must be restored. */
 export interface OpenedTables {
   tables: readonly Table[];
   foreignKeys: { table: string; name: string; definition: string }[];
 }
 
 /**
- * Lets rows in as they are: guards against money that nobody posted and the like have judged them once, in the source. The owner of
- * the tables may do this, no superuser is needed; inside the transaction nobody else sees it. Foreign keys go, because rows refer
- * to later rows, and come back with a check of all rows.
+ * Lets rows be inserted as they are: triggers that check them (for example ledger entries) did so in the source. The owner of
+ * the tables may do this, no superuser is needed; other sessions do not see it before the commit. Foreign keys are removed, because rows refer
+ * to later rows, and are restored with a check of all rows.
  */
 export async function openTables(target: Query, tables: readonly Table[]): Promise<OpenedTables> {
   const foreignKeys = await target<{ table: string; name: string; definition: string }>(
@@ -47,7 +47,7 @@ export async function openTables(target: Query, tables: readonly Table[]): Promi
   );
   for (const key of foreignKeys) await target(`ALTER TABLE ${key.table} DROP CONSTRAINT ${quote(key.name)}`);
   for (const table of tables) await target(`ALTER TABLE ${fullName(table)} DISABLE TRIGGER USER`);
-  // What the migrations put in comes from the source, too.
+  // Rows that the migrations inserted are copied from the source, too.
   for (const table of tables) await target(`DELETE FROM ${fullName(table)}`);
   return { tables, foreignKeys };
 }
@@ -57,7 +57,7 @@ export async function closeTables(target: Query, { tables, foreignKeys }: Opened
   for (const key of foreignKeys) await target(`ALTER TABLE ${key.table} ADD CONSTRAINT ${quote(key.name)} ${key.definition}`);
 }
 
-/** New rows continue where the source stopped. */
+/** Sequences continue after the last id of the source. */
 export async function copySequences(source: Query, target: Query): Promise<void> {
   const sequences = await source<{ name: string; last: string | null }>(
     `SELECT format('%I.%I', schemaname, sequencename) AS name, last_value::text AS last FROM pg_sequences WHERE schemaname = 'public'`,
@@ -67,7 +67,7 @@ export async function copySequences(source: Query, target: Query): Promise<void>
   }
 }
 
-/** Queues of older releases may still hold jobs. */
+/** Queues of older releases may still have jobs. */
 export async function copyQueues(source: Query, target: Query): Promise<void> {
   const queues = await source<{ row: string }>(`SELECT to_jsonb(q)::text AS row FROM jobs.queue q WHERE ${SERVICE_JOBS}`);
   for (const { row } of queues) {

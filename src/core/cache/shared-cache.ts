@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { Db } from '../db/db.ts';
 
-/** Channel that carries keys to forget to every instance. */
+/** Channel on which every instance receives the keys to drop. */
 const CHANNEL = 'cache_forget';
 const MAX_ENTRIES = 50_000;
 
@@ -12,14 +12,14 @@ interface Entry {
 
 /**
  * Facts that are read on every request (tokens, sessions, roles), kept for seconds and dropped on every instance as soon as a
- * transaction that changed them commits. Never the only guard: what must be right is checked in the database by the write itself.
+ * transaction that changed them commits. It is never the only guard: the write itself checks in the database what must be right.
  */
 export interface SharedCache {
   /** The cached value, or what `load` gives (kept for `ttlMs`). Equal keys asked at once load once. */
   read<T>(key: string, ttlMs: number, load: () => Promise<T>): Promise<T>;
   /** Drops keys everywhere once the surrounding transaction commits; at once outside one. */
   forget(db: Db, keys: readonly string[]): Promise<void>;
-  /** Drops keys of this instance alone; `inTransaction` does so for what was forgotten inside, the moment the commit is known. */
+  /** Drops keys of this instance only; `inTransaction` does so for keys that were dropped inside, as soon as the commit is known. */
   drop(keys: readonly string[]): void;
 }
 

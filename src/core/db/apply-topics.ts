@@ -40,7 +40,7 @@ export async function applyTopics(
   return stale.map((topic) => topic.name);
 }
 
-/** Names of the topics that the database does not have as they are. */
+/** Names of the topics whose text differs from the database's. */
 export async function findStaleTopics(
   query: (sql: string) => Promise<Record<string, unknown>[]>,
   topics: readonly SqlFile[],

@@ -36,13 +36,13 @@ export function allColumns<M extends Model>(model: M): Columns<M, keyof Rows[M] 
   return columns(model, Object.keys(TABLES[model].columns) as (keyof Rows[M] & string)[]);
 }
 
-/** The column of a field, for a condition or an order that is put together. */
+/** The column of a field, for a condition or an order that is composed. */
 export function columnOf<M extends Model>(model: M, field: keyof Rows[M] & string): string {
   return (TABLES[model].columns as Record<string, string>)[field]!;
 }
 
 /**
- * A row that came nested, as JSON of the table's columns (`to_jsonb(m)`, `json_agg(p)`): fields by their Prisma names, moments as `Date`.
+ * A row that was read nested, as JSON of the table's columns (`to_jsonb(m)`, `json_agg(p)`): fields by their Prisma names, moments as `Date`.
  * @param json null where the outer join found nothing
  */
 export function nestedRow<M extends Model>(model: M, json: object): Rows[M];

@@ -19,7 +19,7 @@ export interface Database {
   readonly db: Db;
   readonly jobDatabase: JobDatabase;
   /**
-   * Hears NOTIFY on a channel, from every instance. `onReconnect` runs after a lost listening connection came back:
+   * Receives NOTIFY of a channel from every instance. `onReconnect` runs after a lost listening connection is open again:
    * messages may have been missed, so re-read the rows.
    */
   listen(channel: string, onMessage: (payload: string) => void, onReconnect: () => void): Promise<Unsubscribe>;

@@ -1,4 +1,4 @@
-/** Reads what the two drivers and Prisma say about a failed statement. */
+/** Classifies the errors of the two drivers and of Prisma. */
 
 interface DriverError {
   code?: unknown;
@@ -16,10 +16,10 @@ interface DriverCause {
 
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
-/** A statement ran into `statement_timeout` (or was cancelled by hand), and one waited longer for a lock than `lock_timeout` allows. */
+/** A statement exceeded `statement_timeout` (or was cancelled by hand); a statement waited for a lock longer than `lock_timeout`. */
 const TIMED_OUT = ['57014', '55P03'];
 
-/** True when nothing of the transaction stands and running it again may succeed. */
+/** True when the transaction was rolled back and may succeed when it runs again. */
 export function isRetryable(error: unknown): boolean {
   const failure = error as DriverError | null;
   if (failure === null || typeof failure !== 'object') return false;
@@ -50,13 +50,13 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return constraint === undefined || describe(error).includes(constraint);
 }
 
-/** Another table's row holds on to this one, or the row pointed at is missing. */
+/** A row of another table refers to this one, or the row referred to does not exist. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503' || (error as DriverError | null)?.code === 'P2003';
 }
 
 /**
- * The database holds every text but one with U+0000, and none inside JSON with half a surrogate pair; such a text can only be a
+ * The database stores any text except one with U+0000, and in JSON except one with half a surrogate pair; such a text can only be a
  * client's mistake, since all JSON that we send is written by `JSON.stringify`.
  */
 export function isUnstorableText(error: unknown): boolean {
@@ -65,8 +65,8 @@ export function isUnstorableText(error: unknown): boolean {
 }
 
 /**
- * The database cannot be reached or does not answer in time; nothing of the statement stands, and the request may be tried later (503,
- * spec 06 section 0). Whoever tries again by himself needs a bound: a statement that is too slow by nature is among these.
+ * The database cannot be reached or does not answer in time; the statement had no effect, and the request may be sent again later (503,
+ * spec 06 section 0). An automatic retry needs a limit, because a statement that always takes too long is reported in the same way.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const failure = error as DriverError | null;

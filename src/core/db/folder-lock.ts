@@ -11,12 +11,12 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** Locks of this very process; a lock file with our pid that is not among them was left by a dead process (containers reuse pids). */
-const held = new Set<string>();
+/** Locks of this process; a lock file with our pid that is not among them was left by a dead process (containers reuse pids). */
+const lockedPaths = new Set<string>();
 
 /**
  * Takes the data folder for this process. A lock left by a process that no longer runs is taken over.
- * @returns a function that gives the folder back
+ * @returns a function that releases the folder
  * @throws FolderInUseError
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
@@ -27,15 +27,15 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
       const file = await open(path, 'wx');
       await file.writeFile(String(process.pid));
       await file.close();
-      held.add(path);
+      lockedPaths.add(path);
       return async () => {
-        held.delete(path);
+        lockedPaths.delete(path);
         await rm(path, { force: true });
       };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 3) throw error;
       const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-      const isTaken = pid === process.pid ? held.has(path) : pid > 0 && isRunning(pid);
+      const isTaken = pid === process.pid ? lockedPaths.has(path) : pid > 0 && isRunning(pid);
       if (isTaken) throw new FolderInUseError(folder, pid);
       await rm(path, { force: true });
     }

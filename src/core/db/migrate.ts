@@ -8,7 +8,7 @@ export interface MigrationTarget {
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-/** Any fixed number: instances that start at once take turns. */
+/** Key of the advisory lock, any fixed number: instances that start at the same time migrate one after the other. */
 const ADVISORY_LOCK = 727_110_001;
 
 /** A database compared with the migrations of the release; names of migrations. */
@@ -23,7 +23,7 @@ export interface MigrationState {
   replaced: string[];
 }
 
-/** @param applied checksum by name, as `schema_migrations` holds them */
+/** @param applied checksum by name, as in `schema_migrations` */
 export function compareMigrations(applied: ReadonlyMap<string, string>, files: SchemaFiles): MigrationState {
   const known = new Map([
     ...files.replaced.checksums,
@@ -80,12 +80,12 @@ async function applyMigrations(target: MigrationTarget, files: SchemaFiles): Pro
 
 function requireUpgradable({ unknown, changed, replaced }: MigrationState, files: SchemaFiles): void {
   if (unknown.length > 0)
-    throw new Error(`The database holds migration ${unknown[0]}, which this release does not know: it is newer`);
+    throw new Error(`The database has the migration ${unknown[0]}, which this release does not know: it is newer`);
   if (changed.length > 0) throw new Error(`Migration ${changed[0]} was changed after it had been applied`);
   const all = files.replaced.checksums.size;
   if (replaced.length > 0 && replaced.length < all) {
     throw new Error(
-      `The database holds ${replaced.length} of the ${all} migrations that ${files.migrations[0]?.name} replaces. ` +
+      `The database has ${replaced.length} of the ${all} migrations that ${files.migrations[0]?.name} replaces. ` +
         'Start the previous release on it once, which applies the others, then start this release',
     );
   }

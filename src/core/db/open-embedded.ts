@@ -9,7 +9,7 @@ import { readSchemaFiles } from './schema-files.ts';
 import { EMBEDDED_PARSERS, embeddedSql } from './sql-runner.ts';
 
 export interface EmbeddedOptions {
-  /** Folder that keeps the data; null = in memory (tests). */
+  /** Folder of the data; null = in memory (tests). */
   dataDir: string | null;
   migrationsFolder: string;
   /** A dumped data folder to start from (tests). */
@@ -36,7 +36,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
   return embeddedDatabase(database, options.migrationsFolder, unlock, options.limits);
 }
 
-/** A `Date` as PostgreSQL reads it: JavaScript puts a sign before the years above 9999, which a sum of days can reach. */
+/** A `Date` as PostgreSQL reads it: JavaScript writes years above 9999 with a sign, and a sum of days can exceed that year. */
 function momentText(given: unknown): string {
   const value = typeof given === 'number' ? new Date(given) : given;
   return value instanceof Date ? value.toISOString().replace(/^\+0?/, '') : String(value);
@@ -78,7 +78,7 @@ export function embeddedDatabase(
 }
 
 /**
- * pg-boss sends maintenance as one `BEGIN; …; COMMIT;` script. Sent plainly, Prisma's queries would slip in between and fail
+ * pg-boss sends maintenance as one `BEGIN; …; COMMIT;` script. Sent as it is, Prisma's queries could run in between and fail
  * with the script's error state; as a PGlite transaction the script has the connection for itself.
  */
 function embeddedJobDatabase(database: PGlite): JobDatabase {

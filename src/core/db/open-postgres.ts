@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
@@ -7,7 +8,6 @@ import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
 import { runOutsideTransaction } from './root-guard.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { serverSql } from './sql-runner.ts';
-import { statementNamer } from './statement-names.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -20,6 +20,8 @@ export interface PostgresOptions {
 }
 
 const RECONNECT_DELAY_MS = 500;
+/** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
+const MAX_NAMED_STATEMENTS = 500;
 
 /** Opens a PostgreSQL server (15 or later): one pool that Prisma, plain SQL and the job queue share, and one listening connection. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
@@ -87,7 +89,7 @@ interface Listener {
   onReconnect: () => void;
 }
 
-/** One connection that listens on all channels and comes back by itself. */
+/** One connection that listens on all channels and reconnects by itself. */
 class Listeners {
   readonly #options: PostgresOptions;
   readonly #listeners = new Set<Listener>();
@@ -164,4 +166,20 @@ class Listeners {
     this.#client = null;
     await client?.end();
   }
+}
+
+/**
+ * Names of prepared statements, one for each text: the server parses and plans each text once a connection. Above the limit the name is
+ * empty, which is an unnamed statement. Behind a pooler that shares sessions between clients, names must not be used.
+ */
+function statementNamer(): (text: string) => string {
+  const names = new Map<string, string>();
+  return (text) => {
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    if (names.size >= MAX_NAMED_STATEMENTS) return '';
+    const name = `s_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;
+    names.set(text, name);
+    return name;
+  };
 }

@@ -16,9 +16,9 @@ export interface WaitLimits {
 export const WAIT_LIMITS: WaitLimits = { connectMs: 5_000, beginMs: 10_000, transactionMs: 15_000 };
 
 /**
- * Opens Prisma over a driver adapter. Transactions begin on the bare client; what use cases get as root is an extended one that
+ * Opens Prisma over a driver adapter. Transactions begin on the client itself; use cases get as root an extended client that
  * refuses every operation made from inside an open transaction.
- * @param options.sqlOn makes plain SQL out of the driver's own connection of a transaction
+ * @param options.sqlOn runs plain SQL on the driver's connection of a transaction
  * @param options.checksBeforeCommit the driver loses an error that COMMIT itself raises (deferred constraints, such as the job
  *   queue's), so they are checked by a statement of its own before it
  */

@@ -10,7 +10,7 @@ export function runInsideTransaction<T>(fn: () => Promise<T>): Promise<T> {
   return openTransaction.run(true, fn);
 }
 
-/** Runs `fn` as if no transaction were open: for work that is only started here and lives on (timers, workers). */
+/** Runs `fn` as if no transaction were open: for work that is started here and outlives the transaction (timers, workers). */
 export function runOutsideTransaction<T>(fn: () => T): T {
   return openTransaction.exit(fn);
 }

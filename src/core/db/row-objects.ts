@@ -2,10 +2,10 @@ import { camelCase } from '../camel-case.ts';
 
 const MAX_NAMES = 10_000;
 
-/** Bounded, because texts with dynamic aliases could name columns without end. */
+/** Bounded, because statements with dynamic aliases can produce any number of column names. */
 const names = new Map<string, string>();
 
-/** The Prisma field of a column: `user_id` is `userId`. What is no snake case stays. */
+/** The Prisma field of a column: `user_id` is `userId`. A name that is not snake_case stays as it is. */
 export function fieldOf(column: string): string {
   const known = names.get(column);
   if (known !== undefined) return known;
@@ -14,7 +14,7 @@ export function fieldOf(column: string): string {
   return field;
 }
 
-/** Rows of a driver's array mode as objects under the fields' names; all of one result share one shape. */
+/** Rows of a driver's array mode as objects under the fields' names; all objects of one result have one shape. */
 export function toObjects<Row extends object>(fields: readonly { name: string }[], rows: readonly unknown[][]): Row[] {
   const keys = fields.map((field) => fieldOf(field.name));
   const blank: Record<string, unknown> = {};

@@ -17,7 +17,7 @@ export interface ReplacedMigrations {
   upgradeSql: string;
 }
 
-/** What a release says about its database. */
+/** The SQL of a release. */
 export interface SchemaFiles {
   /** Forward-only migrations `NNNN_name/migration.sql` in their order; an applied one never changes. The first is the baseline. */
   migrations: SqlFile[];

@@ -11,7 +11,7 @@ const MAX_ATTEMPTS = 5;
 /**
  * Runs `fn` in one database transaction with an `App` whose `db`, `jobs` and `events` belong to it; called inside a
  * transaction it joins. After a deadlock or a write conflict the whole function runs again (up to 5 times, with jitter), so it
- * must hold database work only: outside effects go through `t.jobs` and `t.events`, which commit or vanish with it (spec 00).
+ * must contain database work only: outside effects go through `t.jobs` and `t.events`, which are committed or rolled back with it (spec 00).
  */
 export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Promise<T> {
   const { begin } = app.db;
@@ -21,7 +21,7 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
     const forgotten: string[] = [];
     try {
       const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
-      // The NOTIFY tells every instance, this one too, but a moment later than the caller's answer.
+      // The NOTIFY reaches every instance, this one too, but possibly after the caller has answered.
       app.cache.drop(forgotten);
       return result;
     } catch (error) {

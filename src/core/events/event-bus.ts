@@ -5,21 +5,12 @@ import type { DomainEvent } from './event-recorder.ts';
 
 export type EventListener = (event: DomainEvent) => void;
 
-interface EventRow {
-  id: number;
-  type: string;
-  payload: Record<string, unknown>;
-  audience: DomainEvent['audience'];
-  userId: number | null;
-  createdAt: Date;
-}
-
-/** After a lost connection, events of this span are read again; what was already told is left out. */
+/** After a lost connection, events of this period are read again; those already delivered are left out. */
 const CATCH_UP_SECONDS = 60;
 const REMEMBERED_IDS = 10_000;
 const BATCH = 500;
 
-/** Tells committed events of every instance to this instance's listeners: `/ws`, `/cabinet/ws`, tests. */
+/** Delivers committed events of every instance to the listeners of this instance: `/ws`, `/cabinet/ws`, tests. */
 export class EventBus {
   readonly #database: Database;
   readonly #log: Logger;
@@ -67,8 +58,8 @@ export class EventBus {
       while (this.#waiting.length > 0) {
         const ids = this.#waiting.splice(0, BATCH).filter((id) => !this.#seen.has(id));
         if (ids.length === 0) continue;
-        this.#tell(
-          await this.#database.db.sql<EventRow>(
+        this.#deliver(
+          await this.#database.db.sql<DomainEvent>(
             'SELECT id, type, payload, audience, user_id, created_at FROM domain_events WHERE id = ANY($1::bigint[]) ORDER BY id',
             [ids],
           ),
@@ -83,28 +74,20 @@ export class EventBus {
 
   async #catchUp(): Promise<void> {
     try {
-      const rows = await this.#database.db.sql<EventRow>(
+      const rows = await this.#database.db.sql<DomainEvent>(
         `SELECT id, type, payload, audience, user_id, created_at FROM domain_events
          WHERE created_at > (SELECT max(created_at) FROM domain_events) - $1::int * interval '1 second' ORDER BY id`,
         [CATCH_UP_SECONDS],
       );
-      this.#tell(rows.filter((row) => !this.#seen.has(row.id)));
+      this.#deliver(rows.filter((row) => !this.#seen.has(row.id)));
     } catch (error) {
       this.#log.error({ err: error }, 'missed events could not be read');
     }
   }
 
-  #tell(rows: EventRow[]): void {
-    for (const row of rows) {
-      this.#remember(row.id);
-      const event: DomainEvent = {
-        id: row.id,
-        type: row.type,
-        payload: row.payload,
-        audience: row.audience,
-        userId: row.userId,
-        createdAt: row.createdAt,
-      };
+  #deliver(events: DomainEvent[]): void {
+    for (const event of events) {
+      this.#remember(event.id);
       for (const listener of this.#listeners) {
         try {
           listener(event);

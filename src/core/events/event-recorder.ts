@@ -3,7 +3,7 @@
 export interface EventTypes {}
 
 /**
- * Who hears an event: `feed` = `/ws` and outgoing webhooks, `user` = the owner's `/cabinet/ws` sockets,
+ * Who receives an event: `feed` = `/ws` and outgoing webhooks, `user` = the owner's `/cabinet/ws` sockets,
  * `staff` = `/cabinet/ws` sockets of administrators.
  */
 export type Audience = 'feed' | 'user' | 'staff';
@@ -14,7 +14,7 @@ export interface EventOptions {
   userId?: number;
 }
 
-/** Records domain events as rows of the current transaction; they are told to the world after commit (spec 00, outside effects). */
+/** Records domain events as rows of the current transaction; they are delivered after the commit (spec 00, outside effects). */
 export interface EventRecorder {
   emit<K extends keyof EventTypes>(type: K, payload: EventTypes[K], options: EventOptions): Promise<void>;
 }

@@ -3,14 +3,14 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Keeps user-given URLs (webhooks) away from the inside of the network (spec 00, outside effects).
- * Two lines: `assertAllowedUrl` when a URL is saved or called, and `createGuardedLookup` at connect time. Only the second can stop
+ * Refuses user-given URLs (webhooks) that lead into the internal network (spec 00, outside effects).
+ * Two checks: `assertAllowedUrl` when a URL is saved or called, and `createGuardedLookup` at connect time. Only the second can refuse
  * a name that answers with a public address first and a private one later (DNS rebinding).
  */
 
 export type BlockReason = 'invalid_url' | 'scheme' | 'credentials' | 'private_host' | 'private_address';
 
-/** The URL or the address behind its name must not be called. The message tells no address. */
+/** The URL or the address behind its name must not be called. The message contains no address. */
 export class BlockedAddressError extends Error {
   readonly reason: BlockReason;
   readonly code = 'EBLOCKED';
@@ -29,14 +29,14 @@ export interface ResolvedAddress {
 }
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 
-/** Public by range, but an inside address of a cloud: the platform's own agent endpoint. */
+/** Public by range, but internal in a cloud: the endpoint of the platform's agent. */
 const INSIDE_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64_V6 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home.arpa', 'corp', 'home'];
 
 function isPublicV4(address: ipaddr.IPv4): boolean {
-  // Everything special has a range name of its own: private, loopback, linkLocal, carrierGradeNat, reserved, multicast ...
+  // Every special range has a name: private, loopback, linkLocal, carrierGradeNat, reserved, multicast ...
   return address.range() === 'unicast' && !INSIDE_ADDRESSES.has(address.toString());
 }
 
@@ -52,7 +52,7 @@ function isPublicV6(address: ipaddr.IPv6): boolean {
   // IPv4-compatible, unique local, link-local, local NAT64 and all other special blocks lie outside 2000::/3.
   if (!address.match(GLOBAL_UNICAST_V6)) return false;
   if (range === '6to4') return isPublicV4(v4At(bytes, 2));
-  // A tunnel carries its server and, inverted, its client.
+  // A tunnel address contains its server and, inverted, its client.
   if (range === 'teredo') return isPublicV4(v4At(bytes, 4)) && isPublicV4(v4At(bytes, 12, 0xff));
   const isIsatap = (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
   if (isIsatap && !isPublicV4(v4At(bytes, 12))) return false;
@@ -65,7 +65,7 @@ function isPublicV6(address: ipaddr.IPv6): boolean {
  * text that is no address.
  */
 export function isPublicAddress(ip: string): boolean {
-  // The parser takes the deprecated compatible form ::1.2.3.4 for the mapped one.
+  // The parser reads the deprecated compatible form ::1.2.3.4 as the mapped one.
   if (ip.includes('%') || /^[0:]+:[\d.]+\.\d+$/.test(ip) || !ipaddr.isValid(ip)) return false;
   const address = ipaddr.parse(ip);
   return address instanceof ipaddr.IPv4 ? isPublicV4(address) : isPublicV6(address as ipaddr.IPv6);
@@ -115,7 +115,7 @@ export function assertAllowedUrl(url: string, allowedPrivateHosts: readonly stri
 }
 
 function isInsideName(host: string): boolean {
-  // A name of one label is a neighbour in a container network or a search-domain name, never a public host.
+  // A name of one label is a host of a container network or of a search domain, never a public host.
   return !host.includes('.') || PRIVATE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
 }
 

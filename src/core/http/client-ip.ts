@@ -43,7 +43,7 @@ function isTrusted(address: Address, ranges: readonly Range[]): boolean {
 
 /**
  * Address of the client (spec 01 section 4.3). Forwarding headers count only when the peer is a trusted proxy: then it is the right-most
- * element of `X-Forwarded-For` that is not a trusted proxy itself, since everything to its left may be invented by the client; else
+ * element of `X-Forwarded-For` that is not a trusted proxy itself, since the client may have invented everything to its left; else
  * `X-Real-IP`, else the peer.
  * @param trustedProxies addresses and CIDR ranges, `Env.trustedProxies`
  * @returns null without a peer
@@ -57,7 +57,7 @@ export function clientIp(origin: RequestOrigin, trustedProxies: readonly string[
   const hops = [origin.forwardedFor ?? []].flat().join(',').split(',');
   for (const hop of hops.reverse()) {
     const address = parseAddress(hop);
-    // Not an address: nobody trusted wrote this element, so nothing further left can be believed.
+    // Not an address: no trusted proxy wrote this element, so nothing further left can be trusted.
     if (address === null) break;
     if (!isTrusted(address, ranges)) return address.toString();
   }

@@ -8,7 +8,7 @@ export interface HttpRequest {
   body?: string | Uint8Array;
   /** May this call be sent again after a transport error or a 5xx? Defaults to true for GET, PUT and DELETE. 429 is always retried. */
   idempotent?: boolean;
-  /** Cancels the call, e.g. when the client of the surrounding request went away. */
+  /** Cancels the call, e.g. when the client of the surrounding request disconnected. */
   signal?: AbortSignal;
 }
 
@@ -31,7 +31,7 @@ export interface HttpClientOptions {
   retries?: number;
   /** Consecutive failures (transport, 5xx) that open the breaker; 0 = no breaker. Default 5. */
   breakerThreshold?: number;
-  /** How long an open breaker refuses at once. Default 10 s. */
+  /** How long an open breaker refuses calls without trying. Default 10 s. */
   breakerResetMs?: number;
   /** Longest body read; the rest is cut. Default 10 MiB. */
   maxResponseBytes?: number;
@@ -44,7 +44,7 @@ export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;
 }
 
-/** Why no answer came. `circuit_open`: not tried, the system failed too often just now. `blocked`: the address is not allowed. */
+/** Why no answer came. `circuit_open`: not tried, because the system failed too often before. `blocked`: the address is not allowed. */
 export type OutboundFailure = 'timeout' | 'network' | 'circuit_open' | 'blocked' | 'aborted';
 
 export class OutboundError extends Error {

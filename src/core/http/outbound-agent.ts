@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The connection was not there in time. */
+/** The connection was not established in time. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'ECONNECTTIMEOUT';
 
@@ -15,7 +15,7 @@ export class ConnectTimeoutError extends Error {
 
 export interface AgentOptions {
   connectTimeoutMs: number;
-  /** How names become addresses; the address guard stands here. */
+  /** Resolves names to addresses; the address guard is used here. */
   lookup?: LookupFunction;
 }
 

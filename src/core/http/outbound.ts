@@ -26,9 +26,9 @@ import { createAgents } from './outbound-agent.ts';
 export interface HttpClientDeps {
   metrics?: OutboundMetrics;
   log?: Logger;
-  /** Waits between tries; tests pass one that only records. */
+  /** Waits between attempts; tests pass one that only records. */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Resolver behind the address guard; the system's unless given. */
+  /** Resolver of the address guard; default: that of the system. */
   resolve?: Resolve;
 }
 
@@ -82,7 +82,7 @@ async function readBody(response: Response, limit: number): Promise<string> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes.subarray(0, limit - size));
     size += bytes.length;
-    // Leaving the loop destroys the stream, and with it the connection.
+    // Leaving the loop destroys the stream and its connection.
     if (size >= limit) break;
   }
   return new TextDecoder().decode(Buffer.concat(chunks), { stream: size >= limit });
@@ -110,7 +110,7 @@ class OutboundHttpClient implements HttpClient {
     this.#deps = deps;
     this.#sleep = deps.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
     const allowedPrivateHosts = full.publicHostsOnly?.allowedPrivateHosts;
-    // A socket to a literal address never asks `lookup`; those are refused by `assertAllowedUrl` before each call.
+    // A socket to a literal address does not call `lookup`; those are refused by `assertAllowedUrl` before each call.
     this.#agentFor = createAgents({
       connectTimeoutMs: full.connectTimeoutMs,
       lookup: allowedPrivateHosts && createGuardedLookup({ allowedPrivateHosts, resolve: deps.resolve }),
@@ -143,13 +143,13 @@ class OutboundHttpClient implements HttpClient {
     for (let attempt = 1; ; attempt += 1) {
       const result: HttpResponse | OutboundError = await this.#guardedAttempt(request, url, attempt);
       const isRefused = result instanceof OutboundError && result.failure === 'circuit_open';
-      // The breaker opened between two tries: what the system said itself tells the caller more.
+      // The breaker opened between two attempts: the error of the system says more than that of the breaker.
       last = isRefused && last !== null ? last : result;
       if (isRefused || attempt > this.#options.retries || !isRetryable(result, isIdempotent)) break;
       const asked = result instanceof OutboundError ? null : retryAfterMs(result.headers['retry-after'], Date.now());
       const delayMs = asked ?? backoff.duration;
-      // A system that hangs, itself or behind a gateway that says 504, has had its time: somebody may be waiting, and a job comes back
-      // to it anyway. One that is well and asks for patience (429) is waited for.
+      // No further attempt for a system that does not answer, itself or behind a gateway that answers 504: a caller may be waiting, and a job runs again
+      // anyway. A 429 is a working system that asks to wait, so it is tried again.
       const isFailing = result instanceof OutboundError || result.status >= 500;
       if (isFailing && performance.now() - startedAt + delayMs >= this.#options.totalTimeoutMs) break;
       backoff = backoff.next(undefined);
@@ -202,7 +202,7 @@ class OutboundHttpClient implements HttpClient {
 
   async #throughBreaker(request: HttpRequest, url: URL): Promise<HttpResponse | OutboundError> {
     if (request.signal?.aborted) return this.#failure('aborted');
-    // One probe tests a system that recovers; the others must not queue behind it.
+    // One call probes whether the system has recovered; the others must not wait for it.
     if (this.#breakerState() === CircuitState.HalfOpen) return this.#failure('circuit_open');
     try {
       return await this.#breaker.execute(() => this.#send(request, url));

@@ -26,7 +26,7 @@ const DEFAULT_POLICY: QueuePolicy = {
   concurrency: 4,
 };
 
-/** One waiting job, one running job, and no retries: the next round does what a failed one did not. */
+/** One waiting job, one running job, and no retries: the next round does what a failed round did not. */
 const SCHEDULED_POLICY: QueuePolicy = { ...DEFAULT_POLICY, policy: 'short', retryLimit: 0, concurrency: 1 };
 
 export interface RunningJob<Payload> {

@@ -12,7 +12,7 @@ export interface JobOptions {
   singletonKey?: string;
 }
 
-/** Sends durable jobs. Inside a transaction the job becomes visible with the commit and vanishes with a rollback. */
+/** Sends durable jobs. Inside a transaction the job becomes visible with the commit and is discarded with a rollback. */
 export interface JobSender {
   send<K extends keyof JobTypes>(queue: K, data: JobTypes[K], options?: JobOptions): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
+import { moveOrDrop } from '../../core/short-lived.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -13,7 +14,10 @@ import './jobs.ts';
 import { transferPanelUser } from '../provisioning/panel-user-transfer.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { recordRemoval } from '../provisioning/sync/removed-users.ts';
+import { deleteMutualEarnings } from '../referrals/mutual-earnings.ts';
+import { deleteSubscription, moveSubscription } from '../subscriptions/change-owner.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
+import { choosePromoGroup, closeSecondary, moveReferrals, updatePrimary } from '../users/merged-account.ts';
 import {
   keptUserUnknown,
   mergedUserUnreadable,
@@ -83,17 +87,17 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   const referredById = await referrerOf(t, primary, secondary);
   const moved: Record<string, number> = { transactions: await moveMoney(t, primary, secondary) };
   await moveSubscriptions(t, primary, secondary, plan);
-  await repo.deleteMutualEarnings(t.db, secondary.id, primary.id);
+  await deleteMutualEarnings(t.db, secondary.id, primary.id);
   for (const owned of OWNED_COLUMNS) {
     const count = await repo.transferColumn(t.db, owned, secondary.id, primary.id);
     if (count > 0) moved[owned.table] = (moved[owned.table] ?? 0) + count;
   }
   // In this order: a unique value must be free before it is used again, and no step may form a cycle of referrers.
   const fields = mergedFields(primary, secondary, { plan, referredById }, t.clock.now());
-  await repo.closeSecondary(t.db, secondary.id, t.clock.now());
-  await repo.updatePrimary(t.db, primary.id, fields, t.clock.now());
-  moved.users = await repo.moveReferrals(t.db, secondary.id, primary.id);
-  await repo.choosePromoGroup(t.db, primary.id);
+  await closeSecondary(t.db, secondary.id, t.clock.now());
+  await updatePrimary(t.db, primary.id, fields, t.clock.now());
+  moved.users = await moveReferrals(t.db, secondary.id, primary.id);
+  await choosePromoGroup(t.db, primary.id);
   await closeSessions(t, [primary.id, secondary.id]);
   const mergeId = await repo.insertMerge(
     t.db,
@@ -157,11 +161,13 @@ async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): 
 }
 
 async function moveSubscriptions(t: App, primary: MergingUser, secondary: MergingUser, plan: SubscriptionPlan): Promise<void> {
-  if (plan.deletedSubscriptionId !== null) await repo.deleteSubscription(t.db, plan.deletedSubscriptionId);
+  if (plan.deletedSubscriptionId !== null) await deleteSubscription(t.db, plan.deletedSubscriptionId);
   if (plan.isMoved && plan.retainedSubscriptionId !== null) {
-    await repo.moveSubscription(t.db, plan.retainedSubscriptionId, primary.id, t.clock.now());
+    await moveSubscription(t.db, plan.retainedSubscriptionId, primary.id, t.clock.now());
   }
-  await repo.moveSavedCart(t.db, { from: cartKey(secondary.id), to: cartKey(primary.id) }, plan.retainedSubscriptionId);
+  // The secondary's saved order is moved, unless the primary has one or it extends a subscription that was deleted.
+  const carts = { from: cartKey(secondary.id), to: cartKey(primary.id) };
+  await moveOrDrop(t, carts, { field: 'subscription_id', expected: plan.retainedSubscriptionId });
 }
 
 /** Makes every token of both void at once and clears what instances have cached of them (spec 01 H8). */

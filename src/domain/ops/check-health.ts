@@ -43,7 +43,7 @@ export interface DatabaseProbe {
   latencyMs: number | null;
 }
 
-/** Asks the database one trivial question, for at most 5 s. Never throws. */
+/** Runs one trivial statement, for at most 5 s. Never throws. */
 export async function probeDatabase(app: App): Promise<DatabaseProbe> {
   const startedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;

@@ -1,11 +1,11 @@
-/** What the running process knows about itself; implemented where the service is put together. */
+/** What the running process knows about itself; implemented by the composition. */
 export interface InstancePort {
   /** Release of this program. */
   version(): string;
   /** Kinds of systems that are fakes right now: `vpnpanel`, `payments`, `messenger`, `mail`. Empty = everything is real. */
   sandboxKinds(): string[];
   poolCounters(): { size: number; inUse: number; waiting: number };
-  /** False while the process starts or stops: no new traffic, please. */
+  /** False while the process starts or stops: the service should get no new requests. */
   isReady(): boolean;
 }
 

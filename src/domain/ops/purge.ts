@@ -5,28 +5,28 @@ import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 
 const BATCH = 5_000;
 
-/** Tables with an end: the condition takes the moment before which rows are dead. */
-const KEPT_DAYS: readonly { table: string; column: string; days: number }[] = [
+/** Tables whose rows expire: column of the time and days until a row is deleted. */
+const RETENTION_DAYS: readonly { table: string; column: string; days: number }[] = [
   { table: 'idempotency_keys', column: 'created_at', days: 1 },
   { table: 'short_lived_entries', column: 'expires_at', days: 0 },
   { table: 'rate_limit_windows', column: 'window_start', days: 1 },
   { table: 'domain_events', column: 'created_at', days: 7 },
   { table: 'provider_callbacks', column: 'received_at', days: 90 },
-  // Mails that could never be sent hold links and codes; those are dead by then.
+  // Mails that could not be sent contain links and codes, which have expired by then.
   { table: 'outgoing_mails', column: 'created_at', days: 7 },
-  // Figures of the menu look back a year at most.
+  // Statistics of the menu cover a year at most.
   { table: 'button_click_logs', column: 'clicked_at', days: 400 },
   { table: 'promo_offer_deliveries', column: 'settled_at', days: 90 },
   { table: 'cabinet_refresh_tokens', column: 'expires_at', days: 30 },
-  // Their candidates and what is left of the panel's list go with them; one under way has no end yet.
+  // Their candidates and the stored list of the panel are deleted with them; a running one has no end yet.
   { table: 'squad_migration_runs', column: 'finished_at', days: 90 },
   { table: 'panel_sync_runs', column: 'finished_at', days: 90 },
 ];
 
-/** Deletes what is past its keep, in batches, so that no statement holds many rows locked. @returns rows deleted by table */
+/** Deletes expired rows in batches, so that no statement locks many rows. @returns rows deleted by table */
 export async function purgeOldRows(app: App): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
-  for (const { table, column, days } of KEPT_DAYS) {
+  for (const { table, column, days } of RETENTION_DAYS) {
     const before = addDays(app.clock.now(), -days);
     for (;;) {
       const rows = await app.db.sql(

@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import { earnedGroupSql } from '../identity/promo-account.ts';
 import { findTotalSpent } from './repo.ts';
 
 export interface SpendingUser {
@@ -40,9 +41,7 @@ export async function replaceEarnedGroups(
   await db.sql(
     `WITH removed AS (DELETE FROM user_promo_groups
          WHERE user_id = $1::int AND promo_group_id <> $2::int AND assigned_by IN ('auto', 'promocode'))
-     UPDATE users SET auto_promo_group_assigned = true, updated_at = $4::timestamptz,
-       auto_promo_group_threshold_kopeks = greatest(auto_promo_group_threshold_kopeks, $3::bigint)
-     WHERE id = $1::int RETURNING id`,
+     ${earnedGroupSql({ userId: '$1::int', threshold: '$3::bigint', now: '$4::timestamptz' })}`,
     [userId, target.id, target.threshold, now],
   );
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
+import { syncPrimaryGroups } from '../identity/promo-account.ts';
 import { findGroupForSpending, lockSpender, replaceEarnedGroups } from './auto-assign-repo.ts';
-import { insertMembership, syncPrimaryGroups } from './membership-repo.ts';
+import { insertMembership } from './membership-repo.ts';
 
 export interface EarnedGroup {
   groupId: number;

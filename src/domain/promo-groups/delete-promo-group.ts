@@ -1,8 +1,9 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { syncPrimaryGroups } from '../identity/promo-account.ts';
 import { defaultGroupNotDeletable, promoGroupNotFound } from './errors.ts';
-import { hasMembers, lockNextMembers, moveMembers, syncPrimaryGroups } from './membership-repo.ts';
+import { hasMembers, lockNextMembers, moveMembers } from './membership-repo.ts';
 import { deleteGroup, findRecord, lockAgainstJoining, lockGroupChanges, moveOnlyServers } from './record-repo.ts';
 import { findDefaultGroup } from './repo.ts';
 import type { PromoGroupRecord } from './types.ts';

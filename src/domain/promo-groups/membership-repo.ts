@@ -54,28 +54,6 @@ export async function replaceMemberships(
 }
 
 /**
- * Brings the stored primary group of these users in step with their memberships: the highest (priority, id). A user without
- * memberships keeps the stored group, unless it is `removedGroupId`, which the default group replaces.
- */
-export async function syncPrimaryGroups(
-  db: Db,
-  userIds: readonly number[],
-  removedGroupId: number | null,
-  now: Date,
-): Promise<void> {
-  await db.sql(
-    `UPDATE users u SET promo_group_id = s.primary_id, updated_at = $3::timestamptz FROM (
-       SELECT x.id, coalesce(
-         (SELECT g.id FROM user_promo_groups m JOIN promo_groups g ON g.id = m.promo_group_id
-          WHERE m.user_id = x.id ORDER BY g.priority DESC, g.id DESC LIMIT 1),
-         CASE WHEN x.promo_group_id = $2::int THEN (SELECT id FROM promo_groups WHERE is_default) ELSE x.promo_group_id END
-       ) AS primary_id FROM users x WHERE x.id = ANY($1::int[])) s
-     WHERE u.id = s.id AND u.promo_group_id IS DISTINCT FROM s.primary_id RETURNING u.id`,
-    [userIds, removedGroupId, now],
-  );
-}
-
-/**
  * The next users by id who are in the group or have it as primary one, locked in the order of ids. Each half of the list is an
  * index scan in that order, so that all calls together read the users once.
  */

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
-import { deleteMembership, insertMembership, replaceMemberships as replaceRows, syncPrimaryGroups } from './membership-repo.ts';
+import { syncPrimaryGroups } from '../identity/promo-account.ts';
+import { deleteMembership, insertMembership, replaceMemberships as replaceRows } from './membership-repo.ts';
 import { lockExistingGroupIds, nameOfGroup } from './repo.ts';
 import type { AssignedBy } from './types.ts';
 

@@ -1,21 +1,17 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { claimLease, releaseLease, renewLease, saveFailure, savePushed } from '../subscription-state/provision-state.ts';
 import { findPanelUser, mayAdopt } from './find-panel-user.ts';
 import { draftOf, patchOf, stateWithoutUser, usernameOf } from './panel-fields.ts';
 import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 import { removePanelUser } from './remove-panel-user.ts';
 import {
-  claimLease,
   findLinkedUser,
   linkPanelUser,
   loadPushTarget,
   lockOwner,
   type PushTarget,
-  releaseLease,
-  renewLease,
   type SubscriptionOwner,
-  saveFailure,
-  savePushed,
   subscriptionExists,
 } from './repo.ts';
 import { requestPanelUserRemoval, requestProvisioning } from './request-provisioning.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { raiseVersion } from './repo.ts';
+import { raiseVersion } from '../subscription-state/provision-state.ts';
 import { recordRemoval } from './sync/removed-users.ts';
 
 /** What a push has to do besides updating the panel user to the row. Stays requested until a push has done it. */

@@ -13,7 +13,7 @@ import {
   MigrationRequest,
   MigrationResponse,
   SyncMode,
-  SyncResponse,
+  SyncResponses,
 } from './vpnpanel-sync.schemas.ts';
 
 const tags: [string] = ['Cabinet Admin VpnPanel'];
@@ -33,7 +33,7 @@ export const adminVpnpanelSyncRouter = router({
       migrationRequest: MigrationRequest,
       fromPanelRequest: SyncMode,
       migration: MigrationResponse,
-      sync: SyncResponse,
+      sync: SyncResponses,
     },
   }),
 
@@ -59,7 +59,7 @@ export const adminVpnpanelSyncRouter = router({
       },
     })
     .input(AutoSyncToggleRequest)
-    .output(SyncResponse)
+    .output(SyncResponses.toggleAuto)
     .mutation(async ({ ctx, input }) => {
       const enabled = await switchAutoSync(ctx.app, editorOf(ctx.actor), input.enabled);
       const isDone = enabled === input.enabled;
@@ -90,7 +90,7 @@ export const adminVpnpanelSyncRouter = router({
         summary: 'Bring the servers in step with the squads',
       },
     })
-    .output(SyncResponse)
+    .output(toWire(SyncResponses.servers))
     .mutation(async ({ ctx }) => {
       const { text, ...answer } = toSync(await startServerSync(ctx.app, ctx.actor));
       return { ...answer, message: text };

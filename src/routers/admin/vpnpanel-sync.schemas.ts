@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import {
+  CleanupStats,
+  FromPanelStats,
+  Recommendation,
+  Running,
+  ServerStats,
+  StatusStats,
+  ToPanelStats,
+  UserStats,
+  ValidationStats,
+} from '../vpnpanel-sync-data.schemas.ts';
 import {
   VpnPanelSquadMigrationPreviewResponse,
   VpnPanelSquadMigrationRequest,
@@ -26,9 +37,22 @@ export const MigrationResponse = z
 
 export const SyncMode = VpnPanelSyncFromPanelRequest.extend({}).meta({ id: 'SyncMode' });
 
-export const SyncResponse = z
-  .object({ success: z.boolean(), message: z.string().nullish(), data: FreeForm.nullish() })
-  .meta({ id: 'SyncResponse' });
+const syncResponse = <Data extends z.ZodType>(data: Data) =>
+  z
+    .object({ success: z.boolean(), message: z.string().nullish(), data: publishedAsFreeForm(data).nullish() })
+    .meta({ id: 'SyncResponse' });
+
+/** One component of the contract, which leaves the data free-form, with the data of each operation. */
+export const SyncResponses = {
+  fromPanel: syncResponse(FromPanelStats),
+  toPanel: syncResponse(ToPanelStats),
+  validate: syncResponse(ValidationStats),
+  cleanup: syncResponse(CleanupStats),
+  statuses: syncResponse(StatusStats),
+  recommendations: syncResponse(Recommendation),
+  toggleAuto: syncResponse(z.object({ enabled: z.boolean() })),
+  servers: syncResponse(ServerStats.partial().extend(Running)),
+};
 
 export const AutoSyncStatus = z
   .object({
@@ -41,8 +65,8 @@ export const AutoSyncStatus = z
     last_run_success: z.boolean().nullish(),
     last_run_reason: z.string().nullish(),
     last_run_error: z.string().nullish(),
-    last_user_stats: FreeForm.nullish(),
-    last_server_stats: FreeForm.nullish(),
+    last_user_stats: publishedAsFreeForm(UserStats).nullish(),
+    last_server_stats: publishedAsFreeForm(ServerStats).nullish(),
   })
   .meta({ id: 'AutoSyncStatus' });
 
@@ -53,8 +77,8 @@ export const AutoSyncRunResponse = z
     started: z.boolean(),
     success: z.boolean().nullish(),
     error: z.string().nullish(),
-    user_stats: FreeForm.nullish(),
-    server_stats: FreeForm.nullish(),
+    user_stats: publishedAsFreeForm(UserStats).nullish(),
+    server_stats: publishedAsFreeForm(ServerStats).nullish(),
     reason: z.string().nullish(),
   })
   .meta({ id: 'AutoSyncRunResponse' });

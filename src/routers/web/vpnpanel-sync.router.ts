@@ -1,7 +1,7 @@
 import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
 import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import {
-  VpnPanelGenericSyncResponse,
+  VpnPanelGenericSyncResponses,
   VpnPanelSquadMigrationPreviewResponse,
   VpnPanelSquadMigrationRequest,
   VpnPanelSquadMigrationResponse,
@@ -21,7 +21,7 @@ export const vpnpanelSyncRouter = router(
       migrationRequest: VpnPanelSquadMigrationRequest,
       fromPanelRequest: VpnPanelSyncFromPanelRequest,
       migration: VpnPanelSquadMigrationResponse,
-      sync: VpnPanelGenericSyncResponse,
+      sync: VpnPanelGenericSyncResponses,
     },
   }),
 );

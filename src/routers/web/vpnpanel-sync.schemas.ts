@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { FreeForm } from '../shared.schemas.ts';
+import { publishedAsFreeForm } from '../shared.schemas.ts';
+import {
+  CleanupStats,
+  FromPanelStats,
+  Recommendation,
+  StatusStats,
+  ToPanelStats,
+  ValidationStats,
+} from '../vpnpanel-sync-data.schemas.ts';
 
 /** Synchronisation and squad migration of the contract group `vpnpanel` (spec 06 sections 10 and 11). */
 
@@ -19,9 +27,20 @@ export const VpnPanelSyncFromPanelRequest = z
   .object({ mode: z.enum(['all', 'new_only', 'update_only']).default('all') })
   .meta({ id: 'VpnPanelSyncFromPanelRequest' });
 
-export const VpnPanelGenericSyncResponse = z
-  .object({ success: z.boolean(), detail: z.string().nullish(), data: FreeForm.nullish() })
-  .meta({ id: 'VpnPanelGenericSyncResponse' });
+const syncResponse = <Data extends z.ZodType>(data: Data) =>
+  z
+    .object({ success: z.boolean(), detail: z.string().nullish(), data: publishedAsFreeForm(data).nullish() })
+    .meta({ id: 'VpnPanelGenericSyncResponse' });
+
+/** One component of the contract, which leaves the data free-form, with the data of each operation. */
+export const VpnPanelGenericSyncResponses = {
+  fromPanel: syncResponse(FromPanelStats),
+  toPanel: syncResponse(ToPanelStats),
+  validate: syncResponse(ValidationStats),
+  cleanup: syncResponse(CleanupStats),
+  statuses: syncResponse(StatusStats),
+  recommendations: syncResponse(Recommendation),
+};
 
 export const VpnPanelSquadMigrationRequest = z
   .object({ source_uuid: z.string(), target_uuid: z.string() })

@@ -2,7 +2,7 @@ import { jsonObject, jsonReply, type LoopbackServer, startLoopbackServer } from 
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 
-/** Mails kept; older ones are dropped. */
+/** Mails stored; older ones are dropped. */
 const MAX_MAILS = 200;
 
 export interface SandboxMail {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { StoredState } from '../stored-state.ts';
 import { MAX_MESSAGES, type MessengerState, type SandboxMessage } from './messenger-state.ts';
 
-/** A refusal in the Bot API's words. */
+/** A refusal of the Bot API. */
 export class BotApiRefusal extends Error {
   readonly status: number;
   readonly retryAfter: number | null;
@@ -19,7 +19,7 @@ export interface MethodContext {
   bot: { id: number; username: string; first_name: string };
   now: () => Date;
   baseUrl: () => string;
-  /** Tells whoever waits for this pre-checkout answer; false when nobody does. */
+  /** Passes the pre-checkout answer to the payment that waits for it; false when none does. */
   answerPreCheckout: (queryId: string, ok: boolean) => boolean;
 }
 
@@ -76,7 +76,7 @@ async function sendPhoto(context: MethodContext, payload: Payload): Promise<unkn
   return keepMessage(context, payload, { text, photo });
 }
 
-/** Knows the pictures it has been sent. */
+/** Returns pictures that were sent before. */
 async function getFile({ state }: MethodContext, payload: Payload): Promise<unknown> {
   const fileId = String(payload.file_id ?? '');
   const { messages } = await state.read();
@@ -142,7 +142,7 @@ function checkLength(value: unknown, max: number, problem: string): void {
   if (size < 1 || size > max) throw new BotApiRefusal(400, `Bad Request: ${problem}`);
 }
 
-/** Knows the names it has been told of; like the real one, it says nothing of others. */
+/** Resolves the names that were made known; others are unknown, as with the real messenger. */
 async function getChat({ state }: MethodContext, payload: Payload): Promise<unknown> {
   const name = String(payload.chat_id).replace(/^@/, '').toLowerCase();
   const id = (await state.read()).people?.[name];

@@ -11,14 +11,14 @@ export interface SandboxMessengerUser {
 /**
  * Signs mini-app identity data as the messenger does (spec 01 section 3): HMAC-SHA256 over the sorted pairs, keyed by
  * HMAC-SHA256("WebAppData", bot token).
- * @param authDate moment of the made-up sign-in
+ * @param authDate moment of the simulated sign-in
  * @returns the query string a mini-app hands to the service
  */
 export function signInitData(botToken: string, user: SandboxMessengerUser, authDate: Date, startParameter?: string): string {
   const pairs: [string, string][] = [
     ['auth_date', String(Math.floor(authDate.getTime() / 1_000))],
     ['query_id', `SANDBOX${user.id}`],
-    // The messenger adds a public-key signature for third parties; nobody checks it here, yet the HMAC covers it.
+    // The messenger adds a public-key signature for third parties; it is not checked here, but the HMAC covers it.
     ['signature', createHmac('sha512', botToken).update(String(user.id)).digest('base64url')],
     ...(startParameter === undefined ? [] : [['start_param', startParameter] as [string, string]]),
     ['user', JSON.stringify(user)],

@@ -34,7 +34,7 @@ export interface MessengerSandboxOptions {
 
 export interface MessengerSandbox {
   server: LoopbackServer;
-  /** Answers 429 with so many seconds to the next calls; each use takes one away. */
+  /** Answers the next calls with 429 and these seconds; each call removes one entry. */
   knobs: { rateLimits: number[] };
   /** Newest first. */
   messages(): Promise<SandboxMessage[]>;
@@ -44,7 +44,7 @@ export interface MessengerSandbox {
   payStars(linkOrPayload: string, payer: SandboxMessengerUser): Promise<SandboxStarsInvoice | null>;
   /** Posts an update of any kind (without its id) to the webhook. @returns the service's status; 0 = no answer or no webhook */
   postUpdate(update: Record<string, unknown>): Promise<number>;
-  /** Mini-app identity data of a made-up user, signed now. */
+  /** Mini-app identity data of a simulated user, signed now. */
   initData(user: SandboxMessengerUser, startParameter?: string): string;
   setBlocked(messengerId: number, blocked: boolean): Promise<void>;
   setUnknown(chatId: number): Promise<void>;
@@ -89,7 +89,7 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     }
   };
 
-  /** Asks the service whether the payer may pay; no answer in time is a no. */
+  /** Asks the service whether the payer may pay; no answer in time is a refusal. */
   const preCheckout = async (invoice: SandboxStarsInvoice, payer: SandboxMessengerUser): Promise<boolean> => {
     const id = randomBytes(8).toString('hex');
     const stop = new AbortController();
@@ -108,7 +108,7 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     const asked = (await state.read()).invoices.find(matches);
     if (!asked) return null;
     const ok = await preCheckout(asked, payer);
-    // An invoice link may be paid again: every payment is a charge of its own.
+    // An invoice link may be paid again: every payment is a separate charge.
     const chargeId = `sandbox_${randomBytes(12).toString('hex')}`;
     const invoice = await state.update(({ invoices }) => {
       const current = invoices.find(matches);

@@ -2,7 +2,7 @@ export interface SandboxMessage {
   messageId: number;
   chatId: number;
   text: string;
-  /** Rows of buttons as they came over the wire. */
+  /** Rows of buttons as received. */
   buttons: { text: string; url?: string; callback_data?: string; web_app?: { url: string } }[][];
   /** ISO 8601, UTC. */
   sentAt: string;
@@ -30,7 +30,7 @@ export interface MessengerState {
   webhook: { url: string; secret: string | null } | null;
   /** Users who blocked the bot. */
   blocked: number[];
-  /** Chats the messenger does not know. */
+  /** Chats that are unknown to the messenger. */
   unknown: number[];
   /** Channel or group, member, status; a user without an entry is a member. */
   memberships: { chatId: string; userId: number; status: string }[];
@@ -42,5 +42,5 @@ export function emptyMessengerState(): MessengerState {
   return { nextId: 1, messages: [], invoices: [], webhook: null, blocked: [], unknown: [], memberships: [] };
 }
 
-/** Messages kept; older ones are dropped. */
+/** Messages stored; older ones are dropped. */
 export const MAX_MESSAGES = 500;

@@ -21,7 +21,7 @@ export interface SandboxReply {
 /** Furthest the clock may be moved in one step: 30 days. */
 const MAX_ADVANCE_MS = 30 * 24 * 60 * 60 * 1_000;
 const MAX_DUPLICATES = 100;
-/** A header no foreign page can set without asking first, so that none can press the buttons. */
+/** A header that pages of other origins cannot set without a preflight, so that they cannot send these requests. */
 const GUARD_HEADER = 'x-sandbox-page';
 
 const SECURITY_HEADERS = {
@@ -84,17 +84,17 @@ async function takeStep(view: SandboxView, encodedId: string, step: 'pay' | 'fai
 
 /** Real providers deliver twice and out of order; this makes the fake one do so. */
 function setDelivery(view: SandboxView, body: string): SandboxReply {
-  const wanted = parsed(body) as { duplicates?: unknown; hold?: unknown } | null;
-  const { duplicates = 0, hold = false } = wanted ?? {};
+  const wanted = parsed(body) as { duplicates?: unknown; isPaused?: unknown } | null;
+  const { duplicates = 0, isPaused = false } = wanted ?? {};
   if (
     !Number.isSafeInteger(duplicates) ||
     (duplicates as number) < 0 ||
     (duplicates as number) > MAX_DUPLICATES ||
-    typeof hold !== 'boolean'
+    typeof isPaused !== 'boolean'
   ) {
-    return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, hold a boolean` });
+    return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, isPaused a boolean` });
   }
-  view.payments.setDelivery({ duplicates: duplicates as number, hold });
+  view.payments.setDelivery({ duplicates: duplicates as number, isPaused });
   return json(200, { success: true });
 }
 

@@ -1,4 +1,4 @@
-/** The page's frame; `page-script.ts` fills the lists. */
+/** HTML of the page; `page-script.ts` fills the lists. */
 export const PAGE_HTML = `<!doctype html>
 <html lang="en">
 <head>

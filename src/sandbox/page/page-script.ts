@@ -1,6 +1,6 @@
 /**
  * The page's script as text, so that it is served from a bundle too. It writes with `textContent` only: mails and messages
- * hold what users typed.
+ * contain what users typed.
  */
 export const PAGE_SCRIPT = `'use strict';
 const byId = (id) => document.getElementById(id);

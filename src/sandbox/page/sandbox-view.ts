@@ -47,13 +47,13 @@ export interface SandboxView {
   panel: { users(): Promise<readonly ViewPanelUser[]>; squads(): Promise<readonly ViewSquad[]> };
   payments: {
     list(): Promise<readonly ViewInvoice[]>;
-    /** Each step answers whether the invoice allowed it. */
+    /** Each step returns whether the invoice allowed it. */
     pay(id: string): Promise<boolean>;
     fail(id: string): Promise<boolean>;
     refund(id: string): Promise<boolean>;
-    /** How callbacks are delivered from now on: further copies of each, and held back until `flush`. */
-    setDelivery(delivery: { duplicates: number; hold: boolean }): void;
-    /** Delivers what is held, newest first. */
+    /** How callbacks are delivered from now on: further copies of each, and paused until `flush`. */
+    setDelivery(delivery: { duplicates: number; isPaused: boolean }): void;
+    /** Delivers the paused callbacks, newest first. */
     flush(): Promise<void>;
   };
   clock: { now(): Date; advance(ms: number): Promise<void> };

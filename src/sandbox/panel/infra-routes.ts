@@ -45,7 +45,7 @@ function squadAnswer({ context }: RouteRequest, squad: StoredSquad): RouteAnswer
 const eventSent = ({ context }: RouteRequest): RouteAnswer =>
   context.generation === 'uuid' ? { response: { eventSent: true } } : { status: 204 };
 
-/** @throws PanelRefusal for a node that there is not */
+/** @throws PanelRefusal when there is no such node */
 export function nodeOf({ context, params }: RouteRequest): StoredNode {
   const node = context.state.meta.nodes.find(({ uuid }) => uuid === params.uuid);
   if (!node) throw new PanelRefusal(ERRORS.NODE_NOT_FOUND);

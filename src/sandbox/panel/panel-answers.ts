@@ -159,7 +159,7 @@ export function nodeAnswer(state: PanelState, node: StoredNode) {
   };
 }
 
-/** Nodes that a set of squads opens, with the squads' names for the user's variant of the call. */
+/** Nodes that a set of squads gives access to, with the squads' names for the user's variant of the call. */
 export function accessibleNodes(state: PanelState, squadUuids: readonly string[]) {
   const squads = state.meta.internalSquads.filter((squad) => squadUuids.includes(squad.uuid));
   return state.meta.nodes
@@ -184,7 +184,7 @@ export function isOnline(user: StoredUser, now: Date): boolean {
   return user.onlineAt !== null && now.getTime() - Date.parse(user.onlineAt) <= MINUTE_MS;
 }
 
-/** A user is connected to the first node that the squads open. */
+/** A user is connected to the first node of the squads. */
 function usersOnlineAt(state: PanelState, node: StoredNode): number {
   const now = state.clock.now();
   const online = [...state.users()].filter((user) => isOnline(user, now));
@@ -260,7 +260,7 @@ export function subscriptionInfoAnswer(context: AnswerContext, user: StoredUser)
   };
 }
 
-/** A size as the panel writes it. */
+/** A size in the panel's notation. */
 export function sizeText(bytes: number): string {
   return bytes >= 1024 ** 3 ? `${(bytes / 1024 ** 3).toFixed(2)} GiB` : `${(bytes / 1024 ** 2).toFixed(2)} MiB`;
 }

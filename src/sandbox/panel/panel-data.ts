@@ -72,7 +72,7 @@ export interface StoredInbound {
   port: number;
 }
 
-/** Everything but the users; small, so it is one value in the store. */
+/** Everything except the users; small, so it is one value in the store. */
 export interface StoredMeta {
   nextId: number;
   /** Port of the last start, tried first at the next one so that links handed out stay valid. */

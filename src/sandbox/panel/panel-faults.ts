@@ -6,9 +6,9 @@ export interface PanelFaults {
   failEvery?: number;
   /** Answers this status without any effect. */
   status?: number;
-  /** Does what was asked, then cuts the connection without an answer. */
+  /** Carries out the call, then cuts the connection without an answer. */
   timeoutAfterEffect?: boolean;
-  /** Does what was asked, then answers text that is no JSON. */
+  /** Carries out the call, then answers a text that is not JSON. */
   malformed?: boolean;
   /** Only calls whose path contains this text. */
   path?: string;
@@ -19,7 +19,7 @@ export interface PanelFaults {
 export interface FaultSwitch {
   /** Replaces the faults; `{}` removes all. */
   set(faults: PanelFaults): void;
-  /** The faults that hit this call. */
+  /** The faults that apply to this call. */
   next(method: string, path: string): PanelFaults;
 }
 

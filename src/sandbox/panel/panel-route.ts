@@ -2,7 +2,7 @@ import type { ERRORS } from '@remnawave/backend-contract';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
 
-/** The part of a zod schema that is used; the contract brings its own copy of zod. */
+/** The part of a zod schema that is used; the contract has its own copy of zod. */
 export interface ContractSchema {
   safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly unknown[] } };
 }
@@ -32,7 +32,7 @@ export interface PanelRoute {
   query?: ContractSchema;
   /** The contract's schema of the answer, for the conformity test. Absent where the contract has none. */
   answer?: ContractSchema;
-  /** Brings a body of the older generation into the contract's form. @returns the body to check */
+  /** Converts a body of the older generation into the contract's form. @returns the body to check */
   adapt?: (body: unknown, request: Omit<RouteRequest, 'body'>) => unknown;
   handle(request: RouteRequest): RouteAnswer;
 }

@@ -7,13 +7,13 @@ const META_KEY = 'panel/meta';
 const SHARD_COUNT = 64;
 const SHARD_PREFIX = 'panel/users/';
 
-/** The fake panel's memory: users with their indexes, squads, nodes; every change is marked for saving. */
+/** State of the fake panel: users with their indexes, squads, nodes; every change is marked for saving. */
 export interface PanelState {
   readonly meta: StoredMeta;
   readonly clock: Clock;
   readonly random: Random;
   users(): IterableIterator<StoredUser>;
-  /** `size` users in the order of their making, after the first `start`. */
+  /** `size` users in the order of creation, from the offset `start`. */
   usersFrom(start: number, size: number): StoredUser[];
   userCount(): number;
   byId(id: number): StoredUser | undefined;
@@ -23,7 +23,7 @@ export interface PanelState {
   byTelegramId(telegramId: number): StoredUser[];
   byEmail(email: string): StoredUser[];
   insert(user: StoredUser): void;
-  /** Applies changed fields and keeps the indexes right. */
+  /** Applies changed fields and updates the indexes. */
   update(user: StoredUser, changes: Partial<StoredUser>): void;
   remove(user: StoredUser): void;
   addDevice(user: StoredUser, device: StoredDevice): void;
@@ -86,7 +86,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
   const loaded = await Promise.all(meta.shards.map((shard) => store.load(`${SHARD_PREFIX}${shard}`)));
   const stored = loaded.flatMap((rows) => (rows as StoredUser[] | undefined) ?? []).sort((a, b) => a.id - b.id);
   for (const user of stored) add(user);
-  // A crash between two writes may leave the counter behind the rows.
+  // After a crash between two writes the counter may be lower than the ids of the rows.
   meta.nextId = Math.max(meta.nextId, (stored.at(-1)?.id ?? 0) + 1);
 
   return {

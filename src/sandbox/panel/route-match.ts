@@ -1,6 +1,6 @@
 import type { PanelRoute } from './panel-route.ts';
 
-/** Finds the route of a path; routes without parameters in a segment win because they stand first in the table. */
+/** Finds the route of a path; routes without parameters come first in the table and have priority. */
 export function findRoute(
   routes: readonly PanelRoute[],
   method: string,

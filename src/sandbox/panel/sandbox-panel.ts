@@ -1,4 +1,4 @@
-/** A stand-in for a real VPN panel: an HTTP server on loopback that checks and answers by the panel's own contract. */
+/** A fake VPN panel: an HTTP server on loopback that checks and answers by the panel's own contract. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -26,15 +26,15 @@ const CALLS_KEPT = 1000;
 const HWID_PATTERN = /^[a-zA-Z0-9=-]{10,64}$/;
 
 export interface SandboxPanelOptions {
-  /** Where users and squads survive a restart. */
+  /** Store in which users and squads survive a restart. */
   state: SandboxStore;
   /** Decides what is expired; the sandbox page moves it forward. */
   clock: Clock;
   /** Fixed port. Default: the port of the last start if it is free, else any. */
   port?: number;
-  /** Key that calls must carry. Default: a new random one. */
+  /** Key that calls must send. Default: a new random one. */
   apiKey?: string;
-  /** Which of the panel's interfaces to speak. Default `uuid`, the one that spec 06 section 9 describes. */
+  /** Which interface of the panel is served. Default `uuid`, the one that spec 06 section 9 describes. */
   generation?: Generation;
   random?: Random;
 }

@@ -1,4 +1,4 @@
-/** Where the fake panel keeps its state between starts; the server passes one that writes to the database. */
+/** Where the fake panel stores its state between starts; the server passes one that writes to the database. */
 export interface SandboxStore {
   /** The value saved last under the key, or undefined. */
   load(key: string): Promise<unknown>;
@@ -6,7 +6,7 @@ export interface SandboxStore {
   save(key: string, value: unknown): Promise<void>;
 }
 
-/** A store that forgets at the end of the process. */
+/** A store in memory. */
 export function createMemoryStore(): SandboxStore {
   const values = new Map<string, string>();
   return {
@@ -23,17 +23,17 @@ export function createMemoryStore(): SandboxStore {
 export interface WriteBehind {
   /** Marks a key as changed; its value is taken when it is written. */
   touch(key: string): void;
-  /** Writes what is marked and waits for it. @throws what the store threw last */
+  /** Writes what is marked and waits for it. @throws the store's last error */
   flush(): Promise<void>;
 }
 
-/** So many times as long as the last write took, the next one waits: with thousands of users saving must not crowd out serving. */
+/** The next write waits this many times the duration of the last one: with thousands of users, saving must not delay requests. */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 3_000;
 
 /**
- * Saves changed keys shortly after the change, several changes in one write; the longer writes take, the rarer they are. One write
- * per key at a time, so that an older value never overtakes a newer one.
+ * Saves changed keys shortly after the change, several changes in one write; the longer a write takes, the later the next one. One write
+ * per key at a time, so that an older value never replaces a newer one.
  */
 export function createWriteBehind(store: SandboxStore, currentValue: (key: string) => unknown, delayMs = 50): WriteBehind {
   const dirty = new Set<string>();

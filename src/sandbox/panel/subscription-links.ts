@@ -8,7 +8,7 @@ const STATUS_REMARKS = {
   EXPIRED: 'Subscription has expired',
 };
 
-/** Links that a client application imports: one a node; a user who is not active gets one that only carries the reason. */
+/** Links that a client application imports: one a node; a user who is not active gets one link that only shows the reason. */
 export function linksOf(state: PanelState, user: StoredUser): string[] {
   const status = currentStatus(user, state.clock.now());
   if (status !== 'ACTIVE') return [vlessLink(user, '0.0.0.0', 1, STATUS_REMARKS[status])];
@@ -28,7 +28,7 @@ function vlessLink(user: StoredUser, host: string, port: number, remark: string)
     flow: 'xtls-rprx-vision',
     sni: 'sandbox.invalid',
     fp: 'chrome',
-    // Shaped like a key, opens nothing.
+    // Has the form of a key, but gives no access.
     pbk: Buffer.alloc(32, 1).toString('base64url'),
   });
   return `vless://${user.vlessUuid}@${host}:${port}?${query}#${encodeURIComponent(remark)}`;

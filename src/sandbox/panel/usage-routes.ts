@@ -13,7 +13,7 @@ export function daysBetween(start: string, end: string): string[] {
   return days;
 }
 
-/** The sandbox keeps one sum a user: all of it went through the user's first node on the day the user was seen last. */
+/** The sandbox stores one sum for each user: all of it went through the user's first node on the day the user was seen last. */
 function seriesOf({ context }: RouteRequest, user: StoredUser, days: readonly string[]) {
   const [node] = accessibleNodes(context.state, user.squadUuids);
   const day = days.indexOf((user.onlineAt ?? '').slice(0, 10));

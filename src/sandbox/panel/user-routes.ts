@@ -214,7 +214,7 @@ export const userRoutes: PanelRoute[] = [
   },
 ];
 
-/** Unknown users are passed over, as a real panel does. */
+/** Unknown users are skipped, as by a real panel. */
 function setSquads({ context: { state, generation }, body }: RouteRequest): RouteAnswer {
   const { userIds, activeInternalSquads } = body as BulkUpdateUsersSquadsCommand.RequestBody;
   checkSquads(state, { activeInternalSquads });
@@ -264,7 +264,7 @@ function createUser(request: RouteRequest): StoredUser {
 }
 
 /**
- * A change ends `EXPIRED` by a later end and `DISABLED` by status `ACTIVE`, but never `LIMITED`: a real panel may keep that
+ * A change ends `EXPIRED` with a later end date and `DISABLED` by status `ACTIVE`, but never `LIMITED`: a real panel may keep that
  * until a call enables the user or resets the traffic, and the service must handle that (spec 02 section 4).
  */
 function patchUser(request: RouteRequest): StoredUser {
@@ -294,7 +294,7 @@ function patchUser(request: RouteRequest): StoredUser {
   return user;
 }
 
-/** Puts a uuid's number in its place and compares the end with the sandbox's clock, then asks the contract's schema. */
+/** Replaces a uuid by the user's number, compares the end date with the sandbox's clock, then checks the contract's schema. */
 function checkedPatch({ context, body }: RouteRequest): UpdateUserCommand.RequestBody {
   const raw: Record<string, unknown> = { ...(body as object) };
   if (context.generation === 'uuid' && typeof raw.uuid === 'string') {
@@ -309,7 +309,7 @@ function checkedPatch({ context, body }: RouteRequest): UpdateUserCommand.Reques
   if (expireAt === undefined) return parsed;
   const end = checked(CreateUserCommand.RequestBodySchema.shape.expireAt, expireAt) as Date;
   if (end > context.state.clock.now()) return { ...parsed, expireAt: end };
-  // Past by both clocks as a rule; the text of the refusal is the contract's.
+  // Usually past by both clocks; the text of the refusal is the contract's.
   checked(UpdateUserCommand.RequestBodySchema, { ...rest, expireAt: '2000-01-01T00:00:00.000Z' });
   return parsed;
 }
@@ -319,7 +319,7 @@ function defined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> };
 }
 
-/** Unknown squads break the call as they break a real panel's foreign key: with a general error. */
+/** Unknown squads are a general error, as a real panel's foreign key gives. */
 function checkSquads(state: PanelState, body: { activeInternalSquads?: string[]; externalSquadUuid?: string | null }): void {
   const { internalSquads, externalSquads } = state.meta;
   const isKnown = (uuid: string) => internalSquads.some((squad) => squad.uuid === uuid);

@@ -1,7 +1,7 @@
 import type { Random } from '../../core/random.ts';
 import type { StoredUser, UserStatus } from './panel-data.ts';
 
-/** The stored status as the clock and the used traffic make it: an active user is expired or limited by itself. */
+/** The status by the clock and the used traffic: an active user becomes expired or limited without a call. */
 export function currentStatus(user: StoredUser, now: Date): UserStatus {
   if (user.status !== 'ACTIVE') return user.status;
   if (Date.parse(user.expireAt) <= now.getTime()) return 'EXPIRED';

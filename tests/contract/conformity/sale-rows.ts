@@ -114,7 +114,7 @@ const STATS = [
   ...['source_uuid', 'target_uuid', 'total', 'updated', 'panel_updated', 'panel_failed', 'source_removed', 'target_added'],
 ];
 
-const migration = (as: 'key' | 'admin', path: string, told: 'detail' | 'message'): Row => ({
+const migration = (as: 'key' | 'admin', path: string, field: 'detail' | 'message'): Row => ({
   row: 21,
   method: 'POST',
   path,
@@ -124,7 +124,7 @@ const migration = (as: 'key' | 'admin', path: string, told: 'detail' | 'message'
   }),
   body: { source_uuid: refusalsOf(text({ required: true })), target_uuid: refusalsOf(text({ required: true })) },
   answers: (reply, sent) => {
-    expect(Object.keys(reply.body).sort()).toEqual(['data', 'error', 'success', told].sort());
+    expect(Object.keys(reply.body).sort()).toEqual(['data', 'error', 'success', field].sort());
     expect(Object.keys(reply.body.data).sort()).toEqual([...STATS].sort());
     expect(reply.body).toMatchObject({ success: true, error: null, data: { ...sent, total: 0, updated: 0 } });
   },

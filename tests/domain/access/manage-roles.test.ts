@@ -86,8 +86,8 @@ describe('levels', () => {
     await expect(assignRole(app, actor, { userId: other.id, roleId: peer.id, expiresAt: null })).rejects.toMatchObject(
       refused(403, 'Cannot assign a role with level >= your own role level'),
     );
-    const held = await assignRole(app, owner, { userId: other.id, roleId: peer.id, expiresAt: null });
-    await expect(revokeRole(app, actor, held.id)).rejects.toMatchObject(
+    const assigned = await assignRole(app, owner, { userId: other.id, roleId: peer.id, expiresAt: null });
+    await expect(revokeRole(app, actor, assigned.id)).rejects.toMatchObject(
       refused(403, 'Cannot revoke a role at or above your own level'),
     );
   });
@@ -171,9 +171,9 @@ describe('no self lock-out', () => {
     const { actor, user } = await anAdmin(['roles:read'], 50);
     // The rights over roles come from a second, lower role.
     const second = await createRole(app, owner, draft(['roles:*'], 10));
-    const held = await assignRole(app, owner, { userId: user.id, roleId: second.id, expiresAt: null });
+    const assigned = await assignRole(app, owner, { userId: user.id, roleId: second.id, expiresAt: null });
     const lockOut = { status: 403, message: expect.stringContaining('take your own permissions away') };
-    await expect(revokeRole(app, actor, held.id)).rejects.toMatchObject(lockOut);
+    await expect(revokeRole(app, actor, assigned.id)).rejects.toMatchObject(lockOut);
     await expect(deleteRole(app, actor, second.id)).rejects.toMatchObject(lockOut);
     await expect(updateRole(app, actor, second.id, { isActive: false })).rejects.toMatchObject(lockOut);
     await expect(updateRole(app, actor, second.id, { permissions: ['roles:read'] })).rejects.toMatchObject(lockOut);

@@ -96,18 +96,18 @@ describe('inTransaction', () => {
     const user = await aUser(t.app);
     const lock = (tx: TestApp['app']) => tx.db.sql('SELECT id FROM users WHERE id = $1::int FOR UPDATE', [user.id]);
     let release = () => {};
-    let isHeld = () => {};
-    const held = new Promise<void>((resolve) => {
-      isHeld = resolve;
+    let setLocked = () => {};
+    const locked = new Promise<void>((resolve) => {
+      setLocked = resolve;
     });
     const holder = inTransaction(t.app, async (tx) => {
       await lock(tx);
-      isHeld();
+      setLocked();
       await new Promise<void>((resolve) => {
         release = resolve;
       });
     });
-    await held;
+    await locked;
     const error = await inTransaction(t.app, async (tx) => {
       await tx.db.sql("SELECT set_config('lock_timeout', '20', true)::text AS bound");
       await lock(tx);

@@ -165,7 +165,7 @@ describe('everything else that is owned', () => {
       await t.app.db.sql("INSERT INTO tickets (user_id, title) VALUES ($1::int, 'help') RETURNING id", [id]);
     }
     await merge(t.app, pair);
-    const held = await rowOf(
+    const found = await rowOf(
       t.app,
       `SELECT (SELECT count(*)::int FROM promocode_uses WHERE user_id = $1::int) AS uses,
          (SELECT count(*)::int FROM partner_applications WHERE user_id = $1::int) AS applications,
@@ -174,7 +174,7 @@ describe('everything else that is owned', () => {
          (SELECT count(*)::int FROM tickets WHERE user_id = $1::int) AS tickets`,
       [pair.primaryId],
     );
-    expect(held).toEqual({ uses: 1, applications: 1, offers: 2, openOffers: 1, tickets: 2 });
+    expect(found).toEqual({ uses: 1, applications: 1, offers: 2, openOffers: 1, tickets: 2 });
   });
 
   test('referrals move; earnings of the two from each other are deleted; no cycle of referrers', async () => {

@@ -45,11 +45,11 @@ describe('subscriptions and the panel', () => {
   test("the secondary's subscription is kept: its row and panel user move and take the new names; the other panel user is removed after commit", async () => {
     const pair = await bothSubscribed();
     await merge(t.app, pair, pair.secondaryId);
-    const held = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [
+    const found = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [
       pair.primaryId,
       pair.secondaryId,
     ]);
-    expect(held).toEqual([{ id: pair.subscriptions[1] }]);
+    expect(found).toEqual([{ id: pair.subscriptions[1] }]);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({ vpnpanelUuid: pair.uuids[1] });
     expect(await t.ports.panel.findByUuid(pair.uuids[0])).toMatchObject({ status: 'ACTIVE' });
     const job = await rowOf<{ data: { mergeId: number } }>(
@@ -76,11 +76,11 @@ describe('subscriptions and the panel', () => {
   test("the primary's subscription is kept: the secondary loses its row, its panel user is removed by the job", async () => {
     const pair = await bothSubscribed();
     await merge(t.app, pair);
-    const held = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [
+    const found = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [
       pair.primaryId,
       pair.secondaryId,
     ]);
-    expect(held).toEqual([{ id: pair.subscriptions[0] }]);
+    expect(found).toEqual([{ id: pair.subscriptions[0] }]);
     const record = await rowOf(
       t.app,
       'SELECT panel_state, abandoned_panel_uuid FROM account_merges WHERE secondary_user_id = $1::int',

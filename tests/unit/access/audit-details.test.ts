@@ -13,7 +13,7 @@ describe('spec 01 H7: secrets and sizes in audit details', () => {
         password: 'p1',
         api_key: 'k1',
         secretKey: 's1',
-        nested: [{ refresh_token: 't1', private_key: 'x', note: 'stays' }],
+        nested: [{ refresh_token: 't1', private_key: 'x', comment: 'stays' }],
         YOOKASSA_SECRET_KEY: 'y',
         empty: { password: null },
       },
@@ -22,7 +22,7 @@ describe('spec 01 H7: secrets and sizes in audit details', () => {
       password: '[redacted]',
       api_key: '[redacted]',
       secretKey: '[redacted]',
-      nested: [{ refresh_token: '[redacted]', private_key: '[redacted]', note: 'stays' }],
+      nested: [{ refresh_token: '[redacted]', private_key: '[redacted]', comment: 'stays' }],
       YOOKASSA_SECRET_KEY: '[redacted]',
       empty: { password: null },
     });
@@ -38,7 +38,9 @@ describe('spec 01 H7: secrets and sizes in audit details', () => {
   });
 
   it('redacts values of secret settings and texts in the form of a token at any place', () => {
-    const text = JSON.stringify(detailsOf({ before: { note: `is ${SECRET}` }, after: ['Bearer abcdefghijkl', 'sst_abcdefgh'] }));
+    const text = JSON.stringify(
+      detailsOf({ before: { comment: `is ${SECRET}` }, after: ['Bearer abcdefghijkl', 'sst_abcdefgh'] }),
+    );
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain('abcdefgh');
   });

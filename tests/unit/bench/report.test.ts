@@ -12,7 +12,7 @@ const nothing: BenchResults = {
   bigLists: [],
   stalls: [],
   sockets: [],
-  notes: [],
+  remarks: [],
 };
 
 const aPath: BenchResults['paths'][number] = {
@@ -110,7 +110,7 @@ describe('the verdict', () => {
   });
 
   test('the table shows what was measured and what was left out', () => {
-    const text = render({ ...nothing, paths: [aPath], notes: ['PostgreSQL was left out'] });
+    const text = render({ ...nothing, paths: [aPath], remarks: ['PostgreSQL was left out'] });
     expect(text).toContain('0.70 (0.69–0.71)');
     expect(text).toContain('MISSED');
     expect(text.endsWith('PostgreSQL was left out')).toBe(true);

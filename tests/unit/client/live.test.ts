@@ -7,16 +7,16 @@ import type { EventTypes } from '../../../src/core/events/event-recorder.ts';
 import { startTrialService, TRIAL_FACTS, type TrialService } from './trial-service.ts';
 
 /** What the domain emits must be what the client promises (notices are of free form). A payload that differs turns into `false` and fails the type check. */
-type Kept<Promised> = {
+type Fulfilled<Promised> = {
   [Type in Exclude<keyof EventTypes & keyof Promised, `notification.${string}`>]: EventTypes[Type] extends Promised[Type]
     ? true
     : false;
 };
-const keptToUsers = {} as Kept<CabinetEvents>;
-const keptToFeed = {} as Kept<FeedEvents>;
-const _promises: Record<keyof typeof keptToUsers, true> & Record<keyof typeof keptToFeed, true> = {
-  ...keptToUsers,
-  ...keptToFeed,
+const cabinetEvents = {} as Fulfilled<CabinetEvents>;
+const feedEvents = {} as Fulfilled<FeedEvents>;
+const _promises: Record<keyof typeof cabinetEvents, true> & Record<keyof typeof feedEvents, true> = {
+  ...cabinetEvents,
+  ...feedEvents,
 };
 
 const socketTiming = { firstPauseMs: 20, maxPauseMs: 200, pingMs: 60, pongMs: 1_000, openMs: 20_000 };
@@ -41,7 +41,7 @@ function connect(WebSocket?: WebSocketConstructor): CabinetClient {
 
 const opened = (count: number) => expect.poll(() => service.sockets.length).toBe(count);
 const status = (client: { status: string }, wanted: string) => expect.poll(() => client.status).toBe(wanted);
-const tell = (event: object) => service.sockets.at(-1)!.socket.send(JSON.stringify(event));
+const sendEvent = (event: object) => service.sockets.at(-1)!.socket.send(JSON.stringify(event));
 
 describe('live events of a user', () => {
   it('opens with the first handler, with the token outside the address, and delivers by type', async () => {
@@ -54,27 +54,27 @@ describe('live events of a user', () => {
     await status(client.live, 'open');
     expect(service.sockets).toMatchObject([{ path: '/cabinet/ws', credential: 'access-1' }]);
     expect(service.sockets[0]!.socket.protocol).toBe('cabinet');
-    tell({ type: 'balance.topup', amount_kopeks: 500 });
-    tell({ type: 'something.new' });
+    sendEvent({ type: 'balance.topup', amount_kopeks: 500 });
+    sendEvent({ type: 'something.new' });
     await expect.poll(() => types).toEqual(['balance.topup', 'something.new']);
     expect(topups).toEqual([500]);
   });
 
   it('does not call a removed handler, and continues after a handler throws', async () => {
     const client = connect();
-    const heard: string[] = [];
+    const received: string[] = [];
     const logged = console.error;
     console.error = () => undefined;
     try {
-      const stop = client.live.onEvent('subscription.expired', () => heard.push('gone'));
+      const stop = client.live.onEvent('subscription.expired', () => received.push('gone'));
       client.live.onEvent('subscription.expired', () => {
         throw new Error('handler');
       });
-      client.live.onEvent('subscription.expired', () => heard.push('here'));
+      client.live.onEvent('subscription.expired', () => received.push('here'));
       stop();
       await status(client.live, 'open');
-      tell({ type: 'subscription.expired' });
-      await expect.poll(() => heard).toEqual(['here']);
+      sendEvent({ type: 'subscription.expired' });
+      await expect.poll(() => received).toEqual(['here']);
     } finally {
       console.error = logged;
     }
@@ -165,12 +165,12 @@ describe('the feed of the service', () => {
   it('receives events with payload and time', async () => {
     const feed = createFeedClient({ baseUrl: service.baseUrl, apiKey: 'key with blanks', socketTiming });
     clients.push(feed);
-    const heard: unknown[] = [];
-    feed.onEvent('payment.completed', ({ payload, timestamp }) => heard.push([payload.amount_kopeks, timestamp]));
+    const received: unknown[] = [];
+    feed.onEvent('payment.completed', ({ payload, timestamp }) => received.push([payload.amount_kopeks, timestamp]));
     await status(feed, 'open');
     expect(service.sockets).toMatchObject([{ path: '/ws', credential: 'key with blanks' }]);
-    tell({ type: 'payment.completed', payload: { amount_kopeks: 900 }, timestamp: '2026-01-31T12:00:00.123456' });
-    await expect.poll(() => heard).toEqual([[900, '2026-01-31T12:00:00.123456']]);
+    sendEvent({ type: 'payment.completed', payload: { amount_kopeks: 900 }, timestamp: '2026-01-31T12:00:00.123456' });
+    await expect.poll(() => received).toEqual([[900, '2026-01-31T12:00:00.123456']]);
   });
 
   it('gives up with a key that is not accepted', async () => {

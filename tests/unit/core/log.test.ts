@@ -109,12 +109,12 @@ describe('createLogger', () => {
       const { log, lines } = capture(format);
       log.info(text);
       log.info('value %s', text);
-      log.info({ note: text, list: [text], map: new Map([['k', text]]) }, 'fields');
+      log.info({ comment: text, list: [text], map: new Map([['k', text]]) }, 'fields');
       log.error(new Error(text));
       log.error({ err: new PanelError(text, text) }, 'wrapped');
       log.error({ failure: new Error('outer', { cause: new Error(text) }) });
       log.error({ err: new AggregateError([new Error(text)], 'many') });
-      log.child({ note: text }).warn('child');
+      log.child({ comment: text }).warn('child');
       expect(lines.length).toBeGreaterThanOrEqual(8);
       expectClean(lines.join(''));
       expectClean(lines.join('').replaceAll('\\"', '"'));

@@ -5,12 +5,12 @@ const SIGNED = 'auth_date=1&user=%7B%7D&hash=0f';
 
 describe('withoutIdentityData', () => {
   it('blanks signed identity data in either spelling, at any depth, and nothing else', () => {
-    const body = { initData: SIGNED, tariffId: 'x', list: [{ init_data: SIGNED }, 5], nested: { token: 't', note: 'hash=1' } };
+    const body = { initData: SIGNED, tariffId: 'x', list: [{ init_data: SIGNED }, 5], nested: { token: 't', comment: 'hash=1' } };
     expect(withoutIdentityData(body)).toEqual({
       initData: REDACTED,
       tariffId: 'x',
       list: [{ init_data: REDACTED }, 5],
-      nested: { token: 't', note: 'hash=1' },
+      nested: { token: 't', comment: 'hash=1' },
     });
     expect(withoutIdentityData(SIGNED, 'initData')).toBe(REDACTED);
   });

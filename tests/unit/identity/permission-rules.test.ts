@@ -64,14 +64,14 @@ describe('matchesPattern', () => {
 });
 
 describe('denialReason', () => {
-  const judge = (permission: string, policies: AccessPolicy[] = [], ip: string | null = null, now = NOON) =>
+  const denial = (permission: string, policies: AccessPolicy[] = [], ip: string | null = null, now = NOON) =>
     denialReason(permission, support, policies, ip, now);
 
   it('knows its reasons', () => {
     expect(denialReason('users:read', NO_ACCESS, [], null, NOON)).toBe('No active roles assigned');
-    expect(judge('users:edit')).toBe('Permission not granted by any role');
-    expect(judge('tickets:reply', [policy({ name: 'no tickets' })])).toBe('Denied by policy: no tickets');
-    expect(judge('tickets:reply')).toBeNull();
+    expect(denial('users:edit')).toBe('Permission not granted by any role');
+    expect(denial('tickets:reply', [policy({ name: 'no tickets' })])).toBe('Denied by policy: no tickets');
+    expect(denial('tickets:reply')).toBeNull();
   });
 
   it('skips policies of other roles, other sections and actions, and those that allow', () => {
@@ -81,8 +81,8 @@ describe('denialReason', () => {
       policy({ actions: ['read'] }),
       policy({ effect: 'allow' }),
     ];
-    expect(judge('tickets:reply', skipped)).toBeNull();
-    expect(judge('tickets:reply', [...skipped, policy({ roleId: 5, name: 'mine' })])).toBe('Denied by policy: mine');
+    expect(denial('tickets:reply', skipped)).toBeNull();
+    expect(denial('tickets:reply', [...skipped, policy({ roleId: 5, name: 'mine' })])).toBe('Denied by policy: mine');
   });
 
   it.each([
@@ -92,9 +92,9 @@ describe('denialReason', () => {
     ['22:00', '06:00', '2026-03-01T05:59:00Z', true],
     ['22:00', '06:00', '2026-03-01T06:00:00Z', false],
     ['25:00', '06:00', '2026-03-01T05:00:00Z', false],
-  ])('from %s to %s at %s: %s', (start, end, now, holds) => {
-    const found = judge('tickets:read', [policy({ conditions: { time_range: { start, end } } })], null, new Date(now));
-    expect(found !== null).toBe(holds);
+  ])('from %s to %s at %s: %s', (start, end, now, isDenied) => {
+    const found = denial('tickets:read', [policy({ conditions: { time_range: { start, end } } })], null, new Date(now));
+    expect(found !== null).toBe(isDenied);
   });
 
   it.each([
@@ -113,12 +113,12 @@ describe('denialReason', () => {
     [['10.0.0.0/8'], '11.0.0.1', false],
     [['10.0.0.0/8'], null, false],
     ['10.0.0.0/8', '10.0.0.1', false],
-  ])('addresses %j with %s: %s', (list, ip, holds) => {
-    expect(judge('tickets:read', [policy({ conditions: { ip_whitelist: list } })], ip) !== null).toBe(holds);
+  ])('addresses %j with %s: %s', (list, ip, isDenied) => {
+    expect(denial('tickets:read', [policy({ conditions: { ip_whitelist: list } })], ip) !== null).toBe(isDenied);
   });
 
   it('ignores max_actions_per_hour', () => {
-    expect(judge('tickets:read', [policy({ conditions: { max_actions_per_hour: 1 } })])).toBe('Denied by policy: p');
+    expect(denial('tickets:read', [policy({ conditions: { max_actions_per_hour: 1 } })])).toBe('Denied by policy: p');
   });
 });
 

@@ -2,43 +2,49 @@ import { describe, expect, it } from 'vitest';
 import { higherPartnerStatus, planSubscriptions, referrerCandidates } from '../../../src/domain/merge/rules.ts';
 import type { MergingUser } from '../../../src/domain/merge/types.ts';
 
-const holding = (subscriptionId: number | null, panelUuid: string | null = null) => ({ subscriptionId, panelUuid });
+const sideWith = (subscriptionId: number | null, panelUuid: string | null = null) => ({ subscriptionId, panelUuid });
 
 describe('planSubscriptions', () => {
   it.each([
-    ['none', holding(null), holding(null), true, { retainedSubscriptionId: null, deletedSubscriptionId: null, panelFrom: null }],
+    [
+      'none',
+      sideWith(null),
+      sideWith(null),
+      true,
+      { retainedSubscriptionId: null, deletedSubscriptionId: null, panelFrom: null },
+    ],
     [
       'only the primary',
-      holding(1, 'p'),
-      holding(null, 's'),
+      sideWith(1, 'p'),
+      sideWith(null, 's'),
       true,
       { retainedSubscriptionId: 1, isMoved: false, panelFrom: 'primary', abandonedPanelUuid: 's' },
     ],
     [
       'only the secondary',
-      holding(null, 'p'),
-      holding(2, 's'),
+      sideWith(null, 'p'),
+      sideWith(2, 's'),
       false,
       { retainedSubscriptionId: 2, isMoved: true, panelFrom: 'secondary', abandonedPanelUuid: 'p' },
     ],
     [
       'both, primary kept',
-      holding(1, 'p'),
-      holding(2, 's'),
+      sideWith(1, 'p'),
+      sideWith(2, 's'),
       false,
       { retainedSubscriptionId: 1, deletedSubscriptionId: 2, isMoved: false, abandonedPanelUuid: 's' },
     ],
     [
       'both, secondary kept',
-      holding(1, 'p'),
-      holding(2, 's'),
+      sideWith(1, 'p'),
+      sideWith(2, 's'),
       true,
       { retainedSubscriptionId: 2, deletedSubscriptionId: 1, isMoved: true, abandonedPanelUuid: 'p' },
     ],
     [
       'kept without a panel user takes the other one',
-      holding(1),
-      holding(2, 's'),
+      sideWith(1),
+      sideWith(2, 's'),
       false,
       { retainedSubscriptionId: 1, panelFrom: 'secondary', isPanelReused: true, abandonedPanelUuid: null },
     ],

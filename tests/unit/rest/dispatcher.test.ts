@@ -18,7 +18,7 @@ describe('answers', () => {
     expect([got.statusCode, got.headers['content-type'], got.json()]).toEqual([
       200,
       'application/json; charset=utf-8',
-      { id: 12, name: 'by id', created_at: '1970-01-01T00:00:00.000Z', note: '' },
+      { id: 12, name: 'by id', created_at: '1970-01-01T00:00:00.000Z', remark: '' },
     ]);
     const removed = await server.app.inject({ method: 'DELETE', url: '/things/1', headers: { 'x-user': 'a' } });
     expect([removed.statusCode, removed.json()]).toEqual([200, { success: true }]);

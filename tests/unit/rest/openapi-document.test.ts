@@ -65,7 +65,7 @@ describe('OpenAPI document', () => {
         id: { type: 'integer' },
         name: { type: 'string' },
         created_at: { type: 'string', format: 'date-time' },
-        note: { type: 'string', default: '' },
+        remark: { type: 'string', default: '' },
       },
     });
     expect(operation('get', '/things/{thing_id}').responses['200']).toMatchObject({

@@ -48,7 +48,7 @@ export const CreateThing = z
   })
   .meta({ id: 'CreateThing' });
 export const Thing = z
-  .object({ id: z.int(), name: z.string(), created_at: z.date().optional(), note: z.string().default('') })
+  .object({ id: z.int(), name: z.string(), created_at: z.date().optional(), remark: z.string().default('') })
   .meta({ id: 'Thing' });
 
 export const thingRouter = t.router({
@@ -62,12 +62,12 @@ export const thingRouter = t.router({
       .meta(meta('POST', '/things', { auth: 'KEY', idempotent: true }))
       .input(CreateThing)
       .output(Thing)
-      .mutation(({ input }) => ({ id: 1, name: input.name, note: '' })),
+      .mutation(({ input }) => ({ id: 1, name: input.name, remark: '' })),
     get: open
       .meta(meta('GET', '/things/{thing_id}'))
       .input(z.object({ thing_id: z.int() }))
       .output(Thing)
-      .query(({ input }) => ({ id: input.thing_id, name: 'by id', created_at: new Date(0), note: '' })),
+      .query(({ input }) => ({ id: input.thing_id, name: 'by id', created_at: new Date(0), remark: '' })),
     summary: open
       .meta(meta('GET', '/things/summary'))
       .output(z.object({ total: z.int() }))

@@ -142,7 +142,7 @@ describe('bodies', () => {
   const asUser = { 'x-user': 'a', 'content-type': 'application/json' };
 
   it('applies defaults, ignores unknown fields and does not read strings as numbers', async () => {
-    expect((await send('POST', '/things', { name: 'abc', extra: 1 }, asUser)).json()).toEqual({ id: 1, name: 'abc', note: '' });
+    expect((await send('POST', '/things', { name: 'abc', extra: 1 }, asUser)).json()).toEqual({ id: 1, name: 'abc', remark: '' });
     expect((await send('POST', '/things', { name: 'abc', price_kopeks: '5' }, asUser)).json().detail).toEqual([
       { type: 'int_type', loc: ['body', 'price_kopeks'], msg: 'Input should be a valid integer', input: '5' },
     ]);

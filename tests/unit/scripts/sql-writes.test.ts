@@ -52,7 +52,7 @@ describe('moduleOfFile', () => {
     ['src/core/short-lived.ts', 'core'],
     ['src/jobs/schedules.ts', 'jobs'],
     ['src/domain/promo-groups/repo.ts', 'promo-groups'],
-    ['src/domain/users/referrers/repo.ts', 'referrals'],
+    ['src/domain/referrals/referrers/repo.ts', 'referrals'],
   ])('%s is of %s', (path, module) => {
     expect(moduleOfFile(path)).toBe(module);
   });

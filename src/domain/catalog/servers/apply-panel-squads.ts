@@ -1,8 +1,8 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { dropSquadsFromSubscriptions } from '../../subscription-state/connected-squads.ts';
 import {
   deleteServers,
-  dropSquadsFromSubscriptions,
   dropSquadsFromTariffs,
   insertPanelSquads,
   lockServerTable,

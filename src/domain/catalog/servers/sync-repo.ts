@@ -74,16 +74,6 @@ export async function dropSquadsFromTariffs(db: Db, uuids: readonly string[], no
   );
 }
 
-/** The panel has already removed these squads from its users, so nothing is sent to it. */
-export async function dropSquadsFromSubscriptions(db: Db, uuids: readonly string[], now: Date): Promise<void> {
-  if (uuids.length === 0) return;
-  await db.sql(
-    `UPDATE subscriptions SET connected_squads = connected_squads - $2::text[], updated_at = $3::timestamptz
-     WHERE connected_squads @> ANY($1::jsonb[]) RETURNING id`,
-    [uuids.map((uuid) => JSON.stringify([uuid])), [...uuids], now],
-  );
-}
-
 /** Deletes also the links to subscriptions and promo groups. */
 export async function deleteServers(db: Db, ids: readonly number[]): Promise<void> {
   await db.prisma.serverSquad.deleteMany({ where: { id: { in: [...ids] } } });

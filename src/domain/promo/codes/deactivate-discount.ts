@@ -3,8 +3,9 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
+import { setDiscount } from '../../identity/promo-account.ts';
 import { leavePromoGroup } from '../../promo-groups/memberships.ts';
-import { deleteUse, lockRedeemer, setDiscount } from './redeem-repo.ts';
+import { deleteUse, lockRedeemer } from './redeem-repo.ts';
 import { codeOfSource, isDiscountExpired } from './rules.ts';
 import type { PersonalDiscount } from './types.ts';
 

@@ -1,13 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { formatPrice } from '../../../core/money.ts';
+import { setDiscount } from '../../identity/promo-account.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
 import { joinPromoGroup, nameOfPromoGroup } from '../../promo-groups/memberships.ts';
 import { grantDays } from '../../subscriptions/grant-days.ts';
 import { grantTrial } from '../../subscriptions/grant-subscription.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import { type Redeemer, setDiscount } from './redeem-repo.ts';
+import type { Redeemer } from './redeem-repo.ts';
 import { discountSource } from './rules.ts';
 import type { Promocode } from './types.ts';
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
+import { countPromocodeSql, setDiscountSourceSql } from '../../identity/promo-account.ts';
 import type { PersonalDiscount } from './types.ts';
 
 /** The user who activates a code; the row is locked. */
@@ -81,18 +82,8 @@ export async function recordUse(
   await db.sql(
     `WITH used AS (INSERT INTO promocode_uses (promocode_id, user_id, used_at) VALUES ($2::int, $1::int, $5::timestamptz)),
        logged AS (INSERT INTO promocode_activations (user_id, code, activated_at) VALUES ($1::int, $3, $5::timestamptz))
-     UPDATE users SET used_promocodes = used_promocodes + 1, has_had_paid_subscription = has_had_paid_subscription OR $4::boolean,
-       updated_at = $5::timestamptz WHERE id = $1::int RETURNING id`,
+     ${countPromocodeSql({ userId: '$1::int', countsAsPaid: '$4::boolean', now: '$5::timestamptz' })}`,
     [use.userId, use.promocodeId, use.code, use.countsAsPaid, use.now],
-  );
-}
-
-/** Sets the personal discount, or with percent 0 clears its three fields. */
-export async function setDiscount(db: Db, userId: number, discount: PersonalDiscount, now: Date): Promise<void> {
-  await db.sql(
-    `UPDATE users SET promo_offer_discount_percent = $2::int, promo_offer_discount_source = $3::text,
-       promo_offer_discount_expires_at = $4::timestamptz, updated_at = $5::timestamptz WHERE id = $1::int RETURNING id`,
-    [userId, discount.percent, discount.source, discount.expiresAt, now],
   );
 }
 
@@ -117,8 +108,7 @@ export async function renameSource(
 ): Promise<void> {
   await db.sql(
     `WITH locked AS MATERIALIZED (${DISCOUNTED_USERS} ORDER BY u.id FOR NO KEY UPDATE OF u),
-       named AS (UPDATE users u SET promo_offer_discount_source = $3, updated_at = $4::timestamptz FROM locked WHERE u.id = locked.id
-         RETURNING 1)
+       named AS (${setDiscountSourceSql({ users: 'locked', source: '$3', now: '$4::timestamptz' })})
      SELECT count(*)::int AS n FROM named`,
     [promocodeId, from, to, now],
   );

@@ -1,4 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
+import { clearDiscountSql } from '../../identity/promo-account.ts';
 import { claimedOfferSql } from '../../subscriptions/purchase/record-consumed-offer.ts';
 
 /**
@@ -28,8 +29,7 @@ export async function clearDueDiscounts(db: Db, now: Date, limit: number): Promi
     `WITH due AS MATERIALIZED (SELECT id, promo_offer_discount_percent AS percent, promo_offer_discount_source AS source FROM users
          WHERE promo_offer_discount_percent > 0 AND promo_offer_discount_expires_at <= $1::timestamptz
          ORDER BY promo_offer_discount_expires_at, id LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED),
-       ended AS (UPDATE users u SET promo_offer_discount_percent = 0, promo_offer_discount_source = NULL,
-           promo_offer_discount_expires_at = NULL, updated_at = $1::timestamptz FROM due WHERE u.id = due.id RETURNING u.id),
+       ended AS (${clearDiscountSql({ users: 'due', now: '$1::timestamptz' })}),
        logged AS (INSERT INTO promo_offer_logs (user_id, offer_id, action, source, percent, effect_type, details, created_at)
          SELECT due.id, o.id, 'disabled', due.source, due.percent, o.effect_type, '{"reason": "offer_expired"}', $1::timestamptz
          FROM due LEFT JOIN LATERAL ${claimedOfferSql('due.id', 'due.source')} o ON true ORDER BY due.id)

@@ -1,9 +1,10 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { setDiscount } from '../../identity/promo-account.ts';
 import { findPrimaryPromoGroup } from '../../promo-groups/find-groups.ts';
 import type { PromoGroup } from '../../promo-groups/types.ts';
-import { findDiscount, lockRedeemer, setDiscount } from '../codes/redeem-repo.ts';
+import { findDiscount, lockRedeemer } from '../codes/redeem-repo.ts';
 import { isDiscountExpired } from '../codes/rules.ts';
 import type { PersonalDiscount } from '../codes/types.ts';
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
+import { recordSentSql } from '../../subscriptions/sent-notifications.ts';
 import { OVERWRITE_SQL } from './repo.ts';
 
 export interface WinBackWave {
@@ -31,9 +32,7 @@ export async function makeWinBackOffers(db: Db, wave: WinBackWave, now: Date, li
            AND NOT EXISTS (SELECT 1 FROM sent_notifications n
              WHERE n.subscription_id = s.id AND n.notification_type = $1 AND n.discriminator = '')
          ORDER BY u.id LIMIT $7::int FOR KEY SHARE OF u, s SKIP LOCKED),
-       recorded AS (INSERT INTO sent_notifications (user_id, subscription_id, notification_type, created_at)
-         SELECT user_id, subscription_id, $1, $6::timestamptz FROM due
-         ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING RETURNING user_id, subscription_id),
+       recorded AS (${recordSentSql({ subscriptions: 'due', type: '$1', now: '$6::timestamptz' })}),
        made AS (INSERT INTO discount_offers (user_id, subscription_id, notification_type, discount_percent, bonus_amount_kopeks,
            expires_at, effect_type, extra_data, created_at, updated_at)
          SELECT user_id, subscription_id, $1, $4::int, 0, $5::timestamptz, 'percent_discount', '{}', $6::timestamptz, $6::timestamptz

@@ -1,17 +1,9 @@
 import type { App } from '../../../core/app.ts';
 import { findSquadsByUuid } from '../../catalog/find-squads.ts';
+import { writeSquads } from '../../subscription-state/connected-squads.ts';
 import type { LongRun, RunLease, StepResult } from '../long-runs/drive-run.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
-import {
-  addToCounters,
-  finishRun,
-  type ItemResult,
-  listPending,
-  lockSubscriptions,
-  moveLinks,
-  saveItems,
-  writeSquads,
-} from './repo.ts';
+import { addToCounters, finishRun, type ItemResult, listPending, lockSubscriptions, moveLinks, saveItems } from './repo.ts';
 import { chunkFor, MAX_ATTEMPTS, movedSquads, pauseAfter } from './rules.ts';
 import type { MigrationStats } from './types.ts';
 import { type PanelSquadCache, type PanelUpdate, type SquadChange, updatePanelSquads } from './update-panel-squads.ts';

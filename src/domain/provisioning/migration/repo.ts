@@ -1,7 +1,7 @@
 import { plainRow, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
+import { PUSH_MARK } from '../../subscription-state/provision-state.ts';
 import { LEASE_SQL } from '../long-runs/repo.ts';
-import { PUSH_MARK } from '../repo.ts';
 import type { MigrationError, MigrationItem, MigrationRun } from './types.ts';
 
 /** Subscriptions that a migration of this squad moves. */
@@ -84,14 +84,6 @@ export async function lockSubscriptions(db: Db, ids: readonly number[]): Promise
     [[...ids]],
   );
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-export async function writeSquads(db: Db, moved: readonly { id: number; connectedSquads: string[] }[], now: Date): Promise<void> {
-  await db.sql(
-    `UPDATE subscriptions s SET connected_squads = c."connectedSquads", updated_at = $2::timestamptz
-     FROM jsonb_to_recordset($1::jsonb) AS c(id int, "connectedSquads" jsonb) WHERE s.id = c.id RETURNING s.id`,
-    [JSON.stringify(moved), now],
-  );
 }
 
 /**

@@ -4,10 +4,11 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
+import { saveSyncedSquads } from '../../subscription-state/connected-squads.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
-import { listSquadSyncTargets, type SquadSyncTarget, saveSyncedSquads } from './repo.ts';
+import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
 const BATCH = 500;
 const PARALLEL = 5;

@@ -90,32 +90,6 @@ export async function lockStillAbsent(
   return rows.map((row) => row.id);
 }
 
-export async function disableSubscriptions(db: Db, ids: readonly number[], now: Date): Promise<void> {
-  await db.sql(
-    `UPDATE subscriptions SET status = 'disabled', disabled_reason = 'sync', updated_at = $2::timestamptz
-     WHERE id = ANY($1::int[]) RETURNING id`,
-    [[...ids], now],
-  );
-}
-
 export async function unlinkServers(db: Db, ids: readonly number[]): Promise<void> {
   await db.sql('DELETE FROM subscription_servers WHERE subscription_id = ANY($1::int[]) RETURNING id', [[...ids]]);
-}
-
-/**
- * Disables subscriptions and clears all values of the panel. A trial of a user who never paid ends now with the smallest limits; the
- * end of a paid subscription does not change.
- */
-export async function blankSubscriptions(db: Db, ids: readonly number[], now: Date): Promise<void> {
-  await db.sql(
-    `WITH blanked AS (
-       UPDATE subscriptions s SET status = 'disabled', disabled_reason = 'sync', connected_squads = '[]', autopay_enabled = false,
-         vpnpanel_short_uuid = NULL, subscription_url = NULL, subscription_crypto_link = NULL, updated_at = $2::timestamptz,
-         end_date = CASE WHEN s.is_trial AND NOT u.has_had_paid_subscription THEN $2::timestamptz ELSE s.end_date END,
-         traffic_limit_gb = CASE WHEN s.is_trial AND NOT u.has_had_paid_subscription THEN 0 ELSE s.traffic_limit_gb END,
-         device_limit = CASE WHEN s.is_trial AND NOT u.has_had_paid_subscription THEN 1 ELSE s.device_limit END
-       FROM users u WHERE u.id = s.user_id AND s.id = ANY($1::int[]) RETURNING s.user_id)
-     UPDATE users SET vpnpanel_uuid = NULL WHERE id IN (SELECT user_id FROM blanked) RETURNING id`,
-    [[...ids], now],
-  );
 }

@@ -1,16 +1,18 @@
 import type { App } from '../../../core/app.ts';
 import { createUser } from '../../identity/create-user.ts';
+import { insertFromPanel, writeFromPanel } from '../../subscription-state/panel-values.ts';
+import type { PanelColumns } from '../../subscription-state/types.ts';
 import { adoptPanelUser } from '../adopt-panel-user.ts';
 import { linkServersOf } from '../link-servers.ts';
 import { type RunLease, RunLeaseLost } from '../long-runs/drive-run.ts';
 import { deviceLimitFor } from '../rules.ts';
-import { insertFromPanel, loadAccounts, lockAccounts, writeFromPanel } from './account-repo.ts';
+import { loadAccounts, lockAccounts } from './account-repo.ts';
 import { type OwnedEntry, onePerOwner, ownerOf } from './owner-of.ts';
 import { advance, type PhaseResult } from './progress.ts';
 import { listRemoved } from './removed-users.ts';
 import { isLive, isNewerThanPanel, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
 import { listMatches, type MatchedEntry } from './snapshot-repo.ts';
-import type { PanelColumns, SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
+import type { SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
 
 const BATCH = 250;
 

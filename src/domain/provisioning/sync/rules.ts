@@ -1,7 +1,8 @@
 /** Pure rules of what a synchronisation changes in local subscriptions (spec 06 section 10). */
 import { addDays, SECOND_MS } from '../../../core/clock.ts';
+import type { PanelColumns } from '../../subscription-state/types.ts';
 import type { PanelUser } from '../ports.ts';
-import type { PanelColumns, SyncedSubscription } from './types.ts';
+import type { SyncedSubscription } from './types.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
 /** A subscription that the panel reported on by webhook within this time is not changed (guard W). */

@@ -1,13 +1,12 @@
 import type { App } from '../../../core/app.ts';
+import { blankSubscriptions, disableSubscriptions } from '../../subscription-state/panel-values.ts';
 import type { RunLease } from '../long-runs/drive-run.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import {
   type AbsentAccount,
   type AbsentTreatment,
-  blankSubscriptions,
   countAbsent,
-  disableSubscriptions,
   listAbsent,
   lockStillAbsent,
   unlinkServers,

@@ -1,4 +1,5 @@
 import type { Rows } from '../../../core/db/columns.ts';
+import type { PanelColumns } from '../../subscription-state/types.ts';
 import type { PanelUser } from '../ports.ts';
 
 type RunRow = Rows['PanelSyncRun'];
@@ -67,20 +68,6 @@ export interface SnapshotEntry {
   /** Just before its page was requested: local changes after this are newer. */
   readAt: Date;
 }
-
-/** Columns of a subscription that a synchronisation may change. */
-export type PanelColumns = Pick<
-  Rows['Subscription'],
-  | 'status'
-  | 'endDate'
-  | 'trafficLimitGb'
-  | 'trafficUsedGb'
-  | 'deviceLimit'
-  | 'connectedSquads'
-  | 'vpnpanelShortUuid'
-  | 'subscriptionUrl'
-  | 'subscriptionCryptoLink'
->;
 
 /** What a synchronisation reads of a local subscription. */
 export interface SyncedSubscription

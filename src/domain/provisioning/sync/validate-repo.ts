@@ -1,4 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
+import { repairValues } from '../../subscription-state/panel-values.ts';
 
 export interface ValidatedSubscription {
   id: number;
@@ -38,31 +39,6 @@ export async function repairRows(db: Db, ids: readonly number[], now: Date): Pro
     [now, [...ids]],
   );
   const overIds = over.map((row) => row.id);
-  await db.sql(
-    `UPDATE subscriptions SET status = CASE WHEN id = ANY($3::int[]) THEN 'expired' ELSE status END,
-       traffic_limit_gb = greatest(traffic_limit_gb, 0), traffic_used_gb = greatest(traffic_used_gb, 0),
-       device_limit = greatest(device_limit, 1),
-       connected_squads = CASE WHEN jsonb_typeof(connected_squads) = 'array' THEN connected_squads ELSE '[]' END,
-       updated_at = $1::timestamptz
-     WHERE id = ANY($2::int[]) RETURNING id`,
-    [now, [...ids], overIds],
-  );
+  await repairValues(db, ids, overIds, now);
   return overIds;
-}
-
-/** Stores the links of panel users that are still linked. @returns how many were stored */
-export async function fillLinks(
-  db: Db,
-  links: readonly { id: number; panelUuid: string; shortUuid: string; subscriptionUrl: string; cryptoLink: string | null }[],
-  now: Date,
-): Promise<number> {
-  const rows = await db.sql(
-    `UPDATE subscriptions s SET vpnpanel_short_uuid = left(l."shortUuid", 255), subscription_url = nullif(l."subscriptionUrl", ''),
-       subscription_crypto_link = l."cryptoLink", updated_at = $2::timestamptz
-     FROM jsonb_to_recordset($1::jsonb) AS l(id int, "panelUuid" uuid, "shortUuid" text, "subscriptionUrl" text, "cryptoLink" text),
-       users u
-     WHERE s.id = l.id AND u.id = s.user_id AND u.vpnpanel_uuid = l."panelUuid" AND s.vpnpanel_short_uuid IS NULL RETURNING s.id`,
-    [JSON.stringify(links), now],
-  );
-  return rows.length;
 }

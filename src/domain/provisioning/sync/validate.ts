@@ -1,10 +1,11 @@
 import type { App } from '../../../core/app.ts';
+import { fillLinks } from '../../subscription-state/panel-values.ts';
 import type { RunLease } from '../long-runs/drive-run.ts';
 import { isPanelError, type PanelUser } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { advance, type PhaseResult } from './progress.ts';
 import type { SyncRun } from './types.ts';
-import { fillLinks, listForValidation, repairRows, type ValidatedSubscription } from './validate-repo.ts';
+import { listForValidation, repairRows, type ValidatedSubscription } from './validate-repo.ts';
 
 const PAGE = 100;
 const PARALLEL = 5;

@@ -1,5 +1,6 @@
 import { columns, nestedRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
+import { dropSql } from '../../../core/short-lived.ts';
 import { assignments, type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
 import type { Subscription, SubscriptionDetails } from '../types.ts';
 import type { Buyer, SaleRecord, SaleStart } from './types.ts';
@@ -104,8 +105,8 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
     `WITH saved AS (${savedSql(sale, values)}),
        dropped AS (DELETE FROM traffic_purchases WHERE subscription_id = $2::int AND $4::boolean),
        forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $2::int AND $14::boolean),
-       cart AS (DELETE FROM short_lived_entries
-         WHERE key = $11::text AND ($16::text[] IS NULL OR value ->> 'cart_mode' = ANY ($16::text[]))),
+       cart AS (${dropSql('$11::text')}
+         AND ($16::text[] IS NULL OR value ->> 'cart_mode' = ANY ($16::text[]))),
        bought AS (INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
          SELECT $2::int, $17::int, $18::timestamptz, $3::timestamptz WHERE $17::int IS NOT NULL),
        -- The place where a promo offer is used up.

@@ -1,4 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
+import { erasePersonalDataSql } from '../../storefront/purchases/erase-personal-data.ts';
 
 /**
  * Tables whose rows remain when an account is erased (spec 01 H18): money, what it was paid for, and the audit log. They refer to the
@@ -45,11 +46,7 @@ export async function releaseUser(db: Db, userId: number): Promise<void> {
 /** Removes everything personal from the row; money, dates and the id stay. */
 export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
-    `WITH gifts AS (UPDATE guest_purchases SET
-         contact_value = CASE WHEN buyer_user_id = $1::int THEN 'deleted' ELSE contact_value END,
-         gift_recipient_value = CASE WHEN user_id = $1::int AND gift_recipient_value IS NOT NULL THEN 'deleted' ELSE gift_recipient_value END,
-         gift_message = NULL, cabinet_password = NULL, auto_login_token = NULL
-       WHERE buyer_user_id = $1::int OR user_id = $1::int)
+    `WITH gifts AS (${erasePersonalDataSql('$1::int')})
      UPDATE users SET status = 'deleted', messenger_id = NULL, username = NULL, first_name = NULL, last_name = NULL,
        referral_code = 'erased:' || id, referred_by_id = NULL, email = NULL, email_verified = false, email_verified_at = NULL,
        password_hash = NULL, email_verification_token_hash = NULL, email_verification_expires = NULL, password_reset_token_hash = NULL,

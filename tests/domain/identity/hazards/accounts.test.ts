@@ -27,7 +27,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
       app,
       `SELECT u.balance_kopeks AS balance,
          (SELECT count(*)::int FROM transactions t WHERE t.user_id = u.id) AS rows,
-         (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'payment.completed') AS told
+         (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'payment.completed') AS events
        FROM users u WHERE u.id = $1::int`,
       [id],
     );
@@ -36,7 +36,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
     const { id } = await aVerifiedAccount(app);
     await adjust(id, 500);
     await expect(adjust(id, -501)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance' });
-    expect(await facts(id)).toEqual({ balance: 500, rows: 1, told: 1 });
+    expect(await facts(id)).toEqual({ balance: 500, rows: 1, events: 1 });
     const setBalance = (t: App, kopeks: number) =>
       t.db.sql('UPDATE users SET balance_kopeks = $2::bigint WHERE id = $1::int RETURNING id', [id, kopeks]);
     await expect(setBalance(app, 9)).rejects.toThrow(/money moves only through post_transaction/);
@@ -54,7 +54,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
     await adjust(id, 1_000);
     await adjust(id, -300);
     await adjust(id, 50, false);
-    expect(await facts(id)).toEqual({ balance: 750, rows: 3, told: 1 });
+    expect(await facts(id)).toEqual({ balance: 750, rows: 3, events: 1 });
     const shown = await listOwnTransactions(app, id, { page: 1, perPage: 10, type: null });
     expect(shown.items.map((item) => item.type).toSorted()).toEqual(['deposit', 'withdrawal']);
     expect(await checkLedger(app)).toEqual([]);

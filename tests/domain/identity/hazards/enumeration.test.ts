@@ -137,12 +137,12 @@ describe('spec 01 H12: tries are limited by account and by address', () => {
   test('a forged forwarding header does not change the client of a rate limit', async () => {
     const proxied = await testServer((await testApp({ environment: { CABINET_TRUSTED_PROXIES: '127.0.0.1' } })).app);
     try {
-      const knock = (forwarded: string) =>
+      const attempt = (forwarded: string) =>
         clientOf(proxied, { 'x-forwarded-for': forwarded }).post('/cabinet/auth/email/verify', { token: 'a'.repeat(64) });
-      for (let n = 1; n <= 10; n++) expect((await knock(`198.51.100.${n}, 203.0.113.7`)).status).toBe(400);
-      const refused = await knock('198.51.100.99, 203.0.113.7');
+      for (let n = 1; n <= 10; n++) expect((await attempt(`198.51.100.${n}, 203.0.113.7`)).status).toBe(400);
+      const refused = await attempt('198.51.100.99, 203.0.113.7');
       expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many requests' }, headers: { 'retry-after': '60' } });
-      expect((await knock('203.0.113.8')).status).toBe(400);
+      expect((await attempt('203.0.113.8')).status).toBe(400);
     } finally {
       await proxied.close();
     }

@@ -165,8 +165,8 @@ describe('createHttpClient', () => {
     await expect.poll(() => gates.length).toBe(2);
     gates[1]!();
     expect((await next).status).toBe(200);
-    const told = lines.map((line) => JSON.parse(line)).filter((line) => line.msg.startsWith('circuit breaker'));
-    expect(told.map((line) => [line.level, line.msg, line.system])).toEqual([
+    const breakerLines = lines.map((line) => JSON.parse(line)).filter((line) => line.msg.startsWith('circuit breaker'));
+    expect(breakerLines.map((line) => [line.level, line.msg, line.system])).toEqual([
       ['warn', 'circuit breaker opened', 'vpnpanel'],
       ['info', 'circuit breaker closed', 'vpnpanel'],
     ]);
@@ -266,9 +266,9 @@ describe('createHttpClient', () => {
     const { http, lines } = client({ retries: 0 });
     const url = `${server.url}/bot123456:ABCdef/send?api=sesame`;
     const error = await failureOf(http.request({ method: 'GET', url, headers: { 'x-custom': 'open-says-me' } }));
-    const told = [error.message, error.stack, (error.cause as Error).message, (error.cause as Error).stack, ...lines].join('\n');
-    expect(told).toContain('ECONNRESET');
-    expect(told).not.toMatch(/sesame|open-says-me|ABCdef|127\.0\.0\.1/);
+    const texts = [error.message, error.stack, (error.cause as Error).message, (error.cause as Error).stack, ...lines].join('\n');
+    expect(texts).toContain('ECONNRESET');
+    expect(texts).not.toMatch(/sesame|open-says-me|ABCdef|127\.0\.0\.1/);
     expect(JSON.parse(lines[0]!)).toMatchObject({
       level: 'debug',
       system: 'vpnpanel',

@@ -1,0 +1,33 @@
+import type { Db } from '../../core/db/db.ts';
+
+/** The panel user of an account with the keys of its protocols; null = the panel did not report the key. */
+export interface PanelAccount {
+  uuid: string;
+  vlessUuid: string | null;
+  trojanPassword: string | null;
+  ssPassword: string | null;
+}
+
+/** Stores which panel user belongs to an account. Keys that the panel did not report do not change. Under the lock of the user. */
+export async function savePanelUser(db: Db, userId: number, panelUser: PanelAccount, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE users SET vpnpanel_uuid = $2::uuid, last_vpnpanel_sync = $3::timestamptz, vless_uuid = COALESCE($4::text, vless_uuid),
+       trojan_password = COALESCE($5::text, trojan_password), ss_password = COALESCE($6::text, ss_password)
+     WHERE id = $1::int RETURNING id`,
+    [userId, panelUser.uuid, now, panelUser.vlessUuid, panelUser.trojanPassword, panelUser.ssPassword],
+  );
+}
+
+/** Removes the panel user from an account. @returns false when the account has another one, or none. Under the lock of the user. */
+export async function clearPanelUser(db: Db, userId: number, panelUuid: string): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    'UPDATE users SET vpnpanel_uuid = NULL WHERE id = $1::int AND vpnpanel_uuid = $2::uuid RETURNING id',
+    [userId, panelUuid],
+  );
+  return rows.length > 0;
+}
+
+/** SQL that removes the panel users from the accounts that a subquery names, for a statement that changes other rows with it. */
+export function clearPanelUsersSql(userIds: string): string {
+  return `UPDATE users SET vpnpanel_uuid = NULL WHERE id IN (${userIds}) RETURNING id`;
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** Data of the answers of panel synchronisations, alike in both areas; the contract leaves them free-form (spec 06 section 10). */
+
+/** Fields of a run that continues in the background; the counters are its counters so far. */
+export const Running = { status: z.literal('running').optional(), run_id: z.int().optional() };
+
+/** Users of the service that a run from the panel changed. */
+export const UserStats = z.object({ created: z.int(), updated: z.int(), errors: z.int(), deleted: z.int() });
+
+/** Servers that a run changed, and how many squads the panel has. */
+export const ServerStats = z.object({ created: z.int(), updated: z.int(), removed: z.int(), total: z.int() });
+
+export const FromPanelStats = UserStats.extend(Running);
+
+export const ToPanelStats = z.object({ created: z.int(), updated: z.int(), errors: z.int(), ...Running });
+
+export const ValidationStats = z.object({ fixed: z.int(), errors: z.int(), checked: z.int(), issues_found: z.int(), ...Running });
+
+export const CleanupStats = z.object({ deactivated: z.int(), errors: z.int(), checked: z.int(), ...Running });
+
+export const StatusStats = z.object({ updated: z.int(), errors: z.int(), checked: z.int(), ...Running });
+
+export const Recommendation = z.object({
+  should_sync: z.boolean(),
+  sync_type: z.enum(['none', 'all', 'update_only']),
+  reasons: z.string().array(),
+  priority: z.enum(['low', 'medium', 'high']),
+  estimated_time: z.string(),
+});
