@@ -189,7 +189,7 @@ describe('admin tariffs', () => {
         userId: payer.id,
         type,
         amountKopeks,
-        counter: { kind: 'manual_adjustment' },
+        contra: { kind: 'manual_adjustment' },
         paymentMethod: 'balance',
         description: null,
       });

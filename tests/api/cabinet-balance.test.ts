@@ -58,7 +58,7 @@ const give = (userId: number, change: Partial<Movement>) =>
     userId,
     type: 'deposit',
     amountKopeks: 10_000,
-    counter: { kind: 'manual_adjustment' },
+    contra: { kind: 'manual_adjustment' },
     paymentMethod: 'manual',
     description: null,
     ...change,
@@ -218,7 +218,7 @@ describe('history and cards', () => {
       type: 'subscription_payment',
       amountKopeks: -3_000,
       paymentMethod: 'balance',
-      counter: { kind: 'sales_revenue', product: 'tariff' },
+      contra: { kind: 'sales_revenue', product: 'tariff' },
     });
     await give(id, { type: 'refund', amountKopeks: -500, paymentMethod: 'tribute' });
     await give(id, { type: 'subscription_payment', amountKopeks: 0, paymentMethod: 'balance' });

@@ -341,7 +341,7 @@ describe('Cabinet Promo', () => {
       userId: me.user.id,
       type: 'subscription_payment',
       amountKopeks: -10_050,
-      counter: { kind: 'sales_revenue', product: 'tariff' },
+      contra: { kind: 'sales_revenue', product: 'tariff' },
       paymentMethod: 'balance',
       description: null,
     });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     userId: referral.id,
     type: 'deposit',
     amountKopeks: 12_345,
-    counter: { kind: 'provider_clearing', provider: 'yookassa' },
+    contra: { kind: 'provider_clearing', provider: 'yookassa' },
     paymentMethod: 'yookassa',
     description: null,
   });

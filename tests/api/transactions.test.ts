@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = await testServer(t.app);
   api = await tokenClient(t.app, server);
   userId = (await aUser(t.app)).id;
-  const common = { userId, counter: { kind: 'manual_adjustment' }, description: 'entry' } as const;
+  const common = { userId, contra: { kind: 'manual_adjustment' }, description: 'entry' } as const;
   const at = (day: number) => new Date(Date.UTC(2026, 0, day, 12));
   await postMovement(t.app, {
     ...common,

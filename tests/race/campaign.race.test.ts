@@ -211,7 +211,7 @@ describe('counters of simultaneous changes', () => {
       () =>
         postMovement(t.app, {
           ...{ userId: user.id, type: 'subscription_payment', amountKopeks: -200, paymentMethod: 'balance', description: 'race' },
-          counter: { kind: 'sales_revenue', product: 'tariff' },
+          contra: { kind: 'sales_revenue', product: 'tariff' },
         }),
     ]);
     await Promise.all(works.map((work) => work()));

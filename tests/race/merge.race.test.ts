@@ -65,7 +65,7 @@ describe('merges at once', () => {
       const token = await tokenFor(t.app, pair);
       const credit = (userId: number) =>
         postMovement(t.app, {
-          ...{ userId, type: 'deposit', amountKopeks: 7, counter: { kind: 'manual_adjustment' } },
+          ...{ userId, type: 'deposit', amountKopeks: 7, contra: { kind: 'manual_adjustment' } },
           ...{ paymentMethod: 'manual', description: 'race' },
         });
       const order = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null };

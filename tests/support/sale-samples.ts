@@ -15,7 +15,7 @@ export async function topUp(app: App, userId: number, kopeks: number): Promise<v
     userId,
     type: 'deposit',
     amountKopeks: kopeks,
-    counter: { kind: 'provider_clearing', provider: 'test' },
+    contra: { kind: 'provider_clearing', provider: 'test' },
     paymentMethod: 'test',
     description: 'top-up',
   });

@@ -105,7 +105,7 @@ async function creditBonus(t: App, campaign: Campaign, registrant: CampaignRegis
     userId: registrant.id,
     type: 'deposit',
     amountKopeks: kopeks,
-    counter: { kind: 'bonus_expense', bonus: 'campaign' },
+    contra: { kind: 'bonus_expense', bonus: 'campaign' },
     paymentMethod: null,
     description: text(registrant.language, 'messages.transaction_campaign_bonus', { campaign_name: campaign.name }),
   });

@@ -26,7 +26,7 @@ export interface Movement {
   type: TransactionType;
   /** Kopeks by effect on the user: positive = credit, negative = debit, 0 = a recorded free operation. */
   amountKopeks: number;
-  counter: ContraAccount;
+  contra: ContraAccount;
   paymentMethod: string | null;
   /** Unique together with `paymentMethod`, so that one outside payment is posted once. */
   externalId?: string | null;

@@ -141,7 +141,7 @@ async function planOf(t: App, primary: MergingUser, secondary: MergingUser, keep
 async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): Promise<number> {
   const kopeks = secondary.balanceKopeks;
   if (kopeks > 0) {
-    const common = { counter: { kind: 'account_merge' }, paymentMethod: 'balance', isInternal: true } as const;
+    const common = { contra: { kind: 'account_merge' }, paymentMethod: 'balance', isInternal: true } as const;
     const movements = [
       {
         ...common,

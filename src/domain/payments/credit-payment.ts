@@ -93,7 +93,7 @@ async function postTopup(t: App, payment: Payment, payer: LockedPayer, state: Pr
     userId: payer.id,
     type: 'deposit',
     amountKopeks: payment.amountKopeks,
-    counter: { kind: 'provider_clearing', provider: payment.method },
+    contra: { kind: 'provider_clearing', provider: payment.method },
     paymentMethod: payment.method,
     externalId,
     description: topupTitle(t, payment.method),

@@ -43,7 +43,7 @@ export async function creditStars(
       userId: payer.id,
       type: 'deposit',
       amountKopeks,
-      counter: { kind: 'provider_clearing', provider: METHOD },
+      contra: { kind: 'provider_clearing', provider: METHOD },
       paymentMethod: METHOD,
       externalId: paid.chargeId,
       description,

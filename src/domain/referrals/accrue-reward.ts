@@ -92,7 +92,7 @@ async function credit(t: App, userId: number, amountKopeks: number, description:
     userId,
     type: 'referral_reward',
     amountKopeks,
-    counter: { kind: 'referral_expense' },
+    contra: { kind: 'referral_expense' },
     paymentMethod: null,
     description,
   });

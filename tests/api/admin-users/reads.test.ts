@@ -22,7 +22,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const pay = (userId: number, type: 'subscription_payment' | 'gift_payment' | 'withdrawal', kopeks: number) =>
   postMovement(t.app, {
     ...{ userId, type, amountKopeks: -kopeks, paymentMethod: 'balance', description: type },
-    counter: { kind: 'sales_revenue', product: 'tariff' },
+    contra: { kind: 'sales_revenue', product: 'tariff' },
   });
 
 describe('access', () => {

@@ -34,7 +34,7 @@ async function pay(userId: number, kopeks: number, createdAt?: Date): Promise<nu
   await topUp(t.app, userId, kopeks);
   const posting = await postMovement(t.app, {
     ...{ userId, type: 'subscription_payment', amountKopeks: -kopeks, paymentMethod: 'balance', description: 'test' },
-    ...{ counter: { kind: 'sales_revenue', product: 'tariff' }, ...(createdAt ? { createdAt } : {}) },
+    ...{ contra: { kind: 'sales_revenue', product: 'tariff' }, ...(createdAt ? { createdAt } : {}) },
   });
   if (posting.outcome !== 'posted') throw new Error(posting.outcome);
   return posting.transactionId;
@@ -81,7 +81,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     for (const paymentMethod of ['manual', 'balance', null]) {
       await postMovement(t.app, {
         ...{ userId: one, type: 'deposit', amountKopeks: 900, paymentMethod, description: 'test' },
-        counter: { kind: 'manual_adjustment' },
+        contra: { kind: 'manual_adjustment' },
       });
     }
     expect(await stats(campaign.id)).toMatchObject({
@@ -267,7 +267,7 @@ describe('chart', () => {
       postMovement(t.app, {
         ...{ userId, type: 'deposit', amountKopeks: kopeks, paymentMethod: 'yookassa', description: 'test' },
         ...{ externalId: `chart-${unique()}`, createdAt: addDays(today, -daysAgo) },
-        counter: { kind: 'provider_clearing', provider: 'yookassa' },
+        contra: { kind: 'provider_clearing', provider: 'yookassa' },
       });
     await deposit(users[0]!, 100, 0);
     await deposit(users[1]!, 400, 7);

@@ -38,7 +38,7 @@ async function post(userId: number, amountKopeks: number, fields: Partial<Moveme
     userId,
     type: 'deposit',
     amountKopeks,
-    counter: { kind: 'manual_adjustment' },
+    contra: { kind: 'manual_adjustment' },
     paymentMethod: 'yookassa',
     description: null,
     ...fields,

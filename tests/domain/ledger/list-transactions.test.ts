@@ -28,7 +28,7 @@ async function post(): Promise<void> {
     userId: users[index % 2]!,
     type: TYPES[index % 3]!,
     amountKopeks: 100 + index,
-    counter: { kind: 'manual_adjustment' },
+    contra: { kind: 'manual_adjustment' },
     paymentMethod: METHODS[index % 4 === 3 ? 2 : index % 4]!,
     description: null,
     createdAt: new Date(START + (index % 10) * DAY_MS + (index % 5) * 6 * 3_600_000),

@@ -15,7 +15,7 @@ const deposit = (userId: number, amountKopeks: number, externalId: string | null
   userId,
   type: 'deposit',
   amountKopeks,
-  counter: { kind: 'provider_clearing', provider: 'test' },
+  contra: { kind: 'provider_clearing', provider: 'test' },
   paymentMethod: 'test',
   externalId,
   description: 'top-up',
@@ -25,7 +25,7 @@ const purchase = (userId: number, kopeks: number): Movement => ({
   userId,
   type: 'subscription_payment',
   amountKopeks: -kopeks,
-  counter: { kind: 'sales_revenue', product: 'tariff' },
+  contra: { kind: 'sales_revenue', product: 'tariff' },
   paymentMethod: 'balance',
   description: 'purchase',
 });
@@ -60,7 +60,7 @@ describe('postMovement', () => {
     const user = await aUser(t.app);
     const bonus: Movement = {
       ...deposit(user.id, 1_250),
-      counter: { kind: 'bonus_expense', bonus: 'promocode' },
+      contra: { kind: 'bonus_expense', bonus: 'promocode' },
       description: 'gift',
     };
     await postMovement(t.app, deposit(user.id, 50_000));

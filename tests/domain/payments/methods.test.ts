@@ -91,7 +91,7 @@ describe('listPaymentMethodsFor', () => {
       userId: plain.id,
       type: 'deposit',
       amountKopeks: 1,
-      counter: { kind: 'manual_adjustment' },
+      contra: { kind: 'manual_adjustment' },
       paymentMethod: 'manual',
       description: null,
     });

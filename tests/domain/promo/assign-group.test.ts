@@ -31,7 +31,7 @@ async function spend(userId: number, kopeks: number): Promise<void> {
     userId,
     type: 'subscription_payment',
     amountKopeks: -kopeks,
-    counter: { kind: 'sales_revenue', product: 'tariff' },
+    contra: { kind: 'sales_revenue', product: 'tariff' },
     paymentMethod: 'balance',
     description: null,
   });

@@ -91,13 +91,13 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     const pair = await aReferralPair(t.app);
     const bonus = { userId: pair.referral.id, type: 'deposit', amountKopeks: 50_000, description: null } as const;
     const movements = [
-      { ...bonus, counter: { kind: 'bonus_expense', bonus: 'promocode' }, paymentMethod: null },
-      { ...bonus, counter: { kind: 'manual_adjustment' }, paymentMethod: 'manual' },
+      { ...bonus, contra: { kind: 'bonus_expense', bonus: 'promocode' }, paymentMethod: null },
+      { ...bonus, contra: { kind: 'manual_adjustment' }, paymentMethod: 'manual' },
       {
         ...bonus,
         type: 'subscription_payment',
         amountKopeks: -20_000,
-        counter: { kind: 'sales_revenue', product: 'tariff' },
+        contra: { kind: 'sales_revenue', product: 'tariff' },
         paymentMethod: 'balance',
       },
     ] as const;
@@ -118,7 +118,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
       userId: pair.referral.id,
       type: 'subscription_payment',
       amountKopeks: -20_000,
-      counter: { kind: 'sales_revenue', product: 'tariff' },
+      contra: { kind: 'sales_revenue', product: 'tariff' },
       paymentMethod: 'messenger_stars',
       externalId: `direct-${pair.referral.id}`,
       description: null,

@@ -34,7 +34,7 @@ export async function aDeposit(app: App, userId: number, amountKopeks: number, p
     userId,
     type: 'deposit',
     amountKopeks,
-    counter: { kind: 'provider_clearing', provider: paymentMethod },
+    contra: { kind: 'provider_clearing', provider: paymentMethod },
     paymentMethod,
     externalId: `deposit-${unique()}`,
     description: null,

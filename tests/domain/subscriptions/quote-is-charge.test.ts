@@ -36,33 +36,40 @@ const group = fc.record({
   apply_discounts_to_addons: fc.boolean(),
 });
 
-const held = fc.option(
+const existing = fc.option(
   fc.record({ isSame: fc.boolean(), device_limit: fc.integer({ min: 0, max: 12 }), is_trial: fc.boolean() }),
 );
 
 test('what purchase-options shows is what the purchase charges, for any tariff, group, offer and subscription (spec 02 H5)', async () => {
   await fc.assert(
-    fc.asyncProperty(goods, group, percent, held, fc.nat(), async (columns, { is_member, ...membership }, offer, found, pick) => {
-      const tariffId = await aTariff(t.app, columns);
-      const buyer = await aBuyer(t.app, RICH);
-      if (is_member) await aMembership(t.app, buyer.userId, membership);
-      if (found) {
-        const { isSame, ...fields } = found;
-        await aStoredSubscription(t.app, buyer.userId, { ...fields, tariff_id: isSame ? tariffId : await aTariff(t.app) });
-      }
-      await anOffer(t.app, buyer.userId, offer);
-      const options = (await readPurchaseOptions(t.app, buyer)) as TariffsOptions;
-      const shown = options.tariffs.find((tariff) => tariff.id === tariffId)!;
-      const prices = shown.isDaily ? [{ days: 1, priceKopeks: shown.dailyPriceKopeks }] : shown.periods;
-      const { days: periodDays, priceKopeks: price } = prices[pick % prices.length]!;
-      const bought = purchaseTariff(t.app, buyer, { tariffId, periodDays, trafficGb: null, idempotencyKey: null });
-      // A daily tariff without a price is shown but not for sale.
-      if (columns.is_daily && columns.daily_price_kopeks === 0) {
-        await expect(bought).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
-        return;
-      }
-      expect(await bought).toMatchObject({ chargedAmount: price, balanceKopeks: RICH - price });
-    }),
+    fc.asyncProperty(
+      goods,
+      group,
+      percent,
+      existing,
+      fc.nat(),
+      async (columns, { is_member, ...membership }, offer, found, pick) => {
+        const tariffId = await aTariff(t.app, columns);
+        const buyer = await aBuyer(t.app, RICH);
+        if (is_member) await aMembership(t.app, buyer.userId, membership);
+        if (found) {
+          const { isSame, ...fields } = found;
+          await aStoredSubscription(t.app, buyer.userId, { ...fields, tariff_id: isSame ? tariffId : await aTariff(t.app) });
+        }
+        await anOffer(t.app, buyer.userId, offer);
+        const options = (await readPurchaseOptions(t.app, buyer)) as TariffsOptions;
+        const shown = options.tariffs.find((tariff) => tariff.id === tariffId)!;
+        const prices = shown.isDaily ? [{ days: 1, priceKopeks: shown.dailyPriceKopeks }] : shown.periods;
+        const { days: periodDays, priceKopeks: price } = prices[pick % prices.length]!;
+        const bought = purchaseTariff(t.app, buyer, { tariffId, periodDays, trafficGb: null, idempotencyKey: null });
+        // A daily tariff without a price is shown but not for sale.
+        if (columns.is_daily && columns.daily_price_kopeks === 0) {
+          await expect(bought).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
+          return;
+        }
+        expect(await bought).toMatchObject({ chargedAmount: price, balanceKopeks: RICH - price });
+      },
+    ),
     { numRuns: 40 },
   );
   expect(await checkLedger(t.app)).toEqual([]);

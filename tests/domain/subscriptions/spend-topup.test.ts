@@ -55,7 +55,7 @@ async function paid(buyer: UserActor, msAgo: number) {
       paymentMethod: 'balance',
       description: 'earlier',
     },
-    ...{ counter: { kind: 'sales_revenue', product: 'tariff' }, createdAt: new Date(t.clock.now().getTime() - msAgo) },
+    ...{ contra: { kind: 'sales_revenue', product: 'tariff' }, createdAt: new Date(t.clock.now().getTime() - msAgo) },
   });
 }
 
@@ -296,8 +296,8 @@ describe('the owner of an order that was bought by itself', () => {
     await prepare(buyer);
     await topUp(t.app, buyer.userId, 30_000);
     await spendTopup(buying, buyer.userId);
-    const told = `SELECT (SELECT json_agg(template) FROM outgoing_mails WHERE recipient = $2) AS mails,
+    const notices = `SELECT (SELECT json_agg(template) FROM outgoing_mails WHERE recipient = $2) AS mails,
       (SELECT json_agg(type) FROM domain_events WHERE user_id = $1::int AND type LIKE 'notification.%') AS events`;
-    expect(await rowOf(t.app, told, [buyer.userId, email])).toEqual({ mails: [mail], events: [`notification.${mail}`] });
+    expect(await rowOf(t.app, notices, [buyer.userId, email])).toEqual({ mails: [mail], events: [`notification.${mail}`] });
   });
 });

@@ -180,8 +180,8 @@ describe('daily tariffs (spec 02 H10)', () => {
   });
 
   test('daily to periodic pays the shortest period; one without a listed period is refused, not given away (spec 02 H1)', async () => {
-    const held = { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} };
-    const { buyer } = await aHolder(60_000, held, { end_date: inDays(0.5), last_daily_charge_at: inDays(-0.5) });
+    const current = { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} };
+    const { buyer } = await aHolder(60_000, current, { end_date: inDays(0.5), last_daily_charge_at: inDays(-0.5) });
     const unpriced = await dear({ period_prices: {} });
     await expect(preview(buyer, unpriced)).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });
     await expect(change(buyer, unpriced)).rejects.toMatchObject({ status: 400, detail: { code: 'period_unavailable' } });

@@ -29,7 +29,7 @@ test('counters follow money, status, activity, traffic and purchases', async () 
       userId: a.id,
       type: 'subscription_payment',
       amountKopeks,
-      counter: { kind: 'sales_revenue', product: 'tariff' },
+      contra: { kind: 'sales_revenue', product: 'tariff' },
       paymentMethod: 'balance',
       description: null,
     });

@@ -22,8 +22,8 @@ function purchase(
   periodDays = 30,
   customTrafficGb: number | null = null,
 ) {
-  const held = subscription === null ? null : aSubscription(subscription);
-  return planTariffPurchase(held, { tariff, periodDays, customTrafficGb, squads }, context);
+  const current = subscription === null ? null : aSubscription(subscription);
+  return planTariffPurchase(current, { tariff, periodDays, customTrafficGb, squads }, context);
 }
 
 function changesOf(outcome: ReturnType<typeof purchase>) {
@@ -105,9 +105,9 @@ function switched(
   settings: Partial<SubscriptionSettings> = {},
   isPaid = true,
 ) {
-  const held = aSubscription({ tariffId: 3, ...subscription });
+  const current = aSubscription({ tariffId: 3, ...subscription });
   return planTariffSwitch(
-    held,
+    current,
     { next, kind, newPeriodDays, isPaid, squads },
     { ...context, settings: subscriptionSettings(settings) },
   );

@@ -107,7 +107,7 @@ async function complete(t: App, userId: number, response: LockedResponse): Promi
     userId,
     type: 'poll_reward',
     amountKopeks: kopeks,
-    counter: { kind: 'bonus_expense', bonus: 'poll' },
+    contra: { kind: 'bonus_expense', bonus: 'poll' },
     paymentMethod: null,
     description: text(response.language, 'games.transaction_poll_reward'),
   });

@@ -69,7 +69,7 @@ async function credit(t: App, winner: Winner, prize: WheelPrize, kopeks: number)
     userId: winner.userId,
     type: 'deposit',
     amountKopeks: kopeks,
-    counter: { kind: 'bonus_expense', bonus: 'wheel' },
+    contra: { kind: 'bonus_expense', bonus: 'wheel' },
     paymentMethod: null,
     description: text(language, 'games.transaction_wheel_prize', { prize: prize.displayName }),
   });

@@ -81,7 +81,7 @@ async function payWithBalance(t: App, { userId, language, facts }: Spinner): Pro
     userId,
     type: 'withdrawal',
     amountKopeks: -facts.requiredKopeks,
-    counter: { kind: 'bonus_expense', bonus: 'wheel' },
+    contra: { kind: 'bonus_expense', bonus: 'wheel' },
     paymentMethod: 'balance',
     description: text(language, 'games.transaction_wheel_spin'),
   });

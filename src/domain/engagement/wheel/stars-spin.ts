@@ -106,12 +106,12 @@ async function post(
   const { chargeId, amountKopeks, isRefund } = charge;
   const row = { userId, paymentMethod: METHOD, externalId: chargeId, description: text(language, titleOf(isRefund)) };
   const posting = isRefund
-    ? await postMovement(t, { ...row, type: 'refund', amountKopeks, counter: { kind: 'provider_clearing', provider: METHOD } })
+    ? await postMovement(t, { ...row, type: 'refund', amountKopeks, contra: { kind: 'provider_clearing', provider: METHOD } })
     : await postMovement(t, {
         ...row,
         type: 'withdrawal',
         amountKopeks: -amountKopeks,
-        counter: { kind: 'bonus_expense', bonus: 'wheel' },
+        contra: { kind: 'bonus_expense', bonus: 'wheel' },
         paidThroughProvider: METHOD,
       });
   if (posting.outcome === 'duplicate') return null;

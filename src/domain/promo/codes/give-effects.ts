@@ -59,7 +59,7 @@ async function credit(t: App, { promocode, userId, user }: Activation): Promise<
     userId,
     type: 'deposit',
     amountKopeks: promocode.balanceBonusKopeks,
-    counter: { kind: 'bonus_expense', bonus: 'promocode' },
+    contra: { kind: 'bonus_expense', bonus: 'promocode' },
     paymentMethod: null,
     description: text(user.language, 'promo.transaction_bonus', { code: promocode.code }),
   });

@@ -66,7 +66,7 @@ async function takeMoney(
     userId,
     type: 'subscription_payment',
     amountKopeks: -purchase.amountKopeks,
-    counter: { kind: 'sales_revenue', product: purchase.isGift ? 'gift' : 'tariff' },
+    contra: { kind: 'sales_revenue', product: purchase.isGift ? 'gift' : 'tariff' },
     paymentMethod: payment.method,
     externalId: payment.externalId ?? state.externalId,
     description: await titleOf(t, purchase, recipient.language),

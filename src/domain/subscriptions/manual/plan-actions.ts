@@ -52,7 +52,7 @@ export const changeTariff: SubscriptionAction = async (t, subscription, { tariff
     userId: subscription.userId,
     type: 'subscription_payment',
     amountKopeks: 0,
-    counter: { kind: 'sales_revenue', product: 'tariff' },
+    contra: { kind: 'sales_revenue', product: 'tariff' },
     paymentMethod: 'balance',
     description: `Tariff changed by administrator: ${tariff.name}`,
   });

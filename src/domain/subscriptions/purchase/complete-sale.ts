@@ -111,7 +111,7 @@ async function charge(t: App, buyer: Buyer, sale: PricedSale): Promise<{ transac
     userId: buyer.id,
     type: 'subscription_payment',
     amountKopeks: 0 - finalKopeks,
-    counter: { kind: 'sales_revenue', product: sale.product },
+    contra: { kind: 'sales_revenue', product: sale.product },
     paymentMethod: 'balance',
     description: sale.description,
   });

@@ -100,7 +100,7 @@ async function postByHand(
     userId,
     type: amountKopeks > 0 ? 'deposit' : 'withdrawal',
     amountKopeks,
-    counter: { kind: 'manual_adjustment' },
+    contra: { kind: 'manual_adjustment' },
     paymentMethod: 'manual',
     description,
     isInternal: !isShown,

@@ -58,7 +58,7 @@ async function erase(
       userId,
       type: 'withdrawal',
       amountKopeks: -user.balanceKopeks,
-      counter: { kind: 'manual_adjustment' },
+      contra: { kind: 'manual_adjustment' },
       paymentMethod: 'manual',
       description: 'Balance written off: account deleted',
     });
