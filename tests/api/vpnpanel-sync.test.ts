@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GERMANY, NETHERLANDS, type ProvisioningTest, startOwnPanel } from '../domain/provisioning/provisioning-setup.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
+import { GERMANY, NETHERLANDS, type ProvisioningTest, startOwnPanel } from '../support/provisioning-setup.ts';
 
 const WEB = '/vpnpanel';
 const ADMIN = '/cabinet/admin/vpnpanel';

@@ -6,9 +6,9 @@ import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts
 import { creditPayment } from '../../src/domain/payments/credit-payment.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
-import { callback, callbackJobs, creditedOnce, moneyFacts, paymentFacts } from '../domain/payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
 import { aUser } from '../support/builders.ts';
+import { callback, callbackJobs, creditedOnce, moneyFacts, paymentFacts } from '../support/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

@@ -6,10 +6,10 @@ import { deactivateOwnDiscount } from '../../src/domain/promo/codes/deactivate-d
 import { deleteUse, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
 import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts';
 import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
-import { aDiscountCode, aPromocode, aRedeemer, redemptionCounts } from '../domain/promo/promocode-samples.ts';
 import { unique } from '../support/builders.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { count, detailOf, times } from '../support/parallel.ts';
+import { aDiscountCode, aPromocode, aRedeemer, redemptionCounts } from '../support/promocode-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

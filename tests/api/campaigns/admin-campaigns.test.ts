@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, startOfDay } from '../../../src/core/clock.ts';
-import { aCampaign } from '../../domain/campaigns/campaign-samples.ts';
-import { setUser } from '../../domain/merge/merge-samples.ts';
 import { type ActorClient, adminClient } from '../../support/actors.ts';
 import { type ApiClient, clientOf } from '../../support/api.ts';
 import { aUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser } from '../../support/merge-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import {

@@ -7,9 +7,9 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { listOwnTransactions } from '../../../src/domain/ledger/list-transactions.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aPair, merge, setUser, tokenFor, userRow } from '../../support/merge-samples.ts';
 import { aMembership, aStoredSubscription, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aPair, merge, setUser, tokenFor, userRow } from './merge-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -8,7 +8,6 @@ import { creditPayment } from '../../../src/domain/payments/credit-payment.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
-import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   callback,
   callbackJobs,
@@ -17,8 +16,9 @@ import {
   moneyFacts,
   paymentFacts,
   runCallbackJobs,
-} from './payment-samples.ts';
-import { ScriptedProvider, withProvider } from './scripted-provider.ts';
+} from '../../support/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
 let app: App;

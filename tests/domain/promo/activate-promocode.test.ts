@@ -4,9 +4,17 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
 import { deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import {
+  aDiscountCode,
+  aGroup,
+  aPromocode,
+  aRedeemer,
+  discountOf,
+  groupsOf,
+  redemptionCounts,
+} from '../../support/promocode-samples.ts';
 import { aServer, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, redemptionCounts } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

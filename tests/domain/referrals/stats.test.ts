@@ -12,11 +12,11 @@ import {
   readTopReferrers,
 } from '../../../src/domain/referrals/stats/read-stats.ts';
 import { aUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser } from '../../support/merge-samples.ts';
+import { anEarning, aReferralOf, aReferralPair } from '../../support/referral-samples.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aCampaign } from '../campaigns/campaign-samples.ts';
-import { setUser } from '../merge/merge-samples.ts';
-import { anEarning, aReferralOf, aReferralPair } from './referral-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { readOwnTicket, readTicket, readTicketFile } from '../../../src/domain/t
 import { answerTicket, answerTicketByToken, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from './ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from '../../support/ticket-stage.ts';
 
 let app: App;
 let clock: TestClock;

@@ -16,11 +16,11 @@ import { deleteUserRow } from '../../../src/domain/users/removal/delete-user.ts'
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { anAction, setUser } from '../../support/admin-setup.ts';
 import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
-import { anAction, setUser } from './admin-setup.ts';
 
 const LISTED_ADMIN = 4_990_000_000 + (process.pid % 1000);
 

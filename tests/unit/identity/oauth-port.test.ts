@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OAuthError, OAuthPort } from '../../../src/domain/identity/oauth/ports.ts';
 import { OAUTH_PROVIDERS, type OAuthProvider } from '../../../src/domain/identity/oauth/types.ts';
 import { createOAuthPort } from '../../../src/integrations/oauth/oauth-port.ts';
-import { issuerPort, someone } from '../../domain/identity/oauth-setup.ts';
 import { type IssuerAccount, type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
 import { onceHttp } from '../../support/loopback-http.ts';
+import { issuerPort, someone } from '../../support/oauth-setup.ts';
 
 let issuer: OAuthIssuer;
 let port: OAuthPort;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
-import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from './panel-setup.ts';
 
 type Started = Awaited<ReturnType<typeof startPanel>>;
 interface Sample {

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
-import type { App } from '../../../src/core/app.ts';
-import { addDays } from '../../../src/core/clock.ts';
-import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
-import type { PanelConnection } from '../../../src/integrations/vpnpanel/panel-connection.ts';
-import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { type SandboxPanel, startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
-import { aUser, type BuiltUser } from '../../support/builders.ts';
-import { createPlainHttpClient } from '../../support/plain-http-client.ts';
-import { type TestApp, type TestAppOptions, testApp } from '../../support/test-app.ts';
+import type { App } from '../../src/core/app.ts';
+import { addDays } from '../../src/core/clock.ts';
+import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
+import type { PanelConnection } from '../../src/integrations/vpnpanel/panel-connection.ts';
+import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
+import { aUser, type BuiltUser } from './builders.ts';
+import { createPlainHttpClient } from './plain-http-client.ts';
+import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 
 export const NETHERLANDS = '5a11ad00-0000-4000-8000-000000000001';
 export const GERMANY = '5a11ad00-0000-4000-8000-000000000002';

@@ -1,6 +1,6 @@
-import type { App } from '../../../src/core/app.ts';
-import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
-import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
+import type { App } from '../../src/core/app.ts';
+import { aUser, type BuiltUser, unique } from './builders.ts';
+import { aStoredSubscription, aTariff } from './sale-samples.ts';
 
 /** A segment that holds exactly these users: one tariff of their own. */
 export async function aSegment(app: App, count: number): Promise<{ target: string; users: BuiltUser[] }> {
