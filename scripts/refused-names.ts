@@ -44,8 +44,3 @@ export function refusal(name: string, path: string, isType = false): string | nu
   }
   return null;
 }
-
-/** Functions named after who has something; the guide prefers `my…` or the noun. Listed by `--own`, not refused yet. */
-export function isOwnName(name: string): boolean {
-  return wordsOf(name).includes('own');
-}

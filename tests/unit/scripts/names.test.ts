@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { declaredNames } from '../../../scripts/checks/declared-names.ts';
 import { wordsOf } from '../../../scripts/checks/name-words.ts';
 import { sqlNames } from '../../../scripts/checks/sql-names.ts';
-import { isOwnName, refusal } from '../../../scripts/refused-names.ts';
+import { refusal } from '../../../scripts/refused-names.ts';
 
 describe('wordsOf', () => {
   it.each([
@@ -94,8 +94,4 @@ describe('refusal', () => {
     ]);
     expect([refusal('note', 'src/sandbox/panel/a.ts'), refusal('note', path)]).toEqual([null, expect.any(String)]);
   });
-});
-
-it('lists names with `own`', () => {
-  expect(['listOwnTickets', 'owner', 'ownerOf'].map(isOwnName)).toEqual([true, false, false]);
 });
