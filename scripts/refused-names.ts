@@ -9,6 +9,7 @@ const REFUSED: readonly { words: string; instead: string; onlyTypes?: boolean }[
   { words: 'believe believes believed believing', instead: 'assume' },
   { words: 'hold holds holding held', instead: 'lock for share, keep' },
   { words: 'lend lends lending lent', instead: 'temporary' },
+  { words: 'own', instead: 'my…, the noun' },
   { words: 'door doors', instead: 'endpoint, route' },
   { words: 'room rooms', instead: 'module, capacity, channel' },
   { words: 'house houses', instead: 'service' },

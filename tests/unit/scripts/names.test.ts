@@ -69,17 +69,27 @@ describe('refusal', () => {
     'lackOfMoney',
     'counterAccount',
     'OwnDoors',
+    'listOwnTickets',
+    'own-discount',
     'judge-state',
   ])('%s', (name) => {
     expect(refusal(name, path)).toEqual(expect.any(String));
   });
 
-  it.each(['placeholder', 'threshold', 'notification', 'workOffset', 'isLeft', 'endedAt', 'configure', 'tellerless'])(
-    '%s is fine',
-    (name) => {
-      expect(refusal(name, path)).toBe(null);
-    },
-  );
+  it.each([
+    'placeholder',
+    'threshold',
+    'notification',
+    'workOffset',
+    'isLeft',
+    'endedAt',
+    'configure',
+    'tellerless',
+    'owner',
+    'ownedColumns',
+  ])('%s is fine', (name) => {
+    expect(refusal(name, path)).toBe(null);
+  });
 
   it('refuses some words in the names of types only', () => {
     expect([refusal('EndedSession', path, true), refusal('endedSession', path, false)]).toEqual([expect.any(String), null]);
