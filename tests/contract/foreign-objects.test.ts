@@ -81,8 +81,8 @@ describe('a foreign thing is an unknown one', () => {
     expect({ status: foreign.status, body: foreign.body }).toEqual({ status: unknown.status, body: unknown.body });
     expect(await row()).toEqual(before);
     // The same request by its owner finds it.
-    const own = await ask(owner, id);
-    expect(own.status, own.text).toBe(200);
+    const byOwner = await ask(owner, id);
+    expect(byOwner.status, byOwner.text).toBe(200);
     if (isSilent) expect(await row()).not.toEqual(before);
   });
 });

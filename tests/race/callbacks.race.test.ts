@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { checkOwnPayment } from '../../src/domain/payments/check-payment.ts';
+import { checkMyPayment } from '../../src/domain/payments/check-payment.ts';
 import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts';
 import { creditPayment } from '../../src/domain/payments/credit-payment.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
@@ -89,7 +89,7 @@ describe('one payment', () => {
     await Promise.all([
       processCallback(app, { callbackId: callbackId! }),
       checkPendingPayments(app),
-      ...Array.from({ length: 10 }, () => checkOwnPayment(app, actor, 'sandbox', paymentId)),
+      ...Array.from({ length: 10 }, () => checkMyPayment(app, actor, 'sandbox', paymentId)),
       checkPendingPayments(app),
     ]);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));

@@ -72,7 +72,8 @@ describe('a poll that several processes send (04 section 15)', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => sendPoll(app, poll.id, target)));
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map(({ messengerId }) => messengerId).sort());
     expect(answers.reduce((sum, answer) => sum + answer.sent, 0)).toBe(40);
-    for (const { sent: own, failed, skipped, total } of answers) expect([total, own + failed + skipped]).toEqual([40, 40]);
+    for (const { sent: sentByCall, failed, skipped, total } of answers)
+      expect([total, sentByCall + failed + skipped]).toEqual([40, 40]);
   });
 });
 

@@ -23,13 +23,13 @@ export interface ProvisioningTest extends TestApp {
 
 /** An app whose panel belongs to this test alone. */
 export async function withPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
-  const t = await startOwnPanel(options);
+  const t = await startAppWithPanel(options);
   onTestFinished(() => t.panel.close());
   return t;
 }
 
 /** The same for a whole file, which closes the panel. */
-export async function startOwnPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+export async function startAppWithPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
   const t = await testApp(options);
   const panel = await startSandboxPanel({ state: createMemoryStore(), clock: t.clock });
   const adapter = createVpnPanelAdapter({

@@ -132,8 +132,8 @@ describe('Cabinet Admin', () => {
       Array.from({ length: 55 }, (_, index) => aServer(t.app, { is_available: index % 2 === 0, sort_order: 55 - index })),
     );
     const listed = (await admin.get(`${ADMIN}/available-servers`)).body as { id: number; squad_uuid: string }[];
-    const own = listed.filter((item) => servers.some((one) => one.id === item.id));
-    expect(own.map((item) => item.squad_uuid)).toEqual(servers.map((one) => one.uuid).reverse());
+    const created = listed.filter((item) => servers.some((one) => one.id === item.id));
+    expect(created.map((item) => item.squad_uuid)).toEqual(servers.map((one) => one.uuid).reverse());
     expect(Object.keys(listed[0]!).sort()).toEqual(['country_code', 'display_name', 'id', 'squad_uuid']);
 
     const [on, off] = [await aTariff(t.app, { allowed_squads: ['a', 'b'] }), await aTariff(t.app, { is_active: false })];

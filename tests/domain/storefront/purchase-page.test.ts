@@ -149,8 +149,8 @@ describe('who gets it', () => {
 
   test('the page masks contacts', async () => {
     const shop = await aShop(app);
-    const own = await aPurchase(app, shop, { buyer: contact('somebody@example.com') });
-    expect(await viewPurchase(app, own.token)).toMatchObject({
+    const purchase = await aPurchase(app, shop, { buyer: contact('somebody@example.com') });
+    expect(await viewPurchase(app, purchase.token)).toMatchObject({
       status: 'pending',
       contactValue: 'so***@example.com',
       recipientContactValue: null,

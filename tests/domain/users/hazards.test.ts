@@ -84,14 +84,14 @@ describe('spec 01 H5: whom an administrator may act on', () => {
   });
 
   test.each(Object.entries(removals))('users cannot %s themselves', async (_name, act) => {
-    const own = { ...(await anAdmin(app)), isConfigAdmin: true, level: 1000 };
+    const actor = { ...(await anAdmin(app)), isConfigAdmin: true, level: 1000 };
     const refusal = { status: 403, detail: 'Cannot block or delete your own account' };
-    await expect(act(own, own.userId)).rejects.toMatchObject(refusal);
+    await expect(act(actor, actor.userId)).rejects.toMatchObject(refusal);
   });
 
   test.each(Object.entries(changes))('an administrator by role does not %s himself', async (_name, act) => {
-    const own = await anAdmin(app);
-    await expect(act(own, own.userId)).rejects.toMatchObject({ status: 403, detail: 'Cannot change your own account' });
+    const actor = await anAdmin(app);
+    await expect(act(actor, actor.userId)).rejects.toMatchObject({ status: 403, detail: 'Cannot change your own account' });
   });
 
   test('one below and a plain user may be acted on', async () => {

@@ -50,7 +50,7 @@ describe('OAuth providers', () => {
   it.each(OAUTH_PROVIDERS)('%s: the parameters of its page are those of the table', async (provider) => {
     const { authorizeUrl } = await port.begin(provider, 'state-1', newSecret);
     const url = new URL(authorizeUrl);
-    const own = {
+    const special = {
       google: { scope: 'openid email profile', access_type: 'offline', prompt: 'select_account', nonce: expect.any(String) },
       yandex: { scope: 'login:info login:email', force_confirm: 'yes' },
       discord: { scope: 'identify email', prompt: 'consent' },
@@ -61,7 +61,7 @@ describe('OAuth providers', () => {
       client_id: 'client-id',
       redirect_uri: 'https://cabinet.example.com/auth/oauth/callback',
       state: 'state-1',
-      ...own[provider],
+      ...special[provider],
     });
   });
 
