@@ -10,13 +10,13 @@ export async function readState<T>(db: Db, key: string): Promise<T | null> {
   return row ? row.value : null;
 }
 
-/** Reads a value and locks its row until the transaction ends; null = there is none yet. In a transaction. */
-export async function lockState<T>(db: Db, key: string): Promise<T | null> {
+/** Reads an object and locks its row until the transaction ends; empty when there was none. In a transaction. */
+export async function lockState<T extends object>(db: Db, key: string): Promise<Partial<T>> {
   await db.sql("INSERT INTO service_state (key, value) VALUES ($1, '{}'::jsonb) ON CONFLICT (key) DO NOTHING RETURNING key", [
     key,
   ]);
-  const [row] = await db.sql<{ value: T }>('SELECT value FROM service_state WHERE key = $1 FOR UPDATE', [key]);
-  return row?.value ?? null;
+  const [row] = await db.sql<{ value: Partial<T> }>('SELECT value FROM service_state WHERE key = $1 FOR UPDATE', [key]);
+  return row!.value;
 }
 
 /** Stores a value, in place of an earlier one. */

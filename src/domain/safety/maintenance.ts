@@ -99,7 +99,7 @@ type Transition = (state: MaintenanceState, now: Date) => { state: MaintenanceSt
 /** Locks the row, so that concurrent checks of two instances are both counted. */
 async function changeState(app: App, transition: Transition): Promise<void> {
   await inTransaction(app, async (t) => {
-    const before = { ...NO_MAINTENANCE, ...(await lockState<Partial<MaintenanceState>>(t.db, STATE_KEY)) };
+    const before = { ...NO_MAINTENANCE, ...(await lockState<MaintenanceState>(t.db, STATE_KEY)) };
     const { state, changes } = transition(before, t.clock.now());
     await writeState(t.db, STATE_KEY, state);
     // Every check changes the time of the last check; other instances need to know only what changes their answers.

@@ -141,13 +141,14 @@ describe('a database of an earlier release', () => {
         empty: [],
       },
     };
-    const insert = (key: string, operation: string) =>
+    const insert = (key: string, operation: string, response: object = stored) =>
       target.query(
         `INSERT INTO idempotency_keys (actor, key, operation, body_hash, response, created_at)
-         VALUES ('user:1', '${key}', '${operation}', 'h', '${JSON.stringify(stored)}', now()) RETURNING key`,
+         VALUES ('user:1', '${key}', '${operation}', 'h', '${JSON.stringify(response)}', now()) RETURNING key`,
       );
     await insert('renewal', 'subscription.renew');
     await insert('other', 'balance.topup');
+    await insert('balance', 'admin.users.change-balance', { value: { oldKopeks: 700, newKopeks: 200 } });
     await applySchema(target, files);
     const rows = await target.query('SELECT key, response FROM idempotency_keys ORDER BY key DESC');
     const endDate = new Date('2026-11-22T07:08:09.010Z');
@@ -161,6 +162,7 @@ describe('a database of an earlier release', () => {
       },
     });
     expect(rows[1]).toMatchObject({ key: 'other', response: stored });
+    expect(rows[2]).toEqual({ key: 'balance', response: { value: { oldBalanceKopeks: 700, newBalanceKopeks: 200 } } });
   });
 
   test('is left alone and refused with a part of its migrations, with a changed one and with an unknown one', async () => {
