@@ -35,7 +35,7 @@ export interface MyPartnership {
   campaigns: PartnerCampaign[];
 }
 
-/** The partner status of a user (spec 04 section 3.2). @throws AppError 404 when the account is gone meanwhile */
+/** The partner status of a user (spec 04 section 3.2). @throws AppError 404 when the account has been deleted */
 export async function readMyPartnership(app: App, actor: UserActor): Promise<MyPartnership> {
   const user = await findUserById(app, actor.userId);
   if (!user) throw userNotFound();

@@ -45,7 +45,7 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
   return null;
 }
 
-/** For an address that the panel calls malformed there is no panel user; any other refusal, as of the credentials, proves nothing. */
+/** For an address that the panel calls malformed there is no panel user; another refusal, e.g. of the credentials, does not show that. */
 async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
   try {
     return await app.ports.panel.findByEmail(email);

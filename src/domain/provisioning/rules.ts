@@ -26,7 +26,7 @@ export function panelIdentifier(user: PanelNamedUser): string {
 
 /**
  * Panel username from `VPNPANEL_USER_USERNAME_TEMPLATE`: characters outside `[0-9A-Za-z_-]` become `_`, runs of `_` are joined,
- * at most 36 characters. An unusable template falls back to `user_{identifier}`.
+ * at most 36 characters. For an unusable template it is `user_{identifier}`.
  */
 export function panelUsername(template: string, user: PanelNamedUser): string {
   const name = cleanUsername(fillTemplate(template, user));
@@ -78,7 +78,7 @@ export function isPanelEmail(email: string): boolean {
 }
 
 /**
- * The address to send to the panel: confirmed, since any other proves nothing about whose panel user it is, and of a form that the
+ * The address to send to the panel: confirmed, since anyone can enter an address of another person, and of a form that the
  * panel accepts. A user with an address of another form is identified there by username alone.
  */
 export function panelEmailOf(user: { email: string | null; emailVerified: boolean }): string | null {

@@ -46,7 +46,7 @@ export async function activatePromocode(
 /**
  * A separate transaction, because the counter of guesses must be committed although the request is refused. Parallel guesses wait for
  * the user's lock, so that they cannot exceed the limit. A repeated request that has an answer is not a guess: it gets that answer,
- * whatever the state of code and counter is now (spec 00, Consistency). The answer is looked up under the lock, which the first request
+ * regardless of the present state of code and counter (spec 00, Consistency). The answer is looked up under the lock, which the first request
  * has while it redeems.
  */
 async function guardAgainstGuessing(app: App, actor: UserActor, code: string, idempotencyKey: string | null): Promise<void> {

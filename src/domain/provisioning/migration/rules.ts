@@ -28,7 +28,7 @@ export function pauseAfter(attempts: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts, 10), MAX_PAUSE_MS);
 }
 
-/** Groups users whose new squads are the same, the order of squads aside. */
+/** Groups users whose new squads are the same in any order. */
 export function groupBySquads<T>(
   items: readonly T[],
   squadsOf: (item: T) => readonly string[],

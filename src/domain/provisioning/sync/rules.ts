@@ -51,7 +51,7 @@ export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
 /** A limit in whole GB. 0 means unlimited on both sides, so a limit below one GB becomes 1. */
 export const wholeGigabytes = (bytes: number): number => (bytes > 0 ? Math.max(1, Math.floor(bytes / BYTES_PER_GB)) : 0);
 
-/** The largest value of an integer column: a limit of a few exabytes must not fail a run. */
+/** The largest value of an integer column: a limit of a few exabytes must not make a run fail. */
 const MAX_INT = 2_147_483_647;
 const limitGb = (panel: PanelUser): number => Math.min(wholeGigabytes(panel.trafficLimitBytes), MAX_INT);
 const deviceLimit = (panel: PanelUser): number =>
