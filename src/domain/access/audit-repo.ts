@@ -69,7 +69,7 @@ const ENTRY = columns('AdminAuditLog', [
 ]);
 const USER = columns('User', ['firstName', 'email']);
 
-/** `userId` null: the user is gone, or it was an API token. */
+/** `userId` null: the user was deleted, or the actor was an API token. */
 export type AuditRow = RowOf<typeof ENTRY> & { [Field in keyof RowOf<typeof USER>]: string | null };
 
 /** Position in the list, newest first. */

@@ -6,7 +6,7 @@ export type ApiToken = RowOf<typeof TOKEN>;
 
 export type { AdminUser, Assignment } from './assignment-repo.ts';
 
-/** `success`: done. `denied`: refused for want of rights (403). `error`: refused otherwise, or failed. */
+/** `success`: done. `denied`: refused for missing permissions (403). `error`: refused otherwise, or failed. */
 export type AuditStatus = 'success' | 'denied' | 'error';
 
 /** One administrative request as the audit log stores it; `details` has no secrets. */

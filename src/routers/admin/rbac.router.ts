@@ -21,7 +21,7 @@ import {
 
 const tags: [string] = ['Admin RBAC'];
 
-/** The contract has the fields of the user under names of their own. */
+/** The contract has other names for the fields of the user. */
 function toAssignment({ messengerId, username, firstName, email, ...assignment }: Assignment) {
   return {
     ...assignment,

@@ -18,7 +18,7 @@ const COOKIE = 'oauth_browser';
 const COOKIE_BYTES = 32;
 const COOKIE_SECONDS = 600;
 
-/** A browser that began a sign-in a moment ago keeps its secret, so that two tabs can sign in at once. */
+/** A browser with a pending sign-in keeps its secret, so that two tabs can sign in concurrently. */
 async function start(ctx: Context, provider: OAuthProvider) {
   const browserSecret = ctx.browser.readCookie(COOKIE) ?? urlSafeToken(ctx.app.random, COOKIE_BYTES);
   const begun = await beginOAuth(ctx.app, provider, { browserSecret });

@@ -22,7 +22,7 @@ import {
 
 const tags: [string] = ['miniapp'];
 
-/** What the mini-app calls the refusals of a switch (spec 02 section 12.2). */
+/** Names of the refusals of a switch in the mini-app (spec 02 section 12.2). */
 const SWITCH_NAMES = { subscription_expired: 'subscription_inactive', subscription_not_active: 'subscription_inactive' };
 
 export const miniappTariffsRouter = router({
@@ -32,7 +32,7 @@ export const miniappTariffsRouter = router({
     })
     .input(MiniAppSubscriptionRequest)
     .output(MiniAppMaintenanceStatusResponse)
-    // No gates: maintenance is exactly what callers ask about here.
+    // No gates, because this operation reports maintenance.
     .mutation(async ({ ctx, input }) => {
       const user = await identifyMiniappUser(ctx.app, input.initData);
       const notice = await readMaintenanceNotice(ctx.app, user.language);

@@ -38,7 +38,7 @@ export async function handleBotUpdate(app: App, update: SignInUpdate): Promise<v
 async function answerStart(app: App, message: BotMessage): Promise<void> {
   const token = message.startParameter?.slice(START.length) ?? '';
   const messengerId = message.from.messengerId;
-  // In a group everybody would see the question and could answer it.
+  // In a group every member could see and answer the question.
   if (!isSignInToken(token) || message.chatId !== messengerId) return;
   const user = await findByMessengerId(app.db, messengerId);
   const language = user?.language ?? message.from.languageCode;
@@ -86,7 +86,7 @@ async function confirm(app: App, callback: BotCallback): Promise<TextKey> {
   }
 }
 
-/** A failure that a retry cannot mend (a blocked bot, a question too old to be answered) is logged; any other is thrown for the queue. */
+/** A permanent failure (a blocked bot, a question too old to be answered) is logged; any other is thrown, so that the queue retries. */
 async function deliver(app: App, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();

@@ -57,7 +57,7 @@ async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
   return unauthorized('user_inactive', 'User not found or inactive');
 }
 
-/** Ends the session of this refresh token, in every tab. Does nothing when there is none. */
+/** Ends the session of this refresh token, in every tab. Does nothing for an unknown token. */
 export async function closeSession(app: App, text: string): Promise<void> {
   const token = await findRefreshToken(app.db, secretHash(text));
   if (token) await endFamily(app, token);

@@ -16,12 +16,12 @@ const STORED_SECRET = 'cabinet_jwt_secret';
 /** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
 
-/** Seconds that an access token lives. */
+/** Lifetime of an access token in seconds. */
 export function accessSeconds(app: App): number {
   return Math.max(1, app.settings.get('CABINET_ACCESS_TOKEN_EXPIRE_MINUTES')) * 60;
 }
 
-/** The moment a refresh token made now ends. */
+/** When a refresh token that is issued now expires. */
 export function refreshExpiry(app: App): Date {
   return addDays(app.clock.now(), Math.max(1, app.settings.get('CABINET_REFRESH_TOKEN_EXPIRE_DAYS')));
 }
@@ -127,7 +127,7 @@ function configuredSecret(app: App): string | null {
   return app.env.cabinetJwtSecret;
 }
 
-/** In development without a secret one is created once and stored in the database, so that sessions outlive a restart. */
+/** In development without a secret one is created once and stored in the database, so that sessions remain valid after a restart. */
 async function storedSecret(app: App): Promise<string> {
   if (app.env.isProduction) throw new Error('CABINET_JWT_SECRET is required in production');
   return app.cache.read(STORED_SECRET, MINUTE_MS, async () => {
