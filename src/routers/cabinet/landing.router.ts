@@ -93,7 +93,7 @@ export const landingRouter = router({
     }),
 
   status: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'What became of a purchase' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' } })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))
     .query(async ({ ctx, input }) => {

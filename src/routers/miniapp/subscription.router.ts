@@ -65,7 +65,9 @@ const OFFER_NAMES = {
 
 export const miniappSubscriptionRouter = router({
   autopay: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Switch automatic renewal' } })
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
+    })
     .input(MiniAppSubscriptionAutopayRequest)
     .use(asMiniappUser({ autopay_not_for_daily: 'autopay_not_available_for_daily' }))
     .output(MiniAppSubscriptionAutopayResponse)
@@ -170,7 +172,7 @@ export const miniappSubscriptionRouter = router({
     .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   removeDevice: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Forget one connected device' } })
+    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' } })
     .input(MiniAppDeviceRemovalRequest)
     .use(asMiniappUser({ no_panel_user: { code: 'vpnpanel_unavailable', status: 409 } }))
     .output(MiniAppDeviceRemovalResponse)

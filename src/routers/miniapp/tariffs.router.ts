@@ -41,7 +41,7 @@ export const miniappTariffsRouter = router({
 
   tariffs: miniappProcedure
     .meta({
-      openapi: { method: 'POST', path: '/miniapp/subscription/tariffs', tags, summary: 'Tariffs on offer and the held one' },
+      openapi: { method: 'POST', path: '/miniapp/subscription/tariffs', tags, summary: 'Tariffs on sale and the current one' },
     })
     .input(MiniAppTariffsRequest)
     .use(asMiniappUser())
@@ -81,7 +81,7 @@ export const miniappTariffsRouter = router({
         method: 'POST',
         path: '/miniapp/subscription/tariff/switch/preview',
         tags,
-        summary: 'What a switch to another tariff costs',
+        summary: 'Preview the price of a switch to another tariff',
       },
     })
     .input(MiniAppTariffSwitchRequest)
