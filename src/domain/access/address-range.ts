@@ -23,7 +23,7 @@ export function parseRange(text: string): readonly [base: Address, bits: number]
   return bits < MAPPED_PREFIX_BITS ? null : [base.toIPv4Address(), bits - MAPPED_PREFIX_BITS];
 }
 
-/** Is the address in the range? A malformed range contains nothing. */
+/** Whether the address is in the range. A malformed range contains nothing. */
 export function isInRange(address: Address, range: string): boolean {
   const parsed = parseRange(range);
   return parsed !== null && parsed[0].kind() === address.kind() && address.match(parsed[0], parsed[1]);

@@ -4,7 +4,7 @@ import type { Db } from '../../core/db/db.ts';
 import { storableText } from '../../core/db/storable-text.ts';
 import type { AuditEntry } from './types.ts';
 
-/** Appends rows in their order, with the present name of the actor; the row of an actor who is deleted by now has no id. */
+/** Appends rows in their order, with the present name of the actor; the row of an actor who has been deleted has no id. */
 export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
   const rows = entries.map((entry) => ({
     user_id: entry.userId,

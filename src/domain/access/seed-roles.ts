@@ -31,7 +31,7 @@ export async function seedRoles(app: App): Promise<void> {
       app.log.warn('there is no superadmin: set ADMIN_IDS or ADMIN_EMAILS');
     }
   } catch (error) {
-    app.log.error({ err: error }, 'system roles could not be brought up to date');
+    app.log.error({ err: error }, 'system roles could not be updated');
   }
 }
 

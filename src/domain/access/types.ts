@@ -13,7 +13,7 @@ export type AuditStatus = 'success' | 'denied' | 'error';
 export interface AuditEntry {
   /** Null for an API token, which `actorName` and the details name. */
   userId: number | null;
-  /** Name of an actor who is no user; the name of a user is read when the row is written. */
+  /** Name of an actor who is not a user; the name of a user is read when the row is written. */
   actorName?: string;
   /** The permission that the request needed or, for an API token, that an administrator would need. */
   action: string;

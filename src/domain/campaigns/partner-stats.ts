@@ -31,7 +31,7 @@ export interface MyPartnership {
   /** The personal one; for partners without one the service-wide; else null. */
   commissionPercent: number | null;
   latestApplication: PartnerApplication | null;
-  /** The active ones; none while the user is no partner. */
+  /** The active ones; empty while the user is not a partner. */
   campaigns: PartnerCampaign[];
 }
 

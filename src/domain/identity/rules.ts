@@ -46,7 +46,7 @@ export function authMethods(user: Linked): string[] {
 }
 
 /**
- * Can the owner sign in with this e-mail now? Decides whether another sign-in method may be unlinked (spec 01 H21).
+ * Whether the owner can sign in with this e-mail now; decides whether another sign-in method may be unlinked (spec 01 H21).
  * @param verificationEnabled `CABINET_EMAIL_VERIFICATION_ENABLED`
  */
 export function canSignInByEmail(

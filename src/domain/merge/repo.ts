@@ -77,7 +77,7 @@ async function removeDuplicates(
   await db.sql(`${action} WHERE ${rows} RETURNING 1 AS removed`, ids);
 }
 
-/** Is this user one of the two, or invited by one of them directly or through others? */
+/** Whether this user is one of the two, or was invited by one of them, directly or through others. */
 export async function isInvitedByEither(db: Db, userId: number, ids: readonly [number, number]): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(
     `WITH RECURSIVE ancestors (id) AS (

@@ -285,7 +285,7 @@ export const BULK_USERS = 500;
 export interface VpnPanelPort {
   /** Why no call can be made (names the missing setting), or null when configured. Reads the current settings. */
   configurationError(): string | null;
-  /** Address of the panel without any credentials in it; null when none is set or it is no URL. */
+  /** Address of the panel without any credentials in it; null when none is set or it is not a URL. */
   apiUrl(): string | null;
   /** Resolves when the panel answers an authorised read. */
   ping(): Promise<void>;
@@ -311,7 +311,7 @@ export interface VpnPanelPort {
   /**
    * Gives many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and the call is
    * idempotent. A panel may skip a user that it does not have without an error.
-   * @returns how many users the panel says it changed, or null when it does not say
+   * @returns how many users the panel reports as changed, or null without such a report
    */
   setSquadsOfUsers(uuids: readonly string[], squadUuids: readonly string[]): Promise<number | null>;
   /** One page in the panel's own stable order. `total` counts all users; crypto links are not filled. */
@@ -339,7 +339,7 @@ export interface VpnPanelPort {
   updateInternalSquad(input: { uuid: string; name?: string; inboundUuids?: string[] }): Promise<PanelInternalSquad | null>;
   deleteInternalSquad(uuid: string): Promise<boolean>;
   listInternalSquadNodes(uuid: string): Promise<PanelSquadNode[]>;
-  /** Puts every user of the panel into the squad; the panel works on it after it answered. */
+  /** Adds every user of the panel to the squad; the panel does so after its answer. */
   addAllUsersToSquad(uuid: string): Promise<boolean>;
   removeAllUsersFromSquad(uuid: string): Promise<boolean>;
   listExternalSquads(): Promise<PanelExternalSquad[]>;

@@ -72,7 +72,7 @@ function fillTemplate(template: string, user: PanelNamedUser): string {
 /** The panel's own rule for an address; with any other it refuses the whole call, and with it the change of access. */
 const PANEL_EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
-/** Can a user of the panel have this address? Mail reaches addresses of other forms, too. */
+/** Whether the panel accepts this address. Mail can also be sent to addresses of other forms. */
 export function isPanelEmail(email: string): boolean {
   return PANEL_EMAIL.test(email);
 }
@@ -133,8 +133,8 @@ export function panelTagFor(
 }
 
 /**
- * May a stored link to a panel user stay? Only a definite absence or a panel user of another messenger id unlinks; a panel that gave no
- * answer throws before this rule is applied (spec 06 section 9).
+ * Whether a stored link to a panel user may stay. Only a definite absence or a panel user of another messenger id unlinks; when the
+ * panel gave no answer, an error is thrown before this rule is applied (spec 06 section 9).
  */
 export function isLinkageValid(found: Pick<PanelUser, 'messengerId'> | null, messengerId: number | bigint | null): boolean {
   if (found === null) return false;

@@ -20,7 +20,7 @@ export interface PanelLink {
  */
 const LEASE = "interval '90 seconds'";
 
-/** Of a subscription `s`: changes with every request, push and lease of a push; equal marks mean that there was no push between. */
+/** Of a subscription `s`: changes with every request, push and lease of a push; equal marks mean that there was no push in between. */
 export const PUSH_MARK = `concat_ws(' ', s.provision_version, s.provision_state, s.provisioned_at, s.provision_lease_until >= now())`;
 
 /**

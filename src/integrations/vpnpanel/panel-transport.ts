@@ -11,7 +11,7 @@ export interface PanelCall {
   path: string;
   query?: Record<string, string | number>;
   body?: unknown;
-  /** May the HTTP client send the call again on a transport error? */
+  /** Whether the HTTP client may send the call again after a transport error. */
   idempotent: boolean;
 }
 

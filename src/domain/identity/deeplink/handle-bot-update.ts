@@ -15,7 +15,7 @@ type BotCallback = Extract<MessengerUpdate, { kind: 'callback' }>;
 /** Updates of the bot that are about signing in to the cabinet. */
 export type SignInUpdate = BotMessage | BotCallback;
 
-/** Is this update about a sign-in to the cabinet? */
+/** Whether this update is about a sign-in to the cabinet. */
 export function isSignInUpdate(update: MessengerUpdate): update is SignInUpdate {
   if (update.kind === 'message') return update.startParameter?.startsWith(START) === true;
   return update.kind === 'callback' && (update.data === DENY || update.data.startsWith(CONFIRM));

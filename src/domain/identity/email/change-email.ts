@@ -81,7 +81,7 @@ async function replaceUnverified(app: App, user: UserRecord, newEmail: string): 
   try {
     await inTransaction(app, async (t) => {
       const isSet = await setUnverifiedEmail(t.db, user.id, newEmail, null, secret, t.clock.now());
-      // The old address was verified a moment ago: the next request gets a code.
+      // The old address has just been verified: the next request gets a code.
       if (!isSet) throw refuse('email_just_verified', 409, 'Your email has just been verified. Please try again.');
       await forgetSessionUser(t, user.id);
       if (secret) await mailVerification(t, user, newEmail, secret);

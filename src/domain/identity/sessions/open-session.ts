@@ -26,7 +26,7 @@ export interface SessionOptions {
 /**
  * The last step of every sign-in: records it and issues a token pair of a new family (spec 01 sections 2.1 and 5). Not for use inside
  * a transaction; the account must be committed.
- * @throws AppError 403 'User account is not active', also when that or the password changed a moment ago
+ * @throws AppError 403 'User account is not active', also when that or the password has just changed
  */
 export async function openSession(app: App, userId: number, options: SessionOptions = {}): Promise<SignIn> {
   const now = app.clock.now();

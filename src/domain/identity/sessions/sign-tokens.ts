@@ -88,13 +88,13 @@ function remember(key: KeyObject, token: string, payload: JWTPayload): void {
   tokens.set(token, payload);
 }
 
-/** Were all sessions of the user ended after this token's session was admitted (spec 01 H8)? */
+/** Whether all sessions of the user were ended after this token's session was admitted (spec 01 H8). */
 export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | null): boolean {
   const known = payload[SESSIONS_ENDED];
   return sessionsEndedAt !== null && (typeof known === 'number' ? known : 0) < sessionsEndedAt.getTime();
 }
 
-/** User id in `sub`; null when it is no id. */
+/** User id in `sub`; null when it is not an id. */
 export function userIdOf(payload: JWTPayload): number | null {
   const { sub } = payload;
   if (typeof sub !== 'string' || !/^[1-9]\d{0,9}$/.test(sub)) return null;

@@ -63,7 +63,7 @@ async function guardAgainstGuessing(app: App, actor: UserActor, code: string, id
   if (outcome === 'user_not_found' || outcome === 'not_found') throw activationRefused(outcome);
 }
 
-/** One request is one guess, however often it is sent. Another code under the same idempotency key is a new guess. */
+/** A repeated request counts as one guess. Another code under the same idempotency key is a new guess. */
 async function countGuess(t: App, userId: number, code: string, idempotencyKey: string | null): Promise<void> {
   if (idempotencyKey !== null) {
     const request = createHash('sha256').update(`${idempotencyKey}\n${code}`).digest('hex');

@@ -24,7 +24,7 @@ export function normaliseCode(code: string): string {
 
 type Limits = Pick<Promocode, 'isActive' | 'currentUses' | 'maxUses' | 'validFrom' | 'validUntil'>;
 
-/** Whether the code can be activated at this moment, without looking at a user. */
+/** Whether the code can be activated now, regardless of the user. */
 export function isValid(code: Limits, now: Date): boolean {
   return (
     code.isActive &&

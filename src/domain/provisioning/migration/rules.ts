@@ -10,7 +10,7 @@ export function movedSquads(squads: readonly string[], source: string, target: s
 export const MAX_ATTEMPTS = 8;
 
 /**
- * Users of one call, by how often they have been tried: ever fewer, so that a user whom the panel refuses is isolated and does not
+ * Users of one call, by the number of attempts: fewer with each attempt, so that a user whom the panel refuses is isolated and does not
  * block the five hundred others of the call.
  */
 export function chunkFor(attempts: number): number {

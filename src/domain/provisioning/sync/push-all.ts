@@ -45,7 +45,7 @@ export async function pushAll(app: App, lease: RunLease, run: SyncRun): Promise<
   return 'more';
 }
 
-/** Would a push change nothing? */
+/** Whether a push would change nothing. */
 function isUpToDate(app: App, run: SyncRun, candidate: PushCandidate, known: ReadonlySet<string>): boolean {
   const { target, listed, provisionedAt } = candidate;
   if (candidate.isPushDue || target.resetTraffic || target.resetDevices) return false;

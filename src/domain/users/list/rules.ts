@@ -111,5 +111,5 @@ function emailTerms(email: string | null): SearchTerms | null {
   return terms && local.length >= MIN_INDEXED_LENGTH ? { ...terms, text: local } : terms;
 }
 
-/** Lower than those of a list with one order, because here matches are also put into other orders. */
+/** Lower than those of a list with one order, because here matches are also sorted in other orders. */
 export const SORTED_BOUNDS: SearchBounds = { manyMatches: 5_000, smallSlice: 5_000 };
