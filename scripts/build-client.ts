@@ -101,9 +101,9 @@ async function bundleDeclarations(out: string, facts: Facts, cabinet: GroupNode,
     }
     for (const [, target] of text.matchAll(/^(?:import|export) [^;]*?from ['"]\.\/([\w-]+)\.ts['"];$/gm))
       await add(`${target}.d.ts`);
-    const ownText = text.replace(/^(?:import|export) [^;]*?from ['"][^'"]+['"];\n/gm, '').replace(/^export \{\};\n/gm, '');
+    const declarations = text.replace(/^(?:import|export) [^;]*?from ['"][^'"]+['"];\n/gm, '').replace(/^export \{\};\n/gm, '');
     // `ProceduresOf` works on routers; its result is what ships.
-    parts.push(file === 'procedure-types.d.ts' ? ownText.replace(/\/\*\* What JSON makes[\s\S]*$/, '') : ownText);
+    parts.push(file === 'procedure-types.d.ts' ? declarations.replace(/\/\*\* What JSON makes[\s\S]*$/, '') : declarations);
   };
   await add('client.d.ts');
   const entry = await readFile(join(sourceFolder, 'client.ts'), 'utf8');

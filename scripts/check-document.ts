@@ -40,8 +40,8 @@ console.log('The document passes the lint, and a client generated from it compil
 /** Ends the program if the tool fails or warns. */
 function run(name: string, words: string[]): void {
   const inRoot = join(root, 'node_modules', '.bin', name);
-  const own = join(tools, 'node_modules', '.bin', name);
-  const result = spawnSync(existsSync(inRoot) ? inRoot : own, words, {
+  const inTools = join(tools, 'node_modules', '.bin', name);
+  const result = spawnSync(existsSync(inRoot) ? inRoot : inTools, words, {
     encoding: 'utf8',
     cwd: root,
     shell: process.platform === 'win32',

@@ -140,14 +140,14 @@ function checkLocks(file: SourceFile): void {
 }
 
 function checkModules(file: SourceFile, resolved: string): void {
-  const [own, other] = [moduleOf(file.path), moduleOf(resolved)];
+  const [importer, other] = [moduleOf(file.path), moduleOf(resolved)];
   if (other === null) return;
   const isRepo = /\/repo(?:\/|\.ts$)|-repo\.ts$/.test(resolved);
-  if (isRepo && own !== other) report(file.path, `reaches into the queries of ${other} (${resolved})`);
-  if (own === null || own === other) return;
-  const [ownAt, otherAt] = [MODULE_ORDER.indexOf(own), MODULE_ORDER.indexOf(other)];
-  if (ownAt < 0) report(file.path, `module ${own} is not in MODULE_ORDER`);
-  if (otherAt > ownAt) report(file.path, `module ${own} comes before ${other} and must not import it (${resolved})`);
+  if (isRepo && importer !== other) report(file.path, `reaches into the queries of ${other} (${resolved})`);
+  if (importer === null || importer === other) return;
+  const [importerAt, otherAt] = [MODULE_ORDER.indexOf(importer), MODULE_ORDER.indexOf(other)];
+  if (importerAt < 0) report(file.path, `module ${importer} is not in MODULE_ORDER`);
+  if (otherAt > importerAt) report(file.path, `module ${importer} comes before ${other} and must not import it (${resolved})`);
 }
 
 /** Cycles of value imports; types may refer to each other. */

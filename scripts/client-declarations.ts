@@ -51,11 +51,11 @@ export function printGroup(group: GroupNode, path: string, describe: (path: stri
   if (group.members.size === 0) return '{}';
   const inner = `${indent}  `;
   const lines = [...group.members].map(([name, node]) => {
-    const own = `${path}.${name}`;
+    const memberPath = `${path}.${name}`;
     const key = /^[\w$]+$/.test(name) ? name : JSON.stringify(name);
-    if (node.kind === 'group') return `${inner}${key}: ${printGroup(node, own, describe, inner)};`;
+    if (node.kind === 'group') return `${inner}${key}: ${printGroup(node, memberPath, describe, inner)};`;
     const type = node.kind === 'query' ? 'Query' : 'Mutation';
-    const comment = describe(own)?.replaceAll('*/', '* /');
+    const comment = describe(memberPath)?.replaceAll('*/', '* /');
     const head = comment ? `${inner}/** ${comment} */\n` : '';
     return `${head}${inner}${key}: ${type}<${reindent(node.input, inner)}, ${reindent(momentsAsText(node.output), inner)}>;`;
   });

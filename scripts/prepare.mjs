@@ -14,8 +14,8 @@ const runtimeFolder = join(root, 'node_modules', `node-${isWindows ? 'win' : pro
 
 /** The runtime from the dependencies; where the registry has none for this system, the one that runs this script. */
 export function runtime() {
-  const own = join(runtimeFolder, isWindows ? 'node.exe' : 'node');
-  return existsSync(own) ? own : process.execPath;
+  const installed = join(runtimeFolder, isWindows ? 'node.exe' : 'node');
+  return existsSync(installed) ? installed : process.execPath;
 }
 
 /** Environment in which `node` and the installed commands are found first. */

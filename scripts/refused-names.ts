@@ -9,6 +9,7 @@ const REFUSED: readonly { words: string; instead: string; onlyTypes?: boolean }[
   { words: 'believe believes believed believing', instead: 'assume' },
   { words: 'hold holds holding held', instead: 'lock for share, keep' },
   { words: 'lend lends lending lent', instead: 'temporary' },
+  { words: 'own', instead: 'my…, the noun' },
   { words: 'door doors', instead: 'endpoint, route' },
   { words: 'room rooms', instead: 'module, capacity, channel' },
   { words: 'house houses', instead: 'service' },
@@ -43,9 +44,4 @@ export function refusal(name: string, path: string, isType = false): string | nu
     if (found && (isType || !found.onlyTypes)) return found.instead;
   }
   return null;
-}
-
-/** Functions named after who has something; the guide prefers `my…` or the noun. Listed by `--own`, not refused yet. */
-export function isOwnName(name: string): boolean {
-  return wordsOf(name).includes('own');
 }

@@ -11,11 +11,11 @@ import { ADJUST_BALANCE, PURCHASE, STORE_CALLBACK } from './bare-statements.ts';
 import { answerQuestions } from './child-process.ts';
 import { type RecordedSql, recordSql } from './recorded-sql.ts';
 import {
+  type AccountRow,
   type ListedRow,
-  type OwnRow,
   type TransactionRow,
+  toAccountJson,
   toListedJson,
-  toOwnJson,
   toTransactionJson,
   toUserJson,
   type UserRow,
@@ -65,8 +65,8 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       return JSON.stringify({ balance_kopeks: row!.balance_kopeks, balance_rubles: row!.balance_kopeks / 100 });
     },
     'GET /me': async (_request, url) => {
-      const [row] = await query<OwnRow>(sql.userById, [Number(url.pathname.split('/')[2])]);
-      return JSON.stringify(toOwnJson(row!));
+      const [row] = await query<AccountRow>(sql.userById, [Number(url.pathname.split('/')[2])]);
+      return JSON.stringify(toAccountJson(row!));
     },
     'GET /listed': async () => {
       const [counts] = await query<{ listed: number }>(sql.countByStatus, [null]);
@@ -116,9 +116,9 @@ async function signIn(query: BareQuery, sql: RecordedSql, { email, password }: {
   const refreshHash = createHash('sha256').update(refresh).digest('hex');
   const expiresAt = new Date(now.getTime() + 7 * 86_400_000);
   await query(sql.insertSession, [user!.id, refreshHash, randomUUID(), null, expiresAt, now, null]);
-  const [row] = await query<OwnRow>(sql.userById, [user!.id]);
+  const [row] = await query<AccountRow>(sql.userById, [user!.id]);
   const tokens = { access_token: access, refresh_token: refresh, token_type: 'bearer', expires_in: 900 };
-  return JSON.stringify({ ...tokens, user: toOwnJson(row!) });
+  return JSON.stringify({ ...tokens, user: toAccountJson(row!) });
 }
 
 function bareToken(userId: number, type: string): string {

@@ -12,7 +12,8 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-export function own(child: ChildProcess): ChildProcess {
+/** Ends the process with the run. */
+export function trackChild(child: ChildProcess): ChildProcess {
   children.add(child);
   child.once('exit', () => children.delete(child));
   return child;
@@ -27,7 +28,7 @@ export interface Worker<Request, Answer> {
 }
 
 export function startWorker<Request extends object, Answer>(script: string): Worker<Request, Answer> {
-  const child = own(fork(join(import.meta.dirname, script), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+  const child = trackChild(fork(join(import.meta.dirname, script), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
   return {
     pid: child.pid!,
     ask: (request) =>

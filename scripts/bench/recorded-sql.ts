@@ -32,9 +32,9 @@ export interface RecordedSql {
   newestTransactions: string;
   countTransactions: string;
   /** `$1` user, `$2` limit, `$3` offset. */
-  ownTransactions: string;
+  transactionsOfUser: string;
   /** `$1` user. */
-  countOwnTransactions: string;
+  countTransactionsOfUser: string;
   /** `$1` e-mail. */
   passwordUser: string;
   /** `$1` user, `$2` hash of the refresh token, `$3` family, `$4` device, `$5` end, `$6` now, `$7` hash of the password. */
@@ -55,13 +55,13 @@ export async function recordSql(): Promise<RecordedSql> {
     newestUsers: await textOf((db) => listNewest(db, everyone, { limit: 50, offset: 0 }, 1_000_000, now)),
     newestTransactions: await textOf((db) => listTransactions(db, {}, 50, 0)),
     countTransactions: await textOf((db) => countByDay(db, {}, { from: null, to: null })),
-    ownTransactions: await textOf((db) => listTransactions(db, { userId: 1 }, 50, 0)),
+    transactionsOfUser: await textOf((db) => listTransactions(db, { userId: 1 }, 50, 0)),
     passwordUser: await textOf((db) => findPasswordUser(db, 'a@b.org')),
     insertSession: await textOf((db) =>
       insertSession(db, { userId: 1, tokenHash: '', familyId: '', deviceInfo: null, expiresAt: now, now }),
     ),
     countByStatus: await textOf((db) => countByStatus(db, null)),
     usersForAdmin: await textOf((db) => listInOrder(db, 'created_at', null, { limit: 50, offset: 0 }, 1_000_000, now)),
-    countOwnTransactions: await textOf((db) => countDirectly(db, { userId: 1 })),
+    countTransactionsOfUser: await textOf((db) => countDirectly(db, { userId: 1 })),
   };
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { endProcess, freePort, own, residentMiB } from './child-process.ts';
+import { endProcess, freePort, residentMiB, trackChild } from './child-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const READY_LIMIT_MS = 60_000;
@@ -30,7 +30,7 @@ export async function startService(environment: Record<string, string>, nodeOpti
   const url = `http://127.0.0.1:${port}`;
   const startedAt = performance.now();
   const args = [...nodeOptions, join(root, 'dist', 'server.js')];
-  const child = own(
+  const child = trackChild(
     spawn(process.execPath, args, {
       cwd: root,
       env: {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { own } from './child-process.ts';
+import { trackChild } from './child-process.ts';
 
 export interface SocketResult {
   sockets: number;
@@ -19,7 +19,7 @@ export const MESSAGES_PER_SECOND = 30_000;
 
 export async function measureSockets(sockets: number, seconds: number): Promise<SocketResult> {
   const args = [join(import.meta.dirname, 'ws-fanout.ts'), String(sockets), String(MESSAGES_PER_SECOND), String(seconds)];
-  const child = own(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const child = trackChild(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
   let text = '';
   child.stdout!.on('data', (chunk: Buffer) => {
     text += chunk.toString();

@@ -121,7 +121,7 @@ function subscriptionJson(row: UserRow) {
 }
 
 /** The signed-in user as `me` shows them. */
-export interface OwnRow {
+export interface AccountRow {
   id: number;
   messenger_id: number | null;
   username: string | null;
@@ -136,7 +136,7 @@ export interface OwnRow {
   auth_type: string;
 }
 
-export function toOwnJson(row: OwnRow) {
+export function toAccountJson(row: AccountRow) {
   return {
     id: row.id,
     messenger_id: row.messenger_id,

@@ -24,8 +24,8 @@ export function allWrites(root: string, values: TextValues, models: readonly Mod
   return writes.flatMap((write): NamedWrite[] => {
     if (write.table !== null) return [{ ...write, table: write.table }];
     const named = namedTables(values, write.file, tables);
-    const isOwn = named.length > 0 && named.every((table) => isOwner(write.file, table));
-    return isOwn ? named.map((table) => ({ ...write, table })) : [{ ...write, table: ANY_TABLE }];
+    const ownsAll = named.length > 0 && named.every((table) => isOwner(write.file, table));
+    return ownsAll ? named.map((table) => ({ ...write, table })) : [{ ...write, table: ANY_TABLE }];
   });
 }
 

@@ -1,16 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-
 /** Known exceptions to a rule, counted by a name. The list may only shrink. */
 export type ShrinkingList = Record<string, number>;
-
-export function readShrinkingList(path: string): ShrinkingList {
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ShrinkingList) : {};
-}
-
-export function writeShrinkingList(path: string, list: ShrinkingList): void {
-  const sorted = Object.fromEntries(Object.entries(list).sort(([one], [other]) => (one < other ? -1 : 1)));
-  writeFileSync(path, `${JSON.stringify(sorted, null, 2)}\n`);
-}
 
 /** What exceeds the list, and entries of the list that no longer exist; both are failures. */
 export function compareWithList(found: ShrinkingList, listed: ShrinkingList): { added: string[]; gone: string[] } {

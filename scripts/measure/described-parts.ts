@@ -66,10 +66,10 @@ export function countInDocument(document: Document): DescribedParts {
 
 /** The fields of a schema and of the objects inside of it. */
 function fieldsOf(schema: DocumentPart): DocumentPart[] {
-  const own = Object.values(schema.properties ?? {});
+  const properties = Object.values(schema.properties ?? {});
   const more = typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : [];
-  const inner = [...own, ...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? []), ...more];
-  return [...own, ...inner.flatMap(fieldsOf)];
+  const inner = [...properties, ...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? []), ...more];
+  return [...properties, ...inner.flatMap(fieldsOf)];
 }
 
 const isUndescribed = (part: DocumentPart): boolean => part.description === undefined && part.$ref === undefined;

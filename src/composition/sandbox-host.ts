@@ -113,7 +113,7 @@ export class SandboxHost {
     if (await this.#renewLease()) {
       if (!this.#servers) {
         this.#servers = await this.#startServers();
-        this.#addresses = this.#ownAddresses(this.#servers);
+        this.#addresses = this.#hostAddresses(this.#servers);
         await this.#renewLease();
       }
       return;
@@ -128,7 +128,7 @@ export class SandboxHost {
     return claimStateLease(this.#options.database.db, HOST_KEY, value, LEASE_MS);
   }
 
-  #ownAddresses(servers: SandboxServers): SandboxAddresses {
+  #hostAddresses(servers: SandboxServers): SandboxAddresses {
     return {
       instance: this.#instance,
       panelUrl: servers.panel.url,

@@ -79,9 +79,9 @@ export class Feed {
   add(client: FeedClient, credential: string, ip: string | null, access: Access): boolean {
     const { userId } = access;
     if (userId !== null) {
-      const own = this.#byUser.get(userId) ?? new Set();
-      if (own.size >= this.rules.maxPerUser) return false;
-      this.#byUser.set(userId, own.add(client));
+      const userClients = this.#byUser.get(userId) ?? new Set();
+      if (userClients.size >= this.rules.maxPerUser) return false;
+      this.#byUser.set(userId, userClients.add(client));
     }
     // The credential may have been withdrawn while it was checked, so it is checked again at once.
     const key = holderKey(credential, ip);
@@ -102,9 +102,9 @@ export class Feed {
     holder?.clients.delete(client);
     if (holder?.clients.size === 0) this.#holders.delete(key);
     if (access.userId === null) return;
-    const own = this.#byUser.get(access.userId);
-    own?.delete(client);
-    if (own?.size === 0) this.#byUser.delete(access.userId);
+    const userClients = this.#byUser.get(access.userId);
+    userClients?.delete(client);
+    if (userClients?.size === 0) this.#byUser.delete(access.userId);
   }
 
   sendToUser(userId: number, frame: Buffer): void {

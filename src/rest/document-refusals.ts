@@ -53,11 +53,11 @@ export function documentRefusals(document: OpenApiDocument, refusals: Documented
       left.delete(key);
       const area = guardOf(path, { auth: operation['x-auth'], credential: operation['x-credential'] });
       const ofArea = refusals.areas[area] ?? [];
-      const own = refusals.operations[key] ?? [];
+      const ofOperation = refusals.operations[key] ?? [];
       for (const status of GENERIC) delete operation.responses[status];
-      for (const status of new Set([...ofArea, ...own].map((refusal) => refusal.status))) {
-        const observed = [...ofArea, ...own].filter((refusal) => refusal.status === status);
-        const isShared = status !== 422 && own.every((refusal) => refusal.status !== status);
+      for (const status of new Set([...ofArea, ...ofOperation].map((refusal) => refusal.status))) {
+        const observed = [...ofArea, ...ofOperation].filter((refusal) => refusal.status === status);
+        const isShared = status !== 422 && ofOperation.every((refusal) => refusal.status !== status);
         if (isShared) shared[`${area}_${status}`] ??= responseOf(status, observed);
         operation.responses[status] = isShared
           ? { $ref: `#/components/responses/${area}_${status}` }

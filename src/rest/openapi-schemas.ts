@@ -66,12 +66,12 @@ export function schemaCollector(): SchemaCollector {
     response: (schema, owner) => convert(schema, 'out', owner),
     resolve,
     finish(document) {
-      const own = new Set(Object.keys(document.components.schemas));
+      const existing = new Set(Object.keys(document.components.schemas));
       const split = namesThatDiffer(parts);
       const finalName = (side: Side, name: string): string => (side === 'out' && split.has(name) ? `${name}Output` : name);
       for (const side of ['in', 'out'] as const) {
         for (const [name, part] of parts[side]) {
-          if (own.has(finalName(side, name))) throw new Error(`The schema name ${name} is taken`);
+          if (existing.has(finalName(side, name))) throw new Error(`The schema name ${name} is taken`);
           document.components.schemas[finalName(side, name)] ??= part;
         }
       }

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { aMessengerAccount, aVerifiedAccount } from '../domain/identity/accounts.ts';
 import { signedWidget, signInData } from '../domain/identity/linking-proofs.ts';
-import { someone, switchedOff, withIssuer } from '../domain/identity/oauth-setup.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../fakes/oauth-issuer.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { someone, switchedOff, withIssuer } from '../support/oauth-setup.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const BASE = '/cabinet/auth/account';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { aPair, setUser, tokenFor } from '../domain/merge/merge-samples.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { aPair, setUser, tokenFor } from '../support/merge-samples.ts';
 import { aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 

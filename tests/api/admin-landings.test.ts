@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
-import { aPaidPurchase, aPurchase } from '../domain/storefront/purchase-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { aLandingBody, aSlug, LANDINGS, type LandingStage, landingStage } from '../support/landing-stage.ts';
+import { aPaidPurchase, aPurchase } from '../support/purchase-samples.ts';
+import type { ScriptedProvider } from '../support/scripted-provider.ts';
 import type { TestApp } from '../support/test-app.ts';
-import { aLandingBody, aSlug, LANDINGS, type LandingStage, landingStage } from './landing-stage.ts';
 
 const UNKNOWN = 2_147_000_000;
 const base = LANDINGS;

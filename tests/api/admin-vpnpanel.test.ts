@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { syncServers } from '../../src/domain/catalog/sync-servers.ts';
-import { aSubscription, GERMANY } from '../domain/provisioning/provisioning-setup.ts';
+import { aSubscription, GERMANY } from '../support/provisioning-setup.ts';
 import {
   areasWithoutPanel,
   DUTCH_INBOUND,
@@ -10,7 +10,7 @@ import {
   NOT_CONFIGURED,
   panelAreas,
   UNKNOWN_UUID,
-} from './vpnpanel-setup.ts';
+} from '../support/vpnpanel-setup.ts';
 
 const base = '/cabinet/admin/vpnpanel';
 

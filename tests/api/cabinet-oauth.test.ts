@@ -4,10 +4,10 @@ import { issueAutoLoginToken } from '../../src/domain/identity/auto-login/auto-l
 import { handleBotUpdate } from '../../src/domain/identity/deeplink/handle-bot-update.ts';
 import { aMessengerAccount, anAddress } from '../domain/identity/accounts.ts';
 import { signedWidget } from '../domain/identity/linking-proofs.ts';
-import { someone, switchedOff, withIssuer } from '../domain/identity/oauth-setup.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../fakes/oauth-issuer.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { someone, switchedOff, withIssuer } from '../support/oauth-setup.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

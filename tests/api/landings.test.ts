@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, DAY_MS } from '../../src/core/clock.ts';
 import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
-import type { ScriptedProvider } from '../domain/payments/scripted-provider.ts';
-import { confirmPayment, panelAnswers } from '../domain/storefront/purchase-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { LANDINGS, type LandingStage, landingStage } from '../support/landing-stage.ts';
+import { confirmPayment, panelAnswers } from '../support/purchase-samples.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
+import type { ScriptedProvider } from '../support/scripted-provider.ts';
 import type { TestApp } from '../support/test-app.ts';
-import { LANDINGS, type LandingStage, landingStage } from './landing-stage.ts';
 
 const base = LANDINGS;
 

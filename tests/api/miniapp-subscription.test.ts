@@ -310,9 +310,9 @@ test('an offer is claimed once; a foreign one is unknown, an ended one gone', as
     return row.id;
   };
   const claim = (id: number) => api.post(`/miniapp/promo-offers/${id}/claim`, { initData });
-  const own = await offer(user.id, inDays(1));
-  expect((await claim(own)).body).toEqual({ success: true, code: 'discount_claimed' });
-  expect(await claim(own)).toMatchObject({ status: 409, body: { detail: { code: 'already_claimed' } } });
+  const offerId = await offer(user.id, inDays(1));
+  expect((await claim(offerId)).body).toEqual({ success: true, code: 'discount_claimed' });
+  expect(await claim(offerId)).toMatchObject({ status: 409, body: { detail: { code: 'already_claimed' } } });
   expect(await claim(await offer(user.id, inDays(-1)))).toMatchObject({
     status: 410,
     body: { detail: { code: 'offer_expired' } },

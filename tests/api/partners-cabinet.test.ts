@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
-import { setUser } from '../domain/merge/merge-samples.ts';
-import { anEarning, aReferralOf } from '../domain/referrals/referral-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
+import { aCampaign } from '../support/campaign-samples.ts';
+import { setUser } from '../support/merge-samples.ts';
+import { anEarning, aReferralOf } from '../support/referral-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

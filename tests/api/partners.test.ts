@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { setUser } from '../domain/merge/merge-samples.ts';
-import { aDeposit, anEarning, aReferralOf, aReferralPair } from '../domain/referrals/referral-samples.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { setUser } from '../support/merge-samples.ts';
+import { aDeposit, anEarning, aReferralOf, aReferralPair } from '../support/referral-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aPoll, given } from '../domain/engagement/poll-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
+import { aPoll, given } from '../support/poll-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { aGroup } from '../domain/promo/promocode-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { aGroup } from '../support/promocode-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

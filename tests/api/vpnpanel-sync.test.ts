@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GERMANY, NETHERLANDS, type ProvisioningTest, startOwnPanel } from '../domain/provisioning/provisioning-setup.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
+import { GERMANY, NETHERLANDS, type ProvisioningTest, startAppWithPanel } from '../support/provisioning-setup.ts';
 
 const WEB = '/vpnpanel';
 const ADMIN = '/cabinet/admin/vpnpanel';
@@ -14,7 +14,7 @@ let admin: ActorClient;
 
 beforeAll(async () => {
   // A panel without the users that other files leave at the worker's.
-  t = await startOwnPanel();
+  t = await startAppWithPanel();
   server = await testServer(t.app);
   api = await tokenClient(t.app, server);
   admin = await adminClient(t.app, server, ['vpnpanel:*']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { GB, GERMANY, NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
+import { GB, GERMANY, NETHERLANDS } from '../support/provisioning-setup.ts';
 import {
   areasWithoutPanel,
   DUTCH_INBOUND,
@@ -10,7 +10,7 @@ import {
   NOT_CONFIGURED,
   panelAreas,
   UNKNOWN_UUID,
-} from './vpnpanel-setup.ts';
+} from '../support/vpnpanel-setup.ts';
 
 const NODE = {
   uuid: GERMAN_NODE,

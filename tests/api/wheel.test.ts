@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { aWheel } from '../domain/engagement/wheel-samples.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { aStoredSubscription, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+import { aWheel } from '../support/wheel-samples.ts';
 
 const admin = '/cabinet/admin/wheel';
 let t: TestApp;

@@ -54,7 +54,7 @@ describe('admitted requests', () => {
 describe('facts of the operations', () => {
   const contractFile = join(import.meta.dirname, '..', '..', '..', 'shared', 'contract', 'openapi.json');
   /** Served beside the contract. */
-  const OWN = ['GET /livez', 'GET /readyz'];
+  const NOT_IN_CONTRACT = ['GET /livez', 'GET /readyz'];
 
   // The contract lies beside the checkout, not in it: a copy without it has nothing to compare with.
   test.runIf(existsSync(contractFile))("area, auth and permissions are the contract's", () => {
@@ -73,7 +73,7 @@ describe('facts of the operations', () => {
       const wanted = { area: theirs['x-area'], auth: theirs['x-auth'], permissions: theirs['x-permissions'] ?? [] };
       expect(ours, name).toEqual(wanted);
     }
-    expect(beyond).toEqual(OWN);
+    expect(beyond).toEqual(NOT_IN_CONTRACT);
   });
 
   test('every administered operation demands exactly one permission', () => {

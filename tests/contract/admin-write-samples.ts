@@ -2,10 +2,10 @@
 import type { App } from '../../src/core/app.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
-import { aDiscountCode } from '../domain/promo/promocode-samples.ts';
-import { aSubscription, NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
 import type { ActorClient } from '../support/actors.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { aDiscountCode } from '../support/promocode-samples.ts';
+import { aSubscription, NETHERLANDS } from '../support/provisioning-setup.ts';
 import { rowOf } from '../support/sale-samples.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 

@@ -1,7 +1,8 @@
 /** Writes of administrators on offers, campaigns and partners. */
-import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
-import { setUser } from '../domain/merge/merge-samples.ts';
+
 import { aUser, unique } from '../support/builders.ts';
+import { aCampaign } from '../support/campaign-samples.ts';
+import { setUser } from '../support/merge-samples.ts';
 import { ADMIN, type AdminWrite, made, type Stage } from './admin-write-samples.ts';
 
 const campaignBody = () => ({

@@ -1,11 +1,11 @@
 /** Things that exist, by the name under which paths call them, and bodies that are accepted where a schema's example is not. */
 import type { App } from '../../src/core/app.ts';
-import { DUTCH_NODE } from '../api/vpnpanel-setup.ts';
-import { aPromocode } from '../domain/promo/promocode-samples.ts';
-import { NETHERLANDS } from '../domain/provisioning/provisioning-setup.ts';
 import type { ApiClient } from '../support/api.ts';
 import { type BuiltUser, unique } from '../support/builders.ts';
+import { aPromocode } from '../support/promocode-samples.ts';
+import { NETHERLANDS } from '../support/provisioning-setup.ts';
 import { aServer, aStoredSubscription, topUp } from '../support/sale-samples.ts';
+import { DUTCH_NODE } from '../support/vpnpanel-setup.ts';
 
 export interface Existing {
   app: App;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../../src/rest/route-table.ts';
 import { appRouter } from '../../src/routers/root.ts';
-import { sandboxPaymentMethodIsListed } from '../domain/payments/payment-samples.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, testServer } from '../support/api.ts';
+import { sandboxPaymentMethodIsListed } from '../support/payment-samples.ts';
 import { aStoredSubscription, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { type DocumentedOperation, operationsOf } from './operation-cases.ts';
@@ -81,8 +81,8 @@ describe('a foreign thing is an unknown one', () => {
     expect({ status: foreign.status, body: foreign.body }).toEqual({ status: unknown.status, body: unknown.body });
     expect(await row()).toEqual(before);
     // The same request by its owner finds it.
-    const own = await ask(owner, id);
-    expect(own.status, own.text).toBe(200);
+    const byOwner = await ask(owner, id);
+    expect(byOwner.status, byOwner.text).toBe(200);
     if (isSilent) expect(await row()).not.toEqual(before);
   });
 });

@@ -1,5 +1,5 @@
 /** Writes of administrators on sales pages. */
-import { aLandingBody } from '../api/landing-stage.ts';
+import { aLandingBody } from '../support/landing-stage.ts';
 import { ADMIN, type AdminWrite, made, type Stage } from './admin-write-samples.ts';
 
 const aPage = (stage: Stage) => made(stage, `${ADMIN}/landings`, aLandingBody());

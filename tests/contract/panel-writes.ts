@@ -1,6 +1,7 @@
 /** Writes of administrators at the panel. */
-import { DUTCH_NODE } from '../api/vpnpanel-setup.ts';
+
 import { unique } from '../support/builders.ts';
+import { DUTCH_NODE } from '../support/vpnpanel-setup.ts';
 import { ADMIN, type AdminWrite, aServer, type Stage } from './admin-write-samples.ts';
 
 async function aSquad({ app }: Stage): Promise<string> {

@@ -17,8 +17,8 @@ import {
   aVerifiedAccount,
   mailedSecret,
 } from '../domain/identity/accounts.ts';
-import { aPair, tokenFor } from '../domain/merge/merge-samples.ts';
 import { clientOf, testServer } from '../support/api.ts';
+import { aPair, tokenFor } from '../support/merge-samples.ts';
 import { rowOf } from '../support/sale-samples.ts';
 import { TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';

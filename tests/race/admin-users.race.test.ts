@@ -7,7 +7,7 @@ import { changeUserBalance } from '../../src/domain/users/account/change-balance
 import { changeUserStatus } from '../../src/domain/users/account/change-status.ts';
 import { eraseUser } from '../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription } from '../../src/domain/users/removal/reset-subscription.ts';
-import { anAction } from '../domain/users/admin-setup.ts';
+import { anAction } from '../support/admin-setup.ts';
 import { anAdmin } from '../support/admins.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { refusals, settled, won } from '../support/parallel.ts';

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { checkOwnPayment } from '../../src/domain/payments/check-payment.ts';
+import { checkMyPayment } from '../../src/domain/payments/check-payment.ts';
 import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts';
 import { creditPayment } from '../../src/domain/payments/credit-payment.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
-import { callback, callbackJobs, creditedOnce, moneyFacts, paymentFacts } from '../domain/payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
 import { aUser } from '../support/builders.ts';
+import { callback, callbackJobs, creditedOnce, moneyFacts, paymentFacts } from '../support/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -89,7 +89,7 @@ describe('one payment', () => {
     await Promise.all([
       processCallback(app, { callbackId: callbackId! }),
       checkPendingPayments(app),
-      ...Array.from({ length: 10 }, () => checkOwnPayment(app, actor, 'sandbox', paymentId)),
+      ...Array.from({ length: 10 }, () => checkMyPayment(app, actor, 'sandbox', paymentId)),
       checkPendingPayments(app),
     ]);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));

@@ -9,13 +9,13 @@ import { createSpinInvoice, wheelStars } from '../../src/domain/engagement/wheel
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { MessengerError } from '../../src/domain/messaging/ports.ts';
 import { creditStars } from '../../src/domain/payments/credit-stars.ts';
-import { aSegment, withMessenger } from '../domain/audience/audience-samples.ts';
-import { aPoll, given, lastSend, pollFacts } from '../domain/engagement/poll-samples.ts';
-import { aWheel, wheelFacts } from '../domain/engagement/wheel-samples.ts';
+import { aSegment, withMessenger } from '../support/audience-samples.ts';
 import { aUser } from '../support/builders.ts';
+import { aPoll, given, lastSend, pollFacts } from '../support/poll-samples.ts';
 import { aBuyer, aStoredSubscription } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
+import { aWheel, wheelFacts } from '../support/wheel-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -72,7 +72,8 @@ describe('a poll that several processes send (04 section 15)', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => sendPoll(app, poll.id, target)));
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(users.map(({ messengerId }) => messengerId).sort());
     expect(answers.reduce((sum, answer) => sum + answer.sent, 0)).toBe(40);
-    for (const { sent: own, failed, skipped, total } of answers) expect([total, own + failed + skipped]).toEqual([40, 40]);
+    for (const { sent: sentByCall, failed, skipped, total } of answers)
+      expect([total, sentByCall + failed + skipped]).toEqual([40, 40]);
   });
 });
 

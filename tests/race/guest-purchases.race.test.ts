@@ -11,8 +11,9 @@ import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts
 import { startPurchase } from '../../src/domain/storefront/purchases/start-purchase.ts';
 import { viewPurchase } from '../../src/domain/storefront/purchases/view-purchase.ts';
 import { watchPurchases } from '../../src/domain/storefront/purchases/watch-purchases.ts';
-import { callback, callbackJobs, callbackResults } from '../domain/payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
+import { aUser } from '../support/builders.ts';
+import { lost, times, won } from '../support/parallel.ts';
+import { callback, callbackJobs, callbackResults } from '../support/payment-samples.ts';
 import {
   aDeliveredPurchase,
   aName,
@@ -28,10 +29,9 @@ import {
   revenueOf,
   type Shop,
   subscriptionOf,
-} from '../domain/storefront/purchase-samples.ts';
-import { aUser } from '../support/builders.ts';
-import { lost, times, won } from '../support/parallel.ts';
+} from '../support/purchase-samples.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
+import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

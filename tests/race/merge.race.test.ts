@@ -3,7 +3,7 @@ import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
-import { aPair, tokenFor, userRow } from '../domain/merge/merge-samples.ts';
+import { aPair, tokenFor, userRow } from '../support/merge-samples.ts';
 import { aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';

@@ -3,7 +3,7 @@ import { addDays } from '../../src/core/clock.ts';
 import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
 import { importPanelUser } from '../../src/domain/users/import-panel-user.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret } from '../domain/identity/accounts.ts';
-import { withPanel } from '../domain/provisioning/provisioning-setup.ts';
+import { withPanel } from '../support/provisioning-setup.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 describe.runIf(serverUrl)('panel import at the same time', () => {

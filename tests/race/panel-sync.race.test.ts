@@ -7,8 +7,8 @@ import { requestPanelUserRemoval, requestProvisioning } from '../../src/domain/p
 import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts';
 import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { actor, aServer, inStep, run, startEmpty, usersOf } from '../domain/provisioning/panel-sync/setup.ts';
-import { GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../domain/provisioning/provisioning-setup.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
+import { GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../support/provisioning-setup.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';

@@ -10,20 +10,13 @@ import { applyForPartnership } from '../../src/domain/referrals/partners/apply.t
 import { decideApplication } from '../../src/domain/referrals/partners/decide-application.ts';
 import { changePartnerCommission } from '../../src/domain/referrals/partners/partnership.ts';
 import { attributeReferral } from '../../src/domain/referrals/register-referral.ts';
-import { aCampaign } from '../domain/campaigns/campaign-samples.ts';
-import { setUser, userRow } from '../domain/merge/merge-samples.ts';
-import { callback, callbackJobs, paymentFacts } from '../domain/payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
-import {
-  aDeposit,
-  aReferralOf,
-  aReferralPair,
-  countersAndCounts,
-  earningsOf,
-  rewardsOf,
-} from '../domain/referrals/referral-samples.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
+import { aCampaign } from '../support/campaign-samples.ts';
+import { setUser, userRow } from '../support/merge-samples.ts';
 import { count, detailOf, times } from '../support/parallel.ts';
+import { callback, callbackJobs, paymentFacts } from '../support/payment-samples.ts';
+import { aDeposit, aReferralOf, aReferralPair, countersAndCounts, earningsOf, rewardsOf } from '../support/referral-samples.ts';
+import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

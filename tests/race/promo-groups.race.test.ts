@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { deletePromoGroup } from '../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../src/domain/promo-groups/memberships.ts';
-import { aGroup } from '../domain/promo/promocode-samples.ts';
 import { aUser } from '../support/builders.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
+import { aGroup } from '../support/promocode-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

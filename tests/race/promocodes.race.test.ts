@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
-import { deactivateOwnDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
+import { deactivateMyDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
 import { deleteUse, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
 import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts';
 import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
-import { aDiscountCode, aPromocode, aRedeemer, redemptionCounts } from '../domain/promo/promocode-samples.ts';
 import { unique } from '../support/builders.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { count, detailOf, times } from '../support/parallel.ts';
+import { aDiscountCode, aPromocode, aRedeemer, redemptionCounts } from '../support/promocode-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -83,7 +83,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
     const [code, user, other] = [await aDiscountCode(t.app), await aRedeemer(t.app), await aRedeemer(t.app)];
     await activatePromocode(t.app, user, code.code, null);
     await activatePromocode(t.app, other, code.code, null);
-    const outcomes = await times(20, () => detailOf(deactivateOwnDiscount(t.app, user)));
+    const outcomes = await times(20, () => detailOf(deactivateMyDiscount(t.app, user)));
     expect(count(outcomes, 'done')).toBe(1);
     expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
@@ -118,7 +118,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
       const [activated] = await Promise.all([
         // Activations after the rename are refused: there is no such code.
         Promise.all(late.map((user) => detailOf(activatePromocode(t.app, user, name(round), null)))),
-        Promise.all(early.map((user) => deactivateOwnDiscount(t.app, user))),
+        Promise.all(early.map((user) => deactivateMyDiscount(t.app, user))),
         rename(round + 1),
       ]);
       expect(activated.filter((outcome) => outcome !== 'done' && outcome !== 'Promo code not found')).toEqual([]);
@@ -127,8 +127,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
         uses: holders.length,
         rows: holders.length,
       });
-      for (const user of holders)
-        expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: name(round + 1), percent: 20 });
+      for (const user of holders) expect(await deactivateMyDiscount(t.app, user)).toEqual({ code: name(round + 1), percent: 20 });
       expect(await redemptionCounts(t.app, code.id, early[0]!.userId)).toMatchObject({ uses: 0, rows: 0 });
     }
   });

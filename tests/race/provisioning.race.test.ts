@@ -6,7 +6,7 @@ import { deleteTariff, toggleTrialTariff } from '../../src/domain/catalog/tariff
 import { createTariff } from '../../src/domain/catalog/tariffs/save-tariff.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
-import { aSubscription, type ProvisioningTest, readRow, withPanel, withPort } from '../domain/provisioning/provisioning-setup.ts';
+import { aSubscription, type ProvisioningTest, readRow, withPanel, withPort } from '../support/provisioning-setup.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 const actor = { kind: 'system', name: 'test' } as const;

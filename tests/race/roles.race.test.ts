@@ -63,8 +63,8 @@ describe.runIf(serverUrl !== null)('roles raced', () => {
   it('never leaves a role in effect that was deleted, changed or raised while it was assigned', async () => {
     for (let round = 0; round < 10; round++) {
       const helper = await aUser(app);
-      const own = await createRole(app, owner, draft({ level: 50, permissions: ['roles:*', 'users:*'] }));
-      await assignRole(app, owner, { userId: helper.id, roleId: own.id, expiresAt: null });
+      const helperRole = await createRole(app, owner, draft({ level: 50, permissions: ['roles:*', 'users:*'] }));
+      await assignRole(app, owner, { userId: helper.id, roleId: helperRole.id, expiresAt: null });
       const actor: AdminActor = { kind: 'admin', userId: helper.id, level: 50, isConfigAdmin: false };
       const [user, role] = [await aUser(app), await createRole(app, owner, draft())];
       await readEffectiveAccess(elsewhere, user.id);

@@ -8,11 +8,11 @@ import { remindOverdueTickets } from '../../src/domain/tickets/remind-overdue.ts
 import { changeTicketSettings, readTicketSettings } from '../../src/domain/tickets/ticket-settings.ts';
 import type { TicketSettings } from '../../src/domain/tickets/types.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
-import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../domain/tickets/ticket-stage.ts';
 import { anAdmin } from '../support/admins.ts';
 import { lost, settled, won } from '../support/parallel.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
+import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../support/ticket-stage.ts';
 
 const PARALLEL = 20;
 const CHAT = -1_007_000_000_123;

@@ -44,7 +44,7 @@ function run(args: string[], cwd: string): void {
 }
 
 function userEnvironment(change: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { NODE_ENV: _mode, TEST_DATABASE_URL: _database, DATABASE_URL: _own, ...rest } = process.env;
+  const { NODE_ENV: _mode, TEST_DATABASE_URL: _database, DATABASE_URL: _server, ...rest } = process.env;
   return { ...rest, ...change };
 }
 
@@ -116,17 +116,17 @@ afterAll(async () => {
 });
 
 /** Alike in both directions, below every procedure that is shipped. */
-const SAME_TYPES = `import type { CabinetProcedures as Own } from '${join(root, 'packages/client/src/procedures.ts')}';
+const SAME_TYPES = `import type { CabinetProcedures as Source } from '${join(root, 'packages/client/src/procedures.ts')}';
 import type { CabinetProcedures as Shipped, Mutation, Query } from '@subscription-service/client';
 type Of<A, B> = {
   [K in keyof B]: K extends keyof A
     ? B[K] extends Query<never, unknown> | Mutation<never, unknown> ? A[K] : Of<A[K], B[K]>
     : never;
 };
-declare const own: Own;
+declare const source: Source;
 declare const shipped: Shipped;
-export const there: Shipped = own;
-export const back: Of<Own, Shipped> = shipped;
+export const there: Shipped = source;
+export const back: Of<Source, Shipped> = shipped;
 `;
 
 describe('the tarball of the client', () => {

@@ -15,10 +15,10 @@ import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-
 import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
 import { usersOf } from '../domain/provisioning/panel-sync/setup.ts';
+import { connectionTo } from '../support/panel-setup.ts';
 import { createPlainHttpClient } from '../support/plain-http-client.ts';
 import { TestClock, testApp } from '../support/test-app.ts';
 import { freshDatabase, prepareTemplate, serverUrl, type TestDatabase } from '../support/test-database.ts';
-import { connectionTo } from '../unit/vpnpanel/panel-setup.ts';
 
 const USERS = 20_000;
 const NETHERLANDS = '5a11ad00-0000-4000-8000-000000000001';

@@ -52,8 +52,8 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
   }, [texts, language, reloadBalance, reloadSubscription, reloadOptions]);
 
   // The link exists when the panel has the user, shortly after the purchase.
-  const own = subscription.value?.subscription;
-  const isLinkComing = Boolean(own?.is_active && !own.subscription_url && !own.hide_subscription_link);
+  const current = subscription.value?.subscription;
+  const isLinkComing = Boolean(current?.is_active && !current.subscription_url && !current.hide_subscription_link);
   useEffect(() => {
     if (!isLinkComing) return;
     const timer = setInterval(reloadSubscription, 1_500);

@@ -14,10 +14,10 @@ export function useLoaded<Value>(load: () => Promise<Value>): Loaded<Value> {
   const turn = useRef(0);
   const reload = useCallback(() => {
     turn.current += 1;
-    const own = turn.current;
+    const thisTurn = turn.current;
     latest.current().then(
-      (value) => own === turn.current && setState({ value, error: null }),
-      (error: unknown) => own === turn.current && setState((before) => ({ ...before, error })),
+      (value) => thisTurn === turn.current && setState({ value, error: null }),
+      (error: unknown) => thisTurn === turn.current && setState((before) => ({ ...before, error })),
     );
   }, []);
   useEffect(() => {

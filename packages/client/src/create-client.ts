@@ -67,7 +67,7 @@ export function createClient(options: CabinetClientOptions, facts: ProcedureFact
 function liveOf(baseUrl: string, session: Session, options: CabinetClientOptions): LiveFeed<CabinetMessages> {
   let usedToken = '';
   return new LiveFeed<CabinetMessages>({
-    WebSocket: options.WebSocket ?? ownWebSocket(),
+    WebSocket: options.WebSocket ?? globalWebSocket(),
     target: async () => {
       let tokens = await session.tokens();
       if (tokens && isExpiring(tokens.accessToken)) tokens = await session.refresh(tokens.accessToken);
@@ -94,7 +94,7 @@ export interface FeedClientOptions {
 export function createFeedClient(options: FeedClientOptions): LiveFeed<FeedMessages> {
   const url = `${socketUrl(options.baseUrl.replace(/\/+$/, ''))}/ws?token=${encodeURIComponent(options.apiKey)}`;
   return new LiveFeed<FeedMessages>({
-    WebSocket: options.WebSocket ?? ownWebSocket(),
+    WebSocket: options.WebSocket ?? globalWebSocket(),
     target: async () => ({ url }),
     renew: async (reason) => !reason.startsWith('Unauthorized'),
     ...(options.socketTiming ? { timing: options.socketTiming } : {}),
@@ -105,7 +105,7 @@ function socketUrl(baseUrl: string): string {
   return baseUrl.replace(/^http/, 'ws');
 }
 
-function ownWebSocket(): WebSocketConstructor {
+function globalWebSocket(): WebSocketConstructor {
   return (globalThis as unknown as { WebSocket: WebSocketConstructor }).WebSocket;
 }
 

@@ -14,7 +14,7 @@ export interface Table {
 }
 
 /** Tables that each database fills by itself. */
-const OWN_TABLES = new Set(['schema_migrations', 'schema_sql']);
+const SCHEMA_TABLES = new Set(['schema_migrations', 'schema_sql']);
 
 export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 export const fullName = (table: Pick<Table, 'schema' | 'name'>) => `${quote(table.schema)}.${quote(table.name)}`;
@@ -22,7 +22,7 @@ export const fullName = (table: Pick<Table, 'schema' | 'name'>) => `${quote(tabl
 /** Tables of the service with their columns, by name; generated columns are left out. */
 export async function listTables(query: Query): Promise<Table[]> {
   const tables = await listColumns(query, "n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition");
-  return tables.filter((table) => !OWN_TABLES.has(table.name));
+  return tables.filter((table) => !SCHEMA_TABLES.has(table.name));
 }
 
 /** The table of durable jobs; its rows may be in partitions. */

@@ -15,7 +15,7 @@ export interface Grantor {
 }
 
 /** Rights without which an administrator could not undo the change. */
-const OWN_RIGHTS = ['roles:read', 'roles:create', 'roles:edit', 'roles:delete', 'roles:assign'];
+const ROLE_RIGHTS = ['roles:read', 'roles:create', 'roles:edit', 'roles:delete', 'roles:assign'];
 
 /** Reads the actor's rights in the transaction of the change, so that a role that was just revoked is not considered. */
 export async function readGrantor(t: App, actor: AdminActor): Promise<Grantor> {
@@ -44,20 +44,20 @@ export function requireGrantable(grantor: Grantor, permissions: readonly string[
  * otherwise it might be that no administrator could repair it. Conditions of policies count as met. Config admins cannot be locked out.
  * @throws AppError 403
  */
-export async function keepOwnRights<T>(t: App, actor: AdminActor, change: () => Promise<T>): Promise<T> {
+export async function keepActorRights<T>(t: App, actor: AdminActor, change: () => Promise<T>): Promise<T> {
   if (actor.isConfigAdmin) return change();
-  const before = await readOwnRights(t, actor.userId);
+  const before = await readRoleRights(t, actor.userId);
   const result = await change();
-  const after = await readOwnRights(t, actor.userId);
+  const after = await readRoleRights(t, actor.userId);
   const lost = before.filter((right) => !after.includes(right));
   if (lost.length > 0) throw refuse('self_lock_out', 403, `This change would take your own permissions away: ${lost.join(', ')}`);
   return result;
 }
 
-async function readOwnRights(t: App, userId: number): Promise<string[]> {
+async function readRoleRights(t: App, userId: number): Promise<string[]> {
   const access = await readAccessNow(t, userId);
   const policies = (await listActivePolicies(t.db)).map((policy) => ({ ...policy, conditions: {} }));
-  return OWN_RIGHTS.filter((right) => denialReason(right, access, policies, null, t.clock.now()) === null);
+  return ROLE_RIGHTS.filter((right) => denialReason(right, access, policies, null, t.clock.now()) === null);
 }
 
 async function readAccessNow(t: App, userId: number): Promise<EffectiveAccess> {

@@ -14,7 +14,7 @@ import {
   lockUserAgainstDeletion,
   upsertAssignment,
 } from './assignment-repo.ts';
-import { keepOwnRights, readGrantor, requireGrantable } from './grantor.ts';
+import { keepActorRights, readGrantor, requireGrantable } from './grantor.ts';
 import { roleNotFound } from './manage-roles.ts';
 import { SUPERADMIN_LEVEL } from './permission-catalogue.ts';
 import { forgetAccess } from './read-effective-access.ts';
@@ -46,7 +46,7 @@ export async function assignRole(
   request: { userId: number; roleId: number; expiresAt: Date | null },
 ): Promise<Assignment> {
   return inTransaction(app, (t) =>
-    keepOwnRights(t, actor, async () => {
+    keepActorRights(t, actor, async () => {
       // Users are locked first (spec 00, lock order); the refusals come in the order of the interface.
       const isUser = await lockUserAgainstDeletion(t.db, request.userId);
       const role = await lockRoleForShare(t.db, request.roleId);
@@ -71,7 +71,7 @@ export async function assignRole(
 /** Revokes a role. @throws AppError 403 | 404 'Role assignment not found' */
 export async function revokeRole(app: App, actor: AdminActor, assignmentId: number): Promise<void> {
   await inTransaction(app, (t) =>
-    keepOwnRights(t, actor, async () => {
+    keepActorRights(t, actor, async () => {
       const isThere = await lockAssignment(t.db, assignmentId);
       const assignment = isThere ? await findAssignment(t.db, assignmentId) : null;
       if (!assignment) throw refuse('assignment_not_found', 404, 'Role assignment not found');

@@ -2,7 +2,7 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
-import { type Grantor, keepOwnRights, readGrantor } from './grantor.ts';
+import { type Grantor, keepActorRights, readGrantor } from './grantor.ts';
 import { TOP_LEVEL } from './permission-catalogue.ts';
 import {
   deletePolicy as deleteRow,
@@ -44,7 +44,7 @@ export async function createPolicy(app: App, actor: AdminActor, draft: PolicyDra
   requireConditions(draft.conditions);
   const { roleId = null, description = null } = draft;
   return inTransaction(app, (t) =>
-    keepOwnRights(t, actor, async () => {
+    keepActorRights(t, actor, async () => {
       const role = await requireReach(t, await readGrantor(t, actor), roleId);
       const row = {
         ...draft,
@@ -84,7 +84,7 @@ export interface PolicyChange {
 export async function updatePolicy(app: App, actor: AdminActor, policyId: number, change: PolicyChange): Promise<NamedPolicy> {
   if (change.conditions) requireConditions(change.conditions);
   return inTransaction(app, (t) =>
-    keepOwnRights(t, actor, async () => {
+    keepActorRights(t, actor, async () => {
       const policy = await lockPolicy(t.db, policyId);
       if (!policy) throw policyNotFound();
       const grantor = await readGrantor(t, actor);

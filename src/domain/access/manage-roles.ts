@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { isUniqueViolation } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { keepOwnRights, readGrantor, requireGrantable } from './grantor.ts';
+import { keepActorRights, readGrantor, requireGrantable } from './grantor.ts';
 import { PERMISSION_CATALOGUE } from './permission-catalogue.ts';
 import { forgetPolicies, forgetRole } from './read-effective-access.ts';
 import {
@@ -81,7 +81,7 @@ export interface RoleChange {
  */
 export async function updateRole(app: App, actor: AdminActor, roleId: number, change: RoleChange): Promise<ListedRole> {
   try {
-    return await inTransaction(app, (t) => keepOwnRights(t, actor, () => changeRole(t, actor, roleId, change)));
+    return await inTransaction(app, (t) => keepActorRights(t, actor, () => changeRole(t, actor, roleId, change)));
   } catch (error) {
     // Another request took the name between the check and the update.
     if (isUniqueViolation(error, 'name')) throw roleNameTaken();
@@ -117,7 +117,7 @@ async function changeRole(t: App, actor: AdminActor, roleId: number, change: Rol
  */
 export async function deleteRole(app: App, actor: AdminActor, roleId: number): Promise<void> {
   await inTransaction(app, (t) =>
-    keepOwnRights(t, actor, async () => {
+    keepActorRights(t, actor, async () => {
       const role = await lockRole(t.db, roleId);
       if (!role) throw roleNotFound();
       if (role.isSystem) throw refuse('system_role_fixed', 403, 'Cannot delete a system role');

@@ -23,7 +23,7 @@ export async function listTransactions(
 }
 
 /** The user's own visible movements, newest first (spec 03 section 3). */
-export function listOwnTransactions(
+export function listMyTransactions(
   app: App,
   userId: number,
   page: { page: number; perPage: number; type: string | null },

@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { text } from '../messaging/texts.ts';
 import { creditPayment } from './credit-payment.ts';
-import { requireOwnPayment, viewPayment } from './list-payments.ts';
+import { requireMyPayment, viewPayment } from './list-payments.ts';
 import { ProviderError } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
@@ -44,8 +44,8 @@ export async function refreshPaymentOf(app: App, paymentId: number, purpose: Pay
  * Asks the provider about a payment on the user's request (spec 03 section 4.2). A payment that cannot be checked and a provider that
  * does not answer are reported in the answer, not as errors. @throws AppError 400 | 404 | 429
  */
-export async function checkOwnPayment(app: App, actor: UserActor, method: string, id: number): Promise<CheckedPayment> {
-  const { payment, user } = await requireOwnPayment(app, actor, method, id);
+export async function checkMyPayment(app: App, actor: UserActor, method: string, id: number): Promise<CheckedPayment> {
+  const { payment, user } = await requireMyPayment(app, actor, method, id);
   const answer = (success: boolean, key: 'check_unavailable' | 'check_failed') => ({
     success,
     message: text(user.language, `errors.payment_${key}`),

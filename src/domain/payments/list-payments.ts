@@ -16,7 +16,7 @@ import type { Payment, PaymentView } from './types.ts';
 const METHODS_WITHOUT_RECORDS: readonly string[] = ['messenger_stars', 'tribute', 'manual', 'balance'];
 
 /** The user's waiting payments of the last 24 h, newest first (spec 03 sections 3 and 4.1). */
-export async function listOwnPendingPayments(
+export async function listMyPendingPayments(
   app: App,
   actor: UserActor,
   page: { page: number; perPage: number },
@@ -31,7 +31,7 @@ export async function listOwnPendingPayments(
 }
 
 /** The user's newest payment of a method in the last hour, whatever its outcome. @throws AppError 400 | 404 */
-export async function findLatestOwnPayment(app: App, actor: UserActor, method: string): Promise<PaymentView> {
+export async function findMyLatestPayment(app: App, actor: UserActor, method: string): Promise<PaymentView> {
   checkMethod(method);
   if (METHODS_WITHOUT_RECORDS.includes(method)) throw unsupportedMethod(method);
   const user = await requireUser(app, actor.userId);
@@ -41,13 +41,13 @@ export async function findLatestOwnPayment(app: App, actor: UserActor, method: s
 }
 
 /** One payment of the user; that of another user is refused like an unknown one (spec 03 section 3). @throws AppError 400 | 404 */
-export async function readOwnPayment(app: App, actor: UserActor, method: string, id: number): Promise<PaymentView> {
-  const { payment, user } = await requireOwnPayment(app, actor, method, id);
+export async function readMyPayment(app: App, actor: UserActor, method: string, id: number): Promise<PaymentView> {
+  const { payment, user } = await requireMyPayment(app, actor, method, id);
   return viewPayment(app, payment, user);
 }
 
-/** The record behind `readOwnPayment`. @throws AppError 400 | 404 */
-export async function requireOwnPayment(
+/** The record behind `readMyPayment`. @throws AppError 400 | 404 */
+export async function requireMyPayment(
   app: App,
   actor: UserActor,
   method: string,

@@ -24,7 +24,7 @@ export interface MethodDefaults {
   /** Sub-options in the order they are shown. */
   options: readonly string[];
   /** Page to which the payer returns: the neutral result page, the one for success, or the provider's own. */
-  returnTo: 'result' | 'success' | 'own';
+  returnTo: 'result' | 'success' | 'provider';
   /** Which id is the `identifier` of a payment (spec 03 section 4.1). */
   identifiedBy: 'external' | 'order';
   /** Whether the background check asks this provider (spec 03 section 4.3): not where rate limits or wrong answers forbid it. */
@@ -33,7 +33,7 @@ export interface MethodDefaults {
   hasCallbacks: boolean;
 }
 
-const usual = { options: [], returnTo: 'own', identifiedBy: 'external', isPolled: true, hasCallbacks: true } as const;
+const usual = { options: [], returnTo: 'provider', identifiedBy: 'external', isPolled: true, hasCallbacks: true } as const;
 const cardAndSbp = ['sbp', 'card'] as const;
 
 /** All methods, in the order a new installation lists them (spec 03 section 5.1). */

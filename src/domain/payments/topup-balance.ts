@@ -147,7 +147,7 @@ function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): s
 
 /** Page of the cabinet to which the payer returns; null = the provider's own setting (spec 03 section 3). */
 function returnUrl(app: App, method: MethodDefaults): string | null {
-  if (method.returnTo === 'own') return null;
+  if (method.returnTo === 'provider') return null;
   const base = `${app.settings.get('CABINET_URL').replace(/\/+$/, '')}/balance/top-up/result?method=${method.id}`;
   return method.returnTo === 'success' ? `${base}&status=success` : base;
 }

@@ -119,8 +119,8 @@ export function packagePrice(packages: readonly TrafficPackage[], gb: number): n
 /** An unlimited subscription is charged the price of the 0 GB package (spec 02 H3). */
 function trafficPerMonth(packages: readonly TrafficPackage[], limitGb: number, purchasedGb: number): number {
   if (limitGb <= 0) return packagePrice(packages, 0);
-  const ownGb = limitGb - purchasedGb;
-  return (ownGb > 0 ? packagePrice(packages, ownGb) : 0) + (purchasedGb > 0 ? packagePrice(packages, purchasedGb) : 0);
+  const includedGb = limitGb - purchasedGb;
+  return (includedGb > 0 ? packagePrice(packages, includedGb) : 0) + (purchasedGb > 0 ? packagePrice(packages, purchasedGb) : 0);
 }
 
 function knownServers(squadUuids: readonly string[], servers: readonly PricedServer[]): PricedServer[] {

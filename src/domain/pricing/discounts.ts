@@ -101,8 +101,8 @@ export function sumUp(parts: readonly PricePart[], offerDiscountPercent: number)
 
 function periodPercent(group: PromoGroup, periodDays: number | null, settings: GroupDiscountSettings): number {
   if (periodDays === null) return 0;
-  const own = group.periodDiscounts[periodDays];
-  if (own !== undefined) return clampPercent(own);
+  const percent = group.periodDiscounts[periodDays];
+  if (percent !== undefined) return clampPercent(percent);
   if (!group.isDefault || !settings.basePromoGroupPeriodDiscountsEnabled) return 0;
   return clampPercent(settings.basePromoGroupPeriodDiscounts[periodDays] ?? 0);
 }

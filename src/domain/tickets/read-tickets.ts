@@ -24,7 +24,7 @@ interface Page {
 }
 
 /** Own tickets, last changed first; an unknown status matches none. @throws AppError 403 'Support tickets are disabled' */
-export async function listOwnTickets(
+export async function listMyTickets(
   app: App,
   actor: UserActor,
   query: Page & Pick<TicketFilter, 'status'>,
@@ -50,7 +50,7 @@ export function listTicketsPlainly(app: App, filter: TicketFilter, slice: Slice)
 }
 
 /** @throws AppError 404 unknown, or of another user */
-export function readOwnTicket(app: App, actor: UserActor, ticketId: number): Promise<TicketDetail> {
+export function readMyTicket(app: App, actor: UserActor, ticketId: number): Promise<TicketDetail> {
   return detailOf(app, ticketId, actor.userId);
 }
 

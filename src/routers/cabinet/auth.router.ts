@@ -9,7 +9,7 @@ import { registerAccount } from '../../domain/identity/email/register-account.ts
 import { requestPasswordReset, resetPassword } from '../../domain/identity/email/reset-password.ts';
 import { signInWithPassword } from '../../domain/identity/email/sign-in-with-password.ts';
 import { resendVerification, verifyEmail } from '../../domain/identity/email/verify-email.ts';
-import { isAdmin, readOwnAccess } from '../../domain/identity/read-own-access.ts';
+import { isAdmin, readMyAccess } from '../../domain/identity/read-my-access.ts';
 import { requireUser } from '../../domain/identity/require-user.ts';
 import { closeSession, refreshSession } from '../../domain/identity/sessions/refresh-session.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
@@ -158,9 +158,9 @@ export const cabinetAuthRouter = router({
 
   permissions: cabinetProcedure
     .meta(get('me/permissions', 'What the signed-in user may do as an administrator'))
-    .output(toWire(schemas.OwnPermissionsAnswer))
+    .output(toWire(schemas.MyPermissionsAnswer))
     .query(async ({ ctx }) => {
-      const { permissions, roles, level } = await readOwnAccess(ctx.app, ctx.actor);
+      const { permissions, roles, level } = await readMyAccess(ctx.app, ctx.actor);
       return { permissions, roles, roleLevel: level };
     }),
 

@@ -149,7 +149,7 @@ export const EmailChangeStatusAnswer = z.object({
   new_email: z.string().nullable(),
   expires_at: Moment.nullable(),
 });
-export const OwnPermissionsAnswer = z.object({
+export const MyPermissionsAnswer = z.object({
   permissions: z.string().array(),
   roles: z.string().array(),
   role_level: z.int(),

@@ -1,12 +1,12 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
 import { requireUser } from '../../domain/identity/require-user.ts';
-import { listOwnTransactions } from '../../domain/ledger/list-transactions.ts';
+import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
-import { checkOwnPayment } from '../../domain/payments/check-payment.ts';
+import { checkMyPayment } from '../../domain/payments/check-payment.ts';
 import { createStarsInvoice } from '../../domain/payments/create-stars-invoice.ts';
 import { listPaymentMethodsFor } from '../../domain/payments/list-methods.ts';
-import { findLatestOwnPayment, listOwnPendingPayments, readOwnPayment } from '../../domain/payments/list-payments.ts';
+import { findMyLatestPayment, listMyPendingPayments, readMyPayment } from '../../domain/payments/list-payments.ts';
 import { listSavedCards, unlinkSavedCard } from '../../domain/payments/saved-cards.ts';
 import { topupBalance } from '../../domain/payments/topup-balance.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
@@ -48,7 +48,7 @@ export const balanceRouter = router({
     .output(toWire(CabinetBalanceTransactionListResponse))
     .query(async ({ ctx, input }) => {
       const { page, perPage, type = null } = input;
-      const { items, total } = await listOwnTransactions(ctx.app, ctx.actor.userId, { page, perPage, type });
+      const { items, total } = await listMyTransactions(ctx.app, ctx.actor.userId, { page, perPage, type });
       return { items: items.map(withSignedAmount), total, page, perPage, pages: pageCount(total, perPage) };
     }),
 
@@ -96,7 +96,7 @@ export const balanceRouter = router({
     .output(toWire(PendingPaymentListResponse))
     .query(async ({ ctx, input }) => {
       const { page, perPage } = input;
-      const { items, total } = await listOwnPendingPayments(ctx.app, ctx.actor, { page, perPage });
+      const { items, total } = await listMyPendingPayments(ctx.app, ctx.actor, { page, perPage });
       return { items: items.map(withRubles), total, page, perPage, pages: pageCount(total, perPage) };
     }),
 
@@ -111,7 +111,7 @@ export const balanceRouter = router({
     })
     .input(fromWire(PaymentMethodPath))
     .output(toWire(PendingPaymentResponse))
-    .query(async ({ ctx, input }) => withRubles(await findLatestOwnPayment(ctx.app, ctx.actor, input.method))),
+    .query(async ({ ctx, input }) => withRubles(await findMyLatestPayment(ctx.app, ctx.actor, input.method))),
 
   payment: cabinetProcedure
     .meta({
@@ -124,7 +124,7 @@ export const balanceRouter = router({
     })
     .input(fromWire(PaymentPath))
     .output(toWire(PendingPaymentResponse))
-    .query(async ({ ctx, input }) => withRubles(await readOwnPayment(ctx.app, ctx.actor, input.method, input.paymentId))),
+    .query(async ({ ctx, input }) => withRubles(await readMyPayment(ctx.app, ctx.actor, input.method, input.paymentId))),
 
   checkPayment: cabinetProcedure
     .meta({
@@ -138,7 +138,7 @@ export const balanceRouter = router({
     .input(fromWire(PaymentPath))
     .output(toWire(ManualCheckResponse))
     .mutation(async ({ ctx, input }) => {
-      const checked = await checkOwnPayment(ctx.app, ctx.actor, input.method, input.paymentId);
+      const checked = await checkMyPayment(ctx.app, ctx.actor, input.method, input.paymentId);
       return { ...checked, payment: withRubles(checked.payment) };
     }),
 

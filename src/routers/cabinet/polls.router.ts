@@ -1,6 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
-import { answerQuestion, countOwnPolls, listOwnPolls, readOwnPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
-import type { OwnPoll } from '../../domain/engagement/polls/types.ts';
+import { answerQuestion, countMyPolls, listMyPolls, readMyPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
+import type { MyPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -14,7 +14,7 @@ import {
 
 const tags: [string] = ['Cabinet Polls'];
 
-function pollInfo({ pollId: id, rewardAmountKopeks, ...poll }: OwnPoll) {
+function pollInfo({ pollId: id, rewardAmountKopeks, ...poll }: MyPoll) {
   // Whole rubles; a smaller reward is not shown.
   return { ...poll, id, rewardAmount: Math.floor(rublesOf(rewardAmountKopeks)) || null };
 }
@@ -23,18 +23,18 @@ export const cabinetPollsRouter = router({
   count: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/polls/count', tags, summary: 'Count polls that are not completed' } })
     .output(toWire(PollsCountResponse))
-    .query(async ({ ctx }) => ({ count: await countOwnPolls(ctx.app, ctx.actor) })),
+    .query(async ({ ctx }) => ({ count: await countMyPolls(ctx.app, ctx.actor) })),
 
   list: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/polls', tags, summary: 'List own polls' } })
     .output(toWire(PollInfo.array()))
-    .query(async ({ ctx }) => (await listOwnPolls(ctx.app, ctx.actor)).map(pollInfo)),
+    .query(async ({ ctx }) => (await listMyPolls(ctx.app, ctx.actor)).map(pollInfo)),
 
   get: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/polls/{response_id}', tags, summary: 'Read an own poll' } })
     .input(fromWire(PollResponsePath))
     .output(toWire(PollInfo))
-    .query(async ({ ctx, input }) => pollInfo(await readOwnPoll(ctx.app, ctx.actor, input.responseId))),
+    .query(async ({ ctx, input }) => pollInfo(await readMyPoll(ctx.app, ctx.actor, input.responseId))),
 
   start: cabinetProcedure
     .meta({ openapi: { method: 'POST', path: '/cabinet/polls/{response_id}/start', tags, summary: 'Start or resume a poll' } })

@@ -1,7 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
-import { clearActiveDiscount, readActiveDiscount, readOwnGroup } from '../../domain/promo/offers/own-discount.ts';
-import { readOwnOffers } from '../../domain/promo/offers/read-offers.ts';
+import { clearActiveDiscount, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/my-discount.ts';
+import { listMyOffers } from '../../domain/promo/offers/read-offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
 import { readLoyalty } from '../../domain/promo-groups/read-loyalty.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
@@ -27,7 +27,7 @@ export const cabinetPromoRouter = router({
   offers: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/promo/offers', tags, summary: 'Own offers, newest first' } })
     .output(toWire(PromoOfferInfo.array()))
-    .query(async ({ ctx }) => (await readOwnOffers(ctx.app, ctx.actor)).map(offerInfo)),
+    .query(async ({ ctx }) => (await listMyOffers(ctx.app, ctx.actor)).map(offerInfo)),
 
   activeDiscount: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/promo/active-discount', tags, summary: 'The personal discount' } })
@@ -49,7 +49,7 @@ export const cabinetPromoRouter = router({
     .meta({ openapi: { method: 'GET', path: '/cabinet/promo/group-discounts', tags, summary: 'Discounts of the promo group' } })
     .output(toWire(PromoGroupDiscounts))
     .query(async ({ ctx }) => {
-      const group = await readOwnGroup(ctx.app, ctx.actor);
+      const group = await readMyGroup(ctx.app, ctx.actor);
       return { ...group, groupName: group?.name ?? null };
     }),
 

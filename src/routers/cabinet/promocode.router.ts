@@ -1,6 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
-import { deactivateOwnDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import { deactivateMyDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { PromocodeActivateRequest, PromocodeActivateResponse, PromocodeDeactivateResponse } from './promocode.schemas.ts';
@@ -37,7 +37,7 @@ export const promocodeRouter = router({
     })
     .output(toWire(PromocodeDeactivateResponse))
     .mutation(async ({ ctx }) => {
-      const { code, percent } = await deactivateOwnDiscount(ctx.app, ctx.actor);
+      const { code, percent } = await deactivateMyDiscount(ctx.app, ctx.actor);
       return { success: true, message: 'Discount deactivated', deactivatedCode: code, discountPercent: percent };
     }),
 });

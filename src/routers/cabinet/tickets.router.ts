@@ -1,4 +1,4 @@
-import { listOwnTickets, readOwnTicket } from '../../domain/tickets/read-tickets.ts';
+import { listMyTickets, readMyTicket } from '../../domain/tickets/read-tickets.ts';
 import { openTicket, postUserMessage } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -20,7 +20,7 @@ export const ticketsRouter = router({
     .meta({ openapi: { method: 'GET', path: '/cabinet/tickets', tags, summary: 'Own tickets, last changed first' } })
     .input(fromWire(TicketListQuery))
     .output(toWire(TicketListResponse))
-    .query(async ({ ctx, input }) => ticketPage(await listOwnTickets(ctx.app, ctx.actor, input), input)),
+    .query(async ({ ctx, input }) => ticketPage(await listMyTickets(ctx.app, ctx.actor, input), input)),
 
   create: cabinetProcedure
     .meta({ openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' } })
@@ -32,7 +32,7 @@ export const ticketsRouter = router({
     .meta({ openapi: { method: 'GET', path: '/cabinet/tickets/{ticket_id}', tags, summary: 'An own ticket with its messages' } })
     .input(fromWire(TicketPath))
     .output(toWire(TicketDetailResponse))
-    .query(async ({ ctx, input }) => withTitle(await readOwnTicket(ctx.app, ctx.actor, input.ticketId))),
+    .query(async ({ ctx, input }) => withTitle(await readMyTicket(ctx.app, ctx.actor, input.ticketId))),
 
   addMessage: cabinetProcedure
     .meta({

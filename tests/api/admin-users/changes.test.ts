@@ -46,14 +46,14 @@ describe('access', () => {
   test.each(WRITES)('%s %s: who may, and whom', async (method, path, body, permission) => {
     const user = await aUser(t.app);
     const before = await rowOf(t.app, 'SELECT * FROM users WHERE id = $1::int', [user.id]);
-    const own = `/${user.id}${path}`;
-    expect((await send(clientOf(server), method, own, body)).status).toBe(401);
-    expect((await send(await userClient(t.app, server), method, own, body)).status).toBe(403);
+    const target = `/${user.id}${path}`;
+    expect((await send(clientOf(server), method, target, body)).status).toBe(401);
+    expect((await send(await userClient(t.app, server), method, target, body)).status).toBe(403);
     const others = WRITES.map(([, , , name]) => name).filter((name) => name !== permission);
-    expect((await send(await adminClient(t.app, server, ['users:read', ...others]), method, own, body)).status).toBe(403);
+    expect((await send(await adminClient(t.app, server, ['users:read', ...others]), method, target, body)).status).toBe(403);
     expect(await rowOf(t.app, 'SELECT * FROM users WHERE id = $1::int', [user.id])).toEqual(before);
     const right = await adminClient(t.app, server, [permission]);
-    expect([200, 400]).toContain((await send(right, method, own, body)).status);
+    expect([200, 400]).toContain((await send(right, method, target, body)).status);
     const unknown = await send(right, method, `/2000000000${path}`, body);
     expect(unknown).toMatchObject({ status: 404, body: { detail: 'User not found' } });
   });

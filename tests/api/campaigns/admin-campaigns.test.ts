@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, startOfDay } from '../../../src/core/clock.ts';
-import { aCampaign } from '../../domain/campaigns/campaign-samples.ts';
-import { setUser } from '../../domain/merge/merge-samples.ts';
 import { type ActorClient, adminClient } from '../../support/actors.ts';
 import { type ApiClient, clientOf } from '../../support/api.ts';
 import { aUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser } from '../../support/merge-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import {
@@ -132,8 +132,8 @@ describe('Cabinet Admin', () => {
       Array.from({ length: 55 }, (_, index) => aServer(t.app, { is_available: index % 2 === 0, sort_order: 55 - index })),
     );
     const listed = (await admin.get(`${ADMIN}/available-servers`)).body as { id: number; squad_uuid: string }[];
-    const own = listed.filter((item) => servers.some((one) => one.id === item.id));
-    expect(own.map((item) => item.squad_uuid)).toEqual(servers.map((one) => one.uuid).reverse());
+    const created = listed.filter((item) => servers.some((one) => one.id === item.id));
+    expect(created.map((item) => item.squad_uuid)).toEqual(servers.map((one) => one.uuid).reverse());
     expect(Object.keys(listed[0]!).sort()).toEqual(['country_code', 'display_name', 'id', 'squad_uuid']);
 
     const [on, off] = [await aTariff(t.app, { allowed_squads: ['a', 'b'] }), await aTariff(t.app, { is_active: false })];

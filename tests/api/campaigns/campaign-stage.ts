@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { signInitData } from '../../../src/sandbox/messenger/init-data.ts';
-import { setUser } from '../../domain/merge/merge-samples.ts';
 import { type ActorClient, adminClient } from '../../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer, tokenClient } from '../../support/api.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { setUser } from '../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../support/test-sandbox.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { aPoll, given } from '../../domain/engagement/poll-samples.ts';
-import { aFile } from '../../domain/tickets/ticket-stage.ts';
 import { unique } from '../../support/builders.ts';
+import { aPoll, given } from '../../support/poll-samples.ts';
+import { aFile } from '../../support/ticket-stage.ts';
 import { type Field, flag, queryWhole, text, whole } from './bounds.ts';
 import type { Row, Stage } from './row.ts';
 

@@ -47,16 +47,16 @@ const signIn = (text: string) => authenticateToken(t.app, { apiKey: text, bearer
 const REFUSED = { status: 401, detail: 'Invalid or expired API key' };
 
 it('a token that had ended becomes usable when it is made the default one', async () => {
-  const own = await createApiToken(t.app, editor, {
+  const token = await createApiToken(t.app, editor, {
     name: 'Ours',
     description: null,
     expiresAt: addMs(t.clock.now(), MINUTE_MS),
   });
   t.clock.advance(2 * MINUTE_MS);
-  await expect(signIn(own.token)).rejects.toMatchObject(REFUSED);
-  await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN', own.token);
-  expect(await ensureDefaultToken(t.app)).toMatchObject({ id: own.id, isActive: true, expiresAt: null });
-  await expect(signIn(own.token)).resolves.toMatchObject({ tokenId: own.id });
+  await expect(signIn(token.token)).rejects.toMatchObject(REFUSED);
+  await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN', token.token);
+  expect(await ensureDefaultToken(t.app)).toMatchObject({ id: token.id, isActive: true, expiresAt: null });
+  await expect(signIn(token.token)).resolves.toMatchObject({ tokenId: token.id });
 });
 
 it('a replaced default token is refused at once, here and after a restart with another value', async () => {
@@ -84,12 +84,12 @@ it('a value that is added again is active again, and a changed name replaces not
 });
 
 it("a user's own token remains valid when it is no longer the default one", async () => {
-  const own = await createApiToken(t.app, editor, { name: 'Ours', description: null, expiresAt: null });
-  for (const text of [own.token, TEXT]) {
+  const token = await createApiToken(t.app, editor, { name: 'Ours', description: null, expiresAt: null });
+  for (const text of [token.token, TEXT]) {
     await putSetting(t.app, editor, 'WEB_API_DEFAULT_TOKEN', text);
     await ensureDefaultToken(t.app);
   }
-  await expect(signIn(own.token)).resolves.toMatchObject({ tokenId: own.id });
+  await expect(signIn(token.token)).resolves.toMatchObject({ tokenId: token.id });
 });
 
 it('without a default token the last one is left to be revoked by hand', async () => {

@@ -135,8 +135,8 @@ describe('spec 01 H4: granted permissions are within the own', () => {
     await expect(createRole(app, actor, draft(['users:read', 'tickets:read', 'stats:*']))).rejects.toMatchObject(
       beyond('tickets:read, stats:*'),
     );
-    const own = await createRole(app, actor, draft(['users:read']));
-    await expect(updateRole(app, actor, own.id, { permissions: ['users:read', 'tickets:*'] })).rejects.toMatchObject(
+    const created = await createRole(app, actor, draft(['users:read']));
+    await expect(updateRole(app, actor, created.id, { permissions: ['users:read', 'tickets:*'] })).rejects.toMatchObject(
       beyond('tickets:*'),
     );
     const foreign = await createRole(app, owner, draft(['tickets:read'], 5));

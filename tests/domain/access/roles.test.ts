@@ -4,7 +4,7 @@ import type { App } from '../../../src/core/app.ts';
 import { forgetAccess, forgetPolicies, forgetRole } from '../../../src/domain/access/read-effective-access.ts';
 import { seedRoles } from '../../../src/domain/access/seed-roles.ts';
 import { authenticateAdmin } from '../../../src/domain/identity/authenticate-admin.ts';
-import { isAdmin, readOwnAccess } from '../../../src/domain/identity/read-own-access.ts';
+import { isAdmin, readMyAccess } from '../../../src/domain/identity/read-my-access.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
@@ -103,7 +103,7 @@ describe('the access checks of the administration', () => {
     expect(await admit(await bearer(byId.id), 'roles:delete', null, on)).toMatchObject({ level: 1_000, isConfigAdmin: true });
     expect(await admit(await bearer(byEmail.id), 'roles:delete', null, on)).toMatchObject({ isConfigAdmin: true });
     await expect(admit(await bearer(unproved.id), 'roles:delete', null, on)).rejects.toMatchObject({ status: 403 });
-    expect(await readOwnAccess(on, actorOf(byId.id))).toEqual({ permissions: ['*:*'], roles: ['superadmin'], level: 1_000 });
+    expect(await readMyAccess(on, actorOf(byId.id))).toEqual({ permissions: ['*:*'], roles: ['superadmin'], level: 1_000 });
     expect(await isAdmin(on, actorOf(byEmail.id))).toBe(true);
     expect(await isAdmin(on, actorOf(unproved.id))).toBe(false);
   });
@@ -117,14 +117,14 @@ describe('the access checks of the administration', () => {
     );
     await forgetPolicies(on);
     await expect(admit(bearer, 'roles:read', null, on)).rejects.toMatchObject(denied('Denied by policy: nobody'));
-    const own = (await openSession(on, configured.id)).accessToken;
-    expect(await admit(own, 'roles:read', null, on)).toMatchObject({ isConfigAdmin: true });
+    const accessToken = (await openSession(on, configured.id)).accessToken;
+    expect(await admit(accessToken, 'roles:read', null, on)).toMatchObject({ isConfigAdmin: true });
   });
 
   it('puts roles into the access token and the own permissions', async () => {
     const { user, bearer } = await anAdmin(['users:*'], 40);
     expect(decodeJwt(bearer)).toMatchObject({ permissions: ['users:*'], role_level: 40 });
-    expect(await readOwnAccess(app, actorOf(user.id))).toMatchObject({ permissions: ['users:*'], level: 40 });
+    expect(await readMyAccess(app, actorOf(user.id))).toMatchObject({ permissions: ['users:*'], level: 40 });
     expect(await isAdmin(app, actorOf(user.id))).toBe(true);
   });
 });

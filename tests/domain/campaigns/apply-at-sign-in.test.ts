@@ -4,11 +4,11 @@ import { applyCampaignAtSignIn } from '../../../src/domain/campaigns/apply-at-si
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser, userRow } from '../../support/merge-samples.ts';
+import { aDeposit, aReferralOf } from '../../support/referral-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { setUser, userRow } from '../merge/merge-samples.ts';
-import { aDeposit, aReferralOf } from '../referrals/referral-samples.ts';
-import { aCampaign } from './campaign-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -8,10 +8,10 @@ import { deleteCampaign } from '../../../src/domain/campaigns/save-campaign.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { aPair, merge, setUser } from '../../support/merge-samples.ts';
 import { aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aPair, merge, setUser } from '../merge/merge-samples.ts';
-import { aCampaign } from './campaign-samples.ts';
 
 let t: TestApp;
 const token = { kind: 'token', tokenId: 1, name: 'test' } as const;

@@ -6,10 +6,10 @@ import { answerQuestion, startPoll } from '../../../src/domain/engagement/polls/
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import type { MessageRequest } from '../../../src/domain/messaging/send-message.ts';
+import { aSegment, withMessenger } from '../../support/audience-samples.ts';
 import { aUser } from '../../support/builders.ts';
+import { aPoll, given, pollFacts } from '../../support/poll-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aSegment, withMessenger } from '../audience/audience-samples.ts';
-import { aPoll, given, pollFacts } from './poll-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import { runJob } from '../../../src/core/jobs/define-job.ts';
 import { deliverPollInvitations } from '../../../src/domain/engagement/jobs.ts';
 import { deliverPoll, sendPoll } from '../../../src/domain/engagement/polls/send-poll.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
+import { aCrowd, aSegment, withMessenger } from '../../support/audience-samples.ts';
 import { aUser } from '../../support/builders.ts';
+import { aPoll, lastSend } from '../../support/poll-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aCrowd, aSegment, withMessenger } from '../audience/audience-samples.ts';
-import { aPoll, lastSend } from './poll-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

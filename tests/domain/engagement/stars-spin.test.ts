@@ -6,10 +6,10 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { callbackJobs } from '../../support/payment-samples.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { callbackJobs } from '../payments/payment-samples.ts';
-import { aWheel, wheelFacts } from './wheel-samples.ts';
+import { aWheel, wheelFacts } from '../../support/wheel-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { activatePromocode } from '../../../src/domain/promo/codes/activate-prom
 import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aWheel, wheelFacts } from './wheel-samples.ts';
+import { aWheel, wheelFacts } from '../../support/wheel-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -12,10 +12,10 @@ import { beginOAuth } from '../../../src/domain/identity/oauth/state.ts';
 import { OAUTH_PROVIDERS, type OAuthProvider } from '../../../src/domain/identity/oauth/types.ts';
 import { type IssuerAccount, type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
 import { unique } from '../../support/builders.ts';
+import { BROWSER, signInOver, someone, switchedOff, withIssuer } from '../../support/oauth-setup.ts';
 import { testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anAddress, aVerifiedAccount } from './accounts.ts';
 import { signedWidget, signInData } from './linking-proofs.ts';
-import { BROWSER, signInOver, someone, switchedOff, withIssuer } from './oauth-setup.ts';
 
 let app: App;
 let issuer: OAuthIssuer;

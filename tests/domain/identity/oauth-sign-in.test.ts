@@ -11,9 +11,9 @@ import { OAUTH_PROVIDERS } from '../../../src/domain/identity/oauth/types.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
+import { BROWSER, signInOver, someone, switchedOff, withIssuer } from '../../support/oauth-setup.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anAddress, anUnverifiedAccount, aVerifiedAccount } from './accounts.ts';
-import { BROWSER, signInOver, someone, switchedOff, withIssuer } from './oauth-setup.ts';
 
 let app: App;
 let clock: TestClock;

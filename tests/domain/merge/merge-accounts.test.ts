@@ -4,12 +4,12 @@ import { peekMergeToken, recordFailedMerge } from '../../../src/domain/identity/
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { listOwnTransactions } from '../../../src/domain/ledger/list-transactions.ts';
+import { listMyTransactions } from '../../../src/domain/ledger/list-transactions.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aPair, merge, setUser, tokenFor, userRow } from '../../support/merge-samples.ts';
 import { aMembership, aStoredSubscription, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aPair, merge, setUser, tokenFor, userRow } from './merge-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -35,16 +35,16 @@ describe('money and history', () => {
     expect(entries.slice(0, entriesBefore.length)).toEqual(entriesBefore);
     expect(entries).toHaveLength(entriesBefore.length + 4);
     expect(await checkLedger(t.app)).toEqual([]);
-    const visible = await listOwnTransactions(t.app, pair.primaryId, { page: 1, perPage: 50, type: null });
+    const visible = await listMyTransactions(t.app, pair.primaryId, { page: 1, perPage: 50, type: null });
     expect(visible.items.map((item) => item.amountKopeks).sort()).toEqual([10_000, 25_050, 4_950]);
-    const own = await rowOf<{ total: number; theirs: number; between: number }>(
+    const sums = await rowOf<{ total: number; theirs: number; between: number }>(
       t.app,
       `SELECT (SELECT sum(amount_kopeks)::bigint FROM transactions WHERE user_id = $1::int) AS total,
          (SELECT count(*)::int FROM transactions WHERE user_id = $2::int) AS theirs,
          (SELECT sum(e.kopeks)::bigint FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE a.kind = 'account_merge') AS between`,
       [pair.primaryId, pair.secondaryId],
     );
-    expect(own).toEqual({ total: 40_000, theirs: 0, between: 0 });
+    expect(sums).toEqual({ total: 40_000, theirs: 0, between: 0 });
   });
 
   test('transactions change their owner in no other way, nor while there is money on the balance', async () => {
@@ -109,10 +109,10 @@ describe('identities and flags', () => {
       primary: { email: mine, email_verified: false },
       secondary: { email: theirs, email_verified: true, password_hash: 'secret' },
     });
-    const ownMessenger = await messengerOf(pair.primaryId);
+    const messengerOfPrimary = await messengerOf(pair.primaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ email: mine, emailVerified: false, passwordHash: null, messengerId: ownMessenger },
+      ...{ email: mine, emailVerified: false, passwordHash: null, messengerId: messengerOfPrimary },
     });
     expect(await count('SELECT count(*)::int AS n FROM users WHERE email = $1', [theirs])).toBe(0);
   });

@@ -4,9 +4,9 @@ import type { App } from '../../../src/core/app.ts';
 import { removeAbandonedPanelUser } from '../../../src/domain/merge/remove-abandoned-panel-user.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { unique } from '../../support/builders.ts';
+import { aPair, merge, type Pair, setUser, userRow } from '../../support/merge-samples.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aPair, merge, type Pair, setUser, userRow } from './merge-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

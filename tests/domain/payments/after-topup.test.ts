@@ -5,10 +5,10 @@ import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser } from '../../support/builders.ts';
+import { callback, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
 import { aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { callback, moneyFacts, paymentFacts, runCallbackJobs } from './payment-samples.ts';
-import { ScriptedProvider, withProvider } from './scripted-provider.ts';
 
 let t: TestApp;
 let app: App;

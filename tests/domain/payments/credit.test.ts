@@ -2,13 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { checkOwnPayment } from '../../../src/domain/payments/check-payment.ts';
+import { checkMyPayment } from '../../../src/domain/payments/check-payment.ts';
 import { checkPendingPayments } from '../../../src/domain/payments/check-pending.ts';
 import { creditPayment } from '../../../src/domain/payments/credit-payment.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
-import { type TestApp, testApp } from '../../support/test-app.ts';
 import {
   callback,
   callbackJobs,
@@ -17,8 +16,9 @@ import {
   moneyFacts,
   paymentFacts,
   runCallbackJobs,
-} from './payment-samples.ts';
-import { ScriptedProvider, withProvider } from './scripted-provider.ts';
+} from '../../support/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
 let app: App;
@@ -51,7 +51,7 @@ describe('a paid invoice', () => {
     await runCallbackJobs(app, externalId);
     await runCallbackJobs(app, externalId);
     await checkPendingPayments(app);
-    await checkOwnPayment(app, actor, 'sandbox', paymentId);
+    await checkMyPayment(app, actor, 'sandbox', paymentId);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
     expect(await callbackResults(app, externalId)).toEqual(['credited', 'already_credited', 'already_credited']);
     expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', isPaid: true, status: 'succeeded' });
@@ -313,27 +313,27 @@ describe('checks', () => {
 
   test('the manual check reports what changed, and answers without an error when it is not possible', async () => {
     const { user, paymentId, externalId, actor } = await anInvoice();
-    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
+    expect(await checkMyPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
       success: true,
       statusChanged: false,
       oldStatus: 'pending',
       newStatus: 'pending',
     });
     provider.fetchFaults = ['unavailable'];
-    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
+    expect(await checkMyPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
       success: false,
       statusChanged: false,
       payment: { isPaid: false },
     });
     provider.set(externalId, 'paid');
-    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
+    expect(await checkMyPayment(app, actor, 'sandbox', paymentId)).toMatchObject({
       success: true,
       statusChanged: true,
       oldStatus: 'pending',
       newStatus: 'succeeded',
       payment: { isPaid: true, statusEmoji: '✅', isCheckable: false },
     });
-    expect(await checkOwnPayment(app, actor, 'sandbox', paymentId)).toMatchObject({ success: false });
+    expect(await checkMyPayment(app, actor, 'sandbox', paymentId)).toMatchObject({ success: false });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 });

@@ -5,8 +5,8 @@ import { createStarsInvoice } from '../../../src/domain/payments/create-stars-in
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { callbackJobs, callbackResults, creditedOnce, moneyFacts } from '../../support/payment-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { callbackJobs, callbackResults, creditedOnce, moneyFacts } from './payment-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

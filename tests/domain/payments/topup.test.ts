@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
+import { callback, creditedOnce, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { callback, creditedOnce, moneyFacts, paymentFacts, runCallbackJobs } from './payment-samples.ts';
-import { ScriptedProvider, withProvider } from './scripted-provider.ts';
 
 let t: TestApp;
 let app: App;

@@ -2,11 +2,19 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
-import { deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
+import { deactivateMyDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import {
+  aDiscountCode,
+  aGroup,
+  aPromocode,
+  aRedeemer,
+  discountOf,
+  groupsOf,
+  redemptionCounts,
+} from '../../support/promocode-samples.ts';
 import { aServer, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, redemptionCounts } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -164,7 +172,7 @@ describe('refusals, in the documented order (spec 04 section 7.2)', () => {
     for (let round = 1; round <= 4; round++) {
       const code = await aDiscountCode(t.app);
       await activate(user, code.code);
-      await deactivateOwnDiscount(t.app, user);
+      await deactivateMyDiscount(t.app, user);
       await deletePromocode(t.app, { kind: 'system', name: 'test' }, code.id);
     }
     await activate(user, (await aPromocode(t.app)).code);

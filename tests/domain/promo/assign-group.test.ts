@@ -4,9 +4,9 @@ import { activatePromocode } from '../../../src/domain/promo/codes/activate-prom
 import { assignGroupBySpending } from '../../../src/domain/promo-groups/assign-group-by-spending.ts';
 import { leavePromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
 import { updateUser } from '../../../src/domain/users/account/update-user.ts';
+import { aGroup, aPromocode, aRedeemer, groupsOf } from '../../support/promocode-samples.ts';
 import { topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aGroup, aPromocode, aRedeemer, groupsOf } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

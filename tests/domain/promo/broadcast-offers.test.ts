@@ -9,12 +9,12 @@ import {
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
 import { continueBroadcast } from '../../../src/domain/promo/offers/send-messages.ts';
 import { aConfigAdmin } from '../../support/admins.ts';
+import { aSegment, withMessenger } from '../../support/audience-samples.ts';
 import { aUser } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { anOfferTo, offersOf, someTerms, TOKEN, userActor } from '../../support/offer-samples.ts';
 import { aServer, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aSegment, withMessenger } from '../audience/audience-samples.ts';
-import { anOfferTo, offersOf, someTerms, TOKEN, userActor } from './offer-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

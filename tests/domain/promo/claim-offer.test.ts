@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
-import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/promo/offers/own-discount.ts';
+import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/promo/offers/my-discount.ts';
 import { expirePromo } from '../../../src/domain/promo/offers/run-expiry.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { anOfferTo, logOf, offersOf, userActor } from '../../support/offer-samples.ts';
+import { discountOf } from '../../support/promocode-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { anOfferTo, logOf, offersOf, userActor } from './offer-samples.ts';
-import { discountOf } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -2,11 +2,19 @@ import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
-import { deactivateDiscountOf, deactivateOwnDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
+import { deactivateDiscountOf, deactivateMyDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
 import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import {
+  aDiscountCode,
+  aGroup,
+  aPromocode,
+  aRedeemer,
+  discountOf,
+  groupsOf,
+  redemptionCounts,
+} from '../../support/promocode-samples.ts';
 import { anOffer } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aDiscountCode, aGroup, aPromocode, aRedeemer, discountOf, groupsOf, redemptionCounts } from './promocode-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -24,7 +32,7 @@ describe('deactivating a discount (spec 04 section 7.3)', () => {
     const before = await groupsOf(t.app, user.userId);
     await activatePromocode(t.app, user, code.code, null);
     expect((await groupsOf(t.app, user.userId)).primary).toBe(group);
-    expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: code.code, percent: 20 });
+    expect(await deactivateMyDiscount(t.app, user)).toEqual({ code: code.code, percent: 20 });
     expect(await discountOf(t.app, user.userId)).toEqual(nothing);
     expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0, log: 1 });
     expect(await groupsOf(t.app, user.userId)).toEqual(before);
@@ -47,7 +55,7 @@ describe('deactivating a discount (spec 04 section 7.3)', () => {
     // Somebody else's code by the old name is not theirs.
     const namesake = await aDiscountCode(t.app, { code: code.code });
     await activatePromocode(t.app, await aRedeemer(t.app), namesake.code, null);
-    expect(await deactivateOwnDiscount(t.app, user)).toEqual({ code: renamed, percent: 20 });
+    expect(await deactivateMyDiscount(t.app, user)).toEqual({ code: renamed, percent: 20 });
     expect(await groupsOf(t.app, user.userId)).toEqual(before);
     await deactivateDiscountOf(t.app, admin, other.userId);
     expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 0, rows: 0 });
@@ -80,7 +88,7 @@ describe('deactivating a discount (spec 04 section 7.3)', () => {
     await expect(rename()).rejects.toMatchObject({ status: 400, code: 'promocode_held' });
     expect(await changePromocode(t.app, admin, code.id, { isActive: false, code: code.code })).toMatchObject({ isActive: false });
     expect((await discountOf(t.app, user.userId)).source).toBe(`promocode:${code.code}`);
-    await deactivateOwnDiscount(t.app, user);
+    await deactivateMyDiscount(t.app, user);
     expect(await rename()).toMatchObject({ code: `${code.code}-NEW` });
     const left = await t.app.db.sql('SELECT id FROM users WHERE promo_offer_discount_source = $1', [`promocode:${code.code}`]);
     expect(left).toEqual([]);
@@ -94,22 +102,22 @@ describe('deactivating a discount (spec 04 section 7.3)', () => {
       [user.userId, group],
     );
     await activatePromocode(t.app, user, code.code, null);
-    await deactivateOwnDiscount(t.app, user);
+    await deactivateMyDiscount(t.app, user);
     expect((await groupsOf(t.app, user.userId)).members).toEqual([{ id: group, by: 'admin' }]);
   });
 
   test('refuses no discount, one of another source and an expired one; the latter is cleared', async () => {
     const user = await aRedeemer(t.app);
     const none = { status: 400, detail: 'No active discount promo code found' };
-    await expect(deactivateOwnDiscount(t.app, user)).rejects.toMatchObject(none);
+    await expect(deactivateMyDiscount(t.app, user)).rejects.toMatchObject(none);
     await anOffer(t.app, user.userId, 15);
-    await expect(deactivateOwnDiscount(t.app, user)).rejects.toMatchObject(none);
+    await expect(deactivateMyDiscount(t.app, user)).rejects.toMatchObject(none);
     expect((await discountOf(t.app, user.userId)).percent).toBe(15);
     const [late, code] = [await aRedeemer(t.app), await aDiscountCode(t.app)];
     await activatePromocode(t.app, late, code.code, null);
     t.clock.advance(DAY_MS);
     const over = { status: 400, detail: 'Discount has already expired' };
-    await expect(deactivateOwnDiscount(t.app, late)).rejects.toMatchObject(over);
+    await expect(deactivateMyDiscount(t.app, late)).rejects.toMatchObject(over);
     expect(await discountOf(t.app, late.userId)).toEqual(nothing);
     expect(await redemptionCounts(t.app, code.id, late.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
@@ -152,7 +160,7 @@ test('any sequence of activations and deactivations keeps the counter equal to t
       for (const { user, code, action } of steps) {
         const actor = users[user]!;
         if (action === 'wait') t.clock.advance(DAY_MS / 2);
-        else if (action === 'give back') await deactivateOwnDiscount(t.app, actor).catch(refusalOnly);
+        else if (action === 'give back') await deactivateMyDiscount(t.app, actor).catch(refusalOnly);
         else await activatePromocode(t.app, actor, codes[code]!.code, null).catch(refusalOnly);
       }
       for (const { id, maxUses } of codes) {

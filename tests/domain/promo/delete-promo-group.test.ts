@@ -3,11 +3,11 @@ import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { deletePromoGroup } from '../../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
+import { aCrowd } from '../../support/audience-samples.ts';
 import { aUser } from '../../support/builders.ts';
+import { aGroup } from '../../support/promocode-samples.ts';
 import { rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aCrowd } from '../audience/audience-samples.ts';
-import { aGroup } from './promocode-samples.ts';
 
 let t: TestApp;
 let defaultId: number;

@@ -4,12 +4,12 @@ import { writeState } from '../../../src/core/service-state.ts';
 import { handleOfferPress, type OfferPress, receiveOfferUpdate } from '../../../src/domain/promo/offers/answer-in-messenger.ts';
 import { offerWinBacks } from '../../../src/domain/promo/offers/win-back.ts';
 import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
+import { withMessenger } from '../../support/audience-samples.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { anOfferTo, offersOf } from '../../support/offer-samples.ts';
+import { discountOf } from '../../support/promocode-samples.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { withMessenger } from '../audience/audience-samples.ts';
-import { anOfferTo, offersOf } from './offer-samples.ts';
-import { discountOf } from './promocode-samples.ts';
 
 let t: TestApp;
 let app: TestApp['app'];

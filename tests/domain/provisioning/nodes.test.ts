@@ -7,7 +7,7 @@ import { listNodes, nodesOverview, nodesRealtime, readNode } from '../../../src/
 import { readPanelStatus, readSystem } from '../../../src/domain/provisioning/nodes/read-system.ts';
 import { readUserTraffic } from '../../../src/domain/provisioning/nodes/read-user-traffic.ts';
 import { PanelError } from '../../../src/domain/provisioning/ports.ts';
-import { GB, GERMANY, NETHERLANDS, unconfigured, withPanel, withPort } from './provisioning-setup.ts';
+import { GB, GERMANY, NETHERLANDS, unconfigured, withPanel, withPort } from '../../support/provisioning-setup.ts';
 
 const DUTCH_NODE = '40de0000-0000-4000-8000-000000000001';
 const GERMAN_NODE = '40de0000-0000-4000-8000-000000000002';

@@ -17,7 +17,7 @@ import {
   readPanelSquad,
   readSquadWithServer,
 } from '../../../src/domain/provisioning/squads/read-squads.ts';
-import { aSubscription, GERMANY, NETHERLANDS, unconfigured, withPanel } from './provisioning-setup.ts';
+import { aSubscription, GERMANY, NETHERLANDS, unconfigured, withPanel } from '../../support/provisioning-setup.ts';
 
 const UNKNOWN = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 const DUTCH_INBOUND = '1b0a4d00-0000-4000-8000-000000000001';

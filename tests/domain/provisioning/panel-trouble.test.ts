@@ -8,7 +8,7 @@ import { reconcileProvisioning } from '../../../src/domain/provisioning/reconcil
 import { removePanelUser } from '../../../src/domain/provisioning/remove-panel-user.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { aUser, unique } from '../../support/builders.ts';
-import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel, withPort } from './provisioning-setup.ts';
+import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel, withPort } from '../../support/provisioning-setup.ts';
 
 const request = (app: App, id: number) => inTransaction(app, (t) => requestProvisioning(t, id));
 

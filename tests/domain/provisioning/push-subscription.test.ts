@@ -5,7 +5,17 @@ import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { aUser } from '../../support/builders.ts';
-import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, PARTNERS, readRow, withPanel, withPort } from './provisioning-setup.ts';
+import {
+  aSubscription,
+  GB,
+  GERMANY,
+  jobsOf,
+  NETHERLANDS,
+  PARTNERS,
+  readRow,
+  withPanel,
+  withPort,
+} from '../../support/provisioning-setup.ts';
 
 const request = (app: Parameters<typeof requestProvisioning>[0], id: number, resets = {}) =>
   inTransaction(app, (t) => requestProvisioning(t, id, resets));

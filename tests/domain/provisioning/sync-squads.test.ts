@@ -12,7 +12,7 @@ import {
   readRow,
   withPanel,
   withPort,
-} from './provisioning-setup.ts';
+} from '../../support/provisioning-setup.ts';
 
 const LOST = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { addDays, SECOND_MS } from '../../../src/core/clock.ts';
 import type { PanelUserPatch } from '../../../src/domain/provisioning/ports.ts';
 import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
+import { setUser } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
-import { setUser } from '../users/admin-setup.ts';
+import { aSubscription, GB, type ProvisioningTest, readRow, withPort } from '../../support/provisioning-setup.ts';
 import { inStep, push, run, startEmpty } from './panel-sync/setup.ts';
-import { aSubscription, GB, type ProvisioningTest, readRow, withPort } from './provisioning-setup.ts';
 
 /** A paid subscription with months left whose traffic of this month is used up, here and at the panel. */
 async function usedUp() {

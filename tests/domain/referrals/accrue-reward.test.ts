@@ -3,10 +3,17 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
 import { aUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser, userRow } from '../../support/merge-samples.ts';
+import {
+  aDeposit,
+  aReferralPair,
+  countersAndCounts,
+  earningsOf,
+  type ReferralPair,
+  rewardsOf,
+} from '../../support/referral-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aCampaign } from '../campaigns/campaign-samples.ts';
-import { setUser, userRow } from '../merge/merge-samples.ts';
-import { aDeposit, aReferralPair, countersAndCounts, earningsOf, type ReferralPair, rewardsOf } from './referral-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -12,9 +12,9 @@ import { decideApplication } from '../../../src/domain/referrals/partners/decide
 import { changePartnerSettings, readPartnerSettings } from '../../../src/domain/referrals/partners/partner-settings.ts';
 import { changePartnerCommission } from '../../../src/domain/referrals/partners/partnership.ts';
 import { aUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser, userRow } from '../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aCampaign } from '../campaigns/campaign-samples.ts';
-import { setUser, userRow } from '../merge/merge-samples.ts';
 
 let t: TestApp;
 let admin: AdminActor;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { registerReferralAtSignIn } from '../../../src/domain/referrals/register-referral.ts';
 import { effectiveCommissionPercent } from '../../../src/domain/referrals/rules.ts';
 import { aUser } from '../../support/builders.ts';
+import { setUser, userRow } from '../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { setUser, userRow } from '../merge/merge-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {

@@ -12,11 +12,11 @@ import {
   readTopReferrers,
 } from '../../../src/domain/referrals/stats/read-stats.ts';
 import { aUser } from '../../support/builders.ts';
+import { aCampaign } from '../../support/campaign-samples.ts';
+import { setUser } from '../../support/merge-samples.ts';
+import { anEarning, aReferralOf, aReferralPair } from '../../support/referral-samples.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { aCampaign } from '../campaigns/campaign-samples.ts';
-import { setUser } from '../merge/merge-samples.ts';
-import { anEarning, aReferralOf, aReferralPair } from './referral-samples.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -184,8 +184,8 @@ describe('a campaign of a partner (spec 04 section 5, item 2)', () => {
     await reward(two, 30, 8);
     await reward(two, 4, 29);
     await reward(two, 5_000, 0.1, other.id);
-    const own = { kind: 'user', userId: partner.id } as const;
-    const stats = await readMyCampaignStats(t.app, own, campaign.id);
+    const partnerActor = { kind: 'user', userId: partner.id } as const;
+    const stats = await readMyCampaignStats(t.app, partnerActor, campaign.id);
     expect(stats).toMatchObject({
       campaignId: campaign.id,
       registrationsCount: 2,
@@ -222,7 +222,7 @@ describe('a campaign of a partner (spec 04 section 5, item 2)', () => {
       status: 403,
     });
     const foreign = await aCampaign(t.app);
-    await expect(readMyCampaignStats(t.app, own, foreign.id)).rejects.toMatchObject({ status: 404 });
+    await expect(readMyCampaignStats(t.app, partnerActor, foreign.id)).rejects.toMatchObject({ status: 404 });
   });
 });
 

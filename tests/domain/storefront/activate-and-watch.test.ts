@@ -7,10 +7,7 @@ import { handleGiftPress, receiveGiftUpdate } from '../../../src/domain/storefro
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser } from '../../support/builders.ts';
-import { aStoredSubscription } from '../../support/sale-samples.ts';
-import { type TestApp, testApp } from '../../support/test-app.ts';
-import { callbackResults, paymentFacts } from '../payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
+import { callbackResults, paymentFacts } from '../../support/payment-samples.ts';
 import {
   aDeliveredPurchase,
   anEmail,
@@ -25,7 +22,10 @@ import {
   revenueOf,
   type Shop,
   subscriptionOf,
-} from './purchase-samples.ts';
+} from '../../support/purchase-samples.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
 let app: App;

@@ -6,9 +6,7 @@ import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { guestPurchases } from '../../../src/domain/storefront/purchases/purpose.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
-import { type TestApp, testApp } from '../../support/test-app.ts';
-import { callback, callbackResults, paymentFacts, runCallbackJobs } from '../payments/payment-samples.ts';
-import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
+import { callback, callbackResults, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
 import {
   aDeliveredPurchase,
   anEmail,
@@ -23,7 +21,9 @@ import {
   panelAnswers,
   revenueOf,
   subscriptionOf,
-} from './purchase-samples.ts';
+} from '../../support/purchase-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
 let app: App;

@@ -5,9 +5,6 @@ import { signInWithAutoLogin } from '../../../src/domain/identity/auto-login/aut
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
 import { aUser } from '../../support/builders.ts';
-import { aStoredSubscription } from '../../support/sale-samples.ts';
-import { type TestApp, testApp } from '../../support/test-app.ts';
-import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
 import {
   aDeliveredPurchase,
   anEmail,
@@ -20,7 +17,10 @@ import {
   mailsTo,
   mailText,
   subscriptionOf,
-} from './purchase-samples.ts';
+} from '../../support/purchase-samples.ts';
+import { aStoredSubscription } from '../../support/sale-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
 let app: App;
@@ -149,8 +149,8 @@ describe('who gets it', () => {
 
   test('the page masks contacts', async () => {
     const shop = await aShop(app);
-    const own = await aPurchase(app, shop, { buyer: contact('somebody@example.com') });
-    expect(await viewPurchase(app, own.token)).toMatchObject({
+    const purchase = await aPurchase(app, shop, { buyer: contact('somebody@example.com') });
+    expect(await viewPurchase(app, purchase.token)).toMatchObject({
       status: 'pending',
       contactValue: 'so***@example.com',
       recipientContactValue: null,

@@ -5,10 +5,10 @@ import { claimPurchasedAccount } from '../../../src/domain/identity/purchased-ac
 import { signInAsMessengerUser } from '../../../src/domain/identity/sign-in-with-messenger.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aName, aPaidPurchase, aShop, contact, factsOf, giftTo, subscriptionOf } from '../../support/purchase-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
-import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
-import { aName, aPaidPurchase, aShop, contact, factsOf, giftTo, subscriptionOf } from './purchase-samples.ts';
 
 let app: App;
 let provider: ScriptedProvider;

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import { startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
+import { aMethod, anOrder, aPurchase, aShop, giftTo } from '../../support/purchase-samples.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { ScriptedProvider, withProvider } from '../payments/scripted-provider.ts';
-import { aMethod, anOrder, aPurchase, aShop, giftTo } from './purchase-samples.ts';
 
 let t: TestApp;
 let app: App;

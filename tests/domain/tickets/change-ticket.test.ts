@@ -6,7 +6,7 @@ import { readTicket } from '../../../src/domain/tickets/read-tickets.ts';
 import { answerTicket } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aPerson, aTicket, eventsOf, noFile, token } from './ticket-stage.ts';
+import { aPerson, aTicket, eventsOf, noFile, token } from '../../support/ticket-stage.ts';
 
 let app: App;
 let clock: TestClock;

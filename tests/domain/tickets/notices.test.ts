@@ -16,7 +16,7 @@ import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
-import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from './ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from '../../support/ticket-stage.ts';
 
 const CHAT = -1_001_234_567_890;
 let app: App;
@@ -126,16 +126,16 @@ describe('rows in the cabinet', () => {
     await answerTicket(app, admin, ticket.id, { text: 'one', ...noFile });
     await answerTicket(app, admin, ticket.id, { text: 'two', ...noFile });
     const page = { unreadOnly: false, limit: 1, offset: 0 };
-    const own = await listTicketNotifications(app, user, page);
-    expect(own).toMatchObject({ items: [{ notificationType: 'admin_reply', isRead: false }], unreadCount: 2 });
-    const [ownId, adminId] = [
-      own.items[0]!.id,
+    const listed = await listTicketNotifications(app, user, page);
+    expect(listed).toMatchObject({ items: [{ notificationType: 'admin_reply', isRead: false }], unreadCount: 2 });
+    const [userNotificationId, adminId] = [
+      listed.items[0]!.id,
       (await listTicketNotifications(app, admin, { ...page, limit: 100 })).items.find((row) => row.ticketId === ticket.id)!.id,
     ];
     const foreign = { status: 404, detail: 'Notification not found' };
-    await expect(readNotification(app, stranger, ownId)).rejects.toMatchObject(foreign);
+    await expect(readNotification(app, stranger, userNotificationId)).rejects.toMatchObject(foreign);
     await expect(readNotification(app, user, adminId)).rejects.toMatchObject(foreign);
-    await expect(readNotification(app, admin, ownId)).rejects.toMatchObject({
+    await expect(readNotification(app, admin, userNotificationId)).rejects.toMatchObject({
       status: 403,
       detail: 'This is not an admin notification',
     });
@@ -145,9 +145,9 @@ describe('rows in the cabinet', () => {
     });
 
     const firstRead = clock.now();
-    await readNotification(app, user, ownId);
+    await readNotification(app, user, userNotificationId);
     clock.advance(MINUTE_MS);
-    await readNotification(app, user, ownId);
+    await readNotification(app, user, userNotificationId);
     expect((await listTicketNotifications(app, user, page)).items[0]!.readAt).toEqual(firstRead);
     expect(await readTicketNotifications(app, stranger, ticket.id)).toBe(0);
     expect(await readTicketNotifications(app, user, 2_147_000_000)).toBe(0);

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { SECOND_MS } from '../../../src/core/clock.ts';
 import { changeReplyBlock, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
-import { readOwnTicket, readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import { readMyTicket, readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
 import { answerTicket, answerTicketByToken, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from './ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from '../../support/ticket-stage.ts';
 
 let app: App;
 let clock: TestClock;
@@ -87,12 +87,12 @@ describe('messages of the user', () => {
     const user = await aPerson(app);
     const ticket = await aTicket(app, user);
     await postUserMessage(app, user, ticket.id, message());
-    expect((await readOwnTicket(app, user, ticket.id)).status).toBe('open');
+    expect((await readMyTicket(app, user, ticket.id)).status).toBe('open');
     await answerTicket(app, await anAdmin(app), ticket.id, message('Try again'));
     later();
     const before = (await eventsOf(app, ticket.id)).length;
     const written = await postUserMessage(app, user, ticket.id, message('x'.repeat(300)));
-    expect((await readOwnTicket(app, user, ticket.id)).status).toBe('pending');
+    expect((await readMyTicket(app, user, ticket.id)).status).toBe('pending');
     const emitted = (await eventsOf(app, ticket.id)).slice(before);
     expect(emitted.map(({ type, audience }) => [type, audience])).toEqual([
       ['ticket.message_added', 'feed'],
@@ -132,12 +132,12 @@ describe('messages of the user', () => {
     const other = await aTicket(app, user);
     const until = new Date(clock.now().getTime() + 10 * SECOND_MS);
     await changeReplyBlock(app, token, blocked.id, { permanent: false, until });
-    expect((await readOwnTicket(app, user, blocked.id)).isReplyBlocked).toBe(true);
+    expect((await readMyTicket(app, user, blocked.id)).isReplyBlocked).toBe(true);
     await expect(postUserMessage(app, user, blocked.id, message())).rejects.toMatchObject({ status: 403 });
     await expect(aTicket(app, user)).rejects.toMatchObject({ status: 403, detail: 'Support requests are blocked' });
     await postUserMessage(app, user, other.id, message());
     clock.set(until);
-    expect((await readOwnTicket(app, user, blocked.id)).isReplyBlocked).toBe(false);
+    expect((await readMyTicket(app, user, blocked.id)).isReplyBlocked).toBe(false);
     await postUserMessage(app, user, blocked.id, message());
     await aTicket(app, user);
   });

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { setUser } from '../../support/admin-setup.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
-import { setUser } from './admin-setup.ts';
 
 let app: App;
 beforeAll(async () => {

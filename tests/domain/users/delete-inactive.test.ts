@@ -5,12 +5,12 @@ import { authenticateUser } from '../../../src/domain/identity/authenticate-user
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { changeUserBalance } from '../../../src/domain/users/account/change-balance.ts';
 import { deleteInactiveUsers } from '../../../src/domain/users/removal/delete-inactive.ts';
+import { jobsOf, setUser } from '../../support/admin-setup.ts';
 import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { aSubscription } from '../../support/provisioning-setup.ts';
 import { rowOf } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aSubscription } from '../provisioning/provisioning-setup.ts';
-import { jobsOf, setUser } from './admin-setup.ts';
 
 /** An app at three in the morning; everybody else of this database is younger than anything tested here. */
 async function atNight(environment: Record<string, string> = {}): Promise<{ app: App; clock: TestClock }> {

@@ -5,10 +5,10 @@ import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts'
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { importFromPanel } from '../../../src/domain/users/jobs.ts';
+import { jobsOf } from '../../support/admin-setup.ts';
+import { aSubscription, type ProvisioningTest, readRow, withPanel } from '../../support/provisioning-setup.ts';
 import { runNow } from '../../support/run-now.ts';
 import { actorOf, anAddress, anUnverifiedAccount, aVerifiedAccount, mailedSecret } from '../identity/accounts.ts';
-import { aSubscription, type ProvisioningTest, readRow, withPanel } from '../provisioning/provisioning-setup.ts';
-import { jobsOf } from './admin-setup.ts';
 
 const IMPORT_JOB = 'users.import-from-panel';
 

@@ -16,11 +16,11 @@ import { deleteUserRow } from '../../../src/domain/users/removal/delete-user.ts'
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { anAction, setUser } from '../../support/admin-setup.ts';
 import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
-import { anAction, setUser } from './admin-setup.ts';
 
 const LISTED_ADMIN = 4_990_000_000 + (process.pid % 1000);
 
@@ -84,14 +84,14 @@ describe('spec 01 H5: whom an administrator may act on', () => {
   });
 
   test.each(Object.entries(removals))('users cannot %s themselves', async (_name, act) => {
-    const own = { ...(await anAdmin(app)), isConfigAdmin: true, level: 1000 };
+    const actor = { ...(await anAdmin(app)), isConfigAdmin: true, level: 1000 };
     const refusal = { status: 403, detail: 'Cannot block or delete your own account' };
-    await expect(act(own, own.userId)).rejects.toMatchObject(refusal);
+    await expect(act(actor, actor.userId)).rejects.toMatchObject(refusal);
   });
 
   test.each(Object.entries(changes))('an administrator by role does not %s himself', async (_name, act) => {
-    const own = await anAdmin(app);
-    await expect(act(own, own.userId)).rejects.toMatchObject({ status: 403, detail: 'Cannot change your own account' });
+    const actor = await anAdmin(app);
+    await expect(act(actor, actor.userId)).rejects.toMatchObject({ status: 403, detail: 'Cannot change your own account' });
   });
 
   test('one below and a plain user may be acted on', async () => {

@@ -5,10 +5,10 @@ import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { listReferralsForAdmin, listUsersForAdmin } from '../../../src/domain/users/list/list-users.ts';
 import { planSearch, SORTED_BOUNDS } from '../../../src/domain/users/list/rules.ts';
 import type { UserSort } from '../../../src/domain/users/types.ts';
+import { setUser } from '../../support/admin-setup.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { setUser } from './admin-setup.ts';
 
 let app: App;
 let clock: TestClock;

@@ -5,11 +5,11 @@ import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts'
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
 import { importFromPanel } from '../../../src/domain/users/jobs.ts';
+import { jobsOf } from '../../support/admin-setup.ts';
+import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../../support/provisioning-setup.ts';
 import { runNow } from '../../support/run-now.ts';
 import { rowOf } from '../../support/sale-samples.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret, PASSWORD } from '../identity/accounts.ts';
-import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, withPanel } from '../provisioning/provisioning-setup.ts';
-import { jobsOf } from './admin-setup.ts';
 
 const IMPORT = 'users.import-from-panel';
 

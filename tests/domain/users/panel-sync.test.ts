@@ -9,10 +9,10 @@ import { readPanelInfo } from '../../../src/domain/users/panel/read-panel-info.t
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
 import { syncToPanel, type ToPanelRequest } from '../../../src/domain/users/panel/sync-to-panel.ts';
 import { resetSubscription } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { setUser } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser, unique } from '../../support/builders.ts';
-import { aSubscription, GB, type ProvisioningTest, readRow, withPanel, withPort } from '../provisioning/provisioning-setup.ts';
-import { setUser } from './admin-setup.ts';
+import { aSubscription, GB, type ProvisioningTest, readRow, withPanel, withPort } from '../../support/provisioning-setup.ts';
 
 /** A subscription that the panel has unchanged; the clock is a second later. */
 async function provisioned(t: ProvisioningTest, fields: Parameters<typeof aSubscription>[1] = {}) {

@@ -12,9 +12,9 @@ import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { jobsOf, setUser } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
-import { rowOf } from '../../support/sale-samples.ts';
 import {
   aSubscription,
   GB,
@@ -23,8 +23,8 @@ import {
   type ProvisioningTest,
   withPanel,
   withPort,
-} from '../provisioning/provisioning-setup.ts';
-import { jobsOf, setUser } from './admin-setup.ts';
+} from '../../support/provisioning-setup.ts';
+import { rowOf } from '../../support/sale-samples.ts';
 
 /** A user whose subscription is on the panel. */
 async function provisioned(t: ProvisioningTest, fields: Parameters<typeof aSubscription>[1] = {}) {

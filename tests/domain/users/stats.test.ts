@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { addDays, HOUR_MS } from '../../../src/core/clock.ts';
 import { readUsersStats } from '../../../src/domain/users/stats/read-users-stats.ts';
+import { setUser } from '../../support/admin-setup.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';
-import { setUser } from './admin-setup.ts';
 
 test('numbers over all users', async () => {
   const database = await freshDatabase();

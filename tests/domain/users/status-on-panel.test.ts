@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';
 import { type UserChanges, updateUser } from '../../../src/domain/users/account/update-user.ts';
+import { jobsOf } from '../../support/admin-setup.ts';
 import { aUser } from '../../support/builders.ts';
+import { aSubscription } from '../../support/provisioning-setup.ts';
 import { testApp } from '../../support/test-app.ts';
-import { aSubscription } from '../provisioning/provisioning-setup.ts';
-import { jobsOf } from './admin-setup.ts';
 
 const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 const unchanged: UserChanges = {

@@ -10,11 +10,11 @@ import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
 import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
+import { anAction, jobsOf } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { anAction, jobsOf } from './admin-setup.ts';
 
 let app: App;
 let clock: TestClock;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { matchesPattern } from '../../../src/domain/access/permission-rules.ts';
 import { permissionsBeyond, unknownPermissions } from '../../../src/domain/access/role-rules.ts';
 
-const beyond = (own: string[], granted: string[]) =>
-  permissionsBeyond((permission) => own.some((pattern) => matchesPattern(pattern, permission)), granted);
+const beyond = (patterns: string[], granted: string[]) =>
+  permissionsBeyond((permission) => patterns.some((pattern) => matchesPattern(pattern, permission)), granted);
 
 describe('permissions of a role', () => {
   it.each([
@@ -43,7 +43,7 @@ describe('spec 01 H4: what an administrator may give away', () => {
       ['users:delete', 'users:*'],
     ],
     ['nothing by nothing', [], ['users:read'], ['users:read']],
-  ])('%s', (_what, own, granted, refused) => {
-    expect(beyond(own, granted)).toEqual(refused);
+  ])('%s', (_what, patterns, granted, refused) => {
+    expect(beyond(patterns, granted)).toEqual(refused);
   });
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OAuthError, OAuthPort } from '../../../src/domain/identity/oauth/ports.ts';
 import { OAUTH_PROVIDERS, type OAuthProvider } from '../../../src/domain/identity/oauth/types.ts';
 import { createOAuthPort } from '../../../src/integrations/oauth/oauth-port.ts';
-import { issuerPort, someone } from '../../domain/identity/oauth-setup.ts';
 import { type IssuerAccount, type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
 import { onceHttp } from '../../support/loopback-http.ts';
+import { issuerPort, someone } from '../../support/oauth-setup.ts';
 
 let issuer: OAuthIssuer;
 let port: OAuthPort;
@@ -50,7 +50,7 @@ describe('OAuth providers', () => {
   it.each(OAUTH_PROVIDERS)('%s: the parameters of its page are those of the table', async (provider) => {
     const { authorizeUrl } = await port.begin(provider, 'state-1', newSecret);
     const url = new URL(authorizeUrl);
-    const own = {
+    const special = {
       google: { scope: 'openid email profile', access_type: 'offline', prompt: 'select_account', nonce: expect.any(String) },
       yandex: { scope: 'login:info login:email', force_confirm: 'yes' },
       discord: { scope: 'identify email', prompt: 'consent' },
@@ -61,7 +61,7 @@ describe('OAuth providers', () => {
       client_id: 'client-id',
       redirect_uri: 'https://cabinet.example.com/auth/oauth/callback',
       state: 'state-1',
-      ...own[provider],
+      ...special[provider],
     });
   });
 

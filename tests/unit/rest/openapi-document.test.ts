@@ -216,11 +216,11 @@ describe('OpenAPI document', () => {
         .mutation(() => 1),
     });
     expect(() => buildOpenApiDocument(buildRouteTable(router), { title: 'x', version: '1' })).toThrow(/named Twice/);
-    const own = z.object({ x: z.int() }).meta({ id: 'HTTPError' });
+    const input = z.object({ x: z.int() }).meta({ id: 'HTTPError' });
     const taken = t.router({
       a: open
         .meta(meta('POST', '/a'))
-        .input(own)
+        .input(input)
         .mutation(() => 1),
     });
     expect(() => buildOpenApiDocument(buildRouteTable(taken), { title: 'x', version: '1' })).toThrow(/HTTPError is taken/);

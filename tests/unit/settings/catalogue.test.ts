@@ -103,8 +103,8 @@ describe('settings catalogue', () => {
     const open = settingKeys.filter((key) => {
       const { guard, secret, format, readOnly, excluded } = definitionOf(key);
       const isDestination = ['http-url', 'link', 'socks-url'].includes(format ?? '');
-      const isOwnId = /_(CLIENT|SHOP|MERCHANT|PUBLIC)_ID$|_MID$/.test(key);
-      return (secret || isDestination || isOwnId) && !guard && !readOnly && !excluded;
+      const isAccountId = /_(CLIENT|SHOP|MERCHANT|PUBLIC)_ID$|_MID$/.test(key);
+      return (secret || isDestination || isAccountId) && !guard && !readOnly && !excluded;
     });
     expect(open).toEqual(OPEN_ADDRESSES);
   });

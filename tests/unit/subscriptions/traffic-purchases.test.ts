@@ -72,18 +72,18 @@ describe('traffic purchases', () => {
       fc.property(
         fc.integer({ min: 1, max: 1000 }),
         fc.array(fc.integer({ min: 1, max: 500 }), { maxLength: 8 }),
-        (own, packages) => {
-          let state = { trafficLimitGb: own, purchasedTrafficGb: 0 };
+        (limitGb, packages) => {
+          let state = { trafficLimitGb: limitGb, purchasedTrafficGb: 0 };
           const rows: { trafficGb: number; expiresAt: Date }[] = [];
           for (const gb of packages) {
             const added = addTraffic(state, rows, gb, NOW);
             if (added === null) throw new Error('refused');
             rows.push(added.purchase);
             state = { ...state, ...added.changes };
-            expect(state.trafficLimitGb - state.purchasedTrafficGb).toBe(own);
+            expect(state.trafficLimitGb - state.purchasedTrafficGb).toBe(limitGb);
           }
           const ended = expireTraffic(state, rows, inDays(31));
-          expect(ended?.changes.trafficLimitGb ?? own).toBe(own);
+          expect(ended?.changes.trafficLimitGb ?? limitGb).toBe(limitGb);
           expect(ended?.changes.purchasedTrafficGb ?? 0).toBe(0);
         },
       ),

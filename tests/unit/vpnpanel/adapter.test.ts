@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { aDraft, connectionTo, GERMANY, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
-import { aDraft, connectionTo, GERMANY, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from './panel-setup.ts';
 
 describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (generation) => {
   const start = () => startPanel({ generation });

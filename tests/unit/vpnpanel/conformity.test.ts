@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
-import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from './panel-setup.ts';
 
 type Started = Awaited<ReturnType<typeof startPanel>>;
 interface Sample {
@@ -121,7 +121,7 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
     'GET /api/system/stats': { path: '/api/system/stats' },
     'GET /api/sub/:shortUuid/info': { path: `/api/sub/${user.shortUuid}/info` },
   };
-  const own: Record<string, Sample> = isNumber
+  const ofGeneration: Record<string, Sample> = isNumber
     ? {
         'GET /api/users/stream': { path: '/api/users/stream?telegramId=100500' },
         'POST /api/users/resolve': { path: '/api/users/resolve', body: { id: 1 }, badBody: { id: 1, username: 'user_100500' } },
@@ -139,7 +139,7 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
           badBody: { linkToEncrypt: 'no link' },
         },
       };
-  return { ...common, ...own, 'DELETE /api/users/:user': { path: `/api/users/${ref}` } };
+  return { ...common, ...ofGeneration, 'DELETE /api/users/:user': { path: `/api/users/${ref}` } };
 }
 
 describe.each(['uuid', 'number'] as const)('sandbox panel, %s generation', (generation) => {

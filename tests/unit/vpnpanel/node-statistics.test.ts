@@ -5,7 +5,7 @@ import { withoutInboundSecrets } from '../../../src/integrations/vpnpanel/inboun
 import { shownUrl } from '../../../src/integrations/vpnpanel/panel-connection.ts';
 import { bytesOfSizeText, fromWireNodeUsage } from '../../../src/integrations/vpnpanel/panel-wire-traffic.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { aDraft, connectionTo, GERMANY, START, startPanel, UNKNOWN_UUID } from './panel-setup.ts';
+import { aDraft, connectionTo, GERMANY, START, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 
 const GB = 1024 ** 3;
 const GERMAN_NODE = '40de0000-0000-4000-8000-000000000002';

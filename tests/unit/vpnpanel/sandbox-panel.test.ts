@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
 import { createMemoryStore, createWriteBehind } from '../../../src/sandbox/panel/sandbox-store.ts';
+import { aDraft, GERMANY, movableClock, NETHERLANDS, startPanel } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
-import { aDraft, GERMANY, movableClock, NETHERLANDS, startPanel } from './panel-setup.ts';
 
 const http = createPlainHttpClient({ retries: 0, timeoutMs: 2_000 });
 const get = (url: string, headers: Record<string, string> = {}) => http.request({ method: 'GET', url, headers });

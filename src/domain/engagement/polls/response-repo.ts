@@ -1,8 +1,8 @@
 import type { Db } from '../../../core/db/db.ts';
 import { questionsSql } from './repo.ts';
-import type { OwnPoll, PollQuestion } from './types.ts';
+import type { MyPoll, PollQuestion } from './types.ts';
 
-const OWN = `SELECT r.poll_id, r.id AS response_id, p.title, p.description, r.completed_at IS NOT NULL AS is_completed,
+const MY_POLL = `SELECT r.poll_id, r.id AS response_id, p.title, p.description, r.completed_at IS NOT NULL AS is_completed,
     CASE WHEN p.reward_enabled THEN p.reward_amount_kopeks ELSE 0 END AS reward_amount_kopeks,
     (SELECT count(*)::int FROM poll_questions q WHERE q.poll_id = p.id) AS total_questions,
     (SELECT count(*)::int FROM poll_answers a WHERE a.response_id = r.id) AS answered_questions
@@ -13,13 +13,13 @@ export async function countOpen(db: Db, userId: number): Promise<number> {
 }
 
 /** Newest sent first. */
-export async function listOwn(db: Db, userId: number): Promise<OwnPoll[]> {
-  return db.sql<OwnPoll>(`${OWN} WHERE r.user_id = $1::int ORDER BY r.sent_at DESC, r.id DESC`, [userId]);
+export async function listPollsOfUser(db: Db, userId: number): Promise<MyPoll[]> {
+  return db.sql<MyPoll>(`${MY_POLL} WHERE r.user_id = $1::int ORDER BY r.sent_at DESC, r.id DESC`, [userId]);
 }
 
 /** Null also for a response of another user. */
-export async function findOwn(db: Db, userId: number, responseId: number): Promise<OwnPoll | null> {
-  const [row] = await db.sql<OwnPoll>(`${OWN} WHERE r.id = $2::bigint AND r.user_id = $1::int`, [userId, responseId]);
+export async function findPollOfUser(db: Db, userId: number, responseId: number): Promise<MyPoll | null> {
+  const [row] = await db.sql<MyPoll>(`${MY_POLL} WHERE r.id = $2::bigint AND r.user_id = $1::int`, [userId, responseId]);
   return row ?? null;
 }
 
@@ -39,7 +39,7 @@ export interface LockedResponse {
  * is read under the locks, so that of two parallel last answers the second sees the first (spec 04 section 12.4). Null also for a
  * response of another user.
  */
-export async function lockOwn(db: Db, userId: number, responseId: number): Promise<LockedResponse | null> {
+export async function lockResponseOfUser(db: Db, userId: number, responseId: number): Promise<LockedResponse | null> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
   // The poll cannot be deleted while the answer is written.
   const [poll] = await db.sql<{ reward: number }>(

@@ -8,30 +8,30 @@ import { text } from '../../messaging/texts.ts';
 import { alreadyCompleted, invalidOption, noQuestions, pollNotFound, questionNotFound } from './errors.ts';
 import {
   countOpen,
-  findOwn,
+  findPollOfUser,
   type LockedResponse,
-  listOwn,
-  lockOwn,
+  listPollsOfUser,
+  lockResponseOfUser,
   markCompleted,
   markStarted,
   saveAnswer,
 } from './response-repo.ts';
 import { isComplete, nextQuestion } from './rules.ts';
-import type { AnsweredQuestion, OwnPoll, StartedPoll } from './types.ts';
+import type { AnsweredQuestion, MyPoll, StartedPoll } from './types.ts';
 
 /** Number of polls that the user has not completed (spec 04 section 12.3). */
-export function countOwnPolls(app: App, actor: UserActor): Promise<number> {
+export function countMyPolls(app: App, actor: UserActor): Promise<number> {
   return countOpen(app.db, actor.userId);
 }
 
 /** The user's polls, newest sent first. */
-export function listOwnPolls(app: App, actor: UserActor): Promise<OwnPoll[]> {
-  return listOwn(app.db, actor.userId);
+export function listMyPolls(app: App, actor: UserActor): Promise<MyPoll[]> {
+  return listPollsOfUser(app.db, actor.userId);
 }
 
 /** @throws AppError 404 also for the poll of another user */
-export async function readOwnPoll(app: App, actor: UserActor, responseId: number): Promise<OwnPoll> {
-  const found = await findOwn(app.db, actor.userId, responseId);
+export async function readMyPoll(app: App, actor: UserActor, responseId: number): Promise<MyPoll> {
+  const found = await findPollOfUser(app.db, actor.userId, responseId);
   if (!found) throw pollNotFound();
   return found;
 }
@@ -89,7 +89,7 @@ export async function answerQuestion(
 }
 
 async function lockOpen(t: App, userId: number, responseId: number): Promise<LockedResponse> {
-  const response = await lockOwn(t.db, userId, responseId);
+  const response = await lockResponseOfUser(t.db, userId, responseId);
   if (!response) throw pollNotFound();
   if (response.isCompleted) throw alreadyCompleted();
   return response;

@@ -66,7 +66,7 @@ export interface PollSendResult {
 }
 
 /** A poll as a user who received it sees it. */
-export interface OwnPoll {
+export interface MyPoll {
   pollId: number;
   responseId: number;
   title: string;

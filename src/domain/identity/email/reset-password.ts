@@ -34,8 +34,8 @@ export async function requestPasswordReset(app: App, email: string): Promise<voi
 export async function mailPasswordReset(app: App, email: string): Promise<void> {
   const user = await findByEmail(app.db, email);
   if (user?.status !== 'active' || !app.ports.mail.isConfigured()) return;
-  const isOwnAddress = user.authType === 'email' && user.hasPassword;
-  if (!user.emailVerified && !isOwnAddress) return;
+  const isSignUpAddress = user.authType === 'email' && user.hasPassword;
+  if (!user.emailVerified && !isSignUpAddress) return;
   if (!(await isWithinLimit(app, `mail:reset:${user.id}`, SENDS, SENDS_WINDOW_SECONDS))) return;
   await inTransaction(app, async (t) => {
     const secret = newResetSecret(t);

@@ -25,7 +25,7 @@ const NO_DISCOUNT: PersonalDiscount = { percent: 0, source: null, expiresAt: nul
  * group of the code unless the membership has another source. The row in the log of activations stays.
  * @throws AppError 400 'User not found' | 'No active discount promo code found' | 'Discount has already expired'
  */
-export async function deactivateOwnDiscount(app: App, actor: UserActor): Promise<DeactivatedDiscount> {
+export async function deactivateMyDiscount(app: App, actor: UserActor): Promise<DeactivatedDiscount> {
   const outcome = await inTransaction(app, (t) => takeDiscount(t, actor.userId, 'from_code'));
   switch (outcome.result) {
     case 'done':

@@ -26,12 +26,12 @@ export interface Activation {
  * @returns one sentence per effect, in the user's language
  */
 export async function giveEffects(t: App, activation: Activation): Promise<string[]> {
-  const effect = await giveOwnEffect(t, activation);
+  const effect = await giveEffectOfType(t, activation);
   const group = await giveGroup(t, activation);
   return [effect, group].filter((sentence) => sentence !== null);
 }
 
-async function giveOwnEffect(t: App, activation: Activation): Promise<string | null> {
+async function giveEffectOfType(t: App, activation: Activation): Promise<string | null> {
   const { promocode, user, subscription } = activation;
   switch (promocode.type) {
     case 'balance':

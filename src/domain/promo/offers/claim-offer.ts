@@ -7,7 +7,7 @@ import { text } from '../../messaging/texts.ts';
 import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { lockRedeemer } from '../codes/redeem-repo.ts';
-import { deactivateExpiredOffer, insertAccess, listTemporarySquads, lockOwnOffer, takeOffer } from './claim-repo.ts';
+import { deactivateExpiredOffer, insertAccess, listTemporarySquads, lockOfferOfUser, takeOffer } from './claim-repo.ts';
 import { type ClaimRefusal, claimRefused } from './errors.ts';
 import { insertLog, type LogDetails } from './log-repo.ts';
 import { claimRefusal, discountEnd, givesTemporaryAccess, templateIdOf, temporaryAccessOf } from './rules.ts';
@@ -41,7 +41,7 @@ export async function claimOffer(app: App, actor: UserActor, offerId: number): P
 async function claim(t: App, userId: number, offerId: number): Promise<Outcome> {
   const subscription = await lockUserSubscription(t, userId);
   const user = subscription === undefined ? null : await lockRedeemer(t.db, userId);
-  const offer = user && (await lockOwnOffer(t.db, userId, offerId));
+  const offer = user && (await lockOfferOfUser(t.db, userId, offerId));
   if (!user || !offer) return { refused: 'not_found' };
   const now = t.clock.now();
   const refused = claimRefusal(offer, now);

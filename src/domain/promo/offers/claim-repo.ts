@@ -3,7 +3,7 @@ import { OFFER } from './repo.ts';
 import type { Offer } from './types.ts';
 
 /** Locks an offer of this user; null for an unknown one and for another user's. The user's row must be locked before. */
-export async function lockOwnOffer(db: Db, userId: number, offerId: number): Promise<Offer | null> {
+export async function lockOfferOfUser(db: Db, userId: number, offerId: number): Promise<Offer | null> {
   const [row] = await db.sql<Offer>(
     `SELECT ${OFFER.of('o')} FROM discount_offers o WHERE o.id = $1::bigint AND o.user_id = $2::int FOR UPDATE`,
     [offerId, userId],

@@ -3,11 +3,11 @@ import type { App } from '../../../core/app.ts';
 import { findUserByMessengerId } from '../../identity/find-user.ts';
 import { filterMismatch, offerNotFoundWeb, userNotFound } from './errors.ts';
 import { listLog, type OfferLogFilter } from './log-repo.ts';
-import { findOffer, listOffers, listOwnOffers, type OfferFilter } from './repo.ts';
+import { findOffer, listOffers, listOffersOfUser, type OfferFilter } from './repo.ts';
 import type { Offer, OfferDetails, OfferLogEntry } from './types.ts';
 
 /** A user has one open offer per type, and claimed ones that have not expired. */
-const MAX_OWN_OFFERS = 500;
+const MAX_OFFERS = 500;
 
 /**
  * One page of offers, newest first (spec 04 section 9.3).
@@ -43,6 +43,6 @@ export function listOfferLog(
 }
 
 /** The user's offers that have not expired, claimed ones included, newest first (spec 04 section 9.5). */
-export function readOwnOffers(app: App, actor: UserActor): Promise<Offer[]> {
-  return listOwnOffers(app.db, actor.userId, app.clock.now(), MAX_OWN_OFFERS);
+export function listMyOffers(app: App, actor: UserActor): Promise<Offer[]> {
+  return listOffersOfUser(app.db, actor.userId, app.clock.now(), MAX_OFFERS);
 }

@@ -86,7 +86,7 @@ export async function findOffer(db: Db, id: number): Promise<OfferDetails | null
 }
 
 /** A user's offers that have not expired, newest first. */
-export function listOwnOffers(db: Db, userId: number, now: Date, limit: number): Promise<Offer[]> {
+export function listOffersOfUser(db: Db, userId: number, now: Date, limit: number): Promise<Offer[]> {
   return db.sql<Offer>(
     `SELECT ${OFFER.of('o')} FROM discount_offers o WHERE o.user_id = $1::int AND o.expires_at > $2::timestamptz
      ORDER BY o.created_at DESC, o.id DESC LIMIT $3::int`,

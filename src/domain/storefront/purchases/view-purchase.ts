@@ -35,8 +35,8 @@ export async function viewPurchase(app: App, token: string): Promise<PurchaseVie
   if (!purchase) throw purchaseNotFound();
   const surroundings = await readSurroundings(app.db, purchase.id);
   const now = app.clock.now();
-  const isOwnAccount = isSelfByEmail(purchase) && purchase.accountCreated && showsCredentials(purchase, now);
-  const credentials = isOwnAccount ? await takeCredentials(app.db, purchase.id) : null;
+  const areCredentialsShown = isSelfByEmail(purchase) && purchase.accountCreated && showsCredentials(purchase, now);
+  const credentials = areCredentialsShown ? await takeCredentials(app.db, purchase.id) : null;
   return { ...describe(app, purchase, surroundings), ...shownCredentials(purchase, credentials) };
 }
 

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../../../src/core/clock.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
-import { listOwnTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
+import { listMyTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
 import { adjustBalance } from '../../../../src/domain/users/account/change-balance.ts';
 import { rowOf } from '../../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
@@ -55,7 +55,7 @@ describe('spec 01 H16: a balance moved over the Web API', () => {
     await adjust(id, -300);
     await adjust(id, 50, false);
     expect(await facts(id)).toEqual({ balance: 750, rows: 3, events: 1 });
-    const shown = await listOwnTransactions(app, id, { page: 1, perPage: 10, type: null });
+    const shown = await listMyTransactions(app, id, { page: 1, perPage: 10, type: null });
     expect(shown.items.map((item) => item.type).toSorted()).toEqual(['deposit', 'withdrawal']);
     expect(await checkLedger(app)).toEqual([]);
   });

@@ -19,10 +19,10 @@ import { refreshSession } from '../../../../src/domain/identity/sessions/refresh
 import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
 import { updateUser } from '../../../../src/domain/users/account/update-user.ts';
 import { unique } from '../../../support/builders.ts';
+import { merge, setUser } from '../../../support/merge-samples.ts';
 import { rowOf } from '../../../support/sale-samples.ts';
 import { testApp } from '../../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../../support/test-sandbox.ts';
-import { merge, setUser } from '../../merge/merge-samples.ts';
 import {
   actorOf,
   aMessengerAccount,

@@ -17,10 +17,10 @@ import { previewMerge } from '../../../../src/domain/merge/preview-merge.ts';
 import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../../fakes/oauth-issuer.ts';
 import { unique } from '../../../support/builders.ts';
+import { someone, withIssuer } from '../../../support/oauth-setup.ts';
 import { type TestClock, testApp } from '../../../support/test-app.ts';
 import { aMessengerAccount, aVerifiedAccount, mailedSecret, PASSWORD } from '../accounts.ts';
 import { signInData } from '../linking-proofs.ts';
-import { someone, withIssuer } from '../oauth-setup.ts';
 
 let app: App;
 let clock: TestClock;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { addDays, MINUTE_MS, SECOND_MS } from '../../../../src/core/clock.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
+import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../../../support/provisioning-setup.ts';
 import { topUp } from '../../../support/sale-samples.ts';
-import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
 import { aServer, everything, inStep, push, run, startEmpty, usersOf } from './setup.ts';
 
 async function uuidOf(t: ProvisioningTest, id: number): Promise<string> {

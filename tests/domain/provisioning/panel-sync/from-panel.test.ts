@@ -2,7 +2,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { addDays, DAY_MS, SECOND_MS } from '../../../../src/core/clock.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
 import { aUser, unique } from '../../../support/builders.ts';
-import { aSubscription, GB, GERMANY, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
+import {
+  aSubscription,
+  GB,
+  GERMANY,
+  NETHERLANDS,
+  type ProvisioningTest,
+  readRow,
+  withPort,
+} from '../../../support/provisioning-setup.ts';
 import { aServer, everything, inStep, push, run, startEmpty } from './setup.ts';
 
 async function aPanelUser(t: ProvisioningTest, fields: Partial<Parameters<ProvisioningTest['adapter']['createUser']>[0]> = {}) {

@@ -7,7 +7,7 @@ import { recommendSync } from '../../../../src/domain/provisioning/sync/recommen
 import { continueSync } from '../../../../src/domain/provisioning/sync/run-sync.ts';
 import { startServerSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
 import { putSetting, resetSetting } from '../../../../src/domain/settings/change-setting.ts';
-import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, readRow, withPort } from '../provisioning-setup.ts';
+import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, readRow, withPort } from '../../../support/provisioning-setup.ts';
 import { actor, aServer, everything, inStep, run, startEmpty } from './setup.ts';
 
 const editor = { kind: 'system' } as const;

@@ -7,8 +7,8 @@ import { deleteUserRow } from '../../../../src/domain/users/removal/delete-user.
 import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../../src/domain/users/removal/reset-subscription.ts';
 import { anAdmin } from '../../../support/admins.ts';
-import { aPair, merge } from '../../merge/merge-samples.ts';
-import { aSubscription, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
+import { aPair, merge } from '../../../support/merge-samples.ts';
+import { aSubscription, type ProvisioningTest, readRow, withPort } from '../../../support/provisioning-setup.ts';
 import { inStep, push, run, startEmpty } from './setup.ts';
 
 const subscriptionsOf = (t: ProvisioningTest, userId: number) =>

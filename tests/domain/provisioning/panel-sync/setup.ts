@@ -6,8 +6,8 @@ import { pushSubscription } from '../../../../src/domain/provisioning/push-subsc
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
 import { startSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
 import type { SyncKind, SyncMode, SyncRun } from '../../../../src/domain/provisioning/sync/types.ts';
+import { aSubscription, type BuiltSubscription, type ProvisioningTest, withPanel } from '../../../support/provisioning-setup.ts';
 import type { TestAppOptions } from '../../../support/test-app.ts';
-import { aSubscription, type BuiltSubscription, type ProvisioningTest, withPanel } from '../provisioning-setup.ts';
 
 export const actor = { kind: 'system', name: 'test' } as const;
 

@@ -11,7 +11,15 @@ import { MAX_ATTEMPTS } from '../../../../src/domain/provisioning/migration/rule
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
-import { aSubscription, GERMANY, jobsOf, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../provisioning-setup.ts';
+import {
+  aSubscription,
+  GERMANY,
+  jobsOf,
+  NETHERLANDS,
+  type ProvisioningTest,
+  readRow,
+  withPort,
+} from '../../../support/provisioning-setup.ts';
 import { actor, aServer, everything, inStep, push, startEmpty, usersOf } from './setup.ts';
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';

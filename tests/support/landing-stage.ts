@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
-import { ScriptedProvider, withProvider } from '../domain/payments/scripted-provider.ts';
-import { type ActorClient, adminClient } from '../support/actors.ts';
-import { type ApiClient, clientOf, testServer } from '../support/api.ts';
-import { unique } from '../support/builders.ts';
-import { aTariff } from '../support/sale-samples.ts';
-import { type TestApp, testApp } from '../support/test-app.ts';
+import { type ActorClient, adminClient } from './actors.ts';
+import { type ApiClient, clientOf, testServer } from './api.ts';
+import { unique } from './builders.ts';
+import { aTariff } from './sale-samples.ts';
+import { ScriptedProvider, withProvider } from './scripted-provider.ts';
+import { type TestApp, testApp } from './test-app.ts';
 
 const ACTIONS = ['read', 'create', 'edit', 'delete'].map((action) => `landings:${action}`);
 

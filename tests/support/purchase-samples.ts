@@ -1,17 +1,17 @@
-import type { App } from '../../../src/core/app.ts';
-import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
-import { createLanding } from '../../../src/domain/storefront/landings/manage-landings.ts';
-import type { Landing, LandingContent } from '../../../src/domain/storefront/landings/types.ts';
-import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
-import { guestPurchases } from '../../../src/domain/storefront/purchases/purpose.ts';
-import { readContact } from '../../../src/domain/storefront/purchases/rules.ts';
-import { type PurchaseOrder, startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
-import type { Contact } from '../../../src/domain/storefront/purchases/types.ts';
-import { unique } from '../../support/builders.ts';
-import { aTariff } from '../../support/sale-samples.ts';
-import { callback, runCallbackJobs } from '../payments/payment-samples.ts';
-import type { ScriptedProvider } from '../payments/scripted-provider.ts';
+import type { App } from '../../src/core/app.ts';
+import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
+import { createLanding } from '../../src/domain/storefront/landings/manage-landings.ts';
+import type { Landing, LandingContent } from '../../src/domain/storefront/landings/types.ts';
+import { deliverWaiting } from '../../src/domain/storefront/purchases/deliver-purchase.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts';
+import { readContact } from '../../src/domain/storefront/purchases/rules.ts';
+import { type PurchaseOrder, startPurchase } from '../../src/domain/storefront/purchases/start-purchase.ts';
+import type { Contact } from '../../src/domain/storefront/purchases/types.ts';
+import { unique } from './builders.ts';
+import { callback, runCallbackJobs } from './payment-samples.ts';
+import { aTariff } from './sale-samples.ts';
+import type { ScriptedProvider } from './scripted-provider.ts';
 
 const system = { kind: 'system', name: 'test' } as const;
 

@@ -1,6 +1,6 @@
-import type { App } from '../../../src/core/app.ts';
-import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
-import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
+import type { App } from '../../src/core/app.ts';
+import { aUser, type BuiltUser, unique } from './builders.ts';
+import { aStoredSubscription, aTariff } from './sale-samples.ts';
 
 /** A segment that holds exactly these users: one tariff of their own. */
 export async function aSegment(app: App, count: number): Promise<{ target: string; users: BuiltUser[] }> {
@@ -17,11 +17,11 @@ export async function aSegment(app: App, count: number): Promise<{ target: strin
 /** Many users by one statement, without messenger and address. @param values numbers for columns of theirs @returns their ids */
 export async function aCrowd(app: App, count: number, values: Record<string, number> = {}): Promise<number[]> {
   const model = await aUser(app);
-  const own = ['id', 'referral_code', 'email', 'messenger_id', 'username', 'vpnpanel_uuid'];
+  const notCopied = ['id', 'referral_code', 'email', 'messenger_id', 'username', 'vpnpanel_uuid'];
   const columns = await app.db.sql<{ name: string }>(
     `SELECT quote_ident(column_name) AS name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = 'users'
        AND is_generated = 'NEVER' AND column_name <> ALL($1::text[]) AND column_name NOT LIKE '%_id'`,
-    [own],
+    [notCopied],
   );
   const names = [...columns.map(({ name }) => name), ...Object.keys(values)].join(', ');
   const picked = [...columns.map(({ name }) => name), ...Object.values(values)].join(', ');

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
-import type { App } from '../../../src/core/app.ts';
-import { addDays } from '../../../src/core/clock.ts';
-import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
-import type { PanelConnection } from '../../../src/integrations/vpnpanel/panel-connection.ts';
-import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { type SandboxPanel, startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
-import { aUser, type BuiltUser } from '../../support/builders.ts';
-import { createPlainHttpClient } from '../../support/plain-http-client.ts';
-import { type TestApp, type TestAppOptions, testApp } from '../../support/test-app.ts';
+import type { App } from '../../src/core/app.ts';
+import { addDays } from '../../src/core/clock.ts';
+import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
+import type { PanelConnection } from '../../src/integrations/vpnpanel/panel-connection.ts';
+import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
+import { aUser, type BuiltUser } from './builders.ts';
+import { createPlainHttpClient } from './plain-http-client.ts';
+import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 
 export const NETHERLANDS = '5a11ad00-0000-4000-8000-000000000001';
 export const GERMANY = '5a11ad00-0000-4000-8000-000000000002';
@@ -23,13 +23,13 @@ export interface ProvisioningTest extends TestApp {
 
 /** An app whose panel belongs to this test alone. */
 export async function withPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
-  const t = await startOwnPanel(options);
+  const t = await startAppWithPanel(options);
   onTestFinished(() => t.panel.close());
   return t;
 }
 
 /** The same for a whole file, which closes the panel. */
-export async function startOwnPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+export async function startAppWithPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
   const t = await testApp(options);
   const panel = await startSandboxPanel({ state: createMemoryStore(), clock: t.clock });
   const adapter = createVpnPanelAdapter({

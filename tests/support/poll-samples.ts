@@ -1,7 +1,7 @@
-import type { App } from '../../../src/core/app.ts';
-import { createPoll } from '../../../src/domain/engagement/polls/manage-polls.ts';
-import type { Poll } from '../../../src/domain/engagement/polls/types.ts';
-import { unique } from '../../support/builders.ts';
+import type { App } from '../../src/core/app.ts';
+import { createPoll } from '../../src/domain/engagement/polls/manage-polls.ts';
+import type { Poll } from '../../src/domain/engagement/polls/types.ts';
+import { unique } from './builders.ts';
 
 /** A poll of two questions with two options each. */
 export function aPoll(app: App, rewardKopeks = 0, title = `Poll ${unique()}`): Promise<Poll> {

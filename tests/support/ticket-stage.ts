@@ -1,7 +1,7 @@
-import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
-import type { App } from '../../../src/core/app.ts';
-import { openTicket } from '../../../src/domain/tickets/write-ticket.ts';
-import { aUser, unique } from '../../support/builders.ts';
+import type { TokenActor, UserActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
+import { openTicket } from '../../src/domain/tickets/write-ticket.ts';
+import { aUser, unique } from './builders.ts';
 
 /** Builders for tests of tickets, and readers of what a change has written. */
 

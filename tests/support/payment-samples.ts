@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { App } from '../../../src/core/app.ts';
-import { processCallback } from '../../../src/domain/payments/process-callback.ts';
-import type { PaymentPurpose } from '../../../src/domain/payments/purpose-payment.ts';
-import { receiveProviderCallback } from '../../../src/domain/payments/receive-callback.ts';
-import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import type { App } from '../../src/core/app.ts';
+import { processCallback } from '../../src/domain/payments/process-callback.ts';
+import type { PaymentPurpose } from '../../src/domain/payments/purpose-payment.ts';
+import { receiveProviderCallback } from '../../src/domain/payments/receive-callback.ts';
+import { seedPaymentMethods } from '../../src/domain/payments/seed-payment-methods.ts';
 
 /** Seeds the methods and makes sure that the sandbox's is on. */
 export async function sandboxPaymentMethodIsListed(app: App): Promise<void> {

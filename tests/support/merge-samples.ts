@@ -1,10 +1,10 @@
-import type { App } from '../../../src/core/app.ts';
-import type { Rows } from '../../../src/core/db/columns.ts';
-import { findUserById } from '../../../src/domain/identity/find-user.ts';
-import { createMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
-import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
-import { aUser } from '../../support/builders.ts';
-import { rowOf } from '../../support/sale-samples.ts';
+import type { App } from '../../src/core/app.ts';
+import type { Rows } from '../../src/core/db/columns.ts';
+import { findUserById } from '../../src/domain/identity/find-user.ts';
+import { createMergeToken } from '../../src/domain/identity/merge-tokens.ts';
+import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
+import { aUser } from './builders.ts';
+import { rowOf } from './sale-samples.ts';
 
 export interface Pair {
   primaryId: number;

@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../../src/core/clock.ts';
-import type { PanelUserDraft } from '../../../src/domain/provisioning/ports.ts';
-import type { PanelConnection } from '../../../src/integrations/vpnpanel/panel-connection.ts';
-import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { type SandboxPanelOptions, startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
-import { createPlainHttpClient } from '../../support/plain-http-client.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { PanelUserDraft } from '../../src/domain/provisioning/ports.ts';
+import type { PanelConnection } from '../../src/integrations/vpnpanel/panel-connection.ts';
+import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { type SandboxPanelOptions, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
+import { createPlainHttpClient } from './plain-http-client.ts';
 
 export const START = new Date('2026-03-01T12:00:00.000Z');
 export const NETHERLANDS = '5a11ad00-0000-4000-8000-000000000001';

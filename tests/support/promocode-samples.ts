@@ -1,8 +1,8 @@
-import type { UserActor } from '../../../src/core/actor.ts';
-import type { App } from '../../../src/core/app.ts';
-import { createPromocode, type NewPromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
-import type { Promocode } from '../../../src/domain/promo/codes/types.ts';
-import { aUser, unique } from '../../support/builders.ts';
+import type { UserActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
+import { createPromocode, type NewPromocode } from '../../src/domain/promo/codes/save-promocode.ts';
+import type { Promocode } from '../../src/domain/promo/codes/types.ts';
+import { aUser, unique } from './builders.ts';
 
 /** A code worth 100 rubles that one user may activate, unless told otherwise. */
 export function aPromocode(app: App, fields: Partial<NewPromocode> = {}): Promise<Promocode> {

@@ -1,9 +1,9 @@
-import type { App } from '../../../src/core/app.ts';
-import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { attributeReferral } from '../../../src/domain/referrals/register-referral.ts';
-import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
-import { setUser } from '../merge/merge-samples.ts';
+import type { App } from '../../src/core/app.ts';
+import { inTransaction } from '../../src/core/db/transaction.ts';
+import { postMovement } from '../../src/domain/ledger/post-movement.ts';
+import { attributeReferral } from '../../src/domain/referrals/register-referral.ts';
+import { aUser, type BuiltUser, unique } from './builders.ts';
+import { setUser } from './merge-samples.ts';
 
 export interface ReferralPair {
   referrer: BuiltUser;

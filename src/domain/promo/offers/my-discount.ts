@@ -25,6 +25,6 @@ export async function clearActiveDiscount(app: App, actor: UserActor): Promise<v
 }
 
 /** The user's primary promo group; null without one. */
-export function readOwnGroup(app: App, actor: UserActor): Promise<PromoGroup | null> {
+export function readMyGroup(app: App, actor: UserActor): Promise<PromoGroup | null> {
   return findPrimaryPromoGroup(app.db, actor.userId);
 }

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { DAY_MS } from '../../src/core/clock.ts';
-import { GB, GERMANY, type ProvisioningTest, unconfigured, withPanel } from '../domain/provisioning/provisioning-setup.ts';
-import { type ActorClient, adminClient } from '../support/actors.ts';
-import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
+import { type ActorClient, adminClient } from './actors.ts';
+import { type ApiClient, testServer, tokenClient } from './api.ts';
+import { GB, GERMANY, type ProvisioningTest, unconfigured, withPanel } from './provisioning-setup.ts';
 
 export const DUTCH_NODE = '40de0000-0000-4000-8000-000000000001';
 export const GERMAN_NODE = '40de0000-0000-4000-8000-000000000002';

@@ -1,6 +1,6 @@
-import type { App } from '../../../src/core/app.ts';
-import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
-import type { BuiltUser } from '../../support/builders.ts';
+import type { App } from '../../src/core/app.ts';
+import type { ActionRequest } from '../../src/domain/subscriptions/manual/types.ts';
+import type { BuiltUser } from './builders.ts';
 
 /** An action with nothing given but what is named. */
 export function anAction(action: string, given: Partial<ActionRequest> = {}): ActionRequest {

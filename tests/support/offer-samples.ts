@@ -1,8 +1,8 @@
-import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
-import type { App } from '../../../src/core/app.ts';
-import { createOffer, type NewOffer } from '../../../src/domain/promo/offers/create-offer.ts';
-import type { OfferDetails } from '../../../src/domain/promo/offers/types.ts';
-import { unique } from '../../support/builders.ts';
+import type { TokenActor, UserActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
+import { createOffer, type NewOffer } from '../../src/domain/promo/offers/create-offer.ts';
+import type { OfferDetails } from '../../src/domain/promo/offers/types.ts';
+import { unique } from './builders.ts';
 
 export const TOKEN: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 export const userActor = (userId: number): UserActor => ({ kind: 'user', userId });

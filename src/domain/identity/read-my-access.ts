@@ -4,14 +4,14 @@ import { TOP_LEVEL } from '../access/permission-catalogue.ts';
 import { isConfigAdmin, readEffectiveAccess } from '../access/read-effective-access.ts';
 import { readSessionUser } from './authenticate-user.ts';
 
-export interface OwnAccess {
+export interface MyAccess {
   permissions: string[];
   roles: string[];
   level: number;
 }
 
 /** What the caller may do; a config admin without roles may do everything (spec 01 section 5.3). */
-export async function readOwnAccess(app: App, actor: UserActor): Promise<OwnAccess> {
+export async function readMyAccess(app: App, actor: UserActor): Promise<MyAccess> {
   const [user, access] = await Promise.all([readSessionUser(app, actor.userId), readEffectiveAccess(app, actor.userId)]);
   if (access.roleIds.length === 0 && user && isConfigAdmin(app, user)) {
     return { permissions: ['*:*'], roles: ['superadmin'], level: TOP_LEVEL };

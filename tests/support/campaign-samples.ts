@@ -1,5 +1,5 @@
-import type { App } from '../../../src/core/app.ts';
-import { unique } from '../../support/builders.ts';
+import type { App } from '../../src/core/app.ts';
+import { unique } from './builders.ts';
 
 /** A campaign straight in the table; columns by their names there, jsonb as values. */
 export async function aCampaign(app: App, columns: Record<string, unknown> = {}): Promise<{ id: number; slug: string }> {

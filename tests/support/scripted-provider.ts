@@ -1,11 +1,11 @@
-import type { App } from '../../../src/core/app.ts';
+import type { App } from '../../src/core/app.ts';
 import {
   type InvoiceRequest,
   type PaymentOutcome,
   type PaymentProvider,
   ProviderError,
   type ProviderFailure,
-} from '../../../src/domain/payments/ports.ts';
+} from '../../src/domain/payments/ports.ts';
 import { sandboxPaymentMethodIsListed } from './payment-samples.ts';
 
 interface ScriptedInvoice {
