@@ -1,4 +1,4 @@
--- The audit log is append-only whatever code runs (spec 01 H7). Two exceptions: the foreign key clears the id of a deleted user (the row
+-- The audit log is append-only for all code (spec 01 H7). Two exceptions: the foreign key clears the id of a deleted user (the row
 -- keeps the name), and a transaction that sets service.audit_retention deletes rows past the retention period.
 CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,6 +1,6 @@
 -- Sends one job in the caller's transaction; a job is not stored when a job with the same singleton key waits in a 'short' queue. Policy,
 -- retries and times come from the queue's own row, which the service writes from its queue definitions (JobRunner.install), so that they
--- are defined once. The columns are those that pg-boss itself fills. Returns whether a job was added; raises when the queue is not
+-- are defined once. The columns are those that pg-boss fills. Returns whether a job was added; raises when the queue is not
 -- installed.
 CREATE OR REPLACE FUNCTION send_job(p_queue text, p_data jsonb, p_singleton_key text DEFAULT NULL, p_delay interval DEFAULT '0')
 RETURNS boolean LANGUAGE plpgsql AS $$

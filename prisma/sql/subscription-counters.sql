@@ -1,7 +1,7 @@
 -- How many subscriptions there are by status and trial (subscription_counters), trials by UTC day of their end and status
 -- (trial_day_counters), and the few trials of users who have paid before (paid_trials), for the statistics of spec 06 section 4.2.
--- Rows of the two counters are only added: a change appends +1 and -1 and waits for no other transaction, so sales of two users never
--- meet here; now and then a change merges the unlocked rows. A sum is exact within the reader's snapshot.
+-- Rows of the two counters are only added: a change appends +1 and -1 and waits for no other transaction, so sales of two users
+-- never wait for each other; occasionally a change merges the unlocked rows. A sum is exact within the reader's snapshot.
 
 CREATE OR REPLACE FUNCTION add_subscription_counter(p_status text, p_is_trial boolean, p_subscriptions integer)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -30,7 +30,7 @@ BEGIN
   END IF;
 END $$;
 
--- Count again, for example after a bulk load without triggers; writers of users and subscriptions wait meanwhile.
+-- Recounts everything, for example after a bulk load without triggers. Writers of users and subscriptions wait until it ends.
 CREATE OR REPLACE FUNCTION recount_subscriptions() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users, subscriptions IN SHARE MODE;
@@ -78,7 +78,7 @@ BEGIN
   END IF;
 END $$;
 
--- A subscription that is new to its user is not visible to a transaction that marks the user as paid meanwhile. FOR SHARE waits for it.
+-- A subscription that is new to its user is not visible to a concurrent transaction that marks the user as paid. FOR SHARE waits for it.
 -- For any other change the row of the subscription is the lock (see set_paid_trial_of_user).
 CREATE OR REPLACE FUNCTION set_paid_trial_of_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -93,7 +93,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Locks the subscription after its user, as every transaction does, whatever its state: one that is becoming a trial is read afterwards.
+-- Locks the subscription after its user, as every transaction does, in any state: one that is becoming a trial is read afterwards.
 CREATE OR REPLACE FUNCTION set_paid_trial_of_user() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_subscription record;

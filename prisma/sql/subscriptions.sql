@@ -1,4 +1,4 @@
--- The reason of a disabled subscription is cleared with the status, whatever code changes it (spec 05 section 13).
+-- The reason of a disabled subscription is cleared with the status by every change (spec 05 section 13).
 CREATE OR REPLACE FUNCTION clear_disabled_reason() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.disabled_reason := NULL;

@@ -1,6 +1,6 @@
 -- How many users there are by status, promo group and whether they have paid (user_counters), and by UTC day of creation and status
--- (user_day_counters: a page far down the list of users is reached from its day instead of counting off half a million rows). Rows are
--- only added: a change appends +1 and -1 and waits for no other transaction; now and then a change merges the unlocked rows. A sum is
+-- (user_day_counters: a page far down the list of users is reached from its day instead of skipping half a million rows). Rows are
+-- only added: a change appends +1 and -1 and waits for no other transaction; occasionally a change merges the unlocked rows. A sum is
 -- exact within the reader's snapshot.
 
 CREATE OR REPLACE FUNCTION utc_day(p_moment timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS $$

@@ -3,7 +3,7 @@ import cors, { type FastifyCorsOptions, type FastifyCorsOptionsDelegateCallback 
 import type { FastifyInstance } from 'fastify';
 
 export interface CorsSources {
-  /** `WEB_API_ALLOWED_ORIGINS`, read for each request so that a changed setting takes effect at once; empty means every origin. */
+  /** `WEB_API_ALLOWED_ORIGINS`, read for each request so that a changed setting takes effect immediately; empty means every origin. */
   webApiOrigins: () => readonly string[];
   /** `CABINET_ALLOWED_ORIGINS`. */
   cabinetOrigins: () => readonly string[];

@@ -11,7 +11,7 @@ export interface DocumentTexts {
   operations: Readonly<Record<string, string>>;
   /** `METHOD /path.name`, `Tag.name` or `name`; a parameter without an entry takes the text of the property of that name. */
   parameters: Readonly<Record<string, string>>;
-  /** `Component.outer.name`, `Component.name`, `outer.name` or `name`; in bodies without a component `METHOD /path` stands for it. */
+  /** `Component.outer.name`, `Component.name`, `outer.name` or `name`; in bodies without a component `METHOD /path` replaces it. */
   properties: Readonly<Record<string, string>>;
 }
 

@@ -2,9 +2,9 @@
  * Serves every procedure with `meta.openapi` over HTTP. One fastify route per operation, prepared completely at start.
  *
  * The procedure's chain of middlewares is run (`procedure-runner.ts`), without the proxy and the path look-up that `createCaller`
- * add to each request. The request is decoded inside `getRawInput`, which tRPC's input middleware asks
- * for only after the guards before `.input()` have passed: without a credential the answer is 401 whatever the input looks like,
- * and an upload is not read.
+ * add to each request. The request is decoded inside `getRawInput`, which tRPC's input middleware calls
+ * only after the guards before `.input()` have passed: without a credential the answer is 401 for any input, and an upload is not
+ * read.
  */
 import multipart from '@fastify/multipart';
 import type { AnyTRPCRouter } from '@trpc/server';

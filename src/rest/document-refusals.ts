@@ -9,14 +9,14 @@ import type { JsonSchema } from './openapi-schemas.ts';
 export interface DocumentedRefusal {
   status: number;
   code: string;
-  /** As in the body; `<n>` and `<id>` stand for values that vary. */
+  /** As in the body; `<n>` and `<id>` are placeholders of values that vary. */
   detail: unknown;
 }
 
 export interface DocumentedRefusals {
-  /** Guard (`guardOf`) -> what it refuses. */
+  /** Guard (`guardOf`) -> its refusals. */
   areas: Readonly<Record<string, readonly DocumentedRefusal[]>>;
-  /** `METHOD /path` -> what the operation itself refuses. */
+  /** `METHOD /path` -> refusals of the operation. */
   operations: Readonly<Record<string, readonly DocumentedRefusal[]>>;
 }
 

@@ -40,7 +40,7 @@ export function restError(error: unknown, explain?: ExplainInput): HttpError {
   return { status, body: { detail: error.message }, headers: {}, code: error.code.toLowerCase() };
 }
 
-/** By structure, as tRPC itself does: only the router layer may know the class. */
+/** By structure, as in tRPC: only the router layer may import the class. */
 function isTrpcError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && error.name === 'TRPCError' && 'code' in error;
 }
@@ -103,7 +103,7 @@ function logged(error: unknown): unknown {
   return isTrpcError(error) && error.cause !== undefined ? error.cause : error;
 }
 
-/** `input` of a 422 entry is the client's own value and may be what JSON cannot hold (a deep nest, a bigint): then it is left out. */
+/** `input` of a 422 entry is the client's value; where JSON cannot represent it (nested too deeply, a bigint) it is left out. */
 function errorText(body: HttpError['body']): string {
   try {
     return JSON.stringify(body);

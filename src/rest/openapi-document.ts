@@ -13,7 +13,7 @@ export interface OpenApiInfo {
   version: string;
   description?: string;
   license?: { name: string; identifier?: string };
-  /** Base addresses; `/` when the document is served by the service itself. */
+  /** Base addresses; `/` when the document is served by the service. */
   servers?: readonly { url: string; description?: string }[];
 }
 
@@ -152,7 +152,7 @@ function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaColl
   return { required: plan.bodyRequired, content: { 'application/json': media } };
 }
 
-/** The input schema itself when the body is all of it, so that its name and its alternatives stay; else the part of the body. */
+/** The input schema when the body is all of the input, so that its name and its alternatives stay; else the part of the body. */
 function bodyObject(
   route: RestRoute,
   fields: readonly WireField[],

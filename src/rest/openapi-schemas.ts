@@ -2,7 +2,7 @@
  * JSON Schemas of zod schemas for the OpenAPI document, with one shared set of named components.
  *
  * zod's own `toJSONSchema` is used directly. A generator on top of it (trpc-to-openapi, zod-openapi) would have to be corrected
- * afterwards in every place that matters here: the first refuses records and unions in a GET and does not know hints, the
+ * afterwards in every place that matters here: the first refuses records and unions in a GET and has no hints, the
  * second forces defaulted fields of answers into `required` and closes answers with `additionalProperties: false`.
  */
 import { z } from 'zod';
@@ -20,8 +20,8 @@ export interface SchemaCollector {
   /** The component that a collected schema refers to, or the schema itself. */
   resolve(schema: JsonSchema): JsonSchema;
   /**
-   * Ends the collection: puts the components into the document and gives all references their final names. A schema that is
-   * differently in requests and answers becomes two components, `Name` and `NameOutput`.
+   * Ends the collection: puts the components into the document and gives all references their final names. A schema that differs
+   * between requests and answers becomes two components, `Name` and `NameOutput`.
    */
   finish<T extends { components: { schemas: Record<string, JsonSchema> } }>(document: T): T;
 }
@@ -119,7 +119,7 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (zodSchema instanceof z.ZodISODateTime) json.format = 'date-time';
   if (zodSchema instanceof z.ZodDate) Object.assign(json, { type: 'string', format: 'date-time' });
   if (zodSchema instanceof z.ZodBigInt) json.type = 'integer';
-  // What may be anything may be null as well.
+  // A value of any type includes null.
   if (zodSchema instanceof z.ZodNullable && isAnything(zodSchema.def.innerType)) delete json.anyOf;
   if (typeof json.format === 'string' && SELF_EXPLAINING_FORMATS.has(json.format)) delete json.pattern;
   if (side === 'out' && zodSchema instanceof z.ZodObject) {

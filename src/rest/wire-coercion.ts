@@ -104,7 +104,7 @@ function readBoolean(text: string): unknown {
 }
 
 function readDate(text: string): unknown {
-  // Without a zone the time is UTC (spec 00, Times); a date alone is read as UTC by the language itself.
+  // Without a zone the time is UTC (spec 00, Times); a date alone is read as UTC by JavaScript.
   const zoned = /[Tt ]\d/.test(text) && !/(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) ? `${text}Z` : text;
   const date = new Date(zoned);
   const isIso = /^\d{4}-\d\d-\d\d/.test(text);

@@ -22,7 +22,7 @@ export interface WirePlan {
   inputs: readonly Schema[];
   fields: readonly WireField[];
   body: BodyMode;
-  /** Is an absent body a failure by itself, whatever its fields say? */
+  /** Whether an absent body is refused even when all of its fields are optional. */
   bodyRequired: boolean;
   /** Fields of a JSON body that no schema names are kept (loose schemas). */
   passUnknown: boolean;

@@ -43,7 +43,7 @@ export class AuditTrail implements AuditRecorder {
   }
 
   /**
-   * @param failure null = done. Resolves at once for a read, and for a change when its row is written; when the database is
+   * @param failure null = done. Resolves immediately for a read, and for a change when its row is written; when the database is
    *   unavailable, within about 2 s.
    */
   async close(failure: HttpError | null): Promise<void> {

@@ -4,7 +4,7 @@ import type { CampaignValues } from '../domain/campaigns/types.ts';
 
 type Nullish<T> = { [K in keyof T]?: T[K] | null | undefined };
 
-/** Fields without which there is no campaign. */
+/** Required fields of a campaign. */
 type Required = Pick<
   CampaignValues,
   'name' | 'startParameter' | 'bonusType' | 'balanceBonusKopeks' | 'subscriptionSquads' | 'isActive'

@@ -12,7 +12,7 @@ export interface Credentials {
 
 /** Binds an open sign-in to the browser it began in (spec 01 H19). */
 export interface Browser {
-  /** `Sec-Fetch-Site: same-origin`, which a browser sets itself; such a request always has our cookies. */
+  /** `Sec-Fetch-Site: same-origin`, which only the browser can set; such a request always has our cookies. */
   readonly isSameOrigin: boolean;
   readCookie(name: string): string | null;
   /** Sets an HttpOnly cookie for the whole site, sent on top-level navigation and same-site requests only. */

@@ -1,8 +1,8 @@
-/** Facts of one operation beside its schemas; REST routes, guards' contract test and the OpenAPI document are made from them. */
+/** Data of one operation besides its schemas; source of the REST routes, the contract test of the guards and the OpenAPI document. */
 
 export type OperationArea = 'web' | 'cabinet' | 'admin';
 
-/** Who may call: nobody in particular, an API token, a signed-in user, an administrator with permissions. Equals the contract's `x-auth`. */
+/** Who may call: anyone, an API token, a signed-in user, an administrator with permissions. Equals the contract's `x-auth`. */
 export type OperationAuth = 'NONE' | 'KEY' | 'JWT' | 'JWT_ADMIN';
 
 /** How the one input object of a procedure is spread over an HTTP request, where the default does not fit. */
@@ -45,10 +45,10 @@ export interface OperationMeta {
   wire?: WireHints;
   /** The endpoint honours an `Idempotency-Key` header (spec 00, Consistency): shown in the document. */
   idempotent?: boolean;
-  /** `initData`: the caller is proved by the messenger's signed data in the body, field `initData` or `init_data`. */
+  /** `initData`: the caller is authenticated by the messenger's signed data in the body, field `initData` or `init_data`. */
   credential?: 'initData';
-  /** Input keys whose values the audit log must not hold: it tells that they were sent, not what they were. */
+  /** Input keys whose values the audit log must not contain; it records that they were sent. */
   audit?: { hide: readonly string[] };
-  /** Of an API token's operation: the `action` under which the audit log keeps each call. */
+  /** Of an API token's operation: the `action` under which the audit log records each call. */
   recordedAs?: string;
 }

@@ -171,12 +171,12 @@ export const PurchaseOptionsAnswer = publishedAsFreeForm(
   z.discriminatedUnion('sales_mode', [TariffsModeAnswer, ClassicModeAnswer]),
 );
 
-/** Options of either mode with the further names that clients know. */
+/** Options of either mode, also under the alternative names that clients use. */
 export function purchaseOptionsAnswer(options: TariffsOptions | ClassicOptions): Domain<z.input<typeof PurchaseOptionsAnswer>> {
   return options.salesMode === 'tariffs' ? options : classicOptionsAnswer(options);
 }
 
-/** The options of classic mode with the further names that clients know; the default period's choices are repeated on top. */
+/** The options of classic mode with the alternative names that clients use; those of the default period are also at the top level. */
 export function classicOptionsAnswer(options: ClassicOptions): Domain<z.input<typeof ClassicOptionsAnswer>> {
   const { selection } = options;
   const shown = options.periods.find((period) => period.periodDays === selection?.periodDays);

@@ -8,8 +8,8 @@ import { FREE_FORM } from '../core/zod-structure.ts';
 export const Moment = z.date();
 
 /**
- * A moment in a request: ISO 8601; without a zone it is UTC (spec 00). Turn it into a `Date` with `utcDate`. A zone can carry the last
- * day of the calendar beyond its four digits, where no client could read it in an answer.
+ * A moment in a request: ISO 8601; without a zone it is UTC (spec 00). Convert it to a `Date` with `utcDate`. With a zone the
+ * last day of the year 9999 can become a day of the year 10000, which clients cannot read in an answer.
  */
 export const MomentInput = z.iso
   .datetime({ offset: true, local: true })

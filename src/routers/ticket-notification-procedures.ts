@@ -61,7 +61,12 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
 
     readOfTicket: marking
       .meta({
-        openapi: { method: 'POST', path: `${base}/ticket/{ticket_id}/read`, tags, summary: 'Mark those of a ticket read' },
+        openapi: {
+          method: 'POST',
+          path: `${base}/ticket/{ticket_id}/read`,
+          tags,
+          summary: 'Mark the notifications of a ticket read',
+        },
       })
       .input(fromWire(TicketPath))
       .output(toWire(NotificationsMarkedResponse))

@@ -37,7 +37,7 @@ const CODES: Record<number, TrpcCode> = {
   504: 'GATEWAY_TIMEOUT',
 };
 
-/** The one shape of an error on `/trpc`, beside tRPC's own fields: the status and body of REST, plus the machine code. */
+/** Data of every error on `/trpc`, in addition to tRPC's own fields: the status and body of REST, plus the machine code. */
 export interface ErrorData {
   status: number;
   appCode: string;
@@ -106,7 +106,7 @@ const convertRefusals = t.middleware(async ({ next }) => {
 });
 
 /**
- * `WEB_API_ENABLED` and `CABINET_ENABLED` close their operations from the moment they are changed, on both transports and for every
+ * `WEB_API_ENABLED` and `CABINET_ENABLED` close their operations as soon as they are changed, on both transports and for every
  * credential (spec 06 section 0). Health and the mini-app, which need no API token, stay open while the Web API is disabled.
  */
 const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {

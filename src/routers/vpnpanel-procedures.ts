@@ -38,7 +38,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
   const tags: [string] = [tag];
   return {
     status: reading
-      .meta({ openapi: { method: 'GET', path: `${base}/status`, tags, summary: 'Is the panel configured and there?' } })
+      .meta({ openapi: { method: 'GET', path: `${base}/status`, tags, summary: 'State of the connection to the panel' } })
       .output(toWire(schemas.status))
       .query(async ({ ctx }) => toStatus(await readPanelStatus(ctx.app))),
 
@@ -53,7 +53,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
       .query(async ({ ctx }) => listOf((await listNodes(ctx.app)).map(toNode))),
 
     nodesRealtime: reading
-      .meta({ openapi: { method: 'GET', path: `${base}/nodes/realtime`, tags, summary: 'What nodes move at present' } })
+      .meta({ openapi: { method: 'GET', path: `${base}/nodes/realtime`, tags, summary: 'Current traffic of the nodes' } })
       .output(z.array(FreeForm))
       .query(({ ctx }) => nodesRealtime(ctx.app)),
 
@@ -65,7 +65,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
 
     nodeStatistics: reading
       .meta({
-        openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}/statistics`, tags, summary: 'A node with its numbers' },
+        openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}/statistics`, tags, summary: 'A node with its statistics' },
       })
       .input(fromWire(NodePath))
       .output(toWire(schemas.nodeStatistics))

@@ -71,7 +71,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           method: 'GET',
           path: `${base}/squads/{squad_uuid}/migration-preview`,
           tags,
-          summary: 'What moving away from a squad would touch',
+          summary: 'Preview the migration of a squad',
         },
       })
       .input(fromWire(MigrationPath))
@@ -90,7 +90,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
       .mutation(async ({ ctx, input }) => withText(toMigration(await migrateSquad(ctx.app, ctx.actor, input)))),
 
     fromPanel: syncing
-      .meta({ openapi: { method: 'POST', path: `${base}/sync/from-panel`, tags, summary: 'Take over what the panel holds' } })
+      .meta({ openapi: { method: 'POST', path: `${base}/sync/from-panel`, tags, summary: 'Take over the data of the panel' } })
       .input(schemas.fromPanelRequest)
       .output(syncAnswer('fromPanel'))
       .mutation(async ({ ctx, input }) =>
@@ -98,7 +98,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
       ),
 
     toPanel: syncing
-      .meta({ openapi: { method: 'POST', path: `${base}/sync/to-panel`, tags, summary: 'Bring the panel in step' } })
+      .meta({ openapi: { method: 'POST', path: `${base}/sync/to-panel`, tags, summary: 'Update the panel from the service' } })
       .output(syncAnswer('toPanel'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'to_panel' })))),
 
@@ -108,7 +108,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           method: 'POST',
           path: `${base}/sync/subscriptions/validate`,
           tags,
-          summary: 'Repair subscriptions that cannot be right',
+          summary: 'Repair invalid subscriptions',
         },
       })
       .output(syncAnswer('validate'))
@@ -120,7 +120,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           method: 'POST',
           path: `${base}/sync/subscriptions/cleanup`,
           tags,
-          summary: 'Disable subscriptions whose panel user is gone',
+          summary: 'Disable subscriptions without a panel user',
         },
       })
       .output(syncAnswer('cleanup'))
@@ -140,7 +140,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
 
     recommendations: reading
       .meta({
-        openapi: { method: 'GET', path: `${base}/sync/recommendations`, tags, summary: 'Which synchronisation makes sense now' },
+        openapi: { method: 'GET', path: `${base}/sync/recommendations`, tags, summary: 'Recommend a synchronisation' },
       })
       .output(syncAnswer('recommendations'))
       .query(async ({ ctx }) => withText(toRecommendation(await recommendSync(ctx.app)))),

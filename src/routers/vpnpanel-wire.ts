@@ -57,7 +57,7 @@ export function toStatistics({ node, realtime, usage, at }: NodeStatistics) {
   return { node: toNode(node), realtime, usageHistory: usage.map(toUsageRow), lastUpdated: at };
 }
 
-/** Bytes and the same in GiB; a limit of 0 is none. */
+/** Traffic in bytes and in GiB; a limit of 0 means unlimited. */
 export function toUserTraffic(user: PanelUser) {
   const usedTrafficBytes = wholeOf(user.usedTrafficBytes);
   const lifetimeUsedTrafficBytes = wholeOf(user.lifetimeUsedTrafficBytes);

@@ -44,13 +44,13 @@ export function toWire<S extends z.ZodType>(schema: S): WireParser<Domain<z.inpu
   return parser(schema, (value) => schema.parse(rename(value)));
 }
 
-/** The zod schema of a procedure's input or output, whether it stands behind the codec or not. */
+/** The zod schema of a procedure's input or output, with or without the codec. */
 export function schemaOf(parser: Schema | WireParser<unknown, unknown>): Schema {
   return 'schema' in parser ? parser.schema : parser;
 }
 
 /**
- * The parser inherits from its schema, so that tools which look for zod (trpc-to-openapi) read it as the schema of the wire. The two types
+ * The parser inherits from its schema, so that tools which expect zod (trpc-to-openapi) read it as the schema of the wire. The two types
  * are read by the compiler only.
  */
 function parser<In, Out>(schema: z.ZodType, parse: (value: unknown) => Out): WireParser<In, Out> {
@@ -60,7 +60,7 @@ function parser<In, Out>(schema: z.ZodType, parse: (value: unknown) => Out): Wir
 
 const asIs: Convert = (value) => value;
 
-/** Schemas that are being compiled, so that one that contains itself ends. */
+/** Compiled schemas, stored before their parts are compiled, so that a recursive schema can be compiled. */
 const compiled = { domain: new WeakMap<Schema, Convert>(), wire: new WeakMap<Schema, Convert>() };
 
 function compile(schema: Schema, to: 'domain' | 'wire'): Convert {
@@ -92,7 +92,7 @@ function eachValueOf(convert: Convert): Convert {
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convert(item)])) : value;
 }
 
-/** The discriminator selects the form, so that two forms may use one name for different things. A value of no form stays for the parser. */
+/** The discriminator selects the form, so that two forms may use one name for different things. The parser refuses other values. */
 function formOf({ def }: z.ZodDiscriminatedUnion, to: 'domain' | 'wire'): Convert {
   const discriminator = to === 'wire' ? camelCase(def.discriminator) : def.discriminator;
   const forms = new Map<unknown, Convert>();

@@ -1,4 +1,4 @@
-/** Parallel abuse over two instances of the service on one database: one winner each, the others get the documented answer. */
+/** Parallel abuse over two instances of the service on one database: one call succeeds, the others get the documented answer. */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.close())));
 
-/** The same thing many times at once, every other time on the other instance. */
+/** The same call many times concurrently, alternating between the two instances. */
 async function atOnce<T>(work: (app: App, n: number) => Promise<T>, times = USES) {
   const results = await Promise.allSettled(Array.from({ length: times }, (_, n) => work(apps[n % 2]!, n)));
   return {
@@ -87,7 +87,7 @@ describe('spec 01 H13: one e-mail', () => {
       [email],
     );
     expect(stored).toEqual({ users: 1, events: 1, mails: 1 });
-    // The password is the winner's own.
+    // The password is that of the request that succeeded.
     await verifyEmail(app, await mailedSecret(app, email));
     const winner = replies.findIndex((reply) => reply.status === 200);
     expect((await signInWithPassword(app, { email, password: `password number ${winner}` })).user.email).toBe(email);
@@ -95,7 +95,7 @@ describe('spec 01 H13: one e-mail', () => {
 });
 
 describe('spec 01 H8: one refresh token', () => {
-  test('50 exchanges within the grace: successors of one session, each its own, and the first exchange alone counts', async () => {
+  test('50 exchanges within the grace: different successors in one session; only the first is recorded', async () => {
     const user = await aMessengerAccount(app);
     const first = await openSession(app, user.id);
     const { won, lost } = await atOnce((instance) => refreshSession(instance, first.refreshToken));
@@ -149,7 +149,7 @@ describe('one-time codes', () => {
     expect((await signInWithPassword(app, { email, password: `new password ${result.won[0]}` })).user.id).toBe(id);
   });
 
-  test('a code for a new e-mail: one change, one note to the old address', async () => {
+  test('a code for a new e-mail: one change, one notification to the old address', async () => {
     const account = await aVerifiedAccount(app);
     const newEmail = anAddress();
     await requestEmailChange(app, account.actor, { newEmail });
@@ -164,7 +164,7 @@ describe('one-time codes', () => {
     expect(mails).toBe(1);
   });
 
-  test('one new e-mail, confirmed by many users at once: it is one user’s', async () => {
+  test('one new e-mail, confirmed by many users at once: one user gets it', async () => {
     const newEmail = anAddress();
     const accounts = await Promise.all(Array.from({ length: 12 }, () => aVerifiedAccount(app)));
     const codes: string[] = [];

@@ -14,7 +14,7 @@ import { refusals, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('administrators raced', () => {
   let app: App;
   let admin: AdminActor;
@@ -112,7 +112,7 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('the counters stay right while everything changes at once', async () => {
+  test('the counters stay correct during concurrent changes', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, () => aUser(app)));
     for (const { id } of users) await runSubscriptionAction(app, admin, id, anAction('create'));
     const results = await settled<unknown>(120, (n) => {

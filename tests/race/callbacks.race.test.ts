@@ -30,7 +30,7 @@ async function anInvoice(userId: number) {
   return { paymentId, externalId: (await paymentFacts(app, paymentId)).externalId! };
 }
 
-/** Resolves for all callers at the same moment, once `count` of them wait. */
+/** Resolves for all callers together, once `count` of them wait. */
 function gate(count: number): () => Promise<void> {
   let waiting = 0;
   let open = () => {};
@@ -63,7 +63,7 @@ describe('one payment', () => {
     await Promise.all(Array.from({ length: 50 }, () => callback(app, externalId)));
     const jobs = await callbackJobs(app, externalId);
     expect(jobs).toHaveLength(50);
-    // All ask the provider before any may write.
+    // All calls query the provider before one of them writes.
     provider.whileAsked = gate(50);
     await Promise.all(jobs.map((callbackId) => processCallback(app, { callbackId })));
     provider.whileAsked = async () => undefined;

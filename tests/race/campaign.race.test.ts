@@ -174,7 +174,7 @@ describe('campaigns changed at once', () => {
     }
   });
 
-  test('a partner who is revoked while a campaign is given to him does not keep it', async () => {
+  test('a partner who is revoked while a campaign is assigned does not keep it', async () => {
     const admin = adminOf((await aUser(t.app)).id);
     for (let round = 0; round < 10; round++) {
       const partner = await aUser(t.app);

@@ -157,7 +157,7 @@ describe('wheel spins at once (04 13.7)', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('two changes that are harmless alone never make a promo code that gives nothing: the later one is refused', async () => {
+  test('two changes that are valid separately never make a promo code that gives nothing: the later one is refused', async () => {
     for (let round = 0; round < 15; round++) {
       const [prize] = await aWheel(t.app, [{ promoBalanceBonusKopeks: 100 }]);
       const results = await Promise.allSettled([

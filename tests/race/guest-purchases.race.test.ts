@@ -169,7 +169,7 @@ describe('the subscription', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
 
-  test('another user and the recipient press at once: only the recipient activates', async () => {
+  test('another user and the recipient activate at once: only the recipient succeeds', async () => {
     const email = anEmail();
     const [user, stranger] = [await aUser(app, { email }), await aUser(app)];
     await aStoredSubscription(app, user.id);

@@ -10,7 +10,7 @@ import { aUser } from '../support/builders.ts';
 import { testApp } from '../support/test-app.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
-describe.runIf(serverUrl)('the inactivity job beside others', () => {
+describe.runIf(serverUrl)('the inactivity job and concurrent changes', () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.runIf(serverUrl)('the inactivity job beside others', () => {
     return { ...t, silent };
   }
 
-  it('spec 01 H22: a user with a payment meanwhile is not deleted, and the job does not wait', async () => {
+  it('spec 01 H22: a user with a payment during the job is not deleted, and the job does not wait', async () => {
     const { app, silent } = await night();
     const admin = await anAdmin(app, 900);
     const [lucky, other] = [await silent(), await silent()];

@@ -9,7 +9,7 @@ import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 describe.runIf(serverUrl !== null)('tries of a job', () => {
-  it('the last one knows that it is the last', async () => {
+  it('the handler is informed that a try is the last one', async () => {
     const { app, database } = await testApp();
     await app.db.sql('DELETE FROM jobs.job');
     await sqlJobSender(database.db.sql, systemClock).send('provisioning.sync-squads', { tariffId: 1 });
@@ -19,7 +19,7 @@ describe.runIf(serverUrl !== null)('tries of a job', () => {
       ...syncSquads,
       handle: async (_app, { isLastTry = false }) => {
         tries.push(isLastTry);
-        throw new Error('not this time');
+        throw new Error('this try fails');
       },
     };
     const runner = new JobRunner(database, app.log, [job]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   t = await testApp();
 });
 
-test('a sale that waits for the subscription lets its holder write it twice', async () => {
+test('a transaction that has locked the subscription can write it twice while a sale waits for it', async () => {
   const { id, user } = await aSubscription(t.app);
   const [locked, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
   let runs = 0;
@@ -24,7 +24,7 @@ test('a sale that waits for the subscription lets its holder write it twice', as
     await tx.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = $1::int RETURNING id", [id]);
     locked.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
     await release.promise;
-    // Of its own row version the database checks the foreign key to the user, whom the sale holds.
+    // For a row version of its own transaction the database checks the foreign key to the user, which the sale has locked.
     await requestProvisioning(tx, id);
   });
   const pid = await locked.promise;
@@ -40,7 +40,7 @@ test('a sale that waits for the subscription lets its holder write it twice', as
   }
   await job;
   expect(await sale).toMatchObject({ id, status: 'expired' });
-  // A deadlock would have been tried again.
+  // After a deadlock the transaction would have run again.
   expect(runs).toBe(2);
 });
 
@@ -63,7 +63,7 @@ describe('spec 01 H17: a merge locks its two users by id', () => {
     try {
       const waiting = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))';
       await expect.poll(() => rowOf(t.app, waiting, [pid])).toEqual({ n: 1 });
-      // It waits for the lower id and has nothing yet: whoever holds that one may go on to take the other.
+      // It waits for the lower id and has no lock yet: a transaction that has locked the lower id can lock the other.
       const other = t.app.db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::int FOR UPDATE NOWAIT', [newer]);
       expect(await other).toEqual([{ id: newer }]);
     } finally {

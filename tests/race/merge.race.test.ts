@@ -18,7 +18,7 @@ const reasonsOf = (results: PromiseSettledResult<unknown>[]) =>
   results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
 
 describe('merges at once', () => {
-  test('twenty with one token: one merges, nineteen find it used', async () => {
+  test('twenty with one token: one merges, nineteen are refused', async () => {
     const pair = await aPair(t.app);
     await topUp(t.app, pair.secondaryId, 9_000);
     const token = await tokenFor(t.app, pair);

@@ -28,7 +28,7 @@ const PARALLEL = 50;
 
 const atOnce = <T>(work: (n: number) => Promise<T>, times = PARALLEL) => settled(times, work);
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
   let app: App;
   let issuer: OAuthIssuer;
@@ -68,7 +68,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(await sessionsOf(user.id)).toBe(1);
   });
 
-  it('a deep link belongs to one of all who confirm it at once', async () => {
+  it('a deep link that many users confirm at once is confirmed by one of them', async () => {
     const users = await Promise.all(Array.from({ length: 10 }, () => aMessengerAccount(app)));
     const { token } = await requestDeepLink(app, { ip: null, device: null });
     const results = await atOnce((n) => confirmSignIn(app, token, users[n % 10]!.messengerId!));
@@ -92,7 +92,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(await sessionsOf(id)).toBe(before + 1);
   });
 
-  it('an OpenID Connect token counts once', async () => {
+  it('an OpenID Connect token is accepted once', async () => {
     const now = Math.floor(app.clock.now().getTime() / 1_000);
     const id = 6_600_000_000 + unique();
     const token = tokens.token({ iss: tokens.server.url, aud: 'client', sub: String(id), iat: now, exp: now + 600 });
@@ -103,7 +103,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     }
   });
 
-  it('an OAuth state is spent once, and its code sent out once', async () => {
+  it('an OAuth state is used once, and its code is sent to the provider once', async () => {
     issuer.reset();
     const { authorizeUrl } = await beginOAuth(app, 'google', { browserSecret: BROWSER });
     const callback = await issuer.approve(authorizeUrl, someone());
@@ -113,7 +113,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(issuer.tokenRequests).toHaveLength(1);
   });
 
-  it('a linking state is spent once', async () => {
+  it('a linking state is used once', async () => {
     const user = await aMessengerAccount(app);
     const { authorizeUrl } = await startLinking(app, actorOf(user.id), 'discord');
     const callback = await issuer.approve(authorizeUrl, someone());

@@ -13,7 +13,7 @@ import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-dat
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
 
-// One connection serialises everything on the embedded database: races need a server.
+// The embedded database has one connection: races need a server.
 describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
   let database: TestDatabase;
 
@@ -31,7 +31,7 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
       setSquadsOfUsers: (uuids, squads) => pause().then(() => t.adapter.setSquadsOfUsers(uuids, squads)),
     });
   };
-  /** The panel answers when so many attempts have ended, so that all of them meet the one that runs. */
+  /** The panel answers after `count` other attempts have ended, so that all of them find the running one. */
   const onceOthersEnded = (t: ProvisioningTest, count: number) => {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     let attempts = 0;
@@ -83,11 +83,11 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     expect(await t.app.db.sql('SELECT status FROM panel_sync_runs')).toEqual([{ status: 'completed' }]);
   });
 
-  it('renewals during a synchronisation in both directions stay, here and at the panel', async () => {
+  it('renewals during a synchronisation in both directions are not lost, in the service and at the panel', async () => {
     const t = await start();
     const linked = await inStep(t, 8);
     const app = slow(t);
-    // What is newer is decided by moments, so time must pass here.
+    // Times decide what is newer, so the clock must advance here.
     const offset = t.clock.now().getTime() - Date.now() + 1_000;
     t.clock.now = () => new Date(Date.now() + offset);
     const ends = new Map<number, number>();
@@ -115,7 +115,7 @@ describe.runIf(serverUrl)('panel synchronisation under concurrency', () => {
     const t = await start();
     const [linked] = await inStep(t, 1);
     const { vpnpanelUuid: uuid } = await readRow(t.app, linked!.id);
-    // A difference, so that the run wants the row.
+    // A difference, so that the run changes the row.
     await t.adapter.updateUser({ uuid: uuid!, trafficLimitBytes: 7 * GB });
     const locked = Promise.withResolvers<void>();
     const removal = inTransaction(t.app, async (inner) => {

@@ -102,7 +102,7 @@ describe('partnership at once (spec 04 section 3.4)', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('ten approvals and ten rejections of one application: one decision, the user agrees with it', async () => {
+  test('ten approvals and ten rejections of one application: one decision, and the user has its status', async () => {
     const user = await aUser(t.app, { language: 'en' });
     const { id } = await applyForPartnership(t.app, { kind: 'user', userId: user.id }, nothing);
     const outcomes = await times(20, (i) =>

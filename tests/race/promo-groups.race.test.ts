@@ -17,8 +17,8 @@ beforeAll(async () => {
 const ADMIN = { kind: 'system', name: 'test' } as const;
 
 /**
- * @param onJoined called with everything written
- * @param beforeCommit what is waited for then
+ * @param onJoined called after all writes
+ * @param beforeCommit awaited before the commit
  */
 const join = (userId: number, groupId: number, onJoined?: () => void, beforeCommit?: Promise<unknown>) =>
   inTransaction(t.app, async (tx) => {
@@ -55,7 +55,7 @@ test('a deletion waits for a user who is joining the group, and moves the user (
 test('a group deleted twice while users join it: it is deleted, and they are in the default group (04 8.4)', async () => {
   const users = await Promise.all(Array.from({ length: 20 }, () => aUser(t.app)));
   const higher = await aGroup(t.app, 99);
-  // Half of them have another primary group: their membership alone would vanish with the group unnoticed.
+  // Half of them have another primary group, so that only the membership refers to the deleted group.
   for (const user of users.slice(10)) await join(user.id, higher);
   for (let round = 0; round < 10; round++) {
     const group = await aGroup(t.app, 1);

@@ -123,7 +123,7 @@ describe('offers at once (spec 04 section 9.2)', () => {
     const request: AdminBroadcast = { ...someTerms(), email: null, target, sendNotification: true };
     await broadcastOffersAsAdmin(app, await aConfigAdmin(t.app), request);
     const { id } = await rowOf<{ id: number }>(t.app, 'SELECT id FROM promo_offer_broadcasts ORDER BY id DESC LIMIT 1');
-    // Back to before the first batch, with three runs at once.
+    // The state before the first batch, with three concurrent runs.
     await t.app.db.sql('DELETE FROM promo_offer_deliveries WHERE broadcast_id = $1::int', [id]);
     await t.app.db.sql(
       `UPDATE promo_offer_broadcasts SET state = 'making', processed_up_to = 0, created_offers = 0 WHERE id = $1::int RETURNING id`,

@@ -91,7 +91,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
   test('a rename waits for a user who deactivates the discount before it locks the code: neither is run again', async () => {
     const [code, user] = [await aDiscountCode(t.app), await aRedeemer(t.app)];
     await activatePromocode(t.app, user, code.code, null);
-    // What a transaction draws before it runs anew after a deadlock.
+    // A transaction draws a random number before it runs again after a deadlock.
     const drawn = vi.fn(t.app.random.int);
     const app = { ...t.app, random: { ...t.app.random, int: drawn } };
     const { promise: isLocked, resolve: reportLock } = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ describe('promo codes at once (spec 04 section 7.5)', () => {
       const [early, late] = [await times(6, () => aRedeemer(t.app)), await times(6, () => aRedeemer(t.app))];
       for (const user of early) await activatePromocode(t.app, user, name(round), null);
       const [activated] = await Promise.all([
-        // Whoever comes after the rename is told that there is no such code.
+        // Activations after the rename are refused: there is no such code.
         Promise.all(late.map((user) => detailOf(activatePromocode(t.app, user, name(round), null)))),
         Promise.all(early.map((user) => deactivateMyDiscount(t.app, user))),
         rename(round + 1),

@@ -11,7 +11,7 @@ import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-dat
 
 const actor = { kind: 'system', name: 'test' } as const;
 
-// One connection serialises everything on the embedded database: races need a server.
+// The embedded database has one connection: races need a server.
 describe.runIf(serverUrl)('provisioning under concurrency', () => {
   let database: TestDatabase;
 
@@ -22,7 +22,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
 
   const start = (): Promise<ProvisioningTest> => withPanel({ database });
 
-  it('twenty pushes at once create one panel user, and one of them does the work', async () => {
+  it('twenty pushes at once create one panel user, and one of them runs', async () => {
     const t = await start();
     const { id } = await aSubscription(t.app);
     await requestProvisioning(t.app, id);
@@ -37,7 +37,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
   it('the panel ends with the newest state, whatever the order of requests and slow pushes', async () => {
     const t = await start();
     const { id } = await aSubscription(t.app);
-    // Panel writes wait at random, so that without the lease an older one would overtake a newer one.
+    // Panel writes wait for a random time, so that without the lease an older one could follow a newer one.
     const pause = () => new Promise((resolve) => setTimeout(resolve, t.app.random.int(0, 15)));
     const slow = withPort(t.app, {
       ...t.adapter,
@@ -78,7 +78,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     expect(await readRow(t.app, id)).toMatchObject({ provisionState: 'synced' });
   });
 
-  it('a creation in flight twice, as after a lease that ran out, is adopted by its username', async () => {
+  it('of two concurrent creations, as after an expired lease, the second adopts the panel user by its username', async () => {
     const t = await start();
     const { id } = await aSubscription(t.app);
     await requestProvisioning(t.app, id);
@@ -121,7 +121,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
     const isLocked = new Promise<void>((resolve) => {
       signal = resolve;
     });
-    // Chained outside the transaction, as another request would be.
+    // Started outside of the transaction, like another request.
     const deletion = isLocked.then(() => deleteTariff(t.app, actor, tariff.id).catch((error: unknown) => error));
     await inTransaction(t.app, async (inner) => {
       expect(await lockTariff(inner, tariff.id)).not.toBeNull();

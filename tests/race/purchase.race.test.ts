@@ -118,7 +118,7 @@ describe('different writers of one subscription', () => {
     expect((await readSubscription(t.app, buyer))!.daysLeft).toBe(45);
   });
 
-  test('expiry skips a row that a sale holds, and finds it renewed afterwards', async () => {
+  test('expiry skips a row that a sale has locked, and finds it renewed afterwards', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 30_000);
     const end = new Date(t.clock.now().getTime() - DAY);
@@ -132,7 +132,7 @@ describe('different writers of one subscription', () => {
   });
 });
 
-/** Resolves once some session of this database waits for a row. */
+/** Resolves when a session of this database waits for a row. */
 async function waitForLock(): Promise<void> {
   for (;;) {
     const [row] = await runOutsideTransaction(() =>

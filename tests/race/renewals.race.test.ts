@@ -82,7 +82,7 @@ test('20 instances remind an owner once', async () => {
   expect(reminded.some((count) => count > 0)).toBe(true);
 });
 
-/** A buyer whose ended subscription, with autopay on, has a renewal saved, and who has paid in three times its price by now. */
+/** A buyer with an ended subscription, autopay, a saved renewal, and a balance of three times its price. */
 async function aSavedRenewal() {
   const buyer = await aBuyer(t.app);
   const columns = { tariff_id: await aTariff(t.app), status: 'expired', end_date: ago(5 * DAY), autopay_enabled: true };
@@ -93,7 +93,7 @@ async function aSavedRenewal() {
   return buyer;
 }
 
-test('20 top-ups carry a saved order out once, and none goes on to autopay', async () => {
+test('20 top-ups carry a saved order out once, and none continues with autopay', async () => {
   const { app } = await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' }, clock: t.clock });
   const buyer = await aSavedRenewal();
   await together(() => spendTopup(app, buyer.userId));

@@ -16,7 +16,7 @@ import { serverUrl } from '../support/test-database.ts';
 const PARALLEL = 20;
 const atOnce = <T>(work: (n: number) => Promise<T>) => settled(PARALLEL, work);
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('roles raced', () => {
   let app: App;
   let elsewhere: App;
@@ -50,7 +50,7 @@ describe.runIf(serverUrl !== null)('roles raced', () => {
     for (const reason of lost(renamed)) expect(reason).toMatchObject(taken);
   });
 
-  it('keeps one row of a pair that is assigned many times, and takes it once', async () => {
+  it('has one row for a pair that is assigned many times, and revokes it once', async () => {
     const [user, role] = [await aUser(app), await createRole(app, owner, draft())];
     const given = won(await atOnce(() => assignRole(app, owner, { userId: user.id, roleId: role.id, expiresAt: null })));
     expect(given).toHaveLength(PARALLEL);
@@ -78,7 +78,7 @@ describe.runIf(serverUrl !== null)('roles raced', () => {
         change(),
       ]);
       if (assigned.status === 'rejected') expect([403, 404]).toContain(assigned.reason.status);
-      // Whatever came first, no instance believes anything but the rows.
+      // In any order, the access that every instance computes equals the rows.
       const [row] = await app.db.sql<{ permissions: string[] }>(
         'SELECT r.permissions FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id WHERE ur.user_id = $1::int',
         [user.id],

@@ -26,10 +26,10 @@ import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
 
 const PARALLEL = 15;
 
-/** Runs the same thing many times at once. */
+/** Runs the same call many times concurrently. */
 const atOnce = <T>(work: (n: number) => Promise<T>, times = PARALLEL) => settled(times, work);
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('sign-in raced', () => {
   let app: App;
   let clock: TestClock;
@@ -61,7 +61,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     for (const reason of lost(results)) expect(reason).toMatchObject({ status: 400, detail: 'This email is already registered' });
   });
 
-  it('rotates one token for many tabs at once, each with a session of its own', async () => {
+  it('rotates one token for many tabs at once, each with a separate session', async () => {
     const user = await aMessengerAccount(app);
     const first = await openSession(app, user.id);
     const pairs = won(await atOnce(() => refreshSession(app, first.refreshToken)));
@@ -74,7 +74,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(row).toEqual({ families: 1, rotated: 1 });
   });
 
-  it('leaves no live session behind when everything is revoked in the middle (spec 01 H8)', async () => {
+  it('leaves no valid session when all are revoked concurrently (spec 01 H8)', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await aMessengerAccount(app);
       const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(app, user.id)));
@@ -91,7 +91,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     }
   });
 
-  it('ends the family once when an old token comes back many times', async () => {
+  it('ends the family once when an old token is used many times', async () => {
     const user = await aMessengerAccount(app);
     const first = await openSession(app, user.id);
     const next = await refreshSession(app, first.refreshToken);
@@ -118,7 +118,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     });
     await locked.promise;
     const signIn = openSession(app, user.id).catch((error: unknown) => error);
-    // The lock is held until the sign-in stands before it.
+    // The lock is not released before the sign-in waits for it.
     await expect
       .poll(async () => {
         const [row] = await app.db.sql<{ waiting: number }>(
@@ -132,7 +132,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(await signIn).toMatchObject({ status: 403, detail: 'User account is not active' });
   });
 
-  it('spends a verification link once', async () => {
+  it('accepts a verification link once', async () => {
     const account = await anUnverifiedAccount(app);
     const token = await mailedSecret(app, account.email);
     const results = await atOnce(() => verifyEmail(app, token));
@@ -140,7 +140,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     for (const reason of lost(results)) expect(reason).toMatchObject({ status: 400, detail: 'Invalid verification token' });
   });
 
-  it('counts at most five wrong codes, however many come at once (spec 01 H9)', async () => {
+  it('counts at most five of many concurrent wrong codes (spec 01 H9)', async () => {
     const account = await aVerifiedAccount(app);
     const newEmail = anAddress();
     await requestEmailChange(app, account.actor, { newEmail });

@@ -6,7 +6,7 @@ import { aSubscription } from '../support/provisioning-setup.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
-// One connection serialises everything on the embedded database: races need a server.
+// The embedded database has one connection: races need a server.
 describe.runIf(serverUrl)('users of a squad', () => {
   let database: TestDatabase;
   let t: TestApp;

@@ -4,7 +4,7 @@ import { aUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
-// One connection serialises everything on the embedded database: races need a server.
+// The embedded database has one connection: races need a server.
 describe.runIf(serverUrl)('counters of subscriptions', () => {
   let database: TestDatabase;
   let t: TestApp;
@@ -15,7 +15,7 @@ describe.runIf(serverUrl)('counters of subscriptions', () => {
   });
   afterAll(() => database.drop());
 
-  /** Waits between the two statements of a transaction, so that those of other workers come in between. */
+  /** Waits between the two statements of a transaction, so that those of other workers run in between. */
   const slowly = (statement: string) =>
     t.app.db.sql(`WITH changed AS (${statement} RETURNING 1) SELECT pg_sleep(0.002)::text AS slept FROM changed`);
 

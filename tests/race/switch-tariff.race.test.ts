@@ -64,7 +64,7 @@ describe('switches at once', () => {
     const { buyer, newId } = await aHolder(10_000);
     const otherId = await aTariff(t.app, { period_prices: { 30: 60_000 } });
     const results = await settled(2, (index) => switchTariff(t.app, buyer, order(index === 0 ? newId : otherId)));
-    // The loser is judged from the winner's tariff, which costs the same: it is free.
+    // The second switch is computed from the tariff of the first, which costs the same, so it is free.
     expect(reasonsOf(results)).toEqual([]);
     expect(await chargesOf(buyer.userId)).toMatchObject({ balance: 0, charged: 10_000 });
     expect(await checkLedger(t.app)).toEqual([]);

@@ -30,7 +30,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
   });
   const at = (n: number) => (n % 2 === 0 ? app : elsewhere);
 
-  it('take one of many messages that a user sends at once', async () => {
+  it('accept one of many messages that a user sends at once', async () => {
     const user = await aPerson(app);
     const ticket = await aTicket(app, user);
     const sent = await atOnce((n) => postUserMessage(at(n), user, ticket.id, { text: `message ${n}`, ...noFile }));
@@ -40,7 +40,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     expect(await rowsOf(app, ticket.id)).toHaveLength(2);
   });
 
-  it('announce one change of the status, whoever makes it, and each old status is the one before', async () => {
+  it('report each change of the status once, and each old status is the previous one', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     expect(won(await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, 'closed')))).toHaveLength(PARALLEL);
     const changes = async () => (await eventsOf(app, ticket.id)).filter(({ type }) => type === 'ticket.status_changed');
@@ -68,7 +68,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     await change(app, { cabinetUserNotificationsEnabled: true, cabinetAdminNotificationsEnabled: true });
   });
 
-  it('keep every answer that comes while the ticket is closed and blocked', async () => {
+  it('keep every answer that is sent while the ticket is closed and blocked', async () => {
     const admin = await anAdmin(app);
     const ticket = await aTicket(app, await aPerson(app));
     const results = await atOnce(async (n): Promise<void> => {
@@ -83,7 +83,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
     expect((await rowsOf(app, ticket.id)).filter((row) => row.notificationType === 'admin_reply')).toHaveLength(PARALLEL / 2);
   });
 
-  it('remind once, however many processes look', async () => {
+  it('remind once, with any number of processes', async () => {
     await app.db.sql('UPDATE tickets SET last_user_message_at = NULL RETURNING id');
     for (let n = 0; n < 60; n++) await aTicket(app, await aPerson(app));
     await takeMessages(app, CHAT);

@@ -14,7 +14,7 @@ import { serverUrl } from '../support/test-database.ts';
 
 const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'race' };
 
-// One connection would put everything in a row: nothing to race.
+// With one connection everything is sequential: there is nothing to race.
 describe.runIf(serverUrl !== null)('users raced', () => {
   let app: App;
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('one key at once runs once and answers alike', async () => {
+  test('concurrent calls with one key run once and get the same answer', async () => {
     const { id } = await aUser(app);
     const key = `race-${unique()}`;
     const results = await settled(20, () => adjust(id, 500, key));
@@ -90,7 +90,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
     expect(new Set(refusals(results))).toEqual(new Set(['Referral code already in use']));
   });
 
-  test('one of many gives the subscription', async () => {
+  test('one of many calls gives the subscription', async () => {
     const { id } = await aUser(app);
     const request = {
       ...{ isTrial: false, durationDays: 30, trafficLimitGb: null, deviceLimit: null, squadUuid: null, connectedSquads: null },
@@ -103,7 +103,7 @@ describe.runIf(serverUrl !== null)('users raced', () => {
     );
   });
 
-  test('totals stay exact while statuses change everywhere, and stay small', async () => {
+  test('totals stay exact during concurrent changes of statuses, and the number of counter rows stays small', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => aUser(app)));
     const statuses = ['blocked', 'active', 'deleted', 'active'];
     const results = await settled(400, (n) =>

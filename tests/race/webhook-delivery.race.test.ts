@@ -55,7 +55,7 @@ describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
     return row!.id;
   }
 
-  it('sends one attempt once, however many workers have its job', async () => {
+  it('sends one attempt once, with any number of workers on its job', async () => {
     const hook = await aWebhook();
     const id = await emit();
     receiver.calls.length = 0;
@@ -95,7 +95,7 @@ describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
     expect(left!.total).toBe(0);
   });
 
-  it('emits an event whose webhook is deleted at that moment: the transaction of the event must not fail', async () => {
+  it('emits an event while its webhook is deleted: the transaction of the event does not fail', async () => {
     const hook = await aWebhook();
     let emitting: Promise<unknown> = Promise.resolve();
     await inTransaction(app, async (t) => {

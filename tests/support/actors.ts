@@ -23,7 +23,7 @@ export async function userClient(
   return signedIn(app, server, await aUser(app, fields));
 }
 
-/** A signed-in user with one role that holds exactly these permissions. */
+/** A signed-in user with one role that has exactly these permissions. */
 export async function adminClient(
   app: App,
   server: FastifyInstance,

@@ -28,13 +28,13 @@ export interface ApiClient {
   put(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   patch(path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   delete(path: string, request?: ApiRequest): Promise<ApiReply>;
-  /** Any of them, for tables of operations. */
+  /** A request with any method, for tables of operations. */
   send(method: Method, path: string, body?: unknown, request?: ApiRequest): Promise<ApiReply>;
   /** The same client with further headers. */
   with(headers: Record<string, string>): ApiClient;
 }
 
-/** The REST doors of an app, in this process, without a socket. */
+/** The REST server of an app in this process, without a socket. */
 export async function testServer(app: App): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
     observeRefusal,

@@ -2,7 +2,7 @@ import type { App } from '../../src/core/app.ts';
 
 let counter = 0;
 
-/** A number no other builder of this process has used. */
+/** A number that no other builder of this process has used. */
 export function unique(): number {
   counter += 1;
   return counter * 1000 + (process.pid % 1000);
@@ -13,7 +13,7 @@ export interface BuiltUser {
   messengerId: number;
 }
 
-/** A plain active user straight in the table; use cases that create users have tests of their own. */
+/** Inserts an active user directly; use cases that create users have tests of their own. */
 export async function aUser(app: App, fields: { language?: string; email?: string } = {}): Promise<BuiltUser> {
   const number = unique();
   const messengerId = 5_000_000_000 + number;

@@ -13,7 +13,7 @@ const PLACES = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** No call of the browser itself may leave the machine. */
+/** The browser must not send requests of its own to the network. */
 const ARGUMENTS = [
   '--headless',
   '--no-sandbox',
@@ -26,7 +26,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** The machine's Chromium: the one `CHROMIUM_PATH` names, else where systems put it. @returns null when there is none */
+/** The machine's Chromium: that of `CHROMIUM_PATH`, else at one of the usual paths. @returns null when it is not installed */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
   return (named ? [named] : PLACES).find((path) => existsSync(path)) ?? null;

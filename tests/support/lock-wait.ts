@@ -3,13 +3,13 @@ import { runOutsideTransaction } from '../../src/core/db/root-guard.ts';
 import { eventually } from './eventually.ts';
 
 /**
- * Resolves when a connection of the worker's database waits for the lock of another one, so that a test knows the order of two
+ * Resolves when a connection of the worker's database waits for the lock of another one, so that a test can order two
  * transactions without a pause.
  * @param statement beginning of the waiting statement; left out: any
  */
 export async function someoneWaitsForALock(app: App, statement = ''): Promise<void> {
   await eventually(async () => {
-    // Not on a transaction of the caller, which would see one and the same picture of the activity for ever.
+    // Outside of a transaction of the caller, in which the statistics of the activity would not change.
     const waiting = await runOutsideTransaction(() =>
       app.db.sql(
         `SELECT pid FROM pg_stat_activity

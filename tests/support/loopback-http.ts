@@ -7,12 +7,12 @@ import {
 } from '../../src/sandbox/loopback-server.ts';
 import type { SandboxStore } from '../../src/sandbox/store.ts';
 
-/** The service's real client without retries and breaker, so that a test sees each call once. */
+/** The service's HTTP client without retries and circuit breaker, so that each call is sent once. */
 export function onceHttp(system = 'test') {
   return createHttpClient({ system, retries: 0, breakerThreshold: 0 });
 }
 
-/** Keeps JSON, not references: what a database-backed store would give back. */
+/** Stores JSON, not references, as a store in the database does. */
 export function memoryStore(): SandboxStore {
   const values = new Map<string, string>();
   return {
@@ -26,7 +26,7 @@ export interface Recorder {
   requests: LoopbackRequest[];
 }
 
-/** A loopback server that notes each request and answers as told. */
+/** A loopback server that records each request and answers with `answer`. */
 export async function startRecorder(answer: (request: LoopbackRequest, count: number) => LoopbackReply): Promise<Recorder> {
   const requests: LoopbackRequest[] = [];
   const server = await startLoopbackServer(async (request) => {

@@ -14,8 +14,8 @@ async function buildKey(): Promise<string> {
 }
 
 /**
- * Fills a data folder as the built `migrate` command leaves a new one: for tests of the running service that are not about its first
- * start. Making a database and its schema costs three times what opening one does.
+ * Fills a data folder with a database that the built `migrate` command has created: for tests of the running service that are not
+ * about its first start. Creating a database and its schema takes three times as long as opening one.
  */
 export async function fillMigratedFolder(dataDir: string): Promise<void> {
   const made = join(cacheFolder, await buildKey());
@@ -29,10 +29,10 @@ async function make(folder: string): Promise<void> {
   const { code, err } = await runCommand(['migrate'], { DATA_DIR: making });
   if (code !== 0) throw new Error(`migrate ended with ${code}: ${err}`);
   for (const name of await readdir(cacheFolder)) {
-    // Of an earlier build; what another worker is making has a dot.
+    // Folders of earlier builds; the name of one that another worker is creating has a dot.
     if (!name.includes('.') && join(cacheFolder, name) !== folder)
       await rm(join(cacheFolder, name), { recursive: true, force: true });
   }
-  // Where another worker was quicker its folder is as good.
+  // Fails when another worker has created the same folder first; that one is used.
   await rename(making, folder).catch(() => rm(making, { recursive: true, force: true }));
 }

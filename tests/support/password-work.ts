@@ -11,7 +11,7 @@ export interface PasswordComputation {
 }
 
 export interface PasswordWork {
-  /** Handed to a thread of the hasher, in order. */
+  /** Passed to a thread of the hasher, in order. */
   readonly computations: PasswordComputation[];
   /** Calls of bcrypt on this thread, which would stop the event loop. */
   readonly onThisThread: string[];
@@ -23,7 +23,7 @@ function isHashTask(message: unknown): message is HashTask {
   return kind === 'hash' || kind === 'verify';
 }
 
-/** Counts the work of password hashing, which does not depend on the machine's speed as its duration does. */
+/** Counts the computations of password hashes. Unlike the duration, their number does not depend on the machine. */
 export function watchPasswordWork(): PasswordWork {
   const computations: PasswordComputation[] = [];
   const onThisThread: string[] = [];

@@ -2,7 +2,7 @@ import fetch from 'node-fetch';
 import { type HttpClient, type HttpRequest, OutboundError } from '../../src/core/http/http-client.ts';
 
 /**
- * The smallest client that keeps the `HttpClient` promises that adapters rely on: every status resolves, redirects are not
+ * The smallest client with the guarantees of `HttpClient` that adapters rely on: every status resolves, redirects are not
  * followed, and only idempotent calls (and 429) are sent again. No waiting between tries.
  */
 export function createPlainHttpClient(options: { system?: string; retries?: number; timeoutMs?: number } = {}): HttpClient {

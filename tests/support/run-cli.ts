@@ -10,11 +10,11 @@ export interface CliAnswer {
   err: string;
 }
 
-/** Runs the built command line as a process of its own, with this environment and nothing of ours. */
+/** Runs the built command line as a separate process, with this environment only. */
 export function runCommand(words: readonly string[], environment: Record<string, string>, input = ''): Promise<CliAnswer> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...words], {
-      // Away from the project's own .env.
+      // A folder without the project's .env.
       cwd: tmpdir(),
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -21,7 +21,7 @@ export async function topUp(app: App, userId: number, kopeks: number): Promise<v
   });
 }
 
-/** A tariff straight in the table; columns by their names there, jsonb as values. */
+/** Inserts a tariff directly; columns by their names in the table, jsonb as values. */
 export async function aTariff(app: App, columns: Record<string, unknown> = {}): Promise<number> {
   return insertRow(app, 'tariffs', { name: `Tariff ${unique()}`, period_prices: { 30: 30_000, 90: 80_000 }, ...columns });
 }
@@ -50,7 +50,7 @@ export async function anOffer(app: App, userId: number, percent: number): Promis
   );
 }
 
-/** A subscription straight in the table, for states that no sale leaves behind. */
+/** Inserts a subscription directly, for states that no sale produces. */
 export async function aStoredSubscription(app: App, userId: number, columns: Record<string, unknown> = {}): Promise<number> {
   const now = app.clock.now().getTime();
   return insertRow(app, 'subscriptions', {

@@ -11,7 +11,7 @@ import { createSettingsStore } from '../../src/domain/settings/settings-store.ts
 import { sandboxPorts, TEST_BOT_TOKEN } from './test-sandbox.ts';
 import { workerDatabase } from './worker-database.ts';
 
-/** A clock that stands still until a test moves it; it starts at the real time, so that rows of other tests are not in its future. */
+/** A clock that does not advance until a test sets it; it starts at the real time, so that rows of other tests are not in its future. */
 export class TestClock implements Clock {
   #now = new Date();
 
@@ -37,7 +37,7 @@ export interface TestApp {
   cache: DatabaseSharedCache;
 }
 
-/** Settings that tests start from; the environment of the test process plays no part. */
+/** Settings that tests start from; the environment of the test process is not used. */
 const TEST_ENVIRONMENT = {
   NODE_ENV: 'test',
   BOT_TOKEN: TEST_BOT_TOKEN,

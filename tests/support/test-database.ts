@@ -20,7 +20,7 @@ const log = createLogger({ level: 'silent', format: 'json' });
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
 
-/** Hundreds of callers share a pool in the race tests, and a busy machine serves them as slowly as it likes. */
+/** In the race tests hundreds of callers share a pool, and on a busy machine they wait long. */
 const TEST_LIMITS: WaitLimits = { connectMs: 60_000, beginMs: 60_000, transactionMs: 90_000 };
 
 /** Set for the workers by the process that prepares the template, so that they need not load the jobs of all modules for the key. */
@@ -61,7 +61,7 @@ async function prepareEmbeddedTemplate(key: string): Promise<void> {
     )
   )
     return;
-  // Not by `openEmbedded`: dumping needs the raw handle.
+  // Not by `openEmbedded`, because a dump needs the PGlite object.
   const raw = await PGlite.create({ parsers: EMBEDDED_PARSERS });
   const wrapped = embeddedDatabase(raw, migrationsFolder, async () => undefined);
   await installAll(wrapped);
@@ -99,12 +99,12 @@ async function prepareServerTemplate(key: string): Promise<void> {
 /** Set for the workers by the process that starts them. */
 const RUN = 'TEST_RUN';
 
-/** A name that tells the run, so that the run can clear up after its workers, who just end. */
+/** A name that contains the id of the run, which at its end drops the databases that its workers leave. */
 function newName(): string {
   return `subscription_test_${process.env[RUN] ?? process.pid}_${process.pid}_${process.hrtime.bigint()}`;
 }
 
-/** Begins a run. @returns what drops the databases that it leaves on the server */
+/** Begins a run. @returns a function that drops the databases that it leaves on the server */
 export function beginRun(): () => Promise<void> {
   process.env[RUN] ??= String(process.pid);
   const prefix = `subscription_test_${process.env[RUN]}_`;
@@ -169,7 +169,7 @@ async function onServer(sql: string): Promise<void> {
   const admin = new pg.Client({ connectionString: serverUrl! });
   await admin.connect();
   try {
-    // Two workers copying one template at once get "source database is being accessed"; taking turns is enough.
+    // Two workers that copy one template concurrently get "source database is being accessed"; the lock prevents that.
     await admin.query('SELECT pg_advisory_lock(727110002)');
     await admin.query(sql);
   } finally {
@@ -177,14 +177,14 @@ async function onServer(sql: string): Promise<void> {
   }
 }
 
-/** Reference rows, which stay. The default promo group is made anew, see below. */
+/** Tables with reference rows, which stay. The default promo group is created again, see below. */
 const KEPT_TABLES = ['schema_migrations', 'schema_sql', 'promo_groups'];
-/** Above this a table is truncated: rows that are only deleted leave their pages behind, which every later scan reads. */
+/** Above this a table is truncated: the pages of deleted rows remain, and every later scan reads them. */
 const MAX_LEFT_BYTES = 1024 * 1024;
 
 /**
- * Finds what a file of tests has used, in one statement: truncating all tables of the schema costs a new file for each of them and each
- * of their indexes, though a file of tests writes ten of them.
+ * Finds the tables that a file of tests has used, in one statement: truncating all tables of the schema creates a new file for each
+ * of them and each of their indexes, but a file of tests writes about ten.
  */
 const USED_TABLES = `
   SELECT 'SELECT ' || quote_literal(c.relname) || ' AS name WHERE EXISTS (SELECT 1 FROM '
@@ -205,7 +205,7 @@ export async function emptyDatabase(database: Database): Promise<void> {
     // As the baseline migration leaves them: a test of another file may have made another group the default one, or changed it.
     'DELETE FROM promo_groups',
     "INSERT INTO promo_groups (name, is_default) VALUES ('Default', true)",
-    // Their author is a user, so they were emptied too, and every installation has them.
+    // Their author is a user, so they were deleted too, and every installation has them.
     'SELECT seed_promo_offer_templates()',
   );
   await database.jobDatabase.executeSql(`BEGIN; ${statements.join('; ')}; COMMIT;`);
@@ -219,7 +219,7 @@ async function truncation(sql: SqlRunner): Promise<string[]> {
   return [`TRUNCATE ${tables.map(({ name }) => name).join(', ')} RESTART IDENTITY CASCADE`];
 }
 
-/** Without triggers: foreign keys hold among tables that are all emptied, and what counts rows is emptied with them. */
+/** Without triggers: all tables that reference each other are emptied, and the counters too. */
 async function deletions(sql: SqlRunner, paged: readonly { query: string }[]): Promise<string[]> {
   const used = paged.length === 0 ? [] : await sql<{ name: string }>(paged.map(({ query }) => query).join(' UNION ALL '));
   const sequences = await sql<{ name: string }>(USED_SEQUENCES, [KEPT_TABLES.map((table) => `${table}_id_seq`)]);

@@ -13,7 +13,7 @@ import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { startPaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
 import type { SandboxStore } from '../../src/sandbox/store.ts';
 
-/** The fake outside systems of one worker, and the clock that the test running now has given them. */
+/** The fake outside systems of one worker, with the clock of the current test. */
 export interface TestSandbox {
   servers: SandboxServers;
   secrets: SandboxSecrets;
@@ -26,7 +26,7 @@ declare global {
   var testSandbox: Promise<TestSandbox> | undefined;
 }
 
-/** The same token as the settings of `testApp`, so that identity data signed by the fake messenger is genuine. */
+/** The same token as the settings of `testApp`, so that identity data signed by the fake messenger is valid. */
 export const TEST_BOT_TOKEN = '1234567890:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
 const secrets: SandboxSecrets = {
@@ -36,7 +36,7 @@ const secrets: SandboxSecrets = {
   paymentSecret: 'test-payment-secret',
 };
 
-/** Starts the fakes once a worker: real HTTP servers on loopback, reached through the real adapters. */
+/** Starts the fakes once per worker: HTTP servers on loopback, called through the adapters of the service. */
 export function workerSandbox(): Promise<TestSandbox> {
   globalThis.testSandbox ??= startAll();
   return globalThis.testSandbox;

@@ -3,7 +3,7 @@ import { setPasswordCost } from '../../src/core/password-hasher.ts';
 import { emptyDatabase } from './test-database.ts';
 import { workerDatabase } from './worker-database.ts';
 
-// The lowest that bcrypt knows. Whoever examines the cost sets the real one; this line puts it back for the next file.
+// The lowest cost of bcrypt. Tests of the cost set the real one; this line resets it for the next file.
 setPasswordCost(4);
 
 beforeAll(async () => {

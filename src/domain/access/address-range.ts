@@ -10,7 +10,7 @@ const MAPPED_PREFIX_BITS = 96;
  * @returns null for anything else: also for a mapped range that would reach beyond the mapped addresses, and an address with a zone
  */
 export function parseRange(text: string): readonly [base: Address, bits: number] | null {
-  // A zone names an interface of this machine; no client's address carries one. A bare number would be read as an address, too.
+  // A zone names an interface of this machine; no client address has one. A bare number would be read as an address, too.
   if (text.includes('%') || !/[:.]/.test(text)) return null;
   if (!text.includes('/')) {
     if (!ipaddr.isValid(text)) return null;
@@ -23,7 +23,7 @@ export function parseRange(text: string): readonly [base: Address, bits: number]
   return bits < MAPPED_PREFIX_BITS ? null : [base.toIPv4Address(), bits - MAPPED_PREFIX_BITS];
 }
 
-/** Is the address in the range? A malformed range contains nothing. */
+/** Whether the address is in the range. A malformed range contains nothing. */
 export function isInRange(address: Address, range: string): boolean {
   const parsed = parseRange(range);
   return parsed !== null && parsed[0].kind() === address.kind() && address.match(parsed[0], parsed[1]);

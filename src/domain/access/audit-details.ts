@@ -3,7 +3,7 @@ import { storableText } from '../../core/db/storable-text.ts';
 import { createRedactor, isSecretKey, REDACTED, type Redactor } from '../../core/redaction.ts';
 import { secretKeys } from '../settings/catalogue/catalogue.ts';
 
-/** Longest text of one field and longest JSON of the whole; an audit row shows what was done, it is no backup. */
+/** Longest text of one field and longest JSON of the whole; an audit row shows what was done, it is not a backup. */
 const MAX_TEXT = 2_000;
 const MAX_DETAILS = 16_384;
 /** Parts that may be left out of details that are too long, the least informative first. */
@@ -15,7 +15,7 @@ const redactor: Redactor = createRedactor();
 const registered = new Set<string>();
 
 /**
- * A copy for the audit log (spec 01 H7): redacts values under a secret's name, the `value` beside a `key` that names a secret setting,
+ * A copy for the audit log (spec 01 H7): redacts values under a secret's name, the `value` next to a `key` that names a secret setting,
  * every value of a secret setting, and texts in the form of a token; cuts long texts and limits the whole to 16 KiB.
  */
 export function auditDetails(app: App, details: Readonly<Record<string, unknown>>): Record<string, unknown> {

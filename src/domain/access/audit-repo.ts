@@ -4,7 +4,7 @@ import type { Db } from '../../core/db/db.ts';
 import { storableText } from '../../core/db/storable-text.ts';
 import type { AuditEntry } from './types.ts';
 
-/** Appends rows in their order, with the present name of the actor; the row of an actor who is deleted by now has no id. */
+/** Appends rows in their order, with the present name of the actor; the row of an actor who has been deleted has no id. */
 export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
   const rows = entries.map((entry) => ({
     user_id: entry.userId,
@@ -69,7 +69,7 @@ const ENTRY = columns('AdminAuditLog', [
 ]);
 const USER = columns('User', ['firstName', 'email']);
 
-/** `userId` null: the user is gone, or it was an API token. */
+/** `userId` null: the user was deleted, or the actor was an API token. */
 export type AuditRow = RowOf<typeof ENTRY> & { [Field in keyof RowOf<typeof USER>]: string | null };
 
 /** Position in the list, newest first. */

@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 /**
- * Writes audit rows in batches beside the requests: one statement for all rows that came meanwhile (spec 01 H24). Rows of one process
+ * Writes audit rows in batches in the background: one statement for all rows that are waiting (spec 01 H24). Rows of one process
  * keep their order. A row that the table refuses is dropped alone. While the database is unavailable or too slow the rows are retried
  * and no answer waits: the change is done or refused, and its answer must not depend on the log (spec 06 section 0).
  */
@@ -48,7 +48,7 @@ export class AuditWriter implements AuditPort {
       };
       this.#waiting.push({ db, entry, settle });
       if (this.#waiting.length > MAX_WAITING) this.#drop(this.#waiting.splice(0, BATCH), 'too many rows wait');
-      // A row that an answer waits for is not delayed; it shares a statement with rows that come during the statement before.
+      // A row that an answer waits for is not delayed; it shares a statement with rows that arrive during the previous statement.
       this.#start(isAwaited || this.#waiting.length >= BATCH ? 0 : LINGER_MS);
     });
   }
@@ -73,7 +73,7 @@ export class AuditWriter implements AuditPort {
     });
   }
 
-  /** One at a time, so that rows keep their order and no statement runs unnoticed when the database is closed. */
+  /** One at a time, so that rows keep their order and no statement is running when the database is closed. */
   #begin(isLast: boolean): Promise<void> {
     clearTimeout(this.#timer ?? undefined);
     this.#timer = null;
@@ -123,7 +123,7 @@ export class AuditWriter implements AuditPort {
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
       if (batch.length === 1) return this.#drop(batch, 'the table refuses it', error);
-      // One row made the statement fail: each row gets a statement of its own.
+      // One row made the statement fail: each row is written by a separate statement.
       for (; batch.length > 0; batch.shift()) await this.#write(db, batch.slice(0, 1));
       return;
     }

@@ -10,14 +10,14 @@ import { permissionsBeyond } from './role-rules.ts';
 /** The rights of an administrator who grants rights to others. */
 export interface Grantor {
   level: number;
-  /** Does he have this `section:action`, and no deny policy without conditions against it? */
+  /** Whether the grantor has this `section:action` and no deny policy without conditions against it. */
   has: (permission: string) => boolean;
 }
 
-/** Rights whose loss would leave an administrator unable to undo his own change. */
+/** Rights without which an administrator could not undo the change. */
 const ROLE_RIGHTS = ['roles:read', 'roles:create', 'roles:edit', 'roles:delete', 'roles:assign'];
 
-/** Reads the actor's rights in the transaction of the change, so that a role that was revoked a moment ago grants nothing. */
+/** Reads the actor's rights in the transaction of the change, so that a role that was just revoked is not considered. */
 export async function readGrantor(t: App, actor: AdminActor): Promise<Grantor> {
   if (actor.isConfigAdmin) return { level: TOP_LEVEL, has: () => true };
   const access = await readAccessNow(t, actor.userId);
@@ -41,7 +41,7 @@ export function requireGrantable(grantor: Grantor, permissions: readonly string[
 
 /**
  * Runs a change of roles, assignments or policies in its transaction and rolls it back when the actor would lose rights over them:
- * the last administrator who could repair it must not lock himself out. Conditions of policies count as met. Config admins cannot be locked out.
+ * otherwise it might be that no administrator could repair it. Conditions of policies count as met. Config admins cannot be locked out.
  * @throws AppError 403
  */
 export async function keepActorRights<T>(t: App, actor: AdminActor, change: () => Promise<T>): Promise<T> {

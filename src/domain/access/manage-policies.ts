@@ -18,7 +18,7 @@ import { type AdminRole, lockRoleForShare } from './role-repo.ts';
 
 const policyNotFound = () => refuse('policy_not_found', 404, 'Policy not found');
 
-/** Policies by descending priority, active ones unless the inactive are asked for too. @param filter.roleId null = all */
+/** Policies by descending priority, active ones, with `includeInactive` all. @param filter.roleId null = all */
 export function listPolicies(app: App, filter: { roleId: number | null; includeInactive: boolean }): Promise<NamedPolicy[]> {
   return listRows(app.db, filter);
 }
@@ -78,7 +78,7 @@ export interface PolicyChange {
 }
 
 /**
- * Changes a policy; its old and its new role must both be below the actor's level. Takes effect at once.
+ * Changes a policy; its old and its new role must both be below the actor's level. Takes effect with the commit.
  * @throws ValidationError | AppError 403 | 404 'Policy not found' | 404 'Referenced role not found'
  */
 export async function updatePolicy(app: App, actor: AdminActor, policyId: number, change: PolicyChange): Promise<NamedPolicy> {

@@ -75,8 +75,8 @@ export interface RoleChange {
 }
 
 /**
- * Changes a role below the actor's level; it takes effect at once on every instance. Only permissions that the change adds, or that it
- * brings back by activation, must be the actor's own.
+ * Changes a role below the actor's level; it takes effect on every instance with the commit. Only permissions that the change adds,
+ * or that activation restores, must be the actor's own.
  * @throws AppError 400 | 403 | 404 'Role not found' | 409
  */
 export async function updateRole(app: App, actor: AdminActor, roleId: number, change: RoleChange): Promise<ListedRole> {

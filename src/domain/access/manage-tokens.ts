@@ -90,8 +90,8 @@ export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): 
 
 /**
  * Creates or activates the operator's own token (`WEB_API_DEFAULT_TOKEN`, spec 01 section 9). The token of the former value is
- * deactivated if the service created it, because a value that was changed after a leak must not stay valid. A token that somebody
- * created for himself is not changed.
+ * deactivated if the service created it, because a value that was changed after a leak must not stay valid. A token that was
+ * created by hand is not changed.
  * @returns null when no token is set; the last one then stays active until it is revoked by hand
  */
 export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {

@@ -42,7 +42,7 @@ export interface ConfigAdmins {
   emails: ReadonlySet<string>;
 }
 
-/** Reads ADMIN_IDS and ADMIN_EMAILS; one item of ADMIN_IDS that is no integer makes that whole list empty (spec 01 section 4.5). */
+/** Reads ADMIN_IDS and ADMIN_EMAILS; one item of ADMIN_IDS that is not an integer makes that whole list empty (spec 01 section 4.5). */
 export function parseConfigAdmins(adminIds: string, adminEmails: string): ConfigAdmins {
   const ids = adminIds.split(',').map((item) => item.trim());
   const given = ids.filter((item) => item !== '');
@@ -69,7 +69,7 @@ export function adminLevel(access: EffectiveAccess, isConfigAdminUser: boolean):
 }
 
 /**
- * Decides one permission for a user who is no config admin (spec 01 section 4.5, steps 1 to 4).
+ * Decides one permission for a user who is not a config admin (spec 01 section 4.5, steps 1 to 4).
  * @param permission `section:action`
  * @param policies all active policies by descending priority; those of other roles are skipped here
  * @param ip client address, null = unknown

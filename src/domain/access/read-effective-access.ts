@@ -48,7 +48,7 @@ export function configAdmins(app: App): ConfigAdmins {
   return parseConfigAdmins(app.settings.get('ADMIN_IDS'), app.settings.get('ADMIN_EMAILS'));
 }
 
-/** Is this user named by ADMIN_IDS, or by ADMIN_EMAILS with a verified e-mail? */
+/** Whether this user is named by ADMIN_IDS, or by ADMIN_EMAILS with a verified e-mail. */
 export function isConfigAdmin(
   app: App,
   user: { messengerId: number | null; email: string | null; emailVerified: boolean },

@@ -31,7 +31,7 @@ export async function lockRole(db: Db, id: number): Promise<AdminRole | null> {
   return row ?? null;
 }
 
-/** Locks a role against changes until the transaction ends; several transactions may do so at once. */
+/** Locks a role against changes until the transaction ends; several transactions can have this lock. */
 export async function lockRoleForShare(db: Db, id: number): Promise<AdminRole | null> {
   const [row] = await db.sql<AdminRole>(`SELECT ${ROLE.of()} FROM admin_roles WHERE id = $1::bigint FOR SHARE`, [id]);
   return row ?? null;
@@ -70,7 +70,7 @@ export async function updateRole(db: Db, role: AdminRole, now: Date): Promise<vo
   await db.prisma.adminRole.update({ where: { id }, data, select: { id: true } });
 }
 
-/** Assignments and policies of the role go with it. */
+/** Assignments and policies of the role are deleted with it. */
 export async function deleteRole(db: Db, id: number): Promise<void> {
   await db.prisma.adminRole.delete({ where: { id }, select: { id: true } });
 }
@@ -98,7 +98,7 @@ export async function listUserIdsOfRole(db: Db, roleId: number): Promise<number[
   return rows.map((row) => row.userId);
 }
 
-/** Instances that start at once create the system roles one after the other; the lock ends with the transaction. */
+/** Instances that start concurrently create the system roles one after the other; the lock ends with the transaction. */
 export async function lockSeeding(db: Db): Promise<void> {
   await db.sql("SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('seed_roles'))");
 }

@@ -17,7 +17,7 @@ export function unknownPermissions(permissions: readonly string[]): string[] {
 }
 
 /**
- * Which of these permissions go beyond the grantor's own (spec 01 H4). A wildcard needs a wildcard: whoever has every
+ * Which of these permissions go beyond the grantor's own (spec 01 H4). A wildcard needs a wildcard: a grantor with every
  * action of a section today must not grant the actions that a later release adds to it.
  * @param isGranted does the grantor have this `section:action`?
  * @param granted known permissions (`unknownPermissions` is empty)

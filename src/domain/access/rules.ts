@@ -15,7 +15,7 @@ export function newTokenText(random: Random): string {
   return `${PREFIX}${body}${checkOf(body)}`;
 }
 
-/** False for a text that is no token of this service, so that a guess costs no query. */
+/** False for a text that is not a token of this service, so that a guess causes no query. */
 export function hasTokenShape(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const body = text.slice(PREFIX.length, -CHECK_LENGTH);

@@ -31,7 +31,7 @@ export async function seedRoles(app: App): Promise<void> {
       app.log.warn('there is no superadmin: set ADMIN_IDS or ADMIN_EMAILS');
     }
   } catch (error) {
-    app.log.error({ err: error }, 'system roles could not be brought up to date');
+    app.log.error({ err: error }, 'system roles could not be updated');
   }
 }
 
@@ -52,7 +52,7 @@ async function ensureSystemRoles(t: App): Promise<number> {
 async function syncSuperadmins(t: App, roleId: number): Promise<void> {
   const admins = configAdmins(t);
   const [ids, emails] = [[...admins.messengerIds], [...admins.emails]];
-  // Both lists empty means "not configured here", not "nobody may": assignments stay.
+  // Two empty lists mean that none are configured here: assignments stay.
   if (ids.length + emails.length === 0) return;
   const gained = await grantToConfigAdmins(t.db, roleId, ids, emails, t.clock.now());
   const lost = await revokeFromOthers(t.db, roleId, ids, emails);

@@ -6,14 +6,14 @@ export type ApiToken = RowOf<typeof TOKEN>;
 
 export type { AdminUser, Assignment } from './assignment-repo.ts';
 
-/** `success`: done. `denied`: refused for want of rights (403). `error`: refused otherwise, or failed. */
+/** `success`: done. `denied`: refused for missing permissions (403). `error`: refused otherwise, or failed. */
 export type AuditStatus = 'success' | 'denied' | 'error';
 
 /** One administrative request as the audit log stores it; `details` has no secrets. */
 export interface AuditEntry {
   /** Null for an API token, which `actorName` and the details name. */
   userId: number | null;
-  /** Name of an actor who is no user; the name of a user is read when the row is written. */
+  /** Name of an actor who is not a user; the name of a user is read when the row is written. */
   actorName?: string;
   /** The permission that the request needed or, for an API token, that an administrator would need. */
   action: string;

@@ -11,9 +11,9 @@ import { type BonusPlan, planBonus } from './rules.ts';
 import type { Campaign, CampaignBonus, CampaignRegistrant } from './types.ts';
 
 /**
- * Gives the bonus of the campaign whose link led to this sign-in, to new and old users alike, once in a user's life (spec 01 section
+ * Gives the bonus of the campaign whose link led to this sign-in, to new and existing users alike, once per user (spec 01 section
  * 2.4, H15; spec 04 section 6.3). One transaction: the registration, unique per user, is written before the bonus. Never throws: the
- * sign-in succeeds whatever happens here.
+ * sign-in succeeds also when this fails.
  * @param slug `campaign_slug` of the request
  * @returns null when there was nothing to give; else the user must be read again for the answer
  */
@@ -114,5 +114,5 @@ async function creditBonus(t: App, campaign: Campaign, registrant: CampaignRegis
 
 async function grant(t: App, registrant: CampaignRegistrant, terms: GrantTerms): Promise<void> {
   const given = await grantSubscription(t, registrant.id, terms);
-  if (!given) throw new Error('a subscription appeared under the lock of its user');
+  if (!given) throw new Error('a subscription was created although its user was locked');
 }

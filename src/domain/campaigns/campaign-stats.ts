@@ -70,7 +70,7 @@ export interface CampaignChart {
   spentKopeks: number;
   /** The last 30 calendar days (UTC), today last. */
   days: CampaignDay[];
-  /** The last seven calendar days, today with them. */
+  /** The last seven calendar days, today included. */
   current: CampaignPeriod;
   /** The seven before. */
   previous: CampaignPeriod;

@@ -48,7 +48,7 @@ export async function unassignCampaignFromPartner(
 
 /**
  * Ends a partnership (spec 04 section 3.1): the personal commission is removed and all campaigns are unassigned; applications and earnings
- * stay. An assignment at the same moment is either made before and undone, or refused after.
+ * stay. A concurrent assignment is either committed before and removed here, or refused.
  * @throws AppError 400 no such user | no partner
  */
 export async function revokePartner(app: App, _actor: AdminActor, userId: number): Promise<void> {

@@ -31,11 +31,11 @@ export interface MyPartnership {
   /** The personal one; for partners without one the service-wide; else null. */
   commissionPercent: number | null;
   latestApplication: PartnerApplication | null;
-  /** The active ones; none while the user is no partner. */
+  /** The active ones; empty while the user is not a partner. */
   campaigns: PartnerCampaign[];
 }
 
-/** The partner status of a user (spec 04 section 3.2). @throws AppError 404 when the account is gone meanwhile */
+/** The partner status of a user (spec 04 section 3.2). @throws AppError 404 when the account has been deleted */
 export async function readMyPartnership(app: App, actor: UserActor): Promise<MyPartnership> {
   const user = await findUserById(app, actor.userId);
   if (!user) throw userNotFound();

@@ -66,7 +66,7 @@ type NewRegistration = Pick<
   'campaignId' | 'userId' | 'bonusType' | 'balanceBonusKopeks' | 'subscriptionDurationDays' | 'tariffId' | 'tariffDurationDays'
 >;
 
-/** One per user for ever: the guard of the bonus (spec 01 H15). @returns false when the user has one */
+/** At most one per user: it prevents a second bonus (spec 01 H15). @returns false when the user has one */
 export async function insertRegistration(db: Db, registration: NewRegistration, now: Date): Promise<boolean> {
   const data = [{ ...registration, createdAt: now }];
   const { count } = await db.prisma.campaignRegistration.createMany({ data, skipDuplicates: true });

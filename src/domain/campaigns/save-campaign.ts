@@ -19,8 +19,8 @@ type CampaignEditor = TokenActor | AdminActor;
 const MAX_DAYS = 36_500;
 
 /**
- * Creates a campaign (spec 04 sections 6.4 and 6.5). Name and slug are trimmed. Its creator is the administrator; an API token is no
- * user and leaves none.
+ * Creates a campaign (spec 04 sections 6.4 and 6.5). Name and slug are trimmed. Its creator is the administrator; null for an API
+ * token, which is not a user.
  * @throws AppError 400 for a slug that is taken, an unknown tariff or partner, and for administrators a tariff bonus without tariff |
  * ValidationError 422 for values out of bounds, and for the Web API a bonus that could never be given
  */

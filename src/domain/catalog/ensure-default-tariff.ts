@@ -5,7 +5,7 @@ import { insertTariff } from './tariffs/write-repo.ts';
 
 /**
  * Creates a tariff at the first start: when there is no tariff and a `PRICE_{n}_DAYS` is above 0, one with these prices, the default
- * limits, every available server and the trial flag (spec 02 section 10). Safe on several instances at once.
+ * limits, every available server and the trial flag (spec 02 section 10). Several instances may run it concurrently.
  */
 export async function ensureDefaultTariff(app: App): Promise<void> {
   const periodPrices = pricesFromSettings(app);

@@ -10,7 +10,8 @@ export function findTariff(app: App, id: number): Promise<Tariff | null> {
 }
 
 /**
- * A tariff that cannot be deleted before the transaction ends, so that a sale never uses a deleted tariff (spec 02 H18). To be called after the users and subscriptions rows are locked (spec 00, lock order).
+ * A tariff that cannot be deleted before the transaction ends, so that a sale never uses a deleted tariff (spec 02 H18). To be called
+ * after the rows of users and subscriptions were locked (spec 00, lock order).
  */
 export function lockTariff(t: App, id: number): Promise<Tariff | null> {
   return lockTariffForShare(t.db, id);

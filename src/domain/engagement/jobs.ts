@@ -6,7 +6,7 @@ import { deliverPoll } from './polls/send-poll.ts';
 // The queues have the module's former name, which is stored with every job.
 
 /**
- * Writes the rows and delivers the invitations of one "send" of a poll that the request itself did not finish. A run ends after some
+ * Writes the rows and delivers the invitations of one "send" of a poll that the request did not finish. A run ends after some
  * minutes and sends the next one.
  */
 export const deliverPollInvitations = defineJob({

@@ -27,16 +27,16 @@ export interface CreatedAdmin {
 }
 
 /**
- * Must the account get a new password to become an administrator's? An unverified address may have been registered by
- * somebody else, with a password that only that person knows (spec 01 H1).
+ * Whether the account needs a new password before it becomes an administrator's. An unverified address may have been registered by
+ * another person, with a password known only to that person (spec 01 H1).
  */
 export function needsPassword(account: Pick<AdminCandidate, 'emailVerified' | 'hasPassword'> | null): boolean {
   return !account?.emailVerified || !account.hasPassword;
 }
 
 /**
- * Creates an account with this e-mail, or uses the existing one, and makes it a superadmin. Only for the operator at the machine:
- * the address counts as verified because the operator says whose it is. A new password ends all sessions. An account with another
+ * Creates an account with this e-mail, or uses the existing one, and makes it a superadmin. Only for the operator on the server:
+ * the address counts as verified on the operator's statement. A new password ends all sessions. An account with another
  * sign-in method that never verified the address loses it instead: it may belong to a stranger who registered the address
  * beforehand (spec 01 H3).
  * @param password 8 to 128 characters; null = the password stays
@@ -68,7 +68,7 @@ export async function createAdmin(
   });
 }
 
-/** Does the operator get this account? An account of somebody else loses the address and its password and nothing else. */
+/** Whether the operator gets this account. An account of another person loses only the address and its password. */
 async function isReused(t: App, holder: AdminCandidate): Promise<boolean> {
   if (holder.emailVerified || !holder.hasOtherSignIn) return true;
   await releaseEmail(t.db, holder.id, t.clock.now());
@@ -112,7 +112,7 @@ function checkPassword(password: string | null): void {
       loc: ['body', 'password'],
       type: isShort ? 'string_too_short' : 'string_too_long',
       msg,
-      // Never the password itself: what is refused may be logged.
+      // Not the password, because refused input may be logged.
       input: null,
       ctx: isShort ? { min_length: MIN_PASSWORD_LENGTH } : { max_length: MAX_PASSWORD_LENGTH },
     },

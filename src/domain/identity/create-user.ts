@@ -12,7 +12,7 @@ const MAX_CODE_TRIES = 10;
 export type CreatedUser = UserRecord & { isNew: boolean };
 
 /**
- * Creates an account with its promo group membership and `user.created`, in the caller's transaction or one of its own
+ * Creates an account with its promo group membership and `user.created`, in the caller's transaction or a separate one
  * (spec 01 section 2.2). Two concurrent creations for one messenger id return the same user (H14).
  * @throws AppError 400 'This email is already registered'
  */

@@ -6,13 +6,13 @@ import { isConfigAdmin, readEffectiveAccess } from '../access/read-effective-acc
 import { requireUser } from './require-user.ts';
 import type { UserRecord } from './types.ts';
 
-/** `removal`: block, delete and whatever else ends the target's access. */
+/** `removal`: block, delete and any other action that ends the target's access. */
 export type ActionKind = 'change' | 'removal';
 
 /**
- * Checks that an administrator may act on a user (spec 01 H5): on users without a role and on administrators below his own level, never
- * on administrators of the configuration; nobody may lock himself out. Call before the transaction: roles are read from the shared
- * cache, which is cleared with the commit of a change.
+ * Checks that an administrator may act on a user (spec 01 H5): on users without a role and on administrators below the actor's level, never
+ * on administrators of the configuration. Administrators cannot end their own access. Call before the transaction: roles are read from
+ * the shared cache, which is cleared with the commit of a change.
  * @returns the target in its present state
  * @throws AppError 404 'User not found' | 403
  */

@@ -17,7 +17,7 @@ const MAX_RESTORES = 3;
 export interface MergeOffer {
   primaryUserId: number;
   secondaryUserId: number;
-  /** Where both proved one identity. */
+  /** The provider of the identity that both accounts proved. */
   provider: 'messenger' | OAuthProvider;
   providerId: string;
 }
@@ -72,8 +72,8 @@ export async function takeMergeToken(t: App, token: string): Promise<PendingMerg
 }
 
 /**
- * Is the offer void by now? So it is when the sessions of one of the accounts were ended since, by a new password for example, or when the
- * secondary account no longer has the identity.
+ * Whether the offer is void: the sessions of one of the accounts were ended since, for example by a new password, or the secondary
+ * account no longer has the identity.
  */
 export async function isOfferVoid(app: App, offer: PendingMerge, secondary: LinkedIdentities): Promise<boolean> {
   const identity = offer.provider === 'messenger' ? secondary.messengerId : linkedId(secondary, offer.provider);

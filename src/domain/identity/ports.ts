@@ -43,12 +43,12 @@ export type InitDataFault =
   | 'signature_invalid'
   | 'auth_date_invalid'
   | 'too_old'
-  /** Correctly signed, but its `user` is no JSON. */
+  /** Correctly signed, but its `user` is not JSON. */
   | 'user_unreadable';
 
 export type InitDataReading =
   | { fault: InitDataFault }
-  /** `hasUser`: the data holds a `user` object; without one the identity is read from the pairs themselves. */
+  /** `hasUser`: the data has a `user` object; without one the identity is read from the pairs. */
   | { fault: null; identity: MessengerIdentity; hasUser: boolean };
 
 /** Verifies identity data that the messenger signed. */
@@ -63,7 +63,7 @@ export interface MessengerIdentityPort {
   verifyInitData(initData: string, maxAgeSeconds: number): MessengerIdentity | null;
   /** Checks the login widget's fields by the same rules. No outside call. */
   verifyWidget(data: WidgetData, maxAgeSeconds: number): boolean;
-  /** Is sign-in by OpenID Connect enabled, with a client id? */
+  /** Whether sign-in by OpenID Connect is enabled and has a client id. */
   isOidcEnabled(): boolean;
   /**
    * Checks an OpenID Connect token; the issuer's keys are fetched when they are not cached, so never call it in a transaction.

@@ -45,7 +45,7 @@ export function earnedGroupSql({ userId, threshold, now }: { userId: string; thr
 }
 
 /**
- * Brings the stored primary group of these users in step with their memberships: the highest (priority, id). A user without
+ * Sets the stored primary group of these users to the membership with the highest (priority, id). A user without
  * memberships keeps the stored group, unless it is `removedGroupId`, which the default group replaces.
  */
 export async function syncPrimaryGroups(

@@ -9,7 +9,7 @@ import type { UserRecord } from './types.ts';
 
 /**
  * Accounts that a purchase without sign-in creates (spec 03 section 8.3). An existing account is never changed: no password, no
- * verification, no link token for somebody else's account (spec 01 H2, spec 03 H3).
+ * verification, no link token for the account of another person (spec 01 H2, spec 03 H3).
  */
 
 export type PurchasedAccount = UserRecord & { isNew: boolean };
@@ -80,7 +80,7 @@ async function findPerson(t: App, { username, messengerId }: { username: string;
 /**
  * Assigns the account that a purchase created for this messenger name to the user who has now proved to have the name. Only an account
  * that a purchase created and that nobody can sign in to. In the caller's transaction.
- * @returns null when there is none
+ * @returns null when there is no such account
  */
 export async function claimPurchasedAccount(
   t: App,

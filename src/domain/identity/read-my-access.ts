@@ -19,7 +19,7 @@ export async function readMyAccess(app: App, actor: UserActor): Promise<MyAccess
   return { permissions: access.permissions, roles: access.roles, level: access.level };
 }
 
-/** Is the caller a config admin or has he a role with a level? */
+/** Whether the caller is a config admin or has a role with a level. */
 export async function isAdmin(app: App, actor: UserActor): Promise<boolean> {
   const [user, access] = await Promise.all([readSessionUser(app, actor.userId), readEffectiveAccess(app, actor.userId)]);
   return access.level > 0 || (user !== null && isConfigAdmin(app, user));

@@ -36,8 +36,8 @@ const SESSION_USER = columns('User', [
 ]);
 
 /**
- * Facts of a session's user, cached for seconds under `user:<id>`. Access tokens from before `sessionsEndedAt` are void; null: all
- * sessions were never ended at once.
+ * Facts of a session's user, cached for seconds under `user:<id>`. Access tokens from before `sessionsEndedAt` are void; null: the
+ * sessions were never ended together.
  */
 export type SessionUser = RowOf<typeof SESSION_USER>;
 
@@ -67,7 +67,7 @@ export async function lockUsername(db: Db, username: string): Promise<void> {
 
 /**
  * Binds a messenger id to the account that a purchase created for a name, if nobody can sign in to it and no other user has the id.
- * @returns the account's id; null when there is none
+ * @returns the account's id; null when there is no such account
  */
 export async function claimByUsername(db: Db, username: string, messengerId: number, now: Date): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
@@ -178,7 +178,7 @@ export async function updateProfile(db: Db, id: number, profile: Profile, now: D
 
 const PASSWORD_USER = columns('User', ['id', 'status', 'passwordHash', 'emailVerified']);
 
-/** What a sign-in by password is decided by. Has a secret: never return it from a use case. */
+/** Data that a sign-in by password is checked against. Has a secret: never return it from a use case. */
 export type PasswordUser = RowOf<typeof PASSWORD_USER>;
 
 /** @param email in lower case */

@@ -3,14 +3,14 @@ import { userNotFound } from './errors.ts';
 import { findUserById, findUserByMessengerId } from './find-user.ts';
 import type { UserRecord } from './types.ts';
 
-/** The user with this internal id, whatever the status. @throws AppError 404 'User not found' */
+/** The user with this internal id, in any status. @throws AppError 404 'User not found' */
 export async function requireUser(app: App, userId: number): Promise<UserRecord> {
   const user = await findUserById(app, userId);
   if (!user) throw userNotFound();
   return user;
 }
 
-/** The user with this messenger id, whatever the status. @throws AppError 404 'User not found' */
+/** The user with this messenger id, in any status. @throws AppError 404 'User not found' */
 export async function requireUserByMessengerId(app: App, messengerId: number): Promise<UserRecord> {
   const user = await findUserByMessengerId(app, messengerId);
   if (!user) throw userNotFound();

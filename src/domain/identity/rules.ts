@@ -46,7 +46,7 @@ export function authMethods(user: Linked): string[] {
 }
 
 /**
- * Can the owner sign in with this e-mail now? Decides whether another sign-in method may be unlinked (spec 01 H21).
+ * Whether the owner can sign in with this e-mail now; decides whether another sign-in method may be unlinked (spec 01 H21).
  * @param verificationEnabled `CABINET_EMAIL_VERIFICATION_ENABLED`
  */
 export function canSignInByEmail(
@@ -77,7 +77,7 @@ export function secretHash(secret: string): string {
 }
 
 /**
- * Key of a signed token in the list of used ones: SHA-256 hex of the signed part. The signature itself has several encodings (unused
+ * Key of a signed token in the list of used ones: SHA-256 hex of the signed part. The signature has several encodings (unused
  * bits of its last character), so a hash of the whole text would miss a repetition.
  */
 export function signedPartHash(token: string): string {

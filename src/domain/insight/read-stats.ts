@@ -7,7 +7,7 @@ import { conversionPercent, displayName, summarise } from './rules.ts';
 
 /** Statistics of the whole service (spec 06 sections 4.1 and 4.2), at any size from counters. Days are UTC; money is in kopeks. */
 
-/** Nothing of the service is older. */
+/** No data of the service is older. */
 const FIRST_DAY = new Date('2020-01-01T00:00:00Z');
 const TOP_REFERRERS = 5;
 
@@ -19,7 +19,7 @@ export async function readOverview(app: App) {
   return overviewOf(await readSources(app));
 }
 
-/** The same with everything behind it. Both parts are made of the same numbers, so they never disagree. */
+/** The overview with detailed statistics. Both are computed from the same numbers, so that they agree. */
 export async function readFullStats(app: App) {
   const now = app.clock.now();
   const [sources, conversions, referrals, topReferrers] = await Promise.all([

@@ -37,7 +37,7 @@ export async function countUsers(db: Db, now: Date): Promise<UserStats> {
 
 export interface SubscriptionStats {
   total: number;
-  /** With the stored status, whatever their end. */
+  /** By the stored status; the end is not considered. */
   active: number;
   expired: number;
   activeAndTrial: number;

@@ -15,7 +15,7 @@ export interface TransactionStats {
   today: { transactionsCount: number; incomeKopeks: number; depositKopeks: number };
   purchases: { today: number; week: number; month: number };
   byType: Record<string, CountAndAmount>;
-  /** Top-ups and purchases; the key `null` stands for those without a method. */
+  /** Top-ups and purchases; the key `null` is for those without a method. */
   byPaymentMethod: Record<string, CountAndAmount>;
 }
 
@@ -25,10 +25,10 @@ const isReal = ({ paymentMethod }: CompletedSum): boolean => paymentMethod !== n
 const isDeposit = ({ type }: CompletedSum): boolean => type === 'deposit';
 const isPurchase = ({ type }: CompletedSum): boolean => type === 'subscription_payment';
 
-/** What a shop earned: a top-up that is spent later counts once, because a purchase from the balance has no real method. */
+/** Revenue. A top-up that is spent later counts once, because a purchase from the balance has no real method. */
 const isRevenue = (row: CompletedSum): boolean => isReal(row) && (isDeposit(row) || isPurchase(row));
 
-/** Adds up the figures of spec 06 section 4.2. */
+/** Computes the sums of spec 06 section 4.2. */
 export function summarise(rows: readonly CompletedSum[]): TransactionStats {
   const sum = (value: (row: CompletedSum) => number, isCounted: (row: CompletedSum) => boolean): number =>
     rows.filter(isCounted).reduce((total, row) => total + value(row), 0);

@@ -170,7 +170,7 @@ async function moveSubscriptions(t: App, primary: MergingUser, secondary: Mergin
   await moveOrDrop(t, carts, { field: 'subscription_id', expected: plan.retainedSubscriptionId });
 }
 
-/** Makes every token of both void at once and clears what instances have cached of them (spec 01 H8). */
+/** Makes every token of both accounts void and clears what instances have cached of them (spec 01 H8). */
 async function closeSessions(t: App, userIds: readonly [number, number]): Promise<void> {
   for (const userId of userIds) {
     await closeAllSessions(t, userId);

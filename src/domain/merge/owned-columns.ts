@@ -66,7 +66,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'wheel_spins', column: 'user_id', on: 'move' },
   { table: 'withdrawal_requests', column: 'user_id', on: 'move' },
 
-  // Who earned, and through whom. Earnings of the two from each other are deleted before (`merge-accounts.ts`).
+  // Referrer and referral of an earning. Earnings of the two from each other are deleted before (`merge-accounts.ts`).
   {
     table: 'referral_earnings',
     column: 'user_id',

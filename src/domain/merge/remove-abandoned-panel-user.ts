@@ -4,7 +4,7 @@ import { removePanelUser } from '../provisioning/remove-panel-user.ts';
 import { findAbandonedPanelUser, savePanelState } from './repo.ts';
 
 /**
- * Removes the panel user that lost its owner in a merge, after the merge's commit, and records the result in the merge's row
+ * Removes the panel user that has no owner after a merge, after its commit, and records the result in the merge's row
  * (spec 01 H17).
  * @throws PanelError when the panel gave no usable answer; the queue retries
  */

@@ -77,7 +77,7 @@ async function removeDuplicates(
   await db.sql(`${action} WHERE ${rows} RETURNING 1 AS removed`, ids);
 }
 
-/** Is this user one of the two, or invited by one of them directly or through others? */
+/** Whether this user is one of the two, or was invited by one of them, directly or through others. */
 export async function isInvitedByEither(db: Db, userId: number, ids: readonly [number, number]): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(
     `WITH RECURSIVE ancestors (id) AS (
@@ -95,7 +95,7 @@ const PREVIEW = columns('Subscription', [
 /** Traffic in GB. */
 export type MergePreviewSubscription = RowOf<typeof PREVIEW> & { tariffName: string | null };
 
-/** The subscription as the merge page shows it; null when there is none. */
+/** The subscription as the merge page shows it; null without one. */
 export async function findPreviewSubscription(db: Db, userId: number): Promise<MergePreviewSubscription | null> {
   const [row] = await db.sql<MergePreviewSubscription>(
     `SELECT ${PREVIEW.of('s')}, t.name AS tariff_name
@@ -110,7 +110,7 @@ const RECORD = columns('AccountMerge', [
   'abandonedPanelUuid',
 ]);
 
-/** The record of a merge for support. The unique `tokenHash` (SHA-256, hex) allows one merge per token, whatever the key store says. */
+/** The record of a merge for support. The unique `tokenHash` (SHA-256, hex) allows one merge per token, regardless of the key store. */
 export type MergeRecord = RowOf<typeof RECORD>;
 
 /** @returns the record's id; null when this token has merged before */
@@ -134,7 +134,7 @@ export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promis
   return row?.id ?? null;
 }
 
-/** The panel user that a merge still has to remove; null when there is none, or it is removed already. */
+/** The panel user that a merge still has to remove; null without one, or when it has been removed. */
 export async function findAbandonedPanelUser(db: Db, mergeId: number): Promise<string | null> {
   const where = { id: mergeId, panelState: { in: ['pending', 'failed'] } };
   const merge = await db.prisma.accountMerge.findFirst({ where, select: { abandonedPanelUuid: true } });

@@ -55,7 +55,7 @@ export function mergedFields(
 }
 
 /**
- * Who may have invited the merged account, best first: the primary's own referrer, then the secondary's; never one of the two. Whether
+ * The possible referrers of the merged account, in order of preference: the primary's, then the secondary's; never one of the two. Whether
  * a candidate was invited by one of them, which would form a cycle, the caller checks in the database.
  */
 export function referrerCandidates(primary: MergingUser, secondary: MergingUser): number[] {

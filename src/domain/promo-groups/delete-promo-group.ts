@@ -52,11 +52,11 @@ async function moveBatch(t: App, groupId: number, afterId: number): Promise<numb
 
 /**
  * @param membersCount for the audit log: the members before the deletion
- * @returns false when a user joined the group meanwhile: nothing is changed then
+ * @returns false when a user has joined the group since; then nothing is changed
  */
 async function deleteEmptied(t: App, groupId: number, membersCount: number): Promise<boolean> {
   const { group, targetId } = await lockDeletableGroup(t, groupId);
-  // User rows are never locked after the group's row (spec 00, lock order): members who joined meanwhile are moved by the next round.
+  // User rows are never locked after the group's row (spec 00, lock order): members who joined since are moved by the next round.
   await lockAgainstJoining(t.db, group.id);
   if (await hasMembers(t.db, group.id)) return false;
   await moveOnlyServers(t.db, group.id, targetId);

@@ -34,8 +34,8 @@ export async function deleteMembership(
 }
 
 /**
- * Takes a user out of every group but one and puts the user into that one, as assigned by an administrator.
- * @param groupId null = out of all groups
+ * Removes a user from all groups but one and adds the user to that one, as assigned by an administrator.
+ * @param groupId null = no group
  * @param reassigns whether a membership of another origin (automatic, a promo code) becomes an administrator's
  */
 export async function replaceMemberships(

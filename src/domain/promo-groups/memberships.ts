@@ -32,7 +32,7 @@ export async function leavePromoGroup(
 }
 
 /**
- * Makes a group the only one of a locked user, or takes every group away. The caller stores the same group as the primary one. In the
+ * Makes a group the only one of a locked user, or removes every group. The caller stores the same group as the primary one. In the
  * caller's transaction.
  * @param reassigns whether an existing membership of the group becomes one that an administrator assigned
  */

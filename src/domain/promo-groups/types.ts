@@ -13,5 +13,5 @@ export type PromoGroupRecord = Rows['PromoGroup'] & {
 export type PromoGroupValues = Omit<PromoGroup, 'id' | 'isDefault' | 'priority'> &
   Pick<PromoGroupRecord, 'autoAssignTotalSpentKopeks'>;
 
-/** Who put a user into a group; deactivating a promo code removes only a membership of a promo code (spec 04 section 7.5). */
+/** How a user was added to a group; deactivating a promo code removes only a membership of a promo code (spec 04 section 7.5). */
 export type AssignedBy = Rows['UserPromoGroup']['assignedBy'];

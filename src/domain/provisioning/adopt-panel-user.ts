@@ -4,7 +4,7 @@ import { linkPanelUser } from './repo.ts';
 import { requestProvisioning } from './request-provisioning.ts';
 
 /**
- * Links a panel user to a local user, after `mayAdopt` returned true. Another user that was linked to it is unlinked, and its
+ * Links a panel user to a local user, after `mayAdopt` returned true. A user that was linked to it before is unlinked, and that user's
  * subscription is pushed. In the caller's transaction.
  */
 export async function adoptPanelUser(t: App, userId: number, panelUser: PanelUser): Promise<void> {

@@ -45,7 +45,7 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
   return null;
 }
 
-/** For an address that the panel calls malformed there is no panel user; any other refusal, as of the credentials, proves nothing. */
+/** For an address that the panel calls malformed there is no panel user; another refusal, e.g. of the credentials, does not show that. */
 async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
   try {
     return await app.ports.panel.findByEmail(email);
@@ -56,7 +56,7 @@ async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
 }
 
 /**
- * May this user be linked to a panel user found by messenger id or e-mail? Not to one of another messenger id, and not to one that is
+ * Whether this user may be linked to a panel user found by messenger id or e-mail. Not to one of another messenger id or one that is
  * linked to another local user, unless the panel user has this user's messenger id.
  */
 export async function mayAdopt(

@@ -27,7 +27,7 @@ const push = (afterPush: AfterPush) =>
 const reconcile = defineJob({ name: 'provisioning.reconcile', every: () => MINUTE_MS, handle: reconcileProvisioning });
 
 /**
- * Deletes or disables the panel user of a deleted account. Nothing else would do it, so it is retried for more than a week, after some
+ * Deletes or disables the panel user of a deleted account. No other job does it, so it is retried for more than a week, after some
  * hours every 6 hours; the queue deletes a job that has waited for 14 days.
  */
 const removeUser = defineJob({
@@ -37,7 +37,7 @@ const removeUser = defineJob({
   handle: (app, { data }) => removePanelUser(app, data.panelUuid, data.mode),
 });
 
-/** Sends the squads of a tariff whose servers changed to the panel, for every subscription. The last try leaves the rest to pushes. */
+/** Sends the squads of a tariff whose servers changed to the panel, for every subscription. After the last try pushes do the rest. */
 export const syncSquads = defineJob({
   name: 'provisioning.sync-squads',
   payload: z.object({ tariffId: z.int() }),
@@ -56,7 +56,7 @@ const continueLongRun = defineJob({
   handle: (app, { data, signal }) => continueRun(app, data, signal),
 });
 
-/** Continues long runs whose worker died, and starts the automatic synchronisation when it is due. */
+/** Continues long runs whose worker crashed, and starts the automatic synchronisation when it is due. */
 const watchLongRuns = defineJob({ name: 'provisioning.watch-runs', every: () => MINUTE_MS, handle: watchRuns });
 
 export const provisioningJobs = (afterPush: AfterPush) => [

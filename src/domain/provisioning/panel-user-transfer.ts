@@ -16,7 +16,7 @@ export async function transferPanelUser(t: App, panelUuid: string, formerMesseng
   await put(t, keyOf(panelUuid), { messenger_id: formerMessengerId }, RECORDED_SECONDS);
 }
 
-/** Does this panel user still have the messenger id of the account that it was transferred from? */
+/** Whether this panel user still has the messenger id of the account that it was transferred from. */
 export async function isTransferred(app: App, found: Pick<PanelUser, 'uuid' | 'messengerId'>): Promise<boolean> {
   const transfer = await peek<{ messenger_id: number }>(app, keyOf(found.uuid));
   return transfer !== null && transfer.messenger_id === found.messengerId;

@@ -1,6 +1,6 @@
 /**
- * The VPN panel as the domain sees it, in neutral terms (spec 06 section 9). The adapter in `integrations/vpnpanel` alone knows
- * the panel's wire names. Every method throws `PanelError` when the panel gave no usable answer; "no such object" is never an
+ * The VPN panel in the terms of the domain (spec 06 section 9). Only the adapter in `integrations/vpnpanel` uses
+ * the panel's field names. Every method throws `PanelError` when the panel gave no usable answer; "no such object" is never an
  * error but `null`, `false` or an empty list, so that a caller unlinks a user on a definite absence only (spec 06 section 9, spec 02 H21).
  */
 
@@ -12,7 +12,7 @@ declare module '../../core/app.ts' {
 
 /**
  * `not_configured`: URL or key is missing, nothing was sent. `unavailable`: no answer, 429, 5xx or an answer that is not the
- * panel's; worth a retry. `rejected`: the panel understood and refused; the same call will be refused again.
+ * panel's; a retry may succeed. `rejected`: the panel refused; the same call will be refused again.
  */
 export type PanelErrorKind = 'unavailable' | 'rejected' | 'not_configured';
 
@@ -42,10 +42,10 @@ export function isPanelError(error: unknown): error is PanelError {
   return error instanceof Error && error.name === 'PanelError' && 'kind' in error;
 }
 
-/** `LIMITED` = traffic limit reached, `EXPIRED` = past `expireAt`; both are set by the panel itself. */
+/** `LIMITED` = traffic limit reached, `EXPIRED` = past `expireAt`; both are set by the panel. */
 export type PanelUserStatus = 'ACTIVE' | 'DISABLED' | 'LIMITED' | 'EXPIRED';
 
-/** When the panel sets used traffic back to zero. */
+/** When the panel resets the used traffic to zero. */
 export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH';
 
 export interface PanelSquadRef {
@@ -113,14 +113,14 @@ export interface PanelUserPatch extends Omit<PanelUserFields, 'externalSquadUuid
   uuid: string;
   /** As on creation; null takes the user out of the external squad. */
   externalSquadUuid?: string | null;
-  /** The panel accepts only these two; it sets the others itself. */
+  /** The panel accepts only these two; it sets the others. */
   status?: 'ACTIVE' | 'DISABLED';
 }
 
 export interface Page {
   /** Offset of the first row. */
   start: number;
-  /** Rows wanted, 1..1000. */
+  /** Number of rows, 1..1000. */
   size: number;
 }
 
@@ -235,7 +235,7 @@ export interface PanelTrafficPeriod {
   difference: string | null;
 }
 
-/** All nodes together, each period beside the one before it. */
+/** All nodes together, each period with the one before it. */
 export interface PanelTrafficPeriods {
   last2Days: PanelTrafficPeriod;
   last7Days: PanelTrafficPeriod;
@@ -283,9 +283,9 @@ export interface PanelSubscriptionInfo {
 export const BULK_USERS = 500;
 
 export interface VpnPanelPort {
-  /** Why no call can be made (names the missing setting), or null when configured. Reads the settings of this moment. */
+  /** Why no call can be made (names the missing setting), or null when configured. Reads the current settings. */
   configurationError(): string | null;
-  /** Address of the panel without any credentials in it; null when none is set or it is no URL. */
+  /** Address of the panel without any credentials in it; null when none is set or it is not a URL. */
   apiUrl(): string | null;
   /** Resolves when the panel answers an authorised read. */
   ping(): Promise<void>;
@@ -311,12 +311,12 @@ export interface VpnPanelPort {
   /**
    * Gives many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and the call is
    * idempotent. A panel may skip a user that it does not have without an error.
-   * @returns how many users the panel says it changed, or null when it does not say
+   * @returns how many users the panel reports as changed, or null without such a report
    */
   setSquadsOfUsers(uuids: readonly string[], squadUuids: readonly string[]): Promise<number | null>;
   /** One page in the panel's own stable order. `total` counts all users; crypto links are not filled. */
   listUsers(page: Page): Promise<{ users: PanelUser[]; total: number }>;
-  /** Nodes that the user's squads open. */
+  /** Nodes that the user can reach through the squads. */
   listUserNodes(uuid: string): Promise<PanelSquadNode[]>;
   /** Traffic by node and day, both days included; null when there is no such user. Only nodes with traffic are named. */
   readUserTraffic(uuid: string, range: { from: Date; to: Date }): Promise<PanelUserTraffic | null>;
@@ -325,7 +325,7 @@ export interface VpnPanelPort {
 
   listDevices(userUuid: string): Promise<PanelDevice[]>;
   listAllDevices(page: Page): Promise<{ devices: PanelDevice[]; total: number }>;
-  /** Also succeeds when the device is already gone. */
+  /** Also succeeds when the device was deleted before. */
   deleteDevice(userUuid: string, hwid: string): Promise<void>;
   /** Removes the user's devices one by one; a success when fewer than half failed. @throws PanelError otherwise */
   resetDevices(userUuid: string): Promise<{ deleted: number; failed: number }>;
@@ -339,7 +339,7 @@ export interface VpnPanelPort {
   updateInternalSquad(input: { uuid: string; name?: string; inboundUuids?: string[] }): Promise<PanelInternalSquad | null>;
   deleteInternalSquad(uuid: string): Promise<boolean>;
   listInternalSquadNodes(uuid: string): Promise<PanelSquadNode[]>;
-  /** Puts every user of the panel into the squad; the panel works on it after it answered. */
+  /** Adds every user of the panel to the squad; the panel does so after its answer. */
   addAllUsersToSquad(uuid: string): Promise<boolean>;
   removeAllUsersFromSquad(uuid: string): Promise<boolean>;
   listExternalSquads(): Promise<PanelExternalSquad[]>;
@@ -353,7 +353,7 @@ export interface VpnPanelPort {
   restartNode(uuid: string): Promise<boolean>;
   restartAllNodes(): Promise<void>;
 
-  /** Nodes that move anything at present. */
+  /** Nodes with traffic at present. */
   listNodeTraffic(): Promise<PanelNodeTraffic[]>;
   /** Usage of a node by day, both days included; null when there is no such node. */
   listNodeUsage(uuid: string, range: { from: Date; to: Date }): Promise<PanelNodeUsage[] | null>;

@@ -25,7 +25,7 @@ const MAX_ROUNDS = 5;
 /** The panel's code for a username that is taken. */
 const USERNAME_TAKEN = 'A019';
 
-/** The panel's code for an internal error, which says nothing about the request. */
+/** The panel's code for an internal error; the request may be correct. */
 const PANEL_INTERNAL_ERROR = 'A001';
 
 const USERNAME_MAX = 36;
@@ -101,7 +101,7 @@ async function pushUntilCurrent(app: App, push: RunningPush): Promise<'synced' |
 
 /**
  * The last call of this push may have overwritten the state that the other push sent and recorded as done: a further push sends the
- * row as it is now. If the row was deleted meanwhile, the panel user has no subscription and is removed.
+ * row as it is now. If the row has been deleted, the panel user has no subscription and is removed.
  */
 async function afterLostLease(app: App, subscriptionId: number, panelUser: PanelUser | null): Promise<'busy' | 'gone'> {
   if (await subscriptionExists(app.db, subscriptionId)) {
@@ -208,7 +208,7 @@ async function create(app: App, target: PushTarget): Promise<PanelUser> {
   throw new PanelError('rejected', 'VPN panel: the username of this user is taken by another', { errorCode: USERNAME_TAKEN });
 }
 
-/** A username alone proves little: the messenger id and e-mail of the panel user must not be another person's. */
+/** The username alone is not sufficient: the messenger id and e-mail of the panel user must not be another person's. */
 async function belongsTo(app: App, owner: PushTarget['user'], existing: PanelUser): Promise<boolean> {
   const confirmedEmail = owner.emailVerified ? owner.email : null;
   const isSameMessenger = existing.messengerId === owner.messengerId;

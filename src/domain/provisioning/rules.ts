@@ -26,7 +26,7 @@ export function panelIdentifier(user: PanelNamedUser): string {
 
 /**
  * Panel username from `VPNPANEL_USER_USERNAME_TEMPLATE`: characters outside `[0-9A-Za-z_-]` become `_`, runs of `_` are joined,
- * at most 36 characters. An unusable template falls back to `user_{identifier}`.
+ * at most 36 characters. For an unusable template it is `user_{identifier}`.
  */
 export function panelUsername(template: string, user: PanelNamedUser): string {
   const name = cleanUsername(fillTemplate(template, user));
@@ -72,13 +72,13 @@ function fillTemplate(template: string, user: PanelNamedUser): string {
 /** The panel's own rule for an address; with any other it refuses the whole call, and with it the change of access. */
 const PANEL_EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
 
-/** Can a user of the panel have this address? Mail reaches addresses of other forms, too. */
+/** Whether the panel accepts this address. Mail can also be sent to addresses of other forms. */
 export function isPanelEmail(email: string): boolean {
   return PANEL_EMAIL.test(email);
 }
 
 /**
- * The address to send to the panel: confirmed, since any other proves nothing about whose panel user it is, and of a form that the
+ * The address to send to the panel: confirmed, since anyone can enter an address of another person, and of a form that the
  * panel accepts. A user with an address of another form is identified there by username alone.
  */
 export function panelEmailOf(user: { email: string | null; emailVerified: boolean }): string | null {
@@ -133,8 +133,8 @@ export function panelTagFor(
 }
 
 /**
- * May a stored link to a panel user stay? Only a definite absence or a panel user of another messenger id unlinks; a panel that gave no
- * answer throws before this rule is applied (spec 06 section 9).
+ * Whether a stored link to a panel user may stay. Only a definite absence or a panel user of another messenger id unlinks; when the
+ * panel gave no answer, an error is thrown before this rule is applied (spec 06 section 9).
  */
 export function isLinkageValid(found: Pick<PanelUser, 'messengerId'> | null, messengerId: number | bigint | null): boolean {
   if (found === null) return false;

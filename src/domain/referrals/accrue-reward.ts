@@ -60,7 +60,7 @@ async function accrue(t: App, payment: SourcePayment): Promise<void> {
   await payReferrer(t, payment, plan, { referral, referrer, percent });
 }
 
-/** The bonus of a referral is no earning of a referrer: it has no row in `referral_earnings`. */
+/** The bonus of a referral is not an earning of a referrer: it has no row in `referral_earnings`. */
 async function payReferral(t: App, plan: AccrualPlan, referral: ReferralUser, referrer: ReferralUser): Promise<void> {
   const kopeks = plan.referralKopeks;
   if (kopeks === 0 || referral.status === 'deleted') return;

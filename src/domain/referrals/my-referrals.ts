@@ -22,7 +22,7 @@ export interface MyReferralInfo {
   withdrawnKopeks: number;
 }
 
-/** Links and counters of the user's referral page (spec 04 section 2). @throws AppError 404 when the account was deleted meanwhile */
+/** Links and counters of the user's referral page (spec 04 section 2). @throws AppError 404 when the account has been deleted */
 export async function readMyReferralInfo(app: App, actor: UserActor): Promise<MyReferralInfo> {
   const found = await findMyCounters(app.db, actor.userId, app.clock.now());
   if (!found) throw userNotFound();

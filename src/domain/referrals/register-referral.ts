@@ -15,8 +15,8 @@ import type { ReferralPair, ReferralUser } from './types.ts';
 
 /**
  * The last step of a sign-in that created the account (spec 01 section 2.3): registers the new user as a referral of the account's referrer,
- * or of the user with the code. Never throws: the sign-in succeeds whatever happens here. Safe to repeat.
- * @param referralCode as the client sent it; only looked at when the account has no referrer
+ * or of the user with the code. Never throws: the sign-in succeeds also when this fails. Safe to repeat.
+ * @param referralCode as the client sent it; used only when the account has no referrer
  */
 export async function registerReferralAtSignIn(app: App, userId: number, referralCode: string | null): Promise<void> {
   try {

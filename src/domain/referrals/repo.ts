@@ -14,8 +14,8 @@ export type ReferralUser = RowOf<typeof USER> & {
 };
 
 /**
- * Locks the referral, and the referrer for share so that no referrer of the referrer is set meanwhile, in the order of their ids: of two
- * opposite attributions at once, the second sees the first. Many referrals of one referrer do not wait for each other.
+ * Locks the referral, and the referrer for share so that no referrer of the referrer can be set, in the order of their ids: of two
+ * concurrent opposite attributions, the second sees the first. Many referrals of one referrer do not wait for each other.
  */
 export async function lockPair(db: Db, pair: ReferralPair): Promise<void> {
   const ids = [pair.referrerId, pair.referralId].sort((a, b) => a - b);

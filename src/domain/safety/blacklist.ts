@@ -16,7 +16,7 @@ const REQUEST_INTERVAL_MS = 10 * SECOND_MS;
 
 /**
  * Row 7 of the cabinet gate: users on the published list, by messenger id or by username, are refused. A list that is too old is
- * fetched in the background; meanwhile, and when fetching fails, the stored one is used.
+ * fetched in the background; until then, and when fetching fails, the stored one is used.
  * @throws AppError 403 {code: 'blacklisted', message}
  */
 export function assertNotBlacklisted(app: App, user: SessionUser): Promise<void> | undefined {

@@ -19,7 +19,7 @@ const ABSENT_TRUST_MS = MINUTE_MS;
 /** After a request that the messenger did not answer. */
 const FAILURE_TRUST_MS = 10 * SECOND_MS;
 
-/** Requests of this process to the messenger: at once, waiting, and the pause between two. */
+/** Limits of the requests of this process to the messenger: how many run, how many wait, and the interval between two. */
 const requests = bulkhead(20, 400);
 const SPACING_MS = 50;
 let nextRequestAt = 0;
@@ -54,7 +54,10 @@ export async function forgetRequiredChannels(t: App): Promise<void> {
   await t.cache.forget(t.db, [CHANNELS_KEY]);
 }
 
-/** Records that the messenger reported a user joining or leaving a required channel, at once on every instance. In the caller's transaction. */
+/**
+ * Records that the messenger reported a user joining or leaving a required channel. In the caller's transaction; with the commit it
+ * takes effect on every instance.
+ */
 export async function recordMembership(
   t: App,
   seen: { messengerId: number; channelId: string; isMember: boolean },

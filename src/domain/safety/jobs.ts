@@ -14,7 +14,7 @@ const blacklist = defineJob({
   handle: refreshBlacklist,
 });
 
-/** Fetches the published list of disposable mail domains once a day. The rounds between are for the first start and for retries. */
+/** Fetches the published list of disposable mail domains once a day. The runs in between are for the first start and for retries. */
 const disposableDomains = defineJob({
   name: 'safety.refresh-disposable-domains',
   every: () => 5 * MINUTE_MS,

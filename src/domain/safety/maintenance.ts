@@ -57,7 +57,7 @@ export async function readMaintenanceNotice(app: App, language: string | null): 
   return { code: 'maintenance', message: text(language, 'errors.maintenance_auto', { checked }), reason: state.reason };
 }
 
-/** Switches maintenance on or off by hand, on every instance at once. @param reason shown to callers; null = none */
+/** Switches maintenance on or off by hand, with the commit on every instance. @param reason shown to callers; null = none */
 export async function setMaintenance(app: App, isActive: boolean, reason: string | null): Promise<void> {
   await changeState(app, (state, now) => ({
     state: { ...state, isActive, isAuto: false, reason: isActive ? reason : null, since: isActive ? now.toISOString() : null },

@@ -29,7 +29,7 @@ export interface PublishedList<T> {
   /** For the log. */
   name: string;
   url: string;
-  /** Age at which it is fetched anew. */
+  /** Age at which it is fetched again. */
   intervalMs: number;
   /** @throws Error when the text is not such a list: it must not replace a valid one */
   parse: (text: string) => T;

@@ -52,7 +52,7 @@ const ORDINARY_PROVIDERS = [
 /**
  * Reads a list of mail domains, one a line; `#` begins a comment.
  * @returns lower case, without repetitions
- * @throws Error when the text is no such list: too short or too long, lines that are no domains, or an ordinary mail provider in it
+ * @throws Error when the text is not such a list: too short or too long, lines that are not domains, or an ordinary mail provider in it
  */
 export function parseDomainList(text: string): string[] {
   const lines = text
@@ -60,12 +60,12 @@ export function parseDomainList(text: string): string[] {
     .map((line) => line.split('#', 1)[0]!.trim().toLowerCase())
     .filter((line) => line !== '');
   const domains = [...new Set(lines.filter((line) => DOMAIN.test(line)))];
-  if (domains.length < MIN_DOMAINS) throw new Error(`the list has ${domains.length} domains; it must be another text`);
+  if (domains.length < MIN_DOMAINS) throw new Error(`the list has ${domains.length} domains; it is not a complete list`);
   if (domains.length > MAX_DOMAINS) throw new Error(`the list has more than ${MAX_DOMAINS} domains`);
   const share = lines.filter((line) => DOMAIN.test(line)).length / lines.length;
-  if (share < LEAST_DOMAIN_SHARE) throw new Error('too many lines of the list are no domains');
+  if (share < LEAST_DOMAIN_SHARE) throw new Error('too many lines of the list are not domains');
   const listed = new Set(domains);
   const ordinary = ORDINARY_PROVIDERS.find((domain) => listed.has(domain));
-  if (ordinary) throw new Error(`the list names ${ordinary}`);
+  if (ordinary) throw new Error(`the list contains ${ordinary}`);
   return domains;
 }

@@ -5,7 +5,7 @@ import { PUSH_MARK } from './provision-state.ts';
 
 /**
  * Writes the squads that the panel accepted; an empty list (none available) changes nothing.
- * @returns `moved` when the subscription left the tariff meanwhile, `busy` when a push of it is due, under way or was done since the
+ * @returns `moved` when the subscription has left the tariff, `busy` when a push of it is due, under way or was done since the
  *   target was read, else `quiet`
  */
 export async function saveSyncedSquads(

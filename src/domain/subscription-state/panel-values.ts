@@ -2,14 +2,14 @@ import type { Db } from '../../core/db/db.ts';
 import { clearPanelUsersSql } from '../identity/panel-account.ts';
 import type { PanelColumns } from './types.ts';
 
-/** Values of subscriptions that come from the panel. The panel has them already, so no push follows. */
+/** Writes values of the panel into subscriptions. The panel has them already, so no push follows. */
 
 const jsonColumns = ({ endDate, ...rest }: PanelColumns) => ({ ...rest, endDate: endDate.toISOString() });
 
 const RECORD = `("rowId" int, status text, "endDate" timestamptz, "trafficLimitGb" int, "trafficUsedGb" float8, "deviceLimit" int,
   "connectedSquads" jsonb, "vpnpanelShortUuid" text, "subscriptionUrl" text, "subscriptionCryptoLink" text)`;
 
-/** Writes the panel's values into locked subscriptions. They come from the panel, so no push follows. */
+/** Writes the panel's values into locked subscriptions. */
 export async function writeFromPanel(db: Db, rows: readonly { id: number; columns: PanelColumns }[], now: Date): Promise<void> {
   if (rows.length === 0) return;
   await db.sql(

@@ -6,7 +6,7 @@ import type { Db } from '../../core/db/db.ts';
  * `provisioning` decides, this file writes the columns `provision_*` and the link to the panel user.
  */
 
-/** What a user of the panel connects with; empty texts are not stored. */
+/** Short uuid and connection links of a panel user; empty texts are not stored. */
 export interface PanelLink {
   shortUuid: string;
   subscriptionUrl: string;
@@ -15,12 +15,12 @@ export interface PanelLink {
 
 /**
  * How long a step of a push may take before another push may start; renewed between the steps. Longer than one call to the panel,
- * short enough that a killed process delays pushes little. Of two pushes at once only one can save; the other requests a further
- * push, since it may have sent the older state to the panel.
+ * short enough that a killed process delays pushes little. Of two concurrent pushes only one can store its result; the other requests
+ * a further push, since it may have sent the older state to the panel.
  */
 const LEASE = "interval '90 seconds'";
 
-/** Of a subscription `s`: changes with every request, push and lease of a push; equal marks mean that there was no push between. */
+/** Of a subscription `s`: changes with every request, push and lease of a push; equal marks mean that there was no push in between. */
 export const PUSH_MARK = `concat_ws(' ', s.provision_version, s.provision_state, s.provisioned_at, s.provision_lease_until >= now())`;
 
 /**
@@ -77,7 +77,7 @@ export type PushOutcome = 'current' | 'superseded' | 'lease_lost';
 
 /**
  * Stores the panel's answer. The row becomes synced, and the lease ends, only while the pushed version is the newest: after a request
- * that arrived meanwhile the row stays pending, with its resets. @param link null: the panel has no user and needs none
+ * that arrived during the push the row stays pending, with its resets. @param link null: the panel has no user and needs none
  */
 export async function savePushed(
   db: Db,

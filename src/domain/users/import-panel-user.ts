@@ -33,7 +33,7 @@ export async function importPanelUser(app: App, userId: number): Promise<ImportO
   return inTransaction(app, async (t) => {
     const subscription = await lockUserSubscription(t, userId);
     const present = await findUserById(t, userId);
-    // Bought, merged, blocked or moved to another address while the panel was asked.
+    // During the call to the panel the user may have bought, been merged or blocked, or got another address.
     if (subscription === undefined || !isEligible(present) || present.email !== user.email) return 'not_applicable';
     return write(t, userId, subscription, found);
   });

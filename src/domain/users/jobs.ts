@@ -5,8 +5,8 @@ import { importPanelUser, pushEmailToPanel } from './import-panel-user.ts';
 import { deleteInactiveUsers } from './removal/delete-inactive.ts';
 
 /**
- * Imports the panel's subscription under the e-mail that this user has just proved, or stores the e-mail at the panel (spec 01
- * section 5.5). Many retries, since nothing else would do it.
+ * Imports the panel's subscription under the e-mail that this user has just verified, or stores the e-mail at the panel (spec 01
+ * section 5.5). Many retries, since no other job does it.
  */
 export const importFromPanel = defineJob({
   name: 'users.import-from-panel',
@@ -20,8 +20,8 @@ export const importFromPanel = defineJob({
 });
 
 /**
- * Marks users deleted who have been inactive for months (spec 01 section 17). It works in one hour of the night, and the other rounds
- * end at once; users that remain wait for the next night.
+ * Marks users deleted who have been inactive for months (spec 01 section 17). It works in one hour of the night; in other hours it
+ * does nothing. Users that remain wait for the next night.
  */
 const deleteInactive = defineJob({
   name: 'users.delete-inactive',

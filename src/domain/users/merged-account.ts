@@ -50,7 +50,7 @@ export async function moveReferrals(db: Db, secondaryId: number, primaryId: numb
   return rows.length;
 }
 
-/** Closes the secondary account: no sign-in method, no unique value, no referral code of its own (spec 01 section 8). */
+/** Closes the secondary account: no sign-in method, no unique value, the referral code `merged_{id}` (spec 01 section 8). */
 export async function closeSecondary(db: Db, id: number, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET status = 'deleted', messenger_id = NULL, last_pinned_message_id = NULL, google_id = NULL, yandex_id = NULL,

@@ -1,10 +1,10 @@
 import { isSecretKey, REDACTED } from '../../core/redaction.ts';
 
-/** Names that the core's configuration has for what only the node may know, beside those that are secrets everywhere. */
+/** Names of secrets in the core's configuration, in addition to those that are secrets everywhere. */
 const CORE_SECRETS = /^(?:secretKey|privateKey|preSharedKey|decryption|mldsa65Seed|key|certificate)$/i;
 const MAX_DEPTH = 32;
 
-/** A raw inbound as people may see it: private keys, passwords and certificates blanked, the rest as it is. */
+/** A raw inbound with blanked private keys, passwords and certificates. */
 export function withoutInboundSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (depth >= MAX_DEPTH) return null;

@@ -1,4 +1,4 @@
-/** How to reach the panel, read anew for every call because settings change at run time (spec 06 section 9). */
+/** Address and credentials of the panel, read for every call because settings change at run time (spec 06 section 9). */
 export interface PanelConnection {
   /** `VPNPANEL_API_URL`, with or without a trailing slash. */
   baseUrl: string | null;
@@ -31,7 +31,7 @@ export function shownUrl(connection: PanelConnection): string | null {
 }
 
 /**
- * Headers of a call (spec 06 section 9). The panel refuses calls that do not look forwarded by a TLS proxy, hence the fixed
+ * Headers of a call (spec 06 section 9). The panel refuses calls without the headers of a TLS proxy, hence the fixed
  * forwarding headers. TLS verification stays on for every host (section 17, hazard 17).
  */
 export function connectionHeaders(connection: PanelConnection): Record<string, string> {

@@ -18,27 +18,27 @@ export function isUuid(text: string): boolean {
   return UUID_PATTERN.test(text);
 }
 
-/** Handle of a user whom the panel knows by number only. Webhook handlers use it too. @throws RangeError for no such number */
+/** Handle of a user that the panel identifies by number only. Webhook handlers use it too. @throws RangeError for no such number */
 export function uuidFromPanelNumber(id: number): string {
   if (!Number.isSafeInteger(id) || id < 1 || id > LARGEST_NUMBER) throw new RangeError('not a panel user number');
   return NUMBER_PREFIX + id.toString(16).padStart(12, '0');
 }
 
-/** The reverse; null for a uuid that an older panel gave: such a user is not known to a newer one. */
+/** The reverse; null for a uuid of an older panel, which a newer one does not have. */
 export function panelNumberFromUuid(uuid: string): number | null {
   if (!uuid.toLowerCase().startsWith(NUMBER_PREFIX)) return null;
   const id = Number.parseInt(uuid.slice(NUMBER_PREFIX.length), 16);
   return id > 0 ? id : null;
 }
 
-/** Keeps an unchecked string out of paths and bodies. @throws PanelError `rejected` */
+/** Checks a uuid before it is used in a path or body. @throws PanelError `rejected` */
 export function requireUuid(uuid: string): string {
   if (!isUuid(uuid)) throw new PanelError('rejected', 'VPN panel call refused: not a uuid');
   return uuid;
 }
 
 /**
- * Learns the generation from the panel's version, once per address and ten minutes, so that an update of the panel is noticed
+ * Determines the generation from the panel's version, once per address and ten minutes, so that an update of the panel is noticed
  * without a restart. A panel that does not answer its version is of the older generation.
  */
 export function createGenerationCache(transport: PanelTransport, monotonicMs: () => number): () => Promise<PanelGeneration> {
@@ -62,7 +62,7 @@ async function askGeneration(transport: PanelTransport): Promise<PanelGeneration
     const major = typeof version === 'string' ? Number.parseInt(version.replace(/^v/i, ''), 10) : Number.NaN;
     return major >= 3 ? 'number' : 'uuid';
   } catch (error) {
-    // No answer or wrong credentials say nothing about the generation: the call itself would fail in the same way.
+    // No answer or wrong credentials do not show the generation; the next call fails in the same way.
     const isUnknownPath = isPanelError(error) && (error.status === 404 || error.status === 405 || error.status === 400);
     if (isUnknownPath) return 'uuid';
     throw error;

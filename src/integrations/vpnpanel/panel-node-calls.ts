@@ -26,7 +26,7 @@ type NodeCalls = Pick<
   | 'listNodeDays'
 >;
 
-/** Nodes and system; but for the numbers of the moment, the same calls in both generations of the panel. */
+/** Nodes and system; the same calls in both generations of the panel, except for the current traffic. */
 export function createNodeCalls(transport: PanelTransport, generation: () => Promise<PanelGeneration>): NodeCalls {
   const get = (path: string) => transport.call({ method: 'GET', path, idempotent: true });
   const switchNode = async (uuid: string, action: 'enable' | 'disable') => {
@@ -44,7 +44,7 @@ export function createNodeCalls(transport: PanelTransport, generation: () => Pro
     disableNode: (uuid) => switchNode(uuid, 'disable'),
     async restartNode(uuid) {
       const path = panelPath('nodes', requireUuid(uuid), 'actions', 'restart');
-      // Newer panels want the flag, older ones ignore a body here.
+      // Newer panels require the flag, older ones ignore a body here.
       return (await transport.call({ method: 'POST', path, body: { forceRestart: false }, idempotent: false })).found;
     },
     async restartAllNodes() {

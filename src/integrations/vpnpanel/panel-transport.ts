@@ -2,7 +2,7 @@ import type { HttpClient, HttpResponse } from '../../core/http/http-client.ts';
 import { PanelError } from '../../domain/provisioning/ports.ts';
 import { connectionError, connectionHeaders, type PanelConnection } from './panel-connection.ts';
 
-/** Answer of a call: the unwrapped `response`, or absent for a 404 that the panel itself gave. */
+/** Answer of a call: the unwrapped `response`, or absent for a 404 of the panel. */
 export type PanelAnswer = { found: true; value: unknown } | { found: false };
 
 export interface PanelCall {
@@ -11,14 +11,14 @@ export interface PanelCall {
   path: string;
   query?: Record<string, string | number>;
   body?: unknown;
-  /** May the HTTP client send the call again on a transport error? */
+  /** Whether the HTTP client may send the call again after a transport error. */
   idempotent: boolean;
 }
 
 export interface PanelTransport {
   /** @throws PanelError `not_configured`, `unavailable` or `rejected`; its message names no host */
   call(call: PanelCall): Promise<PanelAnswer>;
-  /** Base URL of this moment, the key of anything cached about the panel. */
+  /** The current base URL, the key of everything that is cached about the panel. */
   baseUrl(): string;
 }
 
@@ -27,7 +27,7 @@ export function panelPath(...segments: (string | number)[]): string {
   return `/api/${segments.map((segment) => encodeSegment(String(segment))).join('/')}`;
 }
 
-/** `.` and `..` survive percent-encoding and would climb the path, so they are refused. */
+/** `.` and `..` are not percent-encoded and would lead to a parent path, so they are refused. */
 function encodeSegment(segment: string): string {
   if (segment === '' || segment === '.' || segment === '..') {
     throw new PanelError('rejected', 'VPN panel call refused: empty or relative path segment');
@@ -59,7 +59,7 @@ export function createPanelTransport(deps: { http: HttpClient; connection: () =>
   };
 }
 
-/** A moment's day in UTC, as the panel's statistics want it. */
+/** The UTC day of a time, as the panel's statistics require it. */
 export function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }

@@ -15,7 +15,7 @@ const optionalText = z.string().nullable().catch(null);
 const bytes = z.coerce.number().catch(0).transform(wholeBytes);
 const raw = z.record(z.string(), z.unknown());
 
-/** An exact number, whatever the panel counts. */
+/** A whole number from 0 to the largest exact integer. */
 function wholeBytes(value: number): number {
   return Math.min(Math.max(Math.round(value), 0), Number.MAX_SAFE_INTEGER);
 }

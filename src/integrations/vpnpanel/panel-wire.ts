@@ -1,7 +1,7 @@
 /**
  * The only place with the panel's own field names: neutral port types to request bodies and back. Request types come from
  * `@remnawave/backend-contract`; answers are read leniently, because two generations and many minor versions are in use and a
- * new or missing side field must not cut the service off from the panel.
+ * new or missing secondary field must not make every call fail.
  */
 import type { CreateUserCommand, UpdateUserCommand } from '@remnawave/backend-contract';
 import { z } from 'zod';
@@ -225,7 +225,7 @@ export function fromWireInternalSquad(value: unknown): PanelInternalSquad {
   return { ...squad, ...info };
 }
 
-/** No `.catch` for the list itself: an unreadable list must not count as "no squads". */
+/** No `.catch` for the list: an unreadable list must not count as "no squads". */
 export function fromWireInternalSquads(value: unknown): PanelInternalSquad[] {
   return read(z.object({ internalSquads: z.array(z.unknown()) }), value).internalSquads.map(fromWireInternalSquad);
 }

@@ -25,7 +25,7 @@ import { fromWireUserTraffic } from './panel-wire-traffic.ts';
 
 export interface VpnPanelAdapterDeps {
   http: HttpClient;
-  /** The connection of this moment; called for every request. */
+  /** The current connection settings; called for every request. */
   connection: () => PanelConnection;
   log?: Pick<Logger, 'warn'>;
   /** A clock for cache ages only. Default: the process's monotonic clock. */
@@ -44,7 +44,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
   const transport = createPanelTransport(deps);
   const generation = createGenerationCache(transport, deps.monotonicMs ?? (() => performance.now()));
 
-  /** Null: a panel of this generation cannot know such a user. */
+  /** Null: a panel of this generation cannot have such a user. */
   async function addressOf(uuid: string): Promise<UserAddress | null> {
     requireUuid(uuid);
     if ((await generation()) === 'uuid') return { segment: uuid, patch: { uuid }, device: { userUuid: uuid } };
@@ -160,7 +160,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       const address = await addressOf(patch.uuid);
       if (!address) return null;
       const body = toWirePatch(patch, address.patch);
-      // With an external squad a 5xx is an answer (a stale squad), which must be seen at once instead of being tried again.
+      // With an external squad a 5xx can mean a stale squad, so the call is not retried here.
       const send = (sent: Record<string, unknown>) =>
         transport.call({ method: 'PATCH', path: panelPath('users'), body: sent, idempotent: !('externalSquadUuid' in sent) });
       return oneUser(await withoutStaleExternalSquad(body, send));

@@ -22,7 +22,7 @@ export const AuditLogExportQuery = AuditLogFilter.extend({ limit: z.int().min(1)
 export const AuditLogEntry = z
   .object({
     id: z.int(),
-    /** 0 = the account is gone; `user_first_name` is the name it had. */
+    /** 0 = the account was deleted; `user_first_name` is the name it had. */
     user_id: z.int(),
     action: z.string(),
     resource_type: z.string().nullish(),

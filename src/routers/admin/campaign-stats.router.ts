@@ -23,7 +23,7 @@ const toPeriod = (period: CampaignPeriod) => ({ days: period.days, ...asReferral
 
 export const adminCampaignStatsRouter = router({
   overview: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/campaigns/overview', tags, summary: 'Numbers over all campaigns' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/campaigns/overview', tags, summary: 'Totals of all campaigns' } })
     .output(toWire(CampaignsOverviewResponse))
     .query(async ({ ctx }) => {
       const totals = await campaignTotals(ctx.app);
@@ -40,7 +40,7 @@ export const adminCampaignStatsRouter = router({
         method: 'GET',
         path: '/cabinet/admin/campaigns/{campaign_id}/stats',
         tags,
-        summary: 'What a campaign has brought',
+        summary: 'Statistics of a campaign',
       },
     })
     .input(fromWire(CampaignPath))
@@ -63,7 +63,7 @@ export const adminCampaignStatsRouter = router({
         method: 'GET',
         path: '/cabinet/admin/campaigns/{campaign_id}/chart-data',
         tags,
-        summary: 'A campaign by day, against the week before, and its best visitors',
+        summary: 'Statistics of a campaign by day, compared with the week before, and its top registrants',
       },
     })
     .input(fromWire(CampaignPath))

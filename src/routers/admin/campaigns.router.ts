@@ -47,12 +47,14 @@ const toDetail = (app: App, card: CampaignCard) => ({
 
 export const adminCampaignsRouter = router({
   availableServers: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${path}/available-servers`, tags, summary: 'Servers to choose from' } })
+    .meta({ openapi: { method: 'GET', path: `${path}/available-servers`, tags, summary: 'List servers that can be selected' } })
     .output(toWire(ServerSquadInfo.array()))
     .query(({ ctx }) => listSquads(ctx.app)),
 
   availableTariffs: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${path}/available-tariffs`, tags, summary: 'Active tariffs to choose from' } })
+    .meta({
+      openapi: { method: 'GET', path: `${path}/available-tariffs`, tags, summary: 'List active tariffs that can be selected' },
+    })
     .output(toWire(TariffListItem.array()))
     .query(async ({ ctx }) => {
       const tariffs = await listActiveTariffs(ctx.app);
@@ -61,12 +63,12 @@ export const adminCampaignsRouter = router({
     }),
 
   availablePartners: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${path}/available-partners`, tags, summary: 'Partners to choose from' } })
+    .meta({ openapi: { method: 'GET', path: `${path}/available-partners`, tags, summary: 'List partners that can be selected' } })
     .output(toWire(AvailablePartnerItem.array()))
     .query(({ ctx }) => listAvailablePartners(ctx.app)),
 
   list: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path, tags, summary: 'List campaigns with their numbers, newest first' } })
+    .meta({ openapi: { method: 'GET', path, tags, summary: 'List campaigns with their statistics, newest first' } })
     .input(fromWire(AdminCampaignListQuery))
     .output(toWire(AdminCampaignListResponse))
     .query(async ({ ctx, input }) => {
@@ -113,7 +115,7 @@ export const adminCampaignsRouter = router({
     }),
 
   registrations: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${one}/registrations`, tags, summary: 'Who came through a campaign' } })
+    .meta({ openapi: { method: 'GET', path: `${one}/registrations`, tags, summary: 'List registrations of a campaign' } })
     .input(fromWire(RegistrationsQuery))
     .output(toWire(CampaignRegistrationsResponse))
     .query(({ ctx, input: { campaignId, ...page } }) => listRegistrations(ctx.app, campaignId, page)),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readBackground } from '../../domain/storefront/landings/background.ts';
 import { LOCALES } from '../../domain/storefront/landings/rules.ts';
 
-/** Fields of a sales page with rules of their own (spec 03 section 7.3). */
+/** Fields of a sales page with additional rules (spec 03 section 7.3). */
 
 const MAX_PERIOD_KEYS = 50;
 const MAX_PERIODS = 20;
@@ -55,7 +55,7 @@ export function tariffIds(ids: readonly number[]): number[] {
   return [...new Set(ids)].filter((id) => id >= 1 && id <= MAX_TARIFF_ID);
 }
 
-/** A way to draw the page's background; the domain drops unknown keys. */
+/** How the page's background is drawn; the domain drops unknown keys. */
 export const BackgroundConfig = z.record(z.string(), z.unknown()).superRefine((config, ctx) => {
   const read = readBackground(config);
   if ('problem' in read) ctx.addIssue({ code: 'custom', message: read.problem });

@@ -8,7 +8,7 @@ import type { Domain } from '../wire.ts';
 import { type LandingPaymentMethodInput, tariffIds } from './landing-fields.schemas.ts';
 import type { LandingCreateRequest, LandingUpdateRequest } from './landings.schemas.ts';
 
-/** What the schemas of sales pages cannot say: times, defaults of payment methods, and fields that depend on each other. */
+/** What the schemas of sales pages cannot express: times, defaults of payment methods, and fields that depend on each other. */
 
 type CreateInput = Domain<z.output<typeof LandingCreateRequest>>;
 type UpdateInput = Domain<z.output<typeof LandingUpdateRequest>>;

@@ -69,7 +69,7 @@ function toPurchaseItem(purchase: ListedPurchase) {
 
 export const adminLandingsRouter = router({
   list: adminProcedure('landings:read')
-    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List sales pages with what they sold' } })
+    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List sales pages with their sales' } })
     .output(toWire(LandingListItem.array()))
     .query(async ({ ctx }) => (await listAllLandings(ctx.app)).map(toListItem)),
 
@@ -80,7 +80,7 @@ export const adminLandingsRouter = router({
     .mutation(async ({ ctx, input }) => createLanding(ctx.app, ctx.actor, toNewLanding(input))),
 
   sort: adminProcedure('landings:edit')
-    .meta({ openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Put sales pages in order' } })
+    .meta({ openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Set the order of the sales pages' } })
     .input(fromWire(LandingOrderRequest))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -118,7 +118,7 @@ export const adminLandingsRouter = router({
     .mutation(({ ctx, input }) => toggleLanding(ctx.app, ctx.actor, input.landingId)),
 
   stats: adminProcedure('landings:read')
-    .meta({ openapi: { method: 'GET', path: `${one}/stats`, tags, summary: 'What a sales page sold' } })
+    .meta({ openapi: { method: 'GET', path: `${one}/stats`, tags, summary: 'Statistics of a sales page' } })
     .input(fromWire(LandingPath))
     .output(toWire(LandingStatsResponse))
     .query(async ({ ctx, input }) => toStats(await readLandingStats(ctx.app, input.landingId))),

@@ -38,7 +38,7 @@ export const adminMenuLayoutRouter = router({
     }),
 
   reset: adminProcedure('settings:edit')
-    .meta({ openapi: { method: 'POST', path: `${path}/reset`, tags, summary: 'Reset menu and looks to the defaults' } })
+    .meta({ openapi: { method: 'POST', path: `${path}/reset`, tags, summary: 'Reset menu and styles to the defaults' } })
     .output(MenuConfigResponse)
     .mutation(async ({ ctx }) => toConfig(await resetCabinetLayout(ctx.app))),
 });

@@ -61,7 +61,12 @@ export const adminPartnersRouter = router({
 
   updateSettings: adminProcedure('partners:settings')
     .meta({
-      openapi: { method: 'PATCH', path: `${BASE}/settings`, tags, summary: 'Change settings; what is absent or null stays' },
+      openapi: {
+        method: 'PATCH',
+        path: `${BASE}/settings`,
+        tags,
+        summary: 'Change settings; absent and null fields do not change',
+      },
     })
     .input(fromWire(PartnerSettingsUpdateRequest))
     .output(toWire(PartnerSettingsResponse))
@@ -91,7 +96,7 @@ export const adminPartnersRouter = router({
 
   reject: adminProcedure('partners:approve')
     .meta({
-      openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Decline an application' },
+      openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Reject an application' },
     })
     .input(fromWire(ApplicationPath.extend(AdminRejectRequest.shape)))
     .output(SuccessResponse)
@@ -102,7 +107,7 @@ export const adminPartnersRouter = router({
 
   stats: adminProcedure('partners:read')
     .meta({
-      openapi: { method: 'GET', path: `${BASE}/stats`, tags, summary: 'Partners, applications, referrals and rewards in all' },
+      openapi: { method: 'GET', path: `${BASE}/stats`, tags, summary: 'Totals of partners, applications, referrals and rewards' },
     })
     .output(toWire(PartnerTotalsResponse))
     .query(({ ctx }) => readPartnerTotals(ctx.app)),
@@ -145,7 +150,7 @@ export const adminPartnersRouter = router({
         method: 'POST',
         path: `${BASE}/{user_id}/campaigns/{campaign_id}/assign`,
         tags,
-        summary: 'Give a campaign to a partner',
+        summary: 'Assign a campaign to a partner',
       },
     })
     .input(fromWire(PartnerCampaignPath))
@@ -161,7 +166,7 @@ export const adminPartnersRouter = router({
         method: 'POST',
         path: `${BASE}/{user_id}/campaigns/{campaign_id}/unassign`,
         tags,
-        summary: 'Take a campaign from a partner',
+        summary: 'Unassign a campaign from a partner',
       },
     })
     .input(fromWire(PartnerCampaignPath))

@@ -34,7 +34,7 @@ export const ApplicationPath = z.object({ application_id: z.int() });
 export const PartnerPath = z.object({ user_id: z.int() });
 export const PartnerCampaignPath = PartnerPath.extend({ campaign_id: z.int() });
 
-/** What an application says, wherever it is shown. */
+/** Fields of an application in every answer. */
 export const ApplicationFields = {
   company_name: z.string().nullish(),
   website_url: z.string().nullish(),

@@ -21,7 +21,7 @@ import {
 
 const tags: [string] = ['Admin RBAC'];
 
-/** The contract has the fields of the user under names of their own. */
+/** The contract has other names for the fields of the user. */
 function toAssignment({ messengerId, username, firstName, email, ...assignment }: Assignment) {
   return {
     ...assignment,
@@ -44,7 +44,7 @@ export const adminRbacRouter = router({
 
   roleUsers: adminProcedure('roles:read')
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/admin/rbac/roles/{role_id}/users', tags, summary: 'List the holders of a role' },
+      openapi: { method: 'GET', path: '/cabinet/admin/rbac/roles/{role_id}/users', tags, summary: 'List the users of a role' },
     })
     .input(fromWire(RolePath))
     .output(toWire(UserRoleResponse.array()))
@@ -78,7 +78,7 @@ export const adminRbacRouter = router({
     }),
 
   assign: adminProcedure('roles:assign')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/rbac/assignments', tags, summary: 'Give a role to a user' } })
+    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/rbac/assignments', tags, summary: 'Assign a role to a user' } })
     .input(fromWire(RoleAssignRequest))
     .output(toWire(UserRoleResponse))
     .mutation(async ({ ctx, input }) => {
@@ -92,7 +92,7 @@ export const adminRbacRouter = router({
         method: 'DELETE',
         path: '/cabinet/admin/rbac/assignments/{assignment_id}',
         tags,
-        summary: 'Take a role from a user',
+        summary: 'Revoke a role of a user',
       },
     })
     .input(fromWire(AssignmentPath))

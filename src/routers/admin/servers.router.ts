@@ -111,7 +111,9 @@ export const adminServersRouter = router({
     .query(({ ctx, input }) => serverStats(ctx.app, input.serverId)),
 
   sync: adminProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/servers/sync', tags, summary: 'Read the servers from the panel' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
+    })
     .output(toWire(CabinetServersServerSyncResponse))
     .mutation(async ({ ctx }) => {
       const { created, updated, removed } = await syncServersOrRefuse(ctx.app);

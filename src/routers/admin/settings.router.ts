@@ -43,7 +43,7 @@ export const adminSettingsRouter = router({
 
   reset: adminProcedure('settings:edit')
     .meta({
-      openapi: { method: 'DELETE', path: '/cabinet/admin/settings/{key}', tags, summary: 'Put a setting back to its default' },
+      openapi: { method: 'DELETE', path: '/cabinet/admin/settings/{key}', tags, summary: 'Reset a setting to its default' },
     })
     .input(fromWire(SettingPath))
     .output(toWire(CabinetAdminSettingsSettingDefinition))

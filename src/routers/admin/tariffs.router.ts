@@ -82,7 +82,12 @@ export const adminTariffsRouter = router({
 
   availableServers: adminProcedure('tariffs:read')
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/admin/tariffs/available-servers', tags, summary: 'Servers to choose from' },
+      openapi: {
+        method: 'GET',
+        path: '/cabinet/admin/tariffs/available-servers',
+        tags,
+        summary: 'List servers that can be selected',
+      },
     })
     .output(toWire(CabinetTariffsServerInfo.array()))
     .query(async ({ ctx }) => (await listSquads(ctx.app)).map((server) => serverInfo(server, null))),
@@ -93,14 +98,14 @@ export const adminTariffsRouter = router({
         method: 'GET',
         path: '/cabinet/admin/tariffs/available-external-squads',
         tags,
-        summary: 'External squads of the panel to choose from',
+        summary: 'List external squads of the panel that can be selected',
       },
     })
     .output(toWire(ExternalSquadInfoResponse.array()))
     .query(({ ctx }) => listExternalSquads(ctx.app)),
 
   sort: adminProcedure('tariffs:edit')
-    .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/order', tags, summary: 'Order the tariffs' } })
+    .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/order', tags, summary: 'Set the order of the tariffs' } })
     .input(fromWire(TariffSortOrderRequest))
     .output(TariffOrderAnswer)
     .mutation(async ({ ctx, input }) => {

@@ -55,7 +55,7 @@ export const adminVpnpanelSyncRouter = router({
         method: 'POST',
         path: '/cabinet/admin/vpnpanel/sync/auto/toggle',
         tags,
-        summary: 'Switch the automatic synchronisation',
+        summary: 'Enable or disable the automatic synchronisation',
       },
     })
     .input(AutoSyncToggleRequest)
@@ -87,7 +87,7 @@ export const adminVpnpanelSyncRouter = router({
         method: 'POST',
         path: '/cabinet/admin/vpnpanel/sync/servers',
         tags,
-        summary: 'Bring the servers in step with the squads',
+        summary: 'Synchronise the servers with the squads',
       },
     })
     .output(toWire(SyncResponses.servers))

@@ -95,7 +95,7 @@ export const adminVpnpanelRouter = router({
         method: 'POST',
         path: '/cabinet/admin/vpnpanel/nodes/{node_uuid}/action',
         tags,
-        summary: 'Enable, disable, restart a node',
+        summary: 'Enable, disable or restart a node',
       },
     })
     .input(fromWire(NodePath.extend(NodeActionRequest.shape)))
@@ -192,7 +192,7 @@ export const adminVpnpanelRouter = router({
         method: 'POST',
         path: '/cabinet/admin/vpnpanel/squads/{squad_uuid}/action',
         tags,
-        summary: 'Do something with a squad',
+        summary: 'Run an action on a squad',
       },
     })
     .input(fromWire(SquadPath.extend(SquadActionRequest.shape)))

@@ -76,7 +76,9 @@ export const adminWheelRouter = router({
     }),
 
   reorderPrizes: adminProcedure('wheel:edit')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/wheel/prizes/reorder', tags, summary: 'Put the prizes in order' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/wheel/prizes/reorder', tags, summary: 'Set the order of the prizes' },
+    })
     .input(fromWire(ReorderPrizesRequest))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {

@@ -53,7 +53,9 @@ export const balanceRouter = router({
     }),
 
   paymentMethods: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/balance/payment-methods', tags, summary: 'Ways to pay, for this user' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/balance/payment-methods', tags, summary: 'List payment methods of the user' },
+    })
     .output(toWire(PaymentMethodResponse.array()))
     .query(async ({ ctx }) => {
       const methods = await listPaymentMethodsFor(ctx.app, ctx.actor.userId);
@@ -88,7 +90,7 @@ export const balanceRouter = router({
 
   pendingPayments: cabinetProcedure
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/balance/pending-payments', tags, summary: 'Own payments that still wait' },
+      openapi: { method: 'GET', path: '/cabinet/balance/pending-payments', tags, summary: 'Own pending payments' },
     })
     .input(fromWire(PendingPaymentsQuery))
     .output(toWire(PendingPaymentListResponse))
@@ -130,7 +132,7 @@ export const balanceRouter = router({
         method: 'POST',
         path: '/cabinet/balance/pending-payments/{method}/{payment_id}/check',
         tags,
-        summary: 'Ask the provider about an own payment now',
+        summary: 'Check the state of an own payment at the provider',
       },
     })
     .input(fromWire(PaymentPath))

@@ -42,7 +42,7 @@ function toConfig({ discount, ...page }: ShownLanding) {
 
 const toStatus = (view: PurchaseView) => ({ ...view, recipientInBot: view.isRecipientInBot });
 
-/** The schema has accepted both, so that they read. */
+/** The schema has checked both. */
 function contactOf(type: string | null | undefined, value: string | null | undefined): Contact | null {
   return type && value ? readContact(type as Contact['type'], value) : null;
 }
@@ -68,7 +68,7 @@ async function signedIn({ app, credentials }: Context): Promise<UserActor | null
   }
 }
 
-/** Sales pages: the visitors have no account, so attempts are limited by client address. */
+/** Sales pages: callers have no account, so attempts are limited by client address. */
 export const landingRouter = router({
   get: publicProcedure('web')
     .meta({ openapi: { method: 'GET', path: '/cabinet/landing/{slug}', tags, summary: 'A sales page' } })
@@ -93,7 +93,7 @@ export const landingRouter = router({
     }),
 
   status: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'What became of a purchase' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' } })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))
     .query(async ({ ctx, input }) => {

@@ -78,7 +78,12 @@ const linkRouter = router({
 export const accountLinkingRouter = router({
   linkedProviders: cabinetProcedure
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/auth/account/linked-providers', tags, summary: 'Ways into the own account' },
+      openapi: {
+        method: 'GET',
+        path: '/cabinet/auth/account/linked-providers',
+        tags,
+        summary: 'List sign-in methods of the own account',
+      },
     })
     .output(toWire(schemas.LinkedProvidersResponse))
     .query(async ({ ctx }) => {

@@ -18,7 +18,7 @@ const COOKIE = 'oauth_browser';
 const COOKIE_BYTES = 32;
 const COOKIE_SECONDS = 600;
 
-/** A browser that began a sign-in a moment ago keeps its secret, so that two tabs can sign in at once. */
+/** A browser with a pending sign-in keeps its secret, so that two tabs can sign in concurrently. */
 async function start(ctx: Context, provider: OAuthProvider) {
   const browserSecret = ctx.browser.readCookie(COOKIE) ?? urlSafeToken(ctx.app.random, COOKIE_BYTES);
   const begun = await beginOAuth(ctx.app, provider, { browserSecret });
@@ -44,7 +44,7 @@ export const oauthRouter = router({
         method: 'GET',
         path: '/cabinet/auth/oauth/{provider}/authorize',
         tags,
-        summary: 'Begin a sign-in over a provider',
+        summary: 'Begin a sign-in through a provider',
       },
     })
     .input(fromWire(schemas.OAuthProviderPath))
@@ -53,7 +53,7 @@ export const oauthRouter = router({
 
   start: publicProcedure('cabinet')
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/auth/oauth/{provider}', tags, summary: 'Begin a sign-in over a provider' },
+      openapi: { method: 'GET', path: '/cabinet/auth/oauth/{provider}', tags, summary: 'Begin a sign-in through a provider' },
     })
     .input(fromWire(schemas.OAuthStartPath))
     .output(toWire(schemas.OAuthStartAnswer))
@@ -65,7 +65,7 @@ export const oauthRouter = router({
         method: 'POST',
         path: '/cabinet/auth/oauth/{provider}/callback',
         tags,
-        summary: 'End a sign-in over a provider',
+        summary: 'Complete a sign-in through a provider',
       },
     })
     .input(fromWire(schemas.OAuthProviderPath.extend(schemas.OAuthCallbackRequest.shape)))

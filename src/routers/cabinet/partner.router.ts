@@ -16,7 +16,7 @@ const tags: [string] = ['Cabinet Partner'];
 
 export const partnerRouter = router({
   status: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/partner/status', tags, summary: 'Where I stand as a partner' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/partner/status', tags, summary: 'Own partner status' } })
     .output(toWire(PartnerStatusResponse))
     .query(async ({ ctx }) => {
       const { campaigns, ...partnership } = await readMyPartnership(ctx.app, ctx.actor);
@@ -32,7 +32,7 @@ export const partnerRouter = router({
         method: 'GET',
         path: '/cabinet/referral/partner/campaigns/{campaign_id}/stats',
         tags,
-        summary: 'What one of my campaigns brought',
+        summary: 'Statistics of an own campaign',
       },
     })
     .input(fromWire(CampaignStatsPath))
@@ -43,7 +43,7 @@ export const partnerRouter = router({
     }),
 
   sendApplication: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Ask to become a partner' } })
+    .meta({ openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' } })
     .input(fromWire(PartnerApplicationRequest))
     .output(toWire(PartnerApplicationInfo))
     .mutation(({ ctx, input }) => applyForPartnership(ctx.app, ctx.actor, input)),

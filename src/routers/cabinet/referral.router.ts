@@ -14,7 +14,7 @@ const tags: [string] = ['Cabinet Referral'];
 
 export const referralRouter = router({
   info: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral', tags, summary: 'My links and what they brought' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/referral', tags, summary: 'Own referral links and statistics' } })
     .output(toWire(ReferralInfoResponse))
     .query(async ({ ctx }) => {
       const info = await readMyReferralInfo(ctx.app, ctx.actor);
@@ -26,7 +26,7 @@ export const referralRouter = router({
     }),
 
   list: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/list', tags, summary: 'Whom I invited, newest first' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/list', tags, summary: 'List own referrals, newest first' } })
     .input(fromWire(ReferralPageQuery))
     .output(toWire(ReferralListResponse))
     .query(({ ctx, input }) => listMyReferrals(ctx.app, ctx.actor, input)),

@@ -89,7 +89,9 @@ export const subscriptionAddonsRouter = router({
     }),
 
   devicePrice: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/devices/price`, tags, summary: 'What more devices cost' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/devices/price`, tags, summary: 'Calculate the price of additional devices' },
+    })
     .input(DevicePriceQuery)
     .output(toWire(DevicePriceAnswer))
     .query(({ ctx, input }) => readDevicePrice(ctx.app, ctx.actor, input.devices)),
@@ -129,12 +131,12 @@ export const subscriptionAddonsRouter = router({
     }),
 
   forgetDevices: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Forget all connected devices' } })
+    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Delete all connected devices' } })
     .output(toWire(DevicesForgottenAnswer))
     .mutation(async ({ ctx }) => ({ success: true, ...(await forgetAllDevices(ctx.app, ctx.actor)) })),
 
   forgetDevice: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Forget one connected device' } })
+    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Delete a connected device' } })
     .input(DeviceAddress)
     .output(toWire(DeviceForgottenAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -148,7 +150,7 @@ export const subscriptionAddonsRouter = router({
         method: 'GET',
         path: `${ROOT}/devices/reduction-info`,
         tags,
-        summary: 'How far the device limit can be lowered',
+        summary: 'Bounds of a lower device limit',
       },
     })
     .output(toWire(ReductionInfoAnswer))

@@ -7,7 +7,7 @@ export const TrafficPurchaseRequest = z.object({ gb: z.int().min(0).max(100_000)
 
 export const DevicePurchaseRequest = z.object({ devices: z.int().min(1).max(100) }).meta({ id: 'DevicePurchaseRequest' });
 
-/** As many as one purchase may have (spec 02 H29). */
+/** Up to the maximum of one purchase (spec 02 H29). */
 export const DevicePriceQuery = z.object({ devices: z.int().min(1).max(100).default(1) });
 
 export const DeviceAddress = z.object({ hwid: z.string() });
@@ -17,7 +17,7 @@ export const DeviceReductionRequest = z.object({ body: z.record(z.string(), z.in
 
 export const CartSavedResponse = z.record(z.string(), z.boolean());
 
-/** Only when something was taken off the price. */
+/** Only with a discount. */
 const discount = {
   discount_percent: z.number().optional(),
   discount_kopeks: z.int().optional(),

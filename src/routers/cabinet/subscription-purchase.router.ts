@@ -47,7 +47,12 @@ export const subscriptionPurchaseRouter = router({
 
   classicPreview: cabinetProcedure
     .meta({
-      openapi: { method: 'POST', path: '/cabinet/subscription/purchase-preview', tags, summary: 'What a selection costs' },
+      openapi: {
+        method: 'POST',
+        path: '/cabinet/subscription/purchase-preview',
+        tags,
+        summary: 'Calculate the price of a selection',
+      },
     })
     .input(fromWire(PurchasePreviewRequest))
     .output(toWire(ClassicPreviewResponse))
@@ -90,7 +95,7 @@ export const subscriptionPurchaseRouter = router({
         method: 'POST',
         path: '/cabinet/subscription/tariff/switch/preview',
         tags,
-        summary: 'What a switch to another tariff costs',
+        summary: 'Preview the price of a switch to another tariff',
       },
     })
     .input(fromWire(TariffPurchaseRequest))

@@ -42,7 +42,7 @@ export const subscriptionRouter = router({
 
   trafficPackages: cabinetProcedure
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/subscription/traffic-packages', tags, summary: 'Traffic packages on offer' },
+      openapi: { method: 'GET', path: '/cabinet/subscription/traffic-packages', tags, summary: 'List traffic packages on sale' },
     })
     .output(toWire(TrafficPackageResponse.array()))
     .query(async ({ ctx }) =>
@@ -70,7 +70,7 @@ export const subscriptionRouter = router({
         method: 'GET',
         path: '/cabinet/subscription/purchase-options',
         tags,
-        summary: 'What can be bought, at the price it is charged',
+        summary: 'List what can be purchased, with the charged prices',
       },
     })
     .output(toWire(PurchaseOptionsAnswer))
@@ -78,7 +78,7 @@ export const subscriptionRouter = router({
 
   connectionLink: cabinetProcedure
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/subscription/connection-link', tags, summary: 'The links to connect with' },
+      openapi: { method: 'GET', path: '/cabinet/subscription/connection-link', tags, summary: 'Connection links' },
     })
     .output(toWire(ConnectionLinkAnswer))
     .query(async ({ ctx }) => {
@@ -92,7 +92,7 @@ export const subscriptionRouter = router({
         method: 'GET',
         path: '/cabinet/subscription/happ-downloads',
         tags,
-        summary: 'Where the client app is downloaded',
+        summary: 'Links to download the client app',
       },
     })
     .output(toWire(ClientDownloadsAnswer))
@@ -102,7 +102,9 @@ export const subscriptionRouter = router({
     }),
 
   setAutopay: cabinetProcedure
-    .meta({ openapi: { method: 'PATCH', path: '/cabinet/subscription/autopay', tags, summary: 'Switch automatic renewal' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/cabinet/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
+    })
     .input(fromWire(AutopayUpdateRequest))
     .output(toWire(AutopayUpdateResponse))
     .mutation(({ ctx, input }) => setAutopay(ctx.app, ctx.actor, input.enabled, input.daysBefore ?? null)),

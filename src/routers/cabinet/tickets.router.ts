@@ -23,7 +23,7 @@ export const ticketsRouter = router({
     .query(async ({ ctx, input }) => ticketPage(await listMyTickets(ctx.app, ctx.actor, input), input)),
 
   create: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Open a ticket' } })
+    .meta({ openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' } })
     .input(fromWire(TicketCreateRequest))
     .output(toWire(TicketDetailResponse))
     .mutation(async ({ ctx, input }) => withTitle(await openTicket(ctx.app, ctx.actor, { ...input, text: input.message }))),
@@ -36,7 +36,7 @@ export const ticketsRouter = router({
 
   addMessage: cabinetProcedure
     .meta({
-      openapi: { method: 'POST', path: '/cabinet/tickets/{ticket_id}/messages', tags, summary: 'Write into an own ticket' },
+      openapi: { method: 'POST', path: '/cabinet/tickets/{ticket_id}/messages', tags, summary: 'Add a message to an own ticket' },
     })
     .input(fromWire(TicketMessageInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))

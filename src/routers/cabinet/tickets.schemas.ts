@@ -60,7 +60,7 @@ export const TicketDetailResponse = z
   })
   .meta({ id: 'TicketDetailResponse' });
 
-/** Which types there are, and that type and file come together, is checked by the use case for all areas alike. */
+/** The use case checks, for all areas, that the type is known and that type and file are given together. */
 const mediaFields = {
   media_type: z.string().nullish(),
   media_file_id: z.string().nullish(),

@@ -3,11 +3,11 @@ import { AppError, isAppError } from '../../core/errors.ts';
 import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
 import { middleware } from '../trpc.ts';
 
-/** Machine codes of the use cases that the mini-app knows by another name, some with another status. */
+/** Machine codes of the use cases that have another name in the mini-app, some also another status. */
 export type Renames = Readonly<Record<string, string | { code: string; status: number }>>;
 
 /**
- * The guard of a mini-app call: signed identity, then the gates of the cabinet. All refusals, the use case's own too, are told as
+ * The guard of a mini-app call: signed identity, then the gates of the cabinet. All refusals, also those of the use case, are answered as
  * `{code, message}` (spec 02 section 12.1, style B).
  */
 export const asMiniappUser = (renames: Renames = {}) =>

@@ -20,7 +20,7 @@ const ROOT = '/miniapp/subscription/purchase';
 
 export const miniappClassicRouter = router({
   options: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'What a classic subscription may be made of' } })
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'Options of a classic subscription' } })
     .input(MiniAppSubscriptionPurchaseOptionsRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionPurchaseOptionsResponse))
@@ -38,7 +38,7 @@ export const miniappClassicRouter = router({
     }),
 
   preview: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'What a selection costs' } })
+    .meta({ openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'Calculate the price of a selection' } })
     .input(MiniAppSubscriptionPurchasePreviewRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionPurchasePreviewResponse))

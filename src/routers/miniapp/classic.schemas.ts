@@ -70,7 +70,7 @@ export const MiniAppSubscriptionPurchaseResponse = z
   .meta({ id: 'MiniAppSubscriptionPurchaseResponse' });
 
 /**
- * The selection of a mini-app body: single fields win over the object's, whose keys may be of either spelling.
+ * The selection of a mini-app body: single fields have priority over the object's, whose keys may be of either spelling.
  * @returns null when a field of the object has a wrong type
  */
 export function selectionOf(input: z.output<typeof MiniAppSubscriptionPurchaseRequest>): ClassicSelection | null {

@@ -9,7 +9,7 @@ import { autopayDayOptions } from '../../domain/subscriptions/rules/autopay-days
 import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts';
 import { toMiniappPromoGroup } from './tariff-wire.ts';
 
-/** How autopay stands under all the names that clients of the mini-app know it by. */
+/** The state of autopay under all names that clients of the mini-app use. */
 export function toAutopay(app: App, subscription: { autopayEnabled: boolean; autopayDaysBefore: number | null }) {
   const usual = app.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE');
   const days = subscription.autopayDaysBefore ?? usual;

@@ -40,7 +40,7 @@ import { toAutopay, toRenewalOptions } from './subscription-wire.ts';
 const tags: [string] = ['miniapp'];
 const MAX_AUTOPAY_DAYS = 30;
 
-/** What the mini-app calls the refusals of a promo code (spec 02 section 12.2). */
+/** Names of the refusals of a promo code in the mini-app (spec 02 section 12.2). */
 const PROMOCODE_NAMES = {
   promocode_user_not_found: { code: 'user_not_found', status: 404 },
   promocode_not_found: { code: 'not_found', status: 404 },
@@ -53,7 +53,7 @@ const PROMOCODE_NAMES = {
   promocode_daily_limit: { code: 'daily_limit', status: 429 },
 };
 
-/** What it calls those of a promo offer. */
+/** Names of the refusals of a promo offer. */
 const OFFER_NAMES = {
   offer_already_claimed: { code: 'already_claimed', status: 409 },
   offer_expired: { code: 'offer_expired', status: 410 },
@@ -65,7 +65,9 @@ const OFFER_NAMES = {
 
 export const miniappSubscriptionRouter = router({
   autopay: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Switch automatic renewal' } })
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
+    })
     .input(MiniAppSubscriptionAutopayRequest)
     .use(asMiniappUser({ autopay_not_for_daily: 'autopay_not_available_for_daily' }))
     .output(MiniAppSubscriptionAutopayResponse)
@@ -170,7 +172,7 @@ export const miniappSubscriptionRouter = router({
     .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   removeDevice: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Forget one connected device' } })
+    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' } })
     .input(MiniAppDeviceRemovalRequest)
     .use(asMiniappUser({ no_panel_user: { code: 'vpnpanel_unavailable', status: 409 } }))
     .output(MiniAppDeviceRemovalResponse)

@@ -20,7 +20,7 @@ export const MiniAppSubscriptionAutopay = z
   })
   .meta({ id: 'MiniAppSubscriptionAutopay' });
 
-/** How autopay stands, as several answers repeat it. */
+/** The state of autopay, a part of several answers. */
 const autopayFields = {
   autopay_enabled: z.boolean().default(false),
   autopay_days_before: z.int().nullish(),
@@ -29,7 +29,7 @@ const autopayFields = {
   autopay_settings: MiniAppSubscriptionAutopay.nullish(),
 };
 
-/** The lead is checked by the use case: nothing and a negative number keep it (spec 02 section 12.2). */
+/** The days before the end are checked by the use case: absent and negative numbers change nothing (spec 02 section 12.2). */
 export const MiniAppSubscriptionAutopayRequest = z
   .object({ initData: InitData, subscriptionId: SubscriptionId, enabled: z.boolean().nullish(), daysBefore: z.int().nullish() })
   .meta({ id: 'MiniAppSubscriptionAutopayRequest' });

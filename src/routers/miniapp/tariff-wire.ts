@@ -9,7 +9,7 @@ import type { PromoGroup } from '../../domain/promo-groups/types.ts';
 import type { CurrentTariff } from '../../domain/subscriptions/miniapp/current-tariff.ts';
 import type { OfferedTariff } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
 
-/** How the words of an answer are written. */
+/** How the texts of an answer are written. */
 export interface Wording {
   language: string;
   /** `PRICE_ROUNDING_ENABLED` */

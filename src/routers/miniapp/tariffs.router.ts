@@ -22,7 +22,7 @@ import {
 
 const tags: [string] = ['miniapp'];
 
-/** What the mini-app calls the refusals of a switch (spec 02 section 12.2). */
+/** Names of the refusals of a switch in the mini-app (spec 02 section 12.2). */
 const SWITCH_NAMES = { subscription_expired: 'subscription_inactive', subscription_not_active: 'subscription_inactive' };
 
 export const miniappTariffsRouter = router({
@@ -32,7 +32,7 @@ export const miniappTariffsRouter = router({
     })
     .input(MiniAppSubscriptionRequest)
     .output(MiniAppMaintenanceStatusResponse)
-    // No gates: maintenance is exactly what callers ask about here.
+    // No gates, because this operation reports maintenance.
     .mutation(async ({ ctx, input }) => {
       const user = await identifyMiniappUser(ctx.app, input.initData);
       const notice = await readMaintenanceNotice(ctx.app, user.language);
@@ -41,7 +41,7 @@ export const miniappTariffsRouter = router({
 
   tariffs: miniappProcedure
     .meta({
-      openapi: { method: 'POST', path: '/miniapp/subscription/tariffs', tags, summary: 'Tariffs on offer and the held one' },
+      openapi: { method: 'POST', path: '/miniapp/subscription/tariffs', tags, summary: 'Tariffs on sale and the current one' },
     })
     .input(MiniAppTariffsRequest)
     .use(asMiniappUser())
@@ -81,7 +81,7 @@ export const miniappTariffsRouter = router({
         method: 'POST',
         path: '/miniapp/subscription/tariff/switch/preview',
         tags,
-        summary: 'What a switch to another tariff costs',
+        summary: 'Preview the price of a switch to another tariff',
       },
     })
     .input(MiniAppTariffSwitchRequest)

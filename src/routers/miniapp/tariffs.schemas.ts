@@ -4,7 +4,7 @@ import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
 
 /** Contract group `miniapp`: tariffs, their purchase and switch (spec 02 section 12.2). */
 
-/** What the mini-app was started with, as the messenger signed it. */
+/** The launch data of the mini-app, signed by the messenger. */
 export const InitData = z.string();
 
 export const MiniAppSubscriptionRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppSubscriptionRequest' });
@@ -55,7 +55,7 @@ export const MiniAppTrafficTopupPackage = z
   })
   .meta({ id: 'MiniAppTrafficTopupPackage' });
 
-/** Fields that a tariff on offer and the held one have in common. */
+/** Fields that an offered tariff and the current one have in common. */
 const tariffFields = {
   id: z.int(),
   name: z.string(),

@@ -26,13 +26,13 @@ export const authRouter = router({
     }),
 
   revoke: auditedWebProcedure('tokens:edit')
-    .meta({ openapi: { method: 'POST', path: '/tokens/{token_id}/revoke', tags, summary: 'Switch an API token off' } })
+    .meta({ openapi: { method: 'POST', path: '/tokens/{token_id}/revoke', tags, summary: 'Deactivate an API token' } })
     .input(fromWire(TokenPath))
     .output(toWire(TokenResponse))
     .mutation(async ({ ctx, input }) => toTokenResponse(await setApiTokenActive(ctx.app, ctx.actor, input.tokenId, false))),
 
   activate: auditedWebProcedure('tokens:edit')
-    .meta({ openapi: { method: 'POST', path: '/tokens/{token_id}/activate', tags, summary: 'Switch an API token on' } })
+    .meta({ openapi: { method: 'POST', path: '/tokens/{token_id}/activate', tags, summary: 'Activate an API token' } })
     .input(fromWire(TokenPath))
     .output(toWire(TokenResponse))
     .mutation(async ({ ctx, input }) => toTokenResponse(await setApiTokenActive(ctx.app, ctx.actor, input.tokenId, true))),

@@ -13,7 +13,7 @@ export const CampaignListQuery = z.object({
   include_inactive: z.boolean().default(true),
 });
 
-/** What every answer about a campaign begins with. */
+/** The first fields of every answer about a campaign. */
 export const campaignHead = {
   id: z.int(),
   name: z.string(),
@@ -22,7 +22,7 @@ export const campaignHead = {
   is_active: z.boolean(),
 };
 
-/** What a subscription or tariff bonus gives. */
+/** Contents of a subscription or tariff bonus. */
 export const campaignGift = {
   subscription_duration_days: z.int().nullish(),
   subscription_traffic_gb: z.int().nullish(),

@@ -6,7 +6,7 @@ const tags: [string] = ['health'];
 
 export const healthRouter = router({
   check: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/health', tags, summary: 'Is the service up, and what is switched on' } })
+    .meta({ openapi: { method: 'GET', path: '/health', tags, summary: 'State of the service and its enabled features' } })
     .output(HealthCheckResponse)
     .query(({ ctx }) => {
       const health = describeHealth(ctx.app);
@@ -25,7 +25,7 @@ export const healthRouter = router({
     .query(() => ({ status: 'ok' as const })),
 
   ready: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: traffic is welcome, else 503' } })
+    .meta({ openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' } })
     .output(ProbeResponse)
     .query(async ({ ctx }) => {
       await requireReady(ctx.app);

@@ -12,7 +12,7 @@ export const HealthCheckResponse = z
     api_version: z.string(),
     bot_version: z.string().nullable(),
     features: HealthFeatureFlags,
-    /** Kinds of outside systems that are fakes at the moment (spec 00, SANDBOX). */
+    /** Kinds of outside systems that are fakes at present (spec 00, SANDBOX). */
     sandbox: z.string().array(),
   })
   .meta({ id: 'HealthCheckResponse' });

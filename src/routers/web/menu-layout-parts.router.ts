@@ -133,7 +133,7 @@ export const menuLayoutPartsRouter = router({
         edits.moveButtonToRow(document, buttonId, targetRowId, position ?? null),
       );
       const target = rows.find((row) => row.id === targetRowId)!;
-      // In a row that had the button before, the moved one is where it was put.
+      // The row may have had the button before; the moved one is at the requested position.
       const at = Math.min(position ?? target.buttons.length, target.buttons.length - 1);
       return { buttonId, newRowIndex: null, targetRowId, position: at };
     }),

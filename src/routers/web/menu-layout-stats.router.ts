@@ -94,7 +94,7 @@ export const menuLayoutStatsRouter = router({
     }),
 
   topUsers: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/top-users', tags, summary: 'Users with most clicks' } })
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/top-users', tags, summary: 'List users with the most clicks' } })
     .input(fromWire(TopUsersQuery))
     .output(toWire(TopUsersResponse))
     .query(async ({ ctx, input: { days, limit, buttonId = null } }) => {
@@ -113,7 +113,12 @@ export const menuLayoutStatsRouter = router({
 
   sequences: webProcedure
     .meta({
-      openapi: { method: 'GET', path: '/menu-layout/stats/users/{user_id}/sequences', tags, summary: 'What a user pressed' },
+      openapi: {
+        method: 'GET',
+        path: '/menu-layout/stats/users/{user_id}/sequences',
+        tags,
+        summary: 'Sequence of the clicks of a user',
+      },
     })
     .input(fromWire(SequencesQuery))
     .output(toWire(UserClickSequencesResponse))

@@ -57,7 +57,7 @@ export const menuLayoutRouter = router({
     }),
 
   reset: webProcedure
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/reset', tags, summary: 'Go back to the default layout' } })
+    .meta({ openapi: { method: 'POST', path: '/menu-layout/reset', tags, summary: 'Restore the default layout' } })
     .output(MenuLayoutResponse)
     .mutation(async ({ ctx }) => toLayout(ctx.app, await resetLayout(ctx.app, ctx.actor))),
 
@@ -87,7 +87,7 @@ export const menuLayoutRouter = router({
     }),
 
   availableCallbacks: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/available-callbacks', tags, summary: 'List what buttons can call' } })
+    .meta({ openapi: { method: 'GET', path: '/menu-layout/available-callbacks', tags, summary: 'List the actions of buttons' } })
     .output(toWire(AvailableCallbacksResponse))
     .query(async ({ ctx }) => {
       const { document } = await readLayout(ctx.app);
@@ -168,7 +168,7 @@ export const menuLayoutRouter = router({
         method: 'POST',
         path: '/menu-layout/history/{history_id}/rollback',
         tags,
-        summary: 'Go back to the layout of an edit',
+        summary: 'Restore the layout of an edit',
       },
     })
     .input(fromWire(HistoryPath))

@@ -6,7 +6,7 @@ import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
 export const SubscriptionEventListQuery = z.object({
   limit: z.int().min(1).max(200).default(50),
   offset: z.int().min(0).default(0),
-  /** May repeat; any of them. */
+  /** May be repeated; an event of any of the types matches. */
   event_type: z.array(z.string()).nullish(),
   user_id: z.int().nullish(),
 });

@@ -52,7 +52,7 @@ export const partnersRouter = router({
         method: 'GET',
         path: REFERRER,
         tags,
-        summary: 'A referrer, by messenger id, else by internal id, and those invited',
+        summary: 'A referrer, by messenger id or else internal id, with the referrals',
       },
     })
     .input(fromWire(ReferrerDetailInput))
@@ -75,7 +75,7 @@ export const partnersRouter = router({
     ),
 
   stats: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/partners/stats', tags, summary: 'The referral programme in figures' } })
+    .meta({ openapi: { method: 'GET', path: '/partners/stats', tags, summary: 'Statistics of the referral programme' } })
     .input(fromWire(DaysQuery))
     .output(toWire(GlobalPartnerStats))
     .query(async ({ ctx }) => toGlobalStats(await readGlobalStats(ctx.app))),
@@ -93,7 +93,14 @@ export const partnersRouter = router({
     })),
 
   topReferrers: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/partners/stats/top-referrers', tags, summary: 'Who earned most' } })
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/partners/stats/top-referrers',
+        tags,
+        summary: 'List the referrers with the highest earnings',
+      },
+    })
     .input(fromWire(TopReferrersQuery))
     .output(toWire(TopReferrersResponse))
     .query(async ({ ctx, input: { limit, days = null } }) => ({
@@ -102,7 +109,7 @@ export const partnersRouter = router({
     })),
 
   referrerStats: webProcedure
-    .meta({ openapi: { method: 'GET', path: `${REFERRER}/stats`, tags, summary: 'A referrer in figures' } })
+    .meta({ openapi: { method: 'GET', path: `${REFERRER}/stats`, tags, summary: 'Statistics of a referrer' } })
     .input(fromWire(UserPath))
     .output(toWire(ReferrerDetailedStats))
     .query(async ({ ctx, input }) => {
@@ -127,7 +134,7 @@ export const partnersRouter = router({
         method: 'GET',
         path: `${REFERRER}/stats/top-referrals`,
         tags,
-        summary: 'The referrals by whom a referrer earned most',
+        summary: 'List the referrals with the highest earnings of a referrer',
       },
     })
     .input(fromWire(TopReferralsInput))
@@ -143,7 +150,7 @@ export const partnersRouter = router({
         method: 'GET',
         path: `${REFERRER}/stats/compare`,
         tags,
-        summary: 'The last days of a referrer beside those before',
+        summary: 'Compare the last days of a referrer with those before',
       },
     })
     .input(fromWire(CompareInput))

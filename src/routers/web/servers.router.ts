@@ -107,7 +107,7 @@ export const serversRouter = router({
     }),
 
   sync: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Read the servers from the panel' } })
+    .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' } })
     .output(toWire(ServerSyncResponse))
     .mutation(({ ctx }) => syncServersOrKeep(ctx.app)),
 

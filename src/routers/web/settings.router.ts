@@ -41,7 +41,7 @@ export const settingsRouter = router({
     .mutation(({ ctx, input }) => putSetting(ctx.app, ctx.actor, input.key, input.value)),
 
   reset: auditedWebProcedure('settings:edit')
-    .meta({ openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Put a setting back to its default' } })
+    .meta({ openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Reset a setting to its default' } })
     .input(fromWire(SettingPath))
     .output(toWire(SettingDefinition))
     .mutation(({ ctx, input }) => resetSetting(ctx.app, ctx.actor, input.key)),

@@ -68,7 +68,7 @@ export const subscriptionsRouter = router({
         method: 'DELETE',
         path: '/subscriptions/{subscription_id}',
         tags,
-        summary: 'Switch a subscription off; it is kept',
+        summary: 'Disable a subscription; it is retained',
       },
     })
     .input(fromWire(SubscriptionPath))

@@ -9,7 +9,7 @@ const tags: [string] = ['transactions'];
 
 export const transactionsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/transactions', tags, summary: 'Movements of money, newest first' } })
+    .meta({ openapi: { method: 'GET', path: '/transactions', tags, summary: 'List movements of money, newest first' } })
     .input(fromWire(TransactionListQuery))
     .output(toWire(TransactionListResponse))
     .query(async ({ ctx, input }) => {

@@ -50,7 +50,12 @@ export const usersRouter = router({
 
   update: webProcedure
     .meta({
-      openapi: { method: 'PATCH', path: '/users/{user_id}', tags, summary: 'Change a user; what is absent or null stays' },
+      openapi: {
+        method: 'PATCH',
+        path: '/users/{user_id}',
+        tags,
+        summary: 'Change a user; absent and null fields do not change',
+      },
     })
     .input(fromWire(UserPath.extend(UserUpdateRequest.shape)))
     .output(toWire(UserResponse))
@@ -68,7 +73,7 @@ export const usersRouter = router({
 
   adjustBalance: webProcedure
     .meta({
-      openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance, or take from it' },
+      openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance or deduct from it' },
       idempotent: true,
     })
     .input(fromWire(UserPath.extend(BalanceUpdateRequest.shape)))
@@ -99,7 +104,7 @@ export const usersRouter = router({
         method: 'DELETE',
         path: '/users/{user_id}/subscription',
         tags,
-        summary: "Switch a user's subscription off; it is kept",
+        summary: "Disable a user's subscription; it is retained",
       },
     })
     .input(fromWire(UserPath))

@@ -8,7 +8,7 @@ export const UserStatusName = z.enum(['active', 'blocked', 'deleted']);
 export const UserListQuery = z.object({
   limit: z.int().min(1).max(200).default(50),
   offset: z.int().min(0).default(0),
-  /** `page` and `per_page` do the work of `limit` and `offset` and win over them (spec 00, Credentials). */
+  /** `page` and `per_page` replace `limit` and `offset` and have priority over them (spec 00, Credentials). */
   page: z.int().min(1).nullish(),
   per_page: z.int().min(1).max(200).nullish(),
   status: UserStatusName.nullish(),

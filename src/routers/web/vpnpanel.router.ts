@@ -55,7 +55,12 @@ export const vpnpanelRouter = router({
 
   nodeAction: changing
     .meta({
-      openapi: { method: 'POST', path: '/vpnpanel/nodes/{node_uuid}/actions', tags, summary: 'Enable, disable, restart a node' },
+      openapi: {
+        method: 'POST',
+        path: '/vpnpanel/nodes/{node_uuid}/actions',
+        tags,
+        summary: 'Enable, disable or restart a node',
+      },
     })
     .input(fromWire(NodePath.extend(VpnPanelNodeActionRequest.shape)))
     .output(VpnPanelNodeActionResponse)
@@ -101,7 +106,7 @@ export const vpnpanelRouter = router({
 
   squadAction: changing
     .meta({
-      openapi: { method: 'POST', path: '/vpnpanel/squads/{squad_uuid}/actions', tags, summary: 'Do something with a squad' },
+      openapi: { method: 'POST', path: '/vpnpanel/squads/{squad_uuid}/actions', tags, summary: 'Run an action on a squad' },
     })
     .input(fromWire(SquadPath.extend(VpnPanelSquadActionRequest.shape)))
     .output(VpnPanelOperationResponse)

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export const WebhookPath = z.object({ webhook_id: z.int() });
 
-/** The lengths add nothing to the list of values, but the contract has them. */
+/** The contract has the lengths, although the list of values implies them. */
 const EventType = z
   .enum(['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed'])
   .meta({ minLength: 1, maxLength: 50 });

@@ -11,7 +11,7 @@ import type { StoredUser } from './panel-data.ts';
 import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
 import { userOf } from './user-routes.ts';
 
-/** In the older generation bodies carry `userUuid`; the contract's schema has `userId`. */
+/** In the older generation bodies have `userUuid`; the contract's schema has `userId`. */
 function adapt(body: unknown, { context }: Pick<RouteRequest, 'context'>): unknown {
   if (context.generation === 'number' || typeof body !== 'object' || body === null) return body;
   const { userUuid, ...rest } = body as Record<string, unknown>;

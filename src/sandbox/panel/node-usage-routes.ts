@@ -20,7 +20,7 @@ interface Usage {
   at: Date;
 }
 
-/** The sandbox stores one sum for each user: all of it went through the user's first node at the moment the user was seen last. */
+/** The sandbox stores one sum for each user: all of it went through the user's first node at the time when the user was seen last. */
 function usages(state: PanelState): Usage[] {
   return [...state.users()].flatMap((user) => {
     const [node] = accessibleNodes(state, user.squadUuids);
@@ -32,7 +32,7 @@ function usages(state: PanelState): Usage[] {
 const sumOf = (rows: readonly Usage[]) => rows.reduce((sum, row) => sum + row.bytes, 0);
 const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
 
-/** One tenth is upload, as is usual for users who mostly read and watch. */
+/** One tenth is upload, as is usual for users who mostly download. */
 function directions(bytes: number): { downloadBytes: number; uploadBytes: number; totalBytes: number } {
   const uploadBytes = Math.floor(bytes / 10);
   return { downloadBytes: bytes - uploadBytes, uploadBytes, totalBytes: bytes };

@@ -1,8 +1,8 @@
-/** Faults on demand, for tests and for trying out how the service behaves while the panel is down. */
+/** Faults that tests and the sandbox page can set, to see how the service behaves while the panel fails. */
 export interface PanelFaults {
   /** Waits before the call is handled. */
   delayMs?: number;
-  /** Only every n-th call fails; without it every call. Counts from the moment of `set`. */
+  /** Only every n-th call fails; without it every call. Counts from the call of `set`. */
   failEvery?: number;
   /** Answers this status without any effect. */
   status?: number;

@@ -205,7 +205,7 @@ function sendAnswer(response: ServerResponse, answer: Answer, fault: PanelFaults
   return answer.status;
 }
 
-/** The subscription as a client application fetches it; the application's device is counted when it names itself. */
+/** The subscription as a client application fetches it; a device that the request names is registered. */
 function answerSubscription({ request, response, context }: Exchange, shortUuid: string): number {
   const { state } = context;
   const user = state.byShortUuid(shortUuid);

@@ -42,7 +42,7 @@ export function createWriteBehind(store: SandboxStore, currentValue: (key: strin
   let failure: unknown;
   let restMs = delayMs;
 
-  /** One write of everything marked; what changes meanwhile waits for the next. */
+  /** One write of everything marked; later changes are written by the next one. */
   async function drain(): Promise<void> {
     const startedAt = performance.now();
     const keys = [...dirty];

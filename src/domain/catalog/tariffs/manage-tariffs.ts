@@ -13,7 +13,7 @@ import {
   orderTariffs,
 } from './write-repo.ts';
 
-/** Puts tariffs on or off sale. @returns whether it is on sale now @throws AppError 404 'Tariff not found' */
+/** Puts a tariff on or off sale. @returns whether it is on sale now @throws AppError 404 'Tariff not found' */
 export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
   const isActive = await flipTariffActive(app.db, tariffId, app.clock.now());
   if (isActive === null) throw tariffNotFound();

@@ -42,7 +42,7 @@ export async function flipTariffActive(db: Db, id: number, now: Date): Promise<b
 }
 
 /**
- * Flips the trial flag; setting it clears it on every other tariff. Two calls at once run one after the other, since
+ * Flips the trial flag; setting it clears it on every other tariff. Two concurrent calls run one after the other, since
  * clearing one row and setting another could violate the unique index of the flag in between. In a transaction.
  */
 export async function flipTrialFlag(db: Db, id: number, now: Date): Promise<boolean | null> {

@@ -44,7 +44,7 @@ async function beginSend(t: App, pollId: number, target: string): Promise<{ send
 }
 
 /**
- * Does what is left of a call (queue `games.deliver-poll`): up to the time limit, then the next job continues. May run any number of
+ * Continues a call (queue `games.deliver-poll`): up to the time limit, then the next job continues. May run any number of
  * times, also in parallel.
  */
 export async function deliverPoll(app: App, { sendId }: { sendId: number }, signal?: AbortSignal): Promise<void> {

@@ -46,7 +46,7 @@ export async function insertSend(
   return row!.id;
 }
 
-/** @returns null when the poll was deleted meanwhile */
+/** @returns null when the poll has been deleted */
 export async function findSend(db: Db, id: number): Promise<PollSend | null> {
   const [row] = await db.sql<PollSend>(SELECT_SEND, [id]);
   return row ?? null;

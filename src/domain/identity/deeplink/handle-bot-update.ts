@@ -15,7 +15,7 @@ type BotCallback = Extract<MessengerUpdate, { kind: 'callback' }>;
 /** Updates of the bot that are about signing in to the cabinet. */
 export type SignInUpdate = BotMessage | BotCallback;
 
-/** Is this update about a sign-in to the cabinet? */
+/** Whether this update is about a sign-in to the cabinet. */
 export function isSignInUpdate(update: MessengerUpdate): update is SignInUpdate {
   if (update.kind === 'message') return update.startParameter?.startsWith(START) === true;
   return update.kind === 'callback' && (update.data === DENY || update.data.startsWith(CONFIRM));
@@ -38,7 +38,7 @@ export async function handleBotUpdate(app: App, update: SignInUpdate): Promise<v
 async function answerStart(app: App, message: BotMessage): Promise<void> {
   const token = message.startParameter?.slice(START.length) ?? '';
   const messengerId = message.from.messengerId;
-  // In a group everybody would see the question and could answer it.
+  // In a group every member could see and answer the question.
   if (!isSignInToken(token) || message.chatId !== messengerId) return;
   const user = await findByMessengerId(app.db, messengerId);
   const language = user?.language ?? message.from.languageCode;
@@ -86,7 +86,7 @@ async function confirm(app: App, callback: BotCallback): Promise<TextKey> {
   }
 }
 
-/** A failure that a retry cannot mend (a blocked bot, a question too old to be answered) is logged; any other is thrown for the queue. */
+/** A permanent failure (a blocked bot, a question too old to be answered) is logged; any other is thrown, so that the queue retries. */
 async function deliver(app: App, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();

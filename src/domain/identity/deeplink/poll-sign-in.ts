@@ -6,7 +6,7 @@ import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { peekSignIn, takeSignIn } from './stored-sign-in.ts';
 
 /**
- * Asks whether a sign-in has been confirmed in the bot; the first poll after that gets the session (spec 01 section 5.4).
+ * Checks whether a sign-in has been confirmed in the bot; the first poll after that gets the session (spec 01 section 5.4).
  * @throws AppError 202 'Waiting for confirmation' | 410 | 500 'Invalid token data' | 401 'User not found' | 403 'Account is deactivated'
  */
 export async function pollDeepLink(app: App, token: string): Promise<SignIn> {

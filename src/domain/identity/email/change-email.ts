@@ -35,14 +35,14 @@ const MAX_ATTEMPTS = 5;
 
 export interface EmailChangeRequested {
   newEmail: string;
-  /** True: an unverified address was replaced at once, a link went to the new one. False: a code was mailed. */
+  /** True: an unverified address was replaced and a link was mailed to the new one. False: a code was mailed. */
   isReplaced: boolean;
   /** Minutes until the code expires; 0 when replaced. */
   expiresInMinutes: number;
 }
 
 /**
- * Starts a change of the caller's e-mail (spec 01 section 5.2). An unverified address is replaced at once; a verified one waits for
+ * Starts a change of the caller's e-mail (spec 01 section 5.2). An unverified address is replaced immediately; a verified one waits for
  * the code that is mailed to the new address.
  * @throws AppError 400 with the reasons of the table | 503 'Email service is not configured' | 429
  */
@@ -81,7 +81,7 @@ async function replaceUnverified(app: App, user: UserRecord, newEmail: string): 
   try {
     await inTransaction(app, async (t) => {
       const isSet = await setUnverifiedEmail(t.db, user.id, newEmail, null, secret, t.clock.now());
-      // The old address was verified a moment ago: the next request gets a code.
+      // The old address has just been verified: the next request gets a code.
       if (!isSet) throw refuse('email_just_verified', 409, 'Your email has just been verified. Please try again.');
       await forgetSessionUser(t, user.id);
       if (secret) await mailVerification(t, user, newEmail, secret);

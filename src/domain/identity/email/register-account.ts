@@ -24,7 +24,7 @@ export interface Registration {
 
 /**
  * Creates an account with e-mail and password and mails the verification link (spec 01 section 5.2). With verification switched off
- * the account may sign in at once, but its address still counts as unverified (H1).
+ * the account may sign in immediately, but its address still counts as unverified (H1).
  * @returns the new account, the stored address, and whether it must be verified before the first sign-in
  * @throws AppError 403 when e-mail sign-in is off | 400 'Disposable email addresses are not allowed' | 400 'This email is already registered'
  */

@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { configAdmins } from '../../access/read-effective-access.ts';
 import { secretHash } from '../rules.ts';
 
-/** Is this the address of the test account? Never in production, and never an administrator's (spec 01 section 2.7). */
+/** Whether this is the address of the test account; never in production and never for an administrator's address (spec 01 section 2.7). */
 export function isTestEmail(app: App, email: string): boolean {
   const testEmail = app.settings.get('TEST_EMAIL').trim().toLowerCase();
   if (app.env.isProduction || testEmail === '' || app.settings.get('TEST_EMAIL_PASSWORD') === '') return false;

@@ -41,7 +41,7 @@ export async function bindProviderAccount(
         const offer = { primaryUserId: userId, secondaryUserId: ownerId, provider, providerId };
         return { kind: 'merge_required', mergeToken: await createMergeToken(t, offer) };
       }
-      // Linked in another tab meanwhile: the user must unlink it first, it is not replaced silently.
+      // Linked by a concurrent request: it is not replaced without notice, the user must unlink it first.
       if (current !== null) throw providerAlreadyLinked();
       await setProviderId(t.db, userId, provider, providerId, t.clock.now());
       await forgetSessionUser(t, userId);

@@ -19,7 +19,7 @@ export async function fetchOAuthIdentity(
     return await app.ports.oauth.fetchIdentity(provider, callback, secrets);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    app.log.warn({ provider, reason: error.message }, 'a sign-in over a provider failed');
+    app.log.warn({ provider, reason: error.message }, 'a sign-in through a provider failed');
     throw error.step === 'exchange'
       ? refuse('oauth_exchange_failed', 400, 'Failed to exchange authorization code')
       : refuse('oauth_user_info_failed', 400, 'Failed to fetch user information from provider');

@@ -51,7 +51,7 @@ export async function setProviderId(
   ]);
 }
 
-/** The address belongs to somebody else: this user loses it together with the password. */
+/** The address belongs to another person: this user loses it together with the password. */
 export async function releaseEmail(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
     `UPDATE users SET email = NULL, email_verified = false, email_verified_at = NULL, password_hash = NULL, ${FORGET_MAILED},

@@ -28,9 +28,9 @@ export interface CallbackBrowser {
 }
 
 /**
- * May this browser complete the sign-in that a state was made for (spec 01 H19)? A state is bound to the cookie of the browser that
- * began. A browser that can send cookies must: without this check anyone could send others a callback that signs them in to his own
- * account. Clients without cookies (apps, pages of another site) have the state only.
+ * Whether this browser may complete the sign-in that a state was made for (spec 01 H19). A state is bound to the cookie of the browser that
+ * began. A browser that can send cookies must send it: without this check an attacker could send others a callback that signs them in
+ * to the attacker's account. Clients without cookies (apps, pages of another site) have the state only.
  */
 export function isSameBrowser(browserHash: string | null, browser: CallbackBrowser): boolean {
   if (browser.secret === null) return !browser.isSameOrigin;

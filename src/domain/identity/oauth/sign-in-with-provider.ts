@@ -26,7 +26,7 @@ export interface ProviderSignIn extends OAuthCallback {
 }
 
 /**
- * Completes a sign-in over a provider (spec 01 section 6): the user with this account of the provider, else the one whose e-mail the
+ * Completes a sign-in through a provider (spec 01 section 6): the user with this account of the provider, else the one whose e-mail the
  * provider has verified, else a new one.
  * @throws AppError 400 with the reasons of section 6 | 403 'User account is not active'
  */
@@ -99,7 +99,7 @@ async function bindOrCreate(
 }
 
 /**
- * Does the owner of the address get this account? An unverified address may have been registered by a stranger to trap its owner
+ * Whether the owner of the address gets this account. An unverified address may have been registered by another person beforehand
  * (spec 01 H3). An account without another sign-in method goes to the owner, without its password and sessions; an account with one
  * loses only the address and its password.
  */

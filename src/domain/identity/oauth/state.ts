@@ -24,9 +24,9 @@ interface StoredState {
 
 /** What an OAuth flow was begun for. */
 export interface OAuthState {
-  /** Null when the stored text is no provider. */
+  /** Null when the stored text is not a provider. */
   provider: OAuthProvider | null;
-  /** Null for a sign-in. `userId` is null when the stored text is no id. */
+  /** Null for a sign-in. `userId` is null when the stored text is not an id. */
   linking: { userId: number | null; createdAt: Date } | null;
   secrets: OAuthSecrets;
   browserHash: string | null;
@@ -37,7 +37,7 @@ export interface OAuthStart {
   state: string;
 }
 
-/** For whom a flow is begun: a browser that is not signed in, or a signed-in user. */
+/** Who begins a flow: a browser that is not signed in, or a signed-in user. */
 export type OAuthPurpose = { browserSecret: string } | { linkingUserId: number };
 
 /**

@@ -12,7 +12,7 @@ import type { TokenPair } from './types.ts';
 /** The result of every sign-in. */
 export interface SignIn extends TokenPair {
   user: UserRecord;
-  /** Set by sign-ins that may create the account: whether this request did. */
+  /** Whether this request created the account; set by sign-ins that may create one. */
   isNew?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface SessionOptions {
 /**
  * The last step of every sign-in: records it and issues a token pair of a new family (spec 01 sections 2.1 and 5). Not for use inside
  * a transaction; the account must be committed.
- * @throws AppError 403 'User account is not active', also when that or the password changed a moment ago
+ * @throws AppError 403 'User account is not active', also when that or the password has just changed
  */
 export async function openSession(app: App, userId: number, options: SessionOptions = {}): Promise<SignIn> {
   const now = app.clock.now();
@@ -46,7 +46,7 @@ export async function openSession(app: App, userId: number, options: SessionOpti
   return { ...(await tokenPair(app, user, refreshToken, admission)), user };
 }
 
-/** An access token with the user's current roles beside a refresh token that is stored already. */
+/** An access token with the user's current roles, for a refresh token that is stored already. */
 export async function tokenPair(
   app: App,
   user: { id: number; messengerId: number | null },

@@ -57,7 +57,7 @@ async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
   return unauthorized('user_inactive', 'User not found or inactive');
 }
 
-/** Ends the session of this refresh token, in every tab. Does nothing when there is none. */
+/** Ends the session of this refresh token, in every tab. Does nothing for an unknown token. */
 export async function closeSession(app: App, text: string): Promise<void> {
   const token = await findRefreshToken(app.db, secretHash(text));
   if (token) await endFamily(app, token);
@@ -65,7 +65,7 @@ export async function closeSession(app: App, text: string): Promise<void> {
 
 /**
  * Ends every session of a user: for password changes, block, soft delete and merge, in their transaction (spec 01 H8). Access tokens
- * are refused from the commit on; otherwise their bearer could link a sign-in method of his own to the account until they expire. Call
+ * are refused from the commit on; otherwise their bearer could link another sign-in method to the account until they expire. Call
  * `forgetSessionUser` in the same transaction.
  */
 export async function closeAllSessions(t: App, userId: number): Promise<void> {
@@ -76,7 +76,7 @@ export async function closeAllSessions(t: App, userId: number): Promise<void> {
   });
 }
 
-/** Were all sessions of one of these users ended after that moment? */
+/** Whether all sessions of one of these users were ended after that time. */
 export function haveSessionsEndedSince(app: App, userIds: readonly number[], moment: Date): Promise<boolean> {
   return haveEndedSince(app.db, userIds, moment);
 }

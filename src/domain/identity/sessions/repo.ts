@@ -57,7 +57,7 @@ export interface Rotation {
 /**
  * Exchanges a refresh token for its successor in one statement. Share-locks the user first, so that it waits for a concurrent
  * revocation and then finds the token revoked; a later revocation sees the successor.
- * @returns null when the token cannot be exchanged; `findRefreshToken` says why
+ * @returns null when the token cannot be exchanged; `findRefreshToken` gives the reason
  */
 export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<Admission | null> {
   const [row] = await db.sql<Admission>(
@@ -93,8 +93,8 @@ export async function lockUser(db: Db, userId: number): Promise<void> {
 }
 
 /**
- * Makes everything void that was issued for the user until now: see `SessionUser.sessionsEndedAt`. The moment always moves forward,
- * also when two ends fall into one millisecond or another instance's clock is ahead.
+ * Makes everything void that was issued for the user until now: see `SessionUser.sessionsEndedAt`. The stored time always increases,
+ * also when two ends are in one millisecond or the clock of another instance is ahead.
  */
 export async function recordSessionsEnd(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(

@@ -16,12 +16,12 @@ const STORED_SECRET = 'cabinet_jwt_secret';
 /** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
 
-/** Seconds that an access token lives. */
+/** Lifetime of an access token in seconds. */
 export function accessSeconds(app: App): number {
   return Math.max(1, app.settings.get('CABINET_ACCESS_TOKEN_EXPIRE_MINUTES')) * 60;
 }
 
-/** The moment a refresh token made now ends. */
+/** When a refresh token that is issued now expires. */
 export function refreshExpiry(app: App): Date {
   return addDays(app.clock.now(), Math.max(1, app.settings.get('CABINET_REFRESH_TOKEN_EXPIRE_DAYS')));
 }
@@ -88,13 +88,13 @@ function remember(key: KeyObject, token: string, payload: JWTPayload): void {
   tokens.set(token, payload);
 }
 
-/** Were all sessions of the user ended after this token's session was admitted (spec 01 H8)? */
+/** Whether all sessions of the user were ended after this token's session was admitted (spec 01 H8). */
 export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | null): boolean {
   const known = payload[SESSIONS_ENDED];
   return sessionsEndedAt !== null && (typeof known === 'number' ? known : 0) < sessionsEndedAt.getTime();
 }
 
-/** User id in `sub`; null when it is no id. */
+/** User id in `sub`; null when it is not an id. */
 export function userIdOf(payload: JWTPayload): number | null {
   const { sub } = payload;
   if (typeof sub !== 'string' || !/^[1-9]\d{0,9}$/.test(sub)) return null;
@@ -127,7 +127,7 @@ function configuredSecret(app: App): string | null {
   return app.env.cabinetJwtSecret;
 }
 
-/** In development without a secret one is created once and stored in the database, so that sessions outlive a restart. */
+/** In development without a secret one is created once and stored in the database, so that sessions remain valid after a restart. */
 async function storedSecret(app: App): Promise<string> {
   if (app.env.isProduction) throw new Error('CABINET_JWT_SECRET is required in production');
   return app.cache.read(STORED_SECRET, MINUTE_MS, async () => {

@@ -46,7 +46,7 @@ export async function activatePromocode(
 /**
  * A separate transaction, because the counter of guesses must be committed although the request is refused. Parallel guesses wait for
  * the user's lock, so that they cannot exceed the limit. A repeated request that has an answer is not a guess: it gets that answer,
- * whatever the state of code and counter is now (spec 00, Consistency). The answer is looked up under the lock, which the first request
+ * regardless of the present state of code and counter (spec 00, Consistency). The answer is looked up under the lock, which the first request
  * has while it redeems.
  */
 async function guardAgainstGuessing(app: App, actor: UserActor, code: string, idempotencyKey: string | null): Promise<void> {
@@ -63,7 +63,7 @@ async function guardAgainstGuessing(app: App, actor: UserActor, code: string, id
   if (outcome === 'user_not_found' || outcome === 'not_found') throw activationRefused(outcome);
 }
 
-/** One request is one guess, however often it is sent. Another code under the same idempotency key is a new guess. */
+/** A repeated request counts as one guess. Another code under the same idempotency key is a new guess. */
 async function countGuess(t: App, userId: number, code: string, idempotencyKey: string | null): Promise<void> {
   if (idempotencyKey !== null) {
     const request = createHash('sha256').update(`${idempotencyKey}\n${code}`).digest('hex');

@@ -96,7 +96,7 @@ export async function updateCode(db: Db, id: number, values: PromocodeValues, no
   return plainRow('Promocode', row);
 }
 
-/** Only what may be set, whatever else the object has. */
+/** The columns that may be set; other properties of the object are dropped. */
 function valuesOf(values: PromocodeValues): PromocodeValues {
   const { code, type, balanceBonusKopeks, subscriptionDays, maxUses, validFrom, validUntil } = values;
   const { isActive, firstPurchaseOnly, promoGroupId } = values;

@@ -24,7 +24,7 @@ export function normaliseCode(code: string): string {
 
 type Limits = Pick<Promocode, 'isActive' | 'currentUses' | 'maxUses' | 'validFrom' | 'validUntil'>;
 
-/** Whether the code can be activated at this moment, without looking at a user. */
+/** Whether the code can be activated now, regardless of the user. */
 export function isValid(code: Limits, now: Date): boolean {
   return (
     code.isActive &&
@@ -77,7 +77,7 @@ export function codeOfSource(source: string | null): string | null {
   return source?.startsWith(SOURCE_PREFIX) ? source.slice(SOURCE_PREFIX.length) : null;
 }
 
-/** Whether the discount has expired; one without end never does. */
+/** Whether the discount has expired; one without end does not expire. */
 export function isDiscountExpired(discount: PersonalDiscount, now: Date): boolean {
   return discount.expiresAt !== null && discount.expiresAt <= now;
 }

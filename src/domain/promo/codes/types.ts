@@ -25,7 +25,7 @@ export interface PromocodeDetails {
   recentUses: PromocodeUse[];
 }
 
-/** What the checks of an activation need to know of the user. */
+/** The data of the user that the checks of an activation use. */
 export interface RedeemerFacts {
   hasUsedCode: boolean;
   /** Activations in the last 24 hours, including deactivated ones. */

@@ -24,7 +24,7 @@ import type { BroadcastResult, NamedUser, OfferMessage, OfferTerms } from './typ
 
 /** Offers made by one transaction; small enough that the embedded database can answer other requests in between. */
 const BATCH = 2_000;
-/** How long the request itself makes offers; a larger audience is finished in the background. */
+/** How long the request makes offers; a larger audience is finished in the background. */
 const REQUEST_MS = 20 * SECOND_MS;
 /** Delay of the background job: long after the request has stopped. */
 const BACKGROUND_AFTER_MS = MINUTE_MS;

@@ -23,7 +23,7 @@ export async function deactivateDueOffers(db: Db, now: Date, limit: number): Pro
   return row!.ended;
 }
 
-/** Clears up to `limit` expired personal discounts, whatever their source, with a log row each. @returns how many */
+/** Clears up to `limit` expired personal discounts of any source, with a log row each. @returns how many */
 export async function clearDueDiscounts(db: Db, now: Date, limit: number): Promise<number> {
   const [row] = await db.sql<{ ended: number }>(
     `WITH due AS MATERIALIZED (SELECT id, promo_offer_discount_percent AS percent, promo_offer_discount_source AS source FROM users
@@ -71,7 +71,7 @@ export async function deactivateDueAccess(db: Db, subscriptionId: number, now: D
   );
 }
 
-/** Those of these squads that stay connected: by temporary access of another offer, or because they were bought meanwhile. */
+/** Those of these squads that stay connected: by temporary access of another offer, or because they were bought since. */
 export async function listRetainedSquads(db: Db, subscriptionId: number, squads: readonly string[]): Promise<string[]> {
   const rows = await db.sql<{ uuid: string }>(
     `SELECT uuid FROM unnest($2::text[]) AS q (uuid)

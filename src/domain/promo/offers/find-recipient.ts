@@ -5,7 +5,7 @@ import { userMismatch, userNotFound } from './errors.ts';
 import type { NamedUser } from './types.ts';
 
 /**
- * The user that a Web API request names, whatever the status; null when it names no user (spec 04 section 9.3).
+ * The user that a Web API request names, in any status; null when it names no user (spec 04 section 9.3).
  * @throws AppError 404 'User not found' | 400 'Provided user_id does not match messenger_id'
  */
 export async function findRecipient(app: App, named: Omit<NamedUser, 'email'>): Promise<UserRecord | null> {

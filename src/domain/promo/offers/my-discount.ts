@@ -16,7 +16,7 @@ export async function readActiveDiscount(app: App, actor: UserActor): Promise<Pe
   return { ...discount, percent, isActive: percent > 0 };
 }
 
-/** Clears the discount, whatever its source; the use of a promo code stays counted (spec 04 section 9.5). */
+/** Clears the discount of any source; the use of a promo code stays counted (spec 04 section 9.5). */
 export async function clearActiveDiscount(app: App, actor: UserActor): Promise<void> {
   await inTransaction(app, async (t) => {
     if (!(await lockRedeemer(t.db, actor.userId))) return;

@@ -9,7 +9,7 @@ export const OFFER = allColumns('DiscountOffer');
 
 const USER = columns('User', ['messengerId', 'email', 'username', 'firstName', 'lastName']);
 
-/** Columns of the user `u` in a row of something else; all null where there is none. */
+/** Columns of the user `u` in the row of an offer or a log entry; all null without a user. */
 export const USER_COLUMNS = `u.id AS shown_user_id, ${USER.of('u')}`;
 
 export type UserColumns = RowOf<typeof USER> & { shownUserId: number | null };
@@ -100,7 +100,7 @@ export const OVERWRITE_SQL = `ON CONFLICT (user_id, notification_type) WHERE is_
     bonus_amount_kopeks = EXCLUDED.bonus_amount_kopeks, expires_at = EXCLUDED.expires_at, effect_type = EXCLUDED.effect_type,
     extra_data = EXCLUDED.extra_data, updated_at = EXCLUDED.updated_at`;
 
-/** Overwrites the open offer of a user and type, else creates one; the unique index covers two calls at once. In a transaction. */
+/** Overwrites the open offer of a user and type, else creates one; the unique index covers two concurrent calls. In a transaction. */
 export async function upsertOffer(
   db: Db,
   offer: OfferTerms & { userId: number; subscriptionId: number | null; expiresAt: Date; now: Date },

@@ -20,7 +20,7 @@ const USERS_AT_A_TIME = 100;
 
 /**
  * Ends open offers, personal discounts and temporary servers whose time is over (job `promo.expire`, spec 04 section 15). A step that
- * fails does not prevent the next one. May run any number of times, and twice at once.
+ * fails does not prevent the next one. May run any number of times, also concurrently.
  */
 export async function expirePromo(app: App): Promise<{ offers: number; discounts: number; accesses: number }> {
   const failures: unknown[] = [];
@@ -71,7 +71,7 @@ async function removeTemporaryServers(t: App, userId: number): Promise<number> {
   return ended.length;
 }
 
-/** Connected by expired access only, and neither part of the tariff nor bought meanwhile (spec 04 section 15). */
+/** Connected by expired access only, and neither part of the tariff nor bought since (spec 04 section 15). */
 async function squadsToRemove(t: App, subscription: Subscription, ended: readonly ExpiredAccess[]): Promise<Set<string>> {
   const connected = new Set(subscription.connectedSquads);
   const temporary = ended.filter((access) => !access.wasAlreadyConnected && connected.has(access.squadUuid));

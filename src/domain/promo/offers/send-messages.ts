@@ -24,7 +24,7 @@ const ABANDONED_MS = 10 * MINUTE_MS;
 
 /**
  * Makes the remaining offers of a broadcast, then sends the messages, each at most once (job `promo.offer-broadcast`, spec 04
- * section 9.6). May run any number of times, and twice at once.
+ * section 9.6). May run any number of times, also concurrently.
  * @throws Error while the messenger takes no messages: the queue retries
  */
 export async function continueBroadcast(
@@ -52,7 +52,7 @@ async function sendMessages(app: App, broadcastId: number, limits: { untilMs: nu
     if (batch.length === 0) break;
     const settled = await sendBatch(app, batch, render);
     await settleDeliveries(app.db, broadcastId, settled, app.clock.now());
-    if (settled.some(({ state }) => state === 'queued')) throw new Error('the messenger accepts no messages at the moment');
+    if (settled.some(({ state }) => state === 'queued')) throw new Error('the messenger does not accept messages at present');
   }
   await finish(app, broadcastId);
   return true;

@@ -42,7 +42,7 @@ export async function isRunning(db: Db, table: RunTable, id: number): Promise<bo
   return (await db.sql(`SELECT id FROM ${table} WHERE id = $1::int AND status = 'running'`, [id])).length > 0;
 }
 
-/** Runs whose worker died or whose job was lost. */
+/** Runs whose worker crashed or whose job was lost. */
 export async function listAbandonedRuns(db: Db, table: RunTable): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
     `SELECT id FROM ${table} WHERE status = 'running' AND (lease_until IS NULL OR lease_until < now()) ORDER BY id`,

@@ -6,7 +6,7 @@ import { continueSync } from '../sync/run-sync.ts';
 import { enqueueContinuation } from './drive-run.ts';
 import { listAbandonedRuns, type RunTable } from './repo.ts';
 
-/** Time of one job, so short that a stop of the service or a dead worker costs little. */
+/** Time limit of one job; short, because the rest is done by another job after a stop or a crash. */
 const JOB_MS = MINUTE_MS;
 
 /** Continues a run for a minute; then another job continues it (queue `provisioning.continue`). */

@@ -10,7 +10,7 @@ import { migrationRun } from './migration-run.ts';
 import { countCandidates, findRun, insertItems, insertRun } from './repo.ts';
 import type { MigrationRun } from './types.ts';
 
-/** How long the request itself works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
+/** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
 
 export interface MigrationPreview {
@@ -72,7 +72,7 @@ export async function migrateSquad(
   return result;
 }
 
-/** Continues a run whose request is over or whose worker died (queue `provisioning.continue`). */
+/** Continues a run whose request is over or whose worker crashed (queue `provisioning.continue`). */
 export async function continueMigration(app: App, runId: number, limits: DriveLimits): Promise<void> {
   const run = await findRun(app.db, runId);
   if (run?.status === 'running') await driveRun(app, migrationRun(runId, run.stats), limits);

@@ -106,7 +106,7 @@ async function store(t: App, runId: number, batch: Batch): Promise<void> {
       if (isOver && mayBeDone && row) pushes.push(row.id);
       continue;
     }
-    // Deleted by an account merge meanwhile, and its item with it.
+    // An account merge has deleted the subscription and its item.
     if (!row) continue;
     const isMoved = row.connectedSquads.includes(sourceUuid);
     const wanted = isMoved ? movedSquads(row.connectedSquads, sourceUuid, targetUuid) : row.connectedSquads;

@@ -10,7 +10,7 @@ export function movedSquads(squads: readonly string[], source: string, target: s
 export const MAX_ATTEMPTS = 8;
 
 /**
- * Users of one call, by how often they have been tried: ever fewer, so that a user whom the panel refuses is isolated and does not
+ * Users of one call, by the number of attempts: fewer with each attempt, so that a user whom the panel refuses is isolated and does not
  * block the five hundred others of the call.
  */
 export function chunkFor(attempts: number): number {
@@ -28,7 +28,7 @@ export function pauseAfter(attempts: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempts, 10), MAX_PAUSE_MS);
 }
 
-/** Groups users whose new squads are the same, the order of squads aside. */
+/** Groups users whose new squads are the same in any order. */
 export function groupBySquads<T>(
   items: readonly T[],
   squadsOf: (item: T) => readonly string[],

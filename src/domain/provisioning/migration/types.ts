@@ -26,5 +26,5 @@ export interface MigrationItem extends Pick<Rows['SquadMigrationItem'], 'subscri
   provisionMark: string;
 }
 
-/** Result of the update at the panel: `no_user` = none was linked, `absent` = the panel no longer has it, `failed` = worth a retry. */
+/** Result of the update at the panel: `no_user` = none was linked, `absent` = the panel no longer has it, `failed` = to be retried. */
 export type PanelOutcome = 'updated' | 'no_user' | 'absent' | 'failed' | 'refused';

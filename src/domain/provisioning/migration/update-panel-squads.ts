@@ -123,7 +123,7 @@ async function updateOne(app: App, uuid: string, squads: string[]): Promise<Pane
   }
 }
 
-/** @throws what is no error of the panel */
+/** @throws any error that is not the panel's */
 function panelText(error: unknown): string {
   if (isPanelError(error)) return error.message;
   throw error;

@@ -37,7 +37,10 @@ export interface NodeStatistics {
   at: Date;
 }
 
-/** A node with its current and weekly traffic. @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer */
+/**
+ * A node with its current traffic and that of the last 7 days.
+ * @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer
+ */
 export async function readNodeStatistics(app: App, uuid: string): Promise<NodeStatistics> {
   const now = app.clock.now();
   const node = await readNode(app, uuid);

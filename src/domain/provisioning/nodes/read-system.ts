@@ -58,7 +58,7 @@ const UNKNOWN_PERIODS: PanelTrafficPeriods = {
 };
 
 /**
- * The panel's state. The statistics are required; what a panel of another version does not give besides is 0 or empty.
+ * The panel's state. The statistics are required; other values that a panel of another version does not give are 0 or empty.
  * @throws AppError 503 not configured, 502 'Failed to get system statistics'
  */
 export async function readSystem(app: App): Promise<PanelSystem> {

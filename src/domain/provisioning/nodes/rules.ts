@@ -26,7 +26,7 @@ export interface NodeWeek {
   days: { date: string; bytes: number }[];
 }
 
-/** The panel's rows of node and day by node, most traffic first; names settle ties. */
+/** The panel's rows of node and day by node, most traffic first, then by name. */
 export function groupByNode(rows: readonly PanelNodeDay[]): NodeWeek[] {
   const nodes = new Map<string, NodeWeek>();
   for (const { nodeName, date, totalBytes } of rows) {

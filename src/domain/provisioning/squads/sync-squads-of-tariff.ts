@@ -12,7 +12,7 @@ import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
 const BATCH = 500;
 const PARALLEL = 5;
-/** After so many failures in a row the panel counts as down and is not called any more. */
+/** After so many failures in a row the panel counts as unavailable and is not called any more. */
 const MAX_CONSECUTIVE_FAILURES = 10;
 const MAX_ERRORS = 20;
 
@@ -45,7 +45,7 @@ export interface SquadSyncOptions {
 }
 
 /**
- * Gives every active or trial subscription of a tariff the tariff's effective squads (spec 02 H9: none named means every available
+ * Gives every active or trial subscription of a tariff the tariff's effective squads (spec 02 H9: an empty list means every available
  * server) and its external squad (none removes it), at the panel first and in the row only where the panel accepted it
  * (spec 02 section 10). Only squads that the panel has are sent, since an unknown one would fail the call.
  * Subscriptions without a panel user get the squads in the row; their panel user is created with them.
@@ -76,7 +76,7 @@ async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
   }
 }
 
-/** The same at once, requested by an administrator. @throws AppError 404 'Tariff not found' */
+/** The same within the request of an administrator. @throws AppError 404 'Tariff not found' */
 export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
   const result = await syncSquadsOfTariff(app, tariffId);
   if (!result) throw refuse('tariff_not_found', 404, 'Tariff not found');

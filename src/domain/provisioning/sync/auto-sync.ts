@@ -38,7 +38,7 @@ export async function readAutoSync(app: App): Promise<AutoSyncStatus> {
 }
 
 /**
- * Switches the automatic synchronisation on or off, for every instance and also after a restart. Switching it on runs it at once.
+ * Switches the automatic synchronisation on or off, for every instance and also after a restart. Switching it on starts a run.
  * @returns whether it is on now: a value of the environment has precedence
  * @throws AppError 503
  */
@@ -59,7 +59,7 @@ export function runAutoSyncNow(app: App, actor: Actor): Promise<SyncRun | null> 
 }
 
 /**
- * Starts the run of a time that has come; the moment of switching it on counts as one, whichever area did it (spec 06 section 6.2). Of
+ * Starts the run when one of its times has passed; switching it on, in either area, counts as such a time (spec 06 section 6.2). Of
  * several instances one starts it, since the time is due only until a run has begun after it. This job starts the run only; the
  * queue does the work.
  */

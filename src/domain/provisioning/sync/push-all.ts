@@ -19,7 +19,7 @@ const PARALLEL = 5;
 /** Tries of one subscription in this run; then the queue and the reconciler retry it. */
 const ROUNDS = 5;
 const FIRST_PAUSE_MS = 20;
-/** After so many failures without a success the panel counts as down, and the run waits. */
+/** After so many failures without a success the panel counts as unavailable, and the run waits. */
 const DOWN_AFTER = 10;
 
 /**
@@ -45,7 +45,7 @@ export async function pushAll(app: App, lease: RunLease, run: SyncRun): Promise<
   return 'more';
 }
 
-/** Would a push change nothing? */
+/** Whether a push would change nothing. */
 function isUpToDate(app: App, run: SyncRun, candidate: PushCandidate, known: ReadonlySet<string>): boolean {
   const { target, listed, provisionedAt } = candidate;
   if (candidate.isPushDue || target.resetTraffic || target.resetDevices) return false;
@@ -115,7 +115,7 @@ async function pushChunk(app: App, ids: readonly number[]): Promise<ChunkOutcome
       try {
         const result = await pushSubscription(app, id);
         if (result === 'synced') outcome.done.push(id);
-        // `busy` may be the lease of a worker that died, so another push is requested.
+        // `busy` may be the lease of a worker that crashed, so another push is requested.
         else if (result !== 'gone') outcome.delegated.push(id);
       } catch (error) {
         if (!isPanelError(error)) app.log.warn({ err: error, subscriptionId: id }, 'panel sync: a push failed');

@@ -6,7 +6,7 @@ import { clearSnapshot, countSnapshot, insertPage, skipDuplicates } from './snap
 import type { SyncRun } from './types.ts';
 
 const PAGE = 500;
-/** Times that a list is read again whose length does not match, because users were added or deleted meanwhile. */
+/** Times that a list is read again whose length does not match, because users were added or deleted during the reading. */
 const MAX_RESTARTS = 2;
 
 /**

@@ -60,7 +60,7 @@ export async function listRemoved(t: App, entries: readonly SnapshotEntry[]): Pr
   return new Set(removed.map(({ user }) => user.uuid));
 }
 
-/** Was the removal of this panel user requested at or after `readAt`? After the user's row was locked. */
+/** Whether the removal of this panel user was requested at or after `readAt`. Call it after the user's row was locked. */
 export async function isRemovedSince(t: App, panelUuid: string, readAt: Date): Promise<boolean> {
   const removal = (await findRemovals(t, [panelUuid])).get(panelUuid);
   return removal !== undefined && removal.at >= readAt;

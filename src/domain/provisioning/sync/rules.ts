@@ -20,8 +20,9 @@ export function isTooManyAbsent(absent: number, known: number): boolean {
 }
 
 /**
- * Is the local subscription newer than what was read of the panel? Then the next run updates it. Newer is: a change that was not pushed
- * yet, one that was pushed after the page was read, and a webhook that came later or less than a minute ago (spec 06 section 17, hazard 7).
+ * Whether the local subscription is newer than what was read of the panel; then the next run updates it. Newer are: a change that was
+ * not pushed yet, one that was pushed after the page was read, and a webhook that came later or less than a minute ago (spec 06 section
+ * 17, hazard 7).
  */
 export function isNewerThanPanel(
   local: Pick<SyncedSubscription, 'isPushDue' | 'provisionRequestedAt' | 'provisionedAt' | 'lastWebhookUpdateAt'>,
@@ -51,7 +52,7 @@ export function isSameSet(a: readonly string[], b: readonly string[]): boolean {
 /** A limit in whole GB. 0 means unlimited on both sides, so a limit below one GB becomes 1. */
 export const wholeGigabytes = (bytes: number): number => (bytes > 0 ? Math.max(1, Math.floor(bytes / BYTES_PER_GB)) : 0);
 
-/** The largest value of an integer column: a limit of a few exabytes must not fail a run. */
+/** The largest value of an integer column: a limit of a few exabytes must not make a run fail. */
 const MAX_INT = 2_147_483_647;
 const limitGb = (panel: PanelUser): number => Math.min(wholeGigabytes(panel.trafficLimitBytes), MAX_INT);
 const deviceLimit = (panel: PanelUser): number =>
@@ -59,7 +60,7 @@ const deviceLimit = (panel: PanelUser): number =>
 const endOf = (panel: PanelUser, now: Date): Date =>
   Number.isNaN(panel.expireAt.getTime()) ? addDays(now, NEW_USER_DAYS) : panel.expireAt;
 
-/** Is this panel user enabled and not expired? Used up traffic does not matter; an unreadable end counts as one in the future. */
+/** Whether this panel user is enabled and not expired. Used up traffic does not matter; an unreadable end counts as one in the future. */
 export function isLive(panel: Pick<PanelUser, 'status' | 'expireAt'>, now: Date): boolean {
   return (panel.status === 'ACTIVE' || panel.status === 'LIMITED') && !(panel.expireAt <= now);
 }

@@ -32,7 +32,7 @@ function toRun({ cursor, stats, ...row }: StoredRun): SyncRun {
 const EXCLUDES: Partial<Record<SyncKind, SyncKind>> = { from_panel: 'auto', auto: 'from_panel' };
 
 /**
- * Starts a run; the caller has its lease. Of two starts at once the lock and the partial unique index let one succeed. In a
+ * Starts a run; the caller has its lease. Of two concurrent starts the lock and the partial unique index let one succeed. In a
  * transaction. @returns null when one of the kind is under way
  */
 export async function insertRun(

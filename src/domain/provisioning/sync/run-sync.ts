@@ -97,7 +97,7 @@ async function afterPhase(app: App, lease: RunLease, run: SyncRun, result: Phase
   });
 }
 
-/** Returns a growing pause, and closes the run as failed after too many failures. A refusal of the panel closes it at once. */
+/** Returns a growing pause, and closes the run as failed after too many failures. A refusal of the panel closes it immediately. */
 async function recordFailure(app: App, lease: RunLease, error: PanelError): Promise<StepResult> {
   const run = (await findRun(app.db, lease.id))!;
   const trouble = run.cursor.trouble + 1;
@@ -122,7 +122,7 @@ async function fail(app: App, lease: RunLease, text: string): Promise<void> {
   });
 }
 
-/** Continues a run whose request is over or whose worker died (queue `provisioning.continue`). */
+/** Continues a run whose request is over or whose worker crashed (queue `provisioning.continue`). */
 export async function continueSync(app: App, runId: number, limits: DriveLimits): Promise<void> {
   await driveRun(app, syncRun(runId), limits);
 }

@@ -10,7 +10,7 @@ import { firstCursor, syncRun } from './run-sync.ts';
 import { NO_SQUADS } from './sync-servers-phase.ts';
 import type { SyncKind, SyncMode, SyncRun } from './types.ts';
 
-/** How long the request itself works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
+/** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
 
 interface SyncRequest {
@@ -48,7 +48,7 @@ export async function beginSync(app: App, actor: Actor, request: SyncRequest, fo
 
 /**
  * Synchronises with the panel (spec 06 section 10). The request works on the run for up to 20 s; then the queue continues it,
- * also when this instance dies.
+ * also when this instance crashes.
  * @returns the run as it is now: `completed`, `failed` with `error`, or `running`
  * @throws AppError 409 one of the kind is under way, 503 the panel is not configured
  */

@@ -19,7 +19,7 @@ export interface SyncCursor {
   start: number;
   /** When the reading of the panel's list began, ISO 8601; null before. */
   readAt: string | null;
-  /** Times the list was read again because it did not add up. */
+  /** Times the list was read again because it was incomplete. */
   restarts: number;
   /** The list is the panel's complete list, and not empty: users who are not in it count as absent. */
   isComplete: boolean;

@@ -15,7 +15,7 @@ const DESCRIPTION_IN_NOTICE = 200;
 
 /**
  * Asks to become a partner (spec 04 section 3.1): from `none` or `rejected` to `pending`, with a notice to the administrators' chat.
- * Under the user's lock, so that of many requests at once one is written.
+ * Under the user's lock, so that of several concurrent requests one is stored.
  * @throws AppError 400 already a partner | already pending | no such user, in the user's language
  */
 export async function applyForPartnership(app: App, actor: UserActor, request: ApplicationRequest): Promise<PartnerApplication> {

@@ -16,8 +16,8 @@ export type Decision =
 
 /**
  * Decides on a pending application (spec 04 section 3.1): an approved user is a partner with this commission, a rejected one may apply again
- * at once. The applicant is notified by messenger or mail. Of many decisions at once one counts.
- * @throws AppError 400 application not found | already decided on | applicant gone
+ * immediately. The applicant is notified by messenger or mail. Of several concurrent decisions one takes effect.
+ * @throws AppError 400 application not found | already decided on | applicant deleted
  */
 export async function decideApplication(app: App, actor: AdminActor, id: number, decision: Decision): Promise<void> {
   await inTransaction(app, async (t) => {

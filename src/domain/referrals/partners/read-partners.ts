@@ -23,7 +23,7 @@ export function listPartnerApplications(
   return listApplications(app.db, status, slice);
 }
 
-/** The last application of a user; null when there is none. */
+/** The last application of a user; null without one. */
 export function findLatestApplicationOf(app: App, userId: number): Promise<PartnerApplication | null> {
   return findLatestApplication(app.db, userId);
 }

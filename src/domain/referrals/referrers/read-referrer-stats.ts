@@ -15,7 +15,7 @@ async function ofUser<T>(app: App, number: number, read: (userId: number) => Pro
   return { userId, stats: await read(userId) };
 }
 
-/** In all and by period (spec 04 section 5, item 1). */
+/** In total and by period (spec 04 section 5, item 1). */
 export const readStatsOf = (app: App, number: number): Promise<OfUser<ReferrerStats>> =>
   ofUser(app, number, (userId) => readReferrerStats(app, userId));
 

@@ -30,7 +30,7 @@ const QUICK_MS = 50;
 
 /** Statistics of referrals and rewards (spec 04 section 5). An unknown user has zeros. */
 
-/** Referrals and earnings of one referrer, in all and by period (spec 04 section 5, item 1). */
+/** Referrals and earnings of one referrer, in total and by period (spec 04 section 5, item 1). */
 export async function readReferrerStats(app: App, userId: number): Promise<ReferrerStats> {
   const now = app.clock.now();
   const [totals, activeReferrals, periods] = await Promise.all([
@@ -72,7 +72,7 @@ export async function readDailyStats(app: App, userId: number | null, days: numb
   return fillDays(days, now, await listDays(app.db, userId, dayOf(addDays(now, 1 - days))));
 }
 
-/** The last `current` times 24 hours of a referrer beside the `previous` ones before them (spec 04 section 4). */
+/** The last `current` times 24 hours of a referrer, compared with the `previous` ones before them (spec 04 section 4). */
 export async function comparePeriods(
   app: App,
   userId: number,

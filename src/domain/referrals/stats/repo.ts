@@ -11,7 +11,7 @@ import type { DayStats, WindowSums } from './types.ts';
 export async function sumWindows(db: Db, userId: number | null, windows: readonly Window[]): Promise<WindowSums[]> {
   const parts = windows.map(partsOf);
   const edges = parts.flatMap(({ edges }, n) => edges.map((edge) => ({ n, ...edge })));
-  // $1 stands in both, so that one list of values serves.
+  // $1 is in both, so that one list of values is sufficient.
   const days = userId === null ? 'referral_day_counters d WHERE $1::int IS NULL' : 'referrer_days d WHERE d.user_id = $1::int';
   const isReferral = userId === null ? 'u.referred_by_id IS NOT NULL' : 'u.referred_by_id = $1::int';
   const isEarning = userId === null ? 'true' : 'e.user_id = $1::int';

@@ -15,7 +15,7 @@ export interface PromoGroupChange {
 }
 
 /**
- * Puts a user into one promo group and out of all others, or out of all (spec 01 section 11.2).
+ * Makes a promo group the only one of a user, or removes the user from all groups (spec 01 section 11.2).
  * @param groupId null = none
  * @throws AppError 404 'User not found' | 404 'Promo group not found' | 403 (H5)
  */

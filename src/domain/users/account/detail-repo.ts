@@ -7,7 +7,7 @@ const USER = columns('User', [
   ...(['promoOfferDiscountPercent', 'promoOfferDiscountSource', 'promoOfferDiscountExpiresAt'] as const),
 ]);
 
-/** What the detail shows beside the `UserRecord` and the subscription; kopeks. */
+/** What the detail shows in addition to the `UserRecord` and the subscription; kopeks. */
 export type DetailFacts = RowOf<typeof USER> & {
   promoGroup: { id: number; name: string; isDefault: boolean } | null;
   referralsCount: number;

@@ -63,7 +63,7 @@ export async function withdrawSubscription(app: App, actor: TokenActor, number: 
   });
 }
 
-/** Locks the user, then reads it, so that two requests at once do not both find no subscription. */
+/** Locks the user, then reads it, so that two concurrent requests do not both find no subscription. */
 async function lockAndRead(t: App, number: number): Promise<UserView> {
   const id = await resolveUserId(t, number);
   await lockAccount(t.db, id);

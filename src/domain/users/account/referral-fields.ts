@@ -25,7 +25,7 @@ export async function changeReferralCommission(
 }
 
 /**
- * The change itself, in the caller's transaction, for callers that have checked who may make it.
+ * The change alone, in the caller's transaction, for callers that have checked who may make it.
  * @throws AppError 404 'User not found'
  */
 export async function setReferralCommission(

@@ -20,7 +20,7 @@ export interface RegistrationRequest {
 
 /**
  * Creates a user for an outside system, with `user.created` (spec 01 section 10). References are checked before anything is
- * stored; of two requests for one messenger id at once, one creates and the other is refused.
+ * stored; of two concurrent requests for one messenger id, one creates the user and the other is refused.
  * @throws AppError 400 'User with this messenger_id already exists' | 'Promo group not found' | 'Referrer not found'
  */
 export async function registerUser(app: App, _actor: TokenActor, request: RegistrationRequest): Promise<UserView> {

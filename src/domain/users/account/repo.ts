@@ -19,7 +19,7 @@ export async function lockUser(db: Db, userId: number): Promise<LockedUser | nul
   return row ?? null;
 }
 
-/** Whether the user exists; locked for share until the end of the transaction, so that nobody deletes it meanwhile. */
+/** Whether the user exists; locked for share until the end of the transaction, so that it cannot be deleted before. */
 export async function lockReferrer(db: Db, id: number): Promise<boolean> {
   const rows = await db.sql<{ id: number }>('SELECT id FROM users WHERE id = $1::bigint FOR KEY SHARE', [id]);
   return rows.length > 0;
@@ -29,7 +29,7 @@ export async function isReferralCodeTaken(db: Db, code: string, exceptUserId: nu
   return (await db.prisma.user.count({ where: { referralCode: code, id: { not: exceptUserId } } })) > 0;
 }
 
-/** Columns that a change of an account may set; the balance has a function of its own in the ledger. */
+/** Columns that a change of an account may set; the balance changes only through the ledger. */
 export type UserColumns = Pick<
   Prisma.UserUncheckedUpdateInput,
   | 'username'

@@ -42,7 +42,7 @@ export async function updateUser(app: App, actor: TokenActor, number: number, ch
   try {
     return await inTransaction(app, (t) => apply(t, actor, number, changes, columns));
   } catch (error) {
-    // Two users may be given one code at the same moment; the key decides, after both have looked.
+    // Two users may be given one code concurrently, after both have found it free; the unique key decides.
     if (isUniqueViolation(error, 'referral_code')) throw codeTaken();
     throw error;
   }
@@ -77,7 +77,7 @@ function statusOf(text: string | null): UserStatus | null {
   return status;
 }
 
-/** The columns that are given; the status is no column alone. */
+/** The columns that are given, except the status, which has further effects. */
 function columnsOf({ username, firstName, lastName, language, ...changes }: UserChanges): UserColumns {
   const { promoGroupId, referralCode, hasHadPaidSubscription, hasMadeFirstTopup } = changes;
   return {

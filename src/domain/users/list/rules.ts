@@ -5,7 +5,7 @@ import type { SearchTerms, Slice } from '../types.ts';
 export const SMALL_LIST = 20_000;
 const MAX_INT = 2_147_483_647;
 
-/** How clients may ask for a page: `limit` and `offset`, or `page` and `per_page`, which win (spec 01 section 0). */
+/** How clients may ask for a page: `limit` and `offset`, or `page` and `per_page`, which have priority (spec 01 section 0). */
 export interface PagingRequest {
   limit: number;
   offset: number;
@@ -64,7 +64,7 @@ const INDEX_READ_FACTOR = 10;
 export function planSearch(everyone: number, listed: number, share: number, bounds: SearchBounds): SearchPlan {
   if (everyone <= SMALL_LIST) return 'scan';
   const matches = everyone * share;
-  // With another filter beside the text few matches have to be checked, so that reading more of the text's index is acceptable.
+  // With another filter in addition to the text few matches have to be checked, so that reading more of the text's index is acceptable.
   const isNarrowed = listed * share < bounds.manyMatches && matches < INDEX_READ_FACTOR * bounds.manyMatches;
   if (matches < bounds.manyMatches || isNarrowed) return 'index';
   return listed <= bounds.smallSlice ? 'scan' : 'walk';
@@ -111,5 +111,5 @@ function emailTerms(email: string | null): SearchTerms | null {
   return terms && local.length >= MIN_INDEXED_LENGTH ? { ...terms, text: local } : terms;
 }
 
-/** Lower than those of a list with one order, because here matches are also put into other orders. */
+/** Lower than those of a list with one order, because here matches are also sorted in other orders. */
 export const SORTED_BOUNDS: SearchBounds = { manyMatches: 5_000, smallSlice: 5_000 };

@@ -8,7 +8,7 @@ export interface UserSearch<User> {
   bounds: SearchBounds;
   /** Shares of matches among a sample: of all users, and of those that match the other filters. */
   sample: (percent: number) => Promise<{ everyone: number; listed: number }>;
-  /** All matches at once, from the index or from every user of the list. */
+  /** All matches, from the index or from every user of the list. */
   collect: (useIndex: boolean) => Promise<{ users: User[]; total: number }>;
   /** Walks down the list until the page is full. */
   walk: () => Promise<User[]>;

@@ -13,7 +13,7 @@ export interface PanelAttempt {
 
 export const NO_PANEL_SIDE: PanelAttempt = { isDone: false, error: null };
 
-/** Tries the push that a committed transaction has queued, so that an administrator sees at once whether the panel accepted it. */
+/** Tries the push that a committed transaction has queued, so that the answer to an administrator says whether the panel accepted it. */
 export function attemptPush(app: App, subscriptionId: number): Promise<PanelAttempt> {
   return attempt(app, async () => {
     const outcome = await pushSubscription(app, subscriptionId);
@@ -34,7 +34,7 @@ async function attempt(app: App, run: () => Promise<PanelAttempt>): Promise<Pane
   try {
     return await run();
   } catch (error) {
-    // The change itself is committed; the queue retries what fails here.
+    // The change is committed; the queue retries what fails here.
     if (!isPanelError(error)) app.log.error({ err: error }, 'admin users: the panel was not reached');
     return { isDone: false, error: isPanelError(error) ? error.message : 'The panel was not reached' };
   }

@@ -53,7 +53,7 @@ export async function syncFromPanel(
   return inTransaction(app, async (t) => {
     const subscription = await lockUserSubscription(t, user.id);
     if (subscription === undefined) throw userNotFound();
-    // Checked again after the look-up: the panel user may have been linked to another account meanwhile.
+    // Checked again after the look-up: the panel user may have been linked to another account since.
     if (!(await mayAdopt(t, user, panel))) {
       return failed('Panel user belongs to another account', panel);
     }

@@ -17,7 +17,7 @@ const BATCH = 50;
  * role or a partnership; and administrators of the configuration. 0 months = never.
  *
  * Reads page by page through an index; each page is a short transaction that checks the conditions again under lock, so that a user who
- * returns meanwhile stays. If it is stopped, the next night continues. Outside its hour it does nothing.
+ * has returned since is not deleted. If it is stopped, the next night continues. Outside its hour it does nothing.
  * @returns how many were marked
  */
 export async function deleteInactiveUsers(app: App, signal?: AbortSignal): Promise<number> {

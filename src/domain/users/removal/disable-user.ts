@@ -18,7 +18,7 @@ export interface DisabledUser {
 
 /**
  * Blocks a user and switches the subscription off, here and on the panel, unless it is paid and running (spec 01 section 11.2). It stays
- * off when the user is unblocked: a daily subscription that stopped for insufficient funds would otherwise resume by itself.
+ * off when the user is unblocked: a daily subscription that stopped for insufficient funds would otherwise be resumed automatically.
  * @throws AppError 404 'User not found' | 403 (H5)
  */
 export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<DisabledUser> {

@@ -31,7 +31,7 @@ async function listReferences(db: Db): Promise<Reference[]> {
 }
 
 /**
- * Does to every row that refers to a locked user what the deletion of the user would do, except for the financial history: owned rows are
+ * Changes every row that refers to a locked user as a deletion of the user would, except for the financial history: owned rows are
  * deleted, references of others are set to null. A table that is added later is covered by its foreign key.
  */
 export async function releaseUser(db: Db, userId: number): Promise<void> {

@@ -50,7 +50,7 @@ export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUser
   return row!;
 }
 
-/** Reads the narrow table beside `users`. */
+/** Reads `user_stats`, whose rows are narrower than those of `users`. */
 export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
   const [row] = await db.sql<UserNumbers>(
     `SELECT coalesce(sum(balance_kopeks) FILTER (WHERE status = 'active'), 0)::bigint AS total_balance_kopeks,

@@ -4,10 +4,9 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   'TransactionResponse.amount_kopeks': 'Amount in kopeks, signed: positive adds to the balance, negative takes from it.',
   'CabinetBalanceTransactionResponse.amount_kopeks': 'Amount in kopeks; negative for purchases, gifts and withdrawals.',
   'UserTransactionItem.amount_kopeks': 'Amount in kopeks; negative for purchases, gifts and withdrawals.',
-  'POST /users/{user_id}/balance.amount_kopeks':
-    'Kopeks to add; negative to take away. Not 0. The balance cannot become negative.',
+  'POST /users/{user_id}/balance.amount_kopeks': 'Kopeks to add; negative to deduct. Not 0. The balance cannot become negative.',
   'POST /cabinet/admin/users/{user_id}/balance.amount_kopeks':
-    'Kopeks to add; negative to take away. The balance cannot become negative.',
+    'Kopeks to add; negative to deduct. The balance cannot become negative.',
   'TopUpRequest.amount_kopeks': 'Amount to top up in kopeks, within the limits of the payment method.',
   'StarsInvoiceRequest.amount_kopeks': 'Amount to top up in kopeks, from 100 to 1,000,000.',
   'StarsInvoiceResponse.amount_kopeks': 'Amount in kopeks that is credited: the whole number of Stars at the current rate.',

@@ -137,7 +137,7 @@ export const PROMO_FIELDS: Readonly<Record<string, string>> = {
   balance_issued_kopeks: 'Kopeks given as bonuses.',
   balance_issued_rubles: 'Rubles given as bonuses.',
   subscription_issued: 'Number of subscriptions given.',
-  last_registration: 'When the last user registered (UTC); null when nobody did.',
+  last_registration: 'When the last user registered (UTC); null when none did.',
   'CampaignStatisticsResponse.total_revenue_kopeks': 'Payments of the registrants through providers, kopeks.',
   avg_revenue_per_user_kopeks: 'Revenue divided by the registrations, kopeks, rounded down.',
   avg_revenue_per_user_rubles: 'The same in rubles.',

@@ -32,7 +32,7 @@ export const STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   purchased_week: 'Number of completed payments for subscriptions since 00:00 UTC 7 days ago.',
   purchased_month: 'Number of completed payments for subscriptions since 00:00 UTC 30 days ago.',
   trial_to_paid_conversion:
-    'Users who ever paid for a subscription in percent of the users with a subscription, one decimal; 0 when nobody has one.',
+    'Users who ever paid for a subscription in percent of the users with a subscription, one decimal; 0 when no user has one.',
   renewals_count: 'Number of changes from trial to paid in the last 30 times 24 hours.',
   trial_statistics: 'Trials by their state.',
   used_trials: 'Number of trial subscriptions of any status.',
@@ -61,7 +61,7 @@ export const STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'StatsCountAndAmount.count': 'Number of movements.',
   'StatsCountAndAmount.amount': 'Sum of their absolute amounts, kopeks.',
 
-  users_with_referrals: 'Number of users who were referred by somebody.',
+  users_with_referrals: 'Number of users with a referrer.',
   active_referrers: 'Number of users with at least one referral.',
   'StatsReferrals.total_paid_kopeks': 'All rewards of referrers, kopeks.',
   'StatsReferrals.total_paid_rubles': 'All rewards of referrers, rubles.',

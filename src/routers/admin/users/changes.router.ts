@@ -38,7 +38,7 @@ export const userChangesRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/balance',
         tags,
-        summary: 'Add to a balance, or take from it',
+        summary: 'Add to a balance or deduct from it',
       },
       idempotent: true,
     })
@@ -101,7 +101,7 @@ export const userChangesRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/restrictions',
         tags,
-        summary: 'Forbid or allow topping up and buying',
+        summary: 'Restrict or allow top-ups and purchases',
       },
     })
     .input(fromWire(UpdateRestrictionsInput))
@@ -134,7 +134,7 @@ export const userChangesRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/referral-commission',
         tags,
-        summary: 'Set what a user earns of his referrals, percent',
+        summary: 'Set the commission of a user in percent',
       },
     })
     .input(fromWire(UpdateReferralCommissionInput))

@@ -46,7 +46,7 @@ export const userListsRouter = router({
     .query(async ({ ctx, input }) => toPage(await listUsersForAdmin(ctx.app, input))),
 
   stats: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/stats', tags, summary: 'Numbers over all users' } })
+    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/stats', tags, summary: 'Statistics of all users' } })
     .output(toWire(UsersStatsResponse))
     .query(async ({ ctx }) => {
       const stats = await readUsersStats(ctx.app);
@@ -55,7 +55,7 @@ export const userListsRouter = router({
 
   referrals: adminProcedure('users:read')
     .meta({
-      openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/referrals', tags, summary: 'Whom a user brought' },
+      openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/referrals', tags, summary: 'List referrals of a user' },
     })
     .input(fromWire(UserReferralsInput))
     .output(toWire(UsersListResponse))
@@ -75,7 +75,7 @@ export const userListsRouter = router({
         method: 'GET',
         path: '/cabinet/admin/users/{user_id}/available-tariffs',
         tags,
-        summary: 'Tariffs to give to a user',
+        summary: 'List tariffs that can be given to a user',
       },
     })
     .input(fromWire(AvailableTariffsInput))

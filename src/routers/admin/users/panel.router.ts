@@ -44,7 +44,7 @@ export const userPanelRouter = router({
         method: 'GET',
         path: '/cabinet/admin/users/{user_id}/panel-info',
         tags,
-        summary: 'What the panel knows of a user',
+        summary: 'Data of a user in the panel',
       },
     })
     .input(fromWire(AdminUserPath))
@@ -97,7 +97,7 @@ export const userPanelRouter = router({
 
   resetDevices: adminProcedure('users:edit')
     .meta({
-      openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Take all devices away' },
+      openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Delete all devices' },
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(ResetDevicesResponse))
@@ -105,7 +105,7 @@ export const userPanelRouter = router({
 
   deleteDevice: adminProcedure('users:edit')
     .meta({
-      openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices/{hwid}', tags, summary: 'Take one device away' },
+      openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices/{hwid}', tags, summary: 'Delete a device' },
     })
     .input(fromWire(DevicePath))
     .output(toWire(DeleteDeviceResponse))
@@ -120,7 +120,7 @@ export const userPanelRouter = router({
         method: 'GET',
         path: '/cabinet/admin/users/{user_id}/sync/status',
         tags,
-        summary: 'Where the service and the panel differ',
+        summary: 'Compare a user in the service and in the panel',
       },
     })
     .input(fromWire(AdminUserPath))
@@ -156,7 +156,7 @@ export const userPanelRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/sync/from-panel',
         tags,
-        summary: "Write the panel's numbers over the local ones",
+        summary: "Overwrite the local values with the panel's",
       },
       wire: { bodyOptional: true },
     })
@@ -177,7 +177,7 @@ export const userPanelRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/sync/to-panel',
         tags,
-        summary: "Write the local numbers over the panel's",
+        summary: "Overwrite the panel's values with the local ones",
       },
       wire: { bodyOptional: true },
     })

@@ -45,7 +45,7 @@ export const userRemovalRouter = router({
         method: 'DELETE',
         path: '/cabinet/admin/users/{user_id}/full',
         tags,
-        summary: 'End an account for good; the financial history stays, without a name',
+        summary: 'Erase an account; its financial history is retained without personal data',
       },
       wire: { body: ['delete_from_panel', 'reason'], bodyOptional: true },
     })
@@ -68,7 +68,7 @@ export const userRemovalRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/reset-trial',
         tags,
-        summary: 'Let a user take a trial again',
+        summary: 'Reset the trial of a user',
       },
       wire: { bodyOptional: true },
     })
@@ -90,7 +90,7 @@ export const userRemovalRouter = router({
         method: 'POST',
         path: '/cabinet/admin/users/{user_id}/reset-subscription',
         tags,
-        summary: 'Take the subscription of a user away',
+        summary: 'Delete the subscription of a user',
       },
       wire: { bodyOptional: true },
     })
