@@ -1,3 +1,6 @@
+-- Taken before all other locks. Writes wait until the new counters are filled and have their triggers.
+LOCK TABLE users, subscriptions, transactions IN SHARE ROW EXCLUSIVE MODE;
+
 -- AlterTable
 ALTER TABLE "transaction_count_mark" ADD COLUMN     "wallet_kopeks" BIGINT NOT NULL DEFAULT 0;
 
@@ -47,9 +50,7 @@ ALTER TABLE "paid_trials" ADD CONSTRAINT "paid_trials_subscription_id_fkey" FORE
 -- Trials that end today are counted row by row (domain/insight).
 CREATE INDEX subscriptions_trial_end ON subscriptions (end_date, status) WHERE is_trial;
 
--- Fills the new counters. Instances of the release before wait with their writes, because they have no triggers for them.
-LOCK TABLE users, subscriptions, transactions IN SHARE ROW EXCLUSIVE MODE;
-
+-- Fills the new counters.
 DELETE FROM user_counters;
 INSERT INTO user_counters (status, promo_group_id, has_paid, users)
 SELECT status, promo_group_id, has_had_paid_subscription, count(*)::int FROM users GROUP BY 1, 2, 3;

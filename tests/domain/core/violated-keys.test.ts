@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 /** The error of a write through the Prisma Client, as a use case catches it outside of the transaction. */
-async function refusalOf(data: Prisma.UserUncheckedUpdateInput): Promise<unknown> {
+async function refusalOf(data: Prisma.UserUncheckedUpdateManyInput): Promise<unknown> {
   const user = await aUser(t.app);
   return inTransaction(t.app, (tx) => tx.db.prisma.user.updateMany({ where: { id: user.id }, data })).then(
     () => null,
