@@ -3,7 +3,7 @@ import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
 import { clearActiveDiscount, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/my-discount.ts';
 import { listMyOffers } from '../../domain/promo/offers/read-offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
-import { readLoyalty } from '../../domain/promo-groups/read-loyalty.ts';
+import { readLoyalty } from '../../domain/promo-groups/read-promo-groups.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -5,8 +5,8 @@ import { periodLabel } from '../../domain/pricing/labels.ts';
 import { displayMonthsOf } from '../../domain/pricing/periods.ts';
 import { type listMiniappRenewals, periodIdOf } from '../../domain/subscriptions/miniapp/renew.ts';
 import { insufficientFundsMessage } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { autopayDayOptions } from '../../domain/subscriptions/rules/autopay-days.ts';
 import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts';
+import { autopayDayOptions } from '../../domain/subscriptions/set-autopay.ts';
 import { toMiniappPromoGroup } from './tariff-wire.ts';
 
 /** The state of autopay under all names that clients of the mini-app use. */

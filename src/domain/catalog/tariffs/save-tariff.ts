@@ -2,10 +2,10 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { ValidationError } from '../../../core/errors.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
-import { checkResetMode } from '../rules/traffic-reset-mode.ts';
-import type { Tariff } from '../types.ts';
+import type { Tariff, TrafficResetMode } from '../types.ts';
 import { tariffNotFound } from './errors.ts';
 import { findTariffById, lockTariffById } from './repo.ts';
 import { insertTariff, replaceTariffGroups, type TariffValues, updateTariffRow } from './write-repo.ts';
@@ -105,4 +105,18 @@ function boundsOf(request: TariffRequest): BoundField[] {
     ...Object.values(request.trafficTopupPackages ?? {}).map((price): [string, number] => ['traffic_topup_packages', price]),
   ];
   return [{ name: 'name', value: request.name, minLength: 1 }, ...numbers.map(([name, value]) => ({ name, value, min: 0 }))];
+}
+
+const RESET_MODES: readonly TrafficResetMode[] = ['DAY', 'WEEK', 'MONTH', 'NO_RESET'];
+
+/** @throws ValidationError 422 for a value that the panel does not support */
+function checkResetMode(value: string | null | undefined): TrafficResetMode | null | undefined {
+  if (value === null || value === undefined) return value;
+  const mode = RESET_MODES.find((known) => known === value.trim().toUpperCase());
+  if (mode) return mode;
+  const expected = "'DAY', 'WEEK', 'MONTH' or 'NO_RESET'";
+  const msg = `Input should be ${expected}`;
+  throw new ValidationError([
+    { loc: ['body', 'traffic_reset_mode'], type: 'literal_error', msg, input: value, ctx: { expected } },
+  ]);
 }
