@@ -73,5 +73,5 @@ END $$;
 UPDATE idempotency_keys SET response = pg_temp.domain_value(response::jsonb, operation LIKE 'subscription.%')::json
   WHERE response IS NOT NULL AND (operation LIKE 'subscription.%' OR operation = 'users.adjust-balance');
 UPDATE idempotency_keys SET response = json_build_object('value', json_build_object(
-    'oldBalanceKopeks', response #> '{value,oldKopeks}', 'newBalanceKopeks', response #> '{value,newKopeks}'))
+    'oldBalanceKopeks', response->'value'->'oldKopeks', 'newBalanceKopeks', response->'value'->'newKopeks'))
   WHERE response IS NOT NULL AND operation = 'admin.users.change-balance';

@@ -74,6 +74,12 @@ export async function changeTicketSettings(
   });
   for (const [key] of given) await refreshSetting(app, key);
   const after = await readTicketSettings(app);
-  app.audit?.record({ before, after });
+  app.audit?.record({ before: auditFieldsOf(before), after: auditFieldsOf(after) });
   return after;
+}
+
+/** The names under which audit rows have always held the two toggles; rows are read over the interface. */
+function auditFieldsOf(settings: TicketSettings): object {
+  const { cabinetUserNotificationsEnabled: user, cabinetAdminNotificationsEnabled: admin, ...fields } = settings;
+  return { ...fields, userNotificationsEnabled: user, adminNotificationsEnabled: admin };
 }

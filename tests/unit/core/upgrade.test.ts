@@ -165,6 +165,20 @@ describe('a database of an earlier release', () => {
     expect(rows[2]).toEqual({ key: 'balance', response: { value: { oldBalanceKopeks: 700, newBalanceKopeks: 200 } } });
   });
 
+  test('answers a repeated balance change of an administrator as before', async () => {
+    const target = await earlierDatabase();
+    await target.query(
+      `INSERT INTO idempotency_keys (actor, key, operation, body_hash, response, created_at)
+       VALUES ('user:1', 'change', 'admin.users.change-balance', 'h', '{"value":{"oldKopeks":500,"newKopeks":1500}}', now()),
+         ('user:1', 'running', 'admin.users.change-balance', 'h', NULL, now()) RETURNING key`,
+    );
+    await applySchema(target, files);
+    expect(await target.query('SELECT key, response FROM idempotency_keys ORDER BY key')).toEqual([
+      { key: 'change', response: { value: { oldBalanceKopeks: 500, newBalanceKopeks: 1500 } } },
+      { key: 'running', response: null },
+    ]);
+  });
+
   test('is left alone and refused with a part of its migrations, with a changed one and with an unknown one', async () => {
     const target = await earlierDatabase(8);
     await expect(applySchema(target, files)).rejects.toThrow(

@@ -26,6 +26,11 @@ function toLanding(row: LandingRow): Landing {
 
 const first = (rows: LandingRow[]): Landing | null => (rows[0] ? toLanding(rows[0]) : null);
 
+/** Payment methods with the keys under which pages and audit rows store them: `method_id`, `display_name` … */
+export function storedMethods(methods: readonly LandingMethod[]): Record<string, unknown>[] {
+  return methods.map((method) => renameKeys(method, snakeCase));
+}
+
 /** As data of Prisma Client. Null leaves a JSON column empty; it is not stored as JSON's own null. */
 function toData(content: Partial<LandingContent>): object {
   const { paymentMethods, ...fields } = content;
@@ -33,8 +38,7 @@ function toData(content: Partial<LandingContent>): object {
     field,
     value === null && NULLABLE_JSON.has(field) ? Prisma.DbNull : value,
   ]);
-  const methods = paymentMethods?.map((method) => renameKeys(method, snakeCase));
-  return { ...Object.fromEntries(values), ...(methods && { paymentMethods: methods }) };
+  return { ...Object.fromEntries(values), ...(paymentMethods && { paymentMethods: storedMethods(paymentMethods) }) };
 }
 
 export async function findBySlug(db: Db, slug: string): Promise<Landing | null> {
