@@ -285,7 +285,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
       if (chatId === users[2]!.messengerId) throw new MessengerError({ kind: 'unavailable' }, 'not there');
     });
     const { broadcast } = await aNotifying({ target }, app);
-    await expect(deliver(app, broadcast.id)).rejects.toThrow('accepts no messages');
+    await expect(deliver(app, broadcast.id)).rejects.toThrow('does not accept messages');
     expect(await lastBroadcast()).toMatchObject({ state: 'sending', sent: 1, failed: 0 });
     isLimited = false;
     await deliver(app, broadcast.id);
