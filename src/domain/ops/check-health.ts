@@ -43,16 +43,25 @@ export interface DatabaseProbe {
   latencyMs: number | null;
 }
 
+/** SQL that gives a row where the session may write. */
+const ACCEPTS_WRITES = "SELECT 1 AS one WHERE NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
+
 /** Runs one trivial statement, for at most 5 s. Never throws. */
-export async function probeDatabase(app: App): Promise<DatabaseProbe> {
+export function probeDatabase(app: App): Promise<DatabaseProbe> {
+  return probe(app, 'SELECT 1 AS one');
+}
+
+/** @param query gives one row where the database is healthy */
+async function probe(app: App, query: string): Promise<DatabaseProbe> {
   const startedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<'timeout'>((resolve) => {
     timer = setTimeout(() => resolve('timeout'), PROBE_LIMIT_MS);
   });
   try {
-    const answer = await Promise.race([app.db.sql('SELECT 1 AS one'), timeout]);
+    const answer = await Promise.race([app.db.sql(query), timeout]);
     if (answer === 'timeout') return { status: 'timeout', latencyMs: null };
+    if (answer.length === 0) return { status: 'unhealthy', latencyMs: null };
     return { status: 'healthy', latencyMs: Math.round((performance.now() - startedAt) * 100) / 100 };
   } catch (error) {
     app.log.warn({ err: error }, 'the database probe failed');
@@ -62,8 +71,11 @@ export async function probeDatabase(app: App): Promise<DatabaseProbe> {
   }
 }
 
-/** Readiness: started, not stopping, database answers. @throws AppError 503 'Not ready' */
+/**
+ * Readiness: started, not stopping, and the database accepts writes; a standby or a node that is being demoted answers reads only.
+ * @throws AppError 503 'Not ready'
+ */
 export async function requireReady(app: App): Promise<void> {
-  if (!app.ports.instance.isReady() || (await probeDatabase(app)).status !== 'healthy')
-    throw refuse('not_ready', 503, 'Not ready');
+  const isReady = app.ports.instance.isReady() && (await probe(app, ACCEPTS_WRITES)).status === 'healthy';
+  if (!isReady) throw refuse('not_ready', 503, 'Not ready');
 }

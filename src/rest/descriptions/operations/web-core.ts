@@ -5,7 +5,7 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'GET /livez':
     'Liveness probe for an orchestrator: answers while the process runs. Does not use the database and needs no credential.',
   'GET /readyz':
-    'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown. Needs no credential.',
+    'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown and while the database does not answer or accepts no writes. Needs no credential.',
   'GET /health/database':
     'Sends a probe to the database, waits for at most 5 seconds, and returns its duration and the counters of the connection pool. The status is 200 in every case; read `status`.',
   'GET /metrics/pool': 'Returns the counters of the connection pool. They are zero where the pool gives none.',
