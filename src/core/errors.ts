@@ -74,6 +74,8 @@ export interface HttpError {
   code: string;
 }
 
+/** A new primary accepts writes after 4 s (switchover) to 20 s (lost node). */
+const RETRY_AFTER_SECONDS = '5';
 const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
 
 /** Maps any thrown value to what a client may see. Unknown errors are 500 without details. */
@@ -90,7 +92,12 @@ export function toHttp(error: unknown): HttpError {
     return { status: 422, body: { detail: [issue] }, headers: {}, code: 'validation_error' };
   }
   if (isDatabaseUnavailable(error)) {
-    return { status: 503, body: { detail: UNAVAILABLE }, headers: {}, code: 'database_unavailable' };
+    return {
+      status: 503,
+      body: { detail: UNAVAILABLE },
+      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+      code: 'database_unavailable',
+    };
   }
   return { status: 500, body: { detail: 'Internal Server Error' }, headers: {}, code: 'internal_error' };
 }

@@ -76,7 +76,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     return true;
   const state = sqlState(error) ?? '';
   if (state.startsWith('08') || state.startsWith('57P') || state === '53300' || TIMED_OUT.includes(state)) return true;
-  return /timeout exceeded when trying to connect|Connection terminated|terminating connection/i.test(
+  // A write on a node that has become a standby.
+  if (state === '25006') return true;
+  // node-postgres has no code for a session that was cut: "not queryable" is what the next statement on it gets.
+  return /timeout exceeded when trying to connect|Connection terminated|terminating connection|not queryable/i.test(
     String(failure.message ?? ''),
   );
 }
