@@ -3,13 +3,13 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { type AppError, refuse } from '../../core/errors.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { text } from '../messaging/texts.ts';
 import type { PanelDevice } from '../provisioning/ports.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { noSubscription } from './errors.ts';
 import { findBuyerDetails, lockSaleStart } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { update } from './repo.ts';
 import type { Subscription } from './types.ts';
 
@@ -157,8 +157,7 @@ async function ownerOf(
   app: App,
   actor: UserActor,
 ): Promise<{ subscription: Subscription; panelUuid: string | null; language: string }> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   if (!found.details) throw noSubscription();
   const user = await findUserById(app, actor.userId);
   const { language } = found.buyer;

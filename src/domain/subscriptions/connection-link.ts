@@ -1,10 +1,9 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
-import { findBuyerDetails } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
 
 /**
@@ -12,8 +11,7 @@ import { type ConnectionLink, connectionLink } from './rules/connection-link.ts'
  * @throws AppError 404 `No subscription found` | 404 `Subscription link not yet generated` until the panel has one
  */
 export async function readConnectionLink(app: App, actor: UserActor): Promise<ConnectionLink & { steps: string[] }> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   if (!found.details) throw noSubscription();
   const link = connectionLink(found.details.subscription, {
     connectMode: app.settings.get('CONNECT_BUTTON_MODE'),

@@ -3,7 +3,6 @@ import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { listSquads } from '../catalog/find-squads.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
@@ -14,7 +13,7 @@ import { type ClassicOptions, classicOptions } from './classic-options.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds, insufficientFundsMessage } from './purchase/insufficient-funds.ts';
-import { findBuyerDetails } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
@@ -31,8 +30,7 @@ import type { SavedCart, Subscription } from './types.ts';
  */
 export async function readClassicOptions(app: App, actor: UserActor): Promise<ClassicOptions> {
   refuseTariffsMode(app);
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   return classicOptions(await inputOf(app, found.buyer, found.details?.subscription ?? null));
 }
 
@@ -73,8 +71,7 @@ export interface PurchasedClassic {
  */
 export async function previewClassic(app: App, actor: UserActor, selection: ClassicSelection): Promise<ClassicPreview> {
   refuseTariffsMode(app);
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
   const order = resolveSelection(selection, await inputOf(app, buyer, details?.subscription ?? null));
   return previewOf(app, buyer, order);

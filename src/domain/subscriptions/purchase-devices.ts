@@ -3,7 +3,6 @@ import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { devicesLabel } from '../pricing/labels.ts';
@@ -12,7 +11,7 @@ import { DEVICES_PURCHASED } from './events.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
-import { findBuyerDetails } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import type { Buyer } from './purchase/types.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
@@ -94,8 +93,7 @@ export async function readDevicePrice(
   actor: UserActor,
   devices: number,
 ): Promise<AvailableDevices | UnavailableDevices> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   const { buyer } = found;
   const subscription = found.details?.subscription;
   if (!subscription) return { available: false, reason: text(buyer.language, 'errors.subscription_not_active_now') };

@@ -3,9 +3,8 @@ import type { App } from '../../core/app.ts';
 import { listSquads } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { listVisibleTariffs } from '../catalog/list-visible-tariffs.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
-import { type BuyerDetails, findBuyerDetails } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { type TariffsOptions, tariffOptions } from './purchase-options.ts';
 import { type RenewalOption, renewalOptions } from './rules/renewal.ts';
 import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
@@ -15,7 +14,7 @@ import { readTrialTerms } from './trial-terms.ts';
 
 /** The user's subscription as it is now; null without one. Never writes (spec 02 section 5.1, H29). */
 export async function readSubscription(app: App, actor: UserActor): Promise<SubscriptionView | null> {
-  const { buyer, details } = await readOwner(app, actor);
+  const { buyer, details } = await requireBuyerDetails(app, actor);
   if (!details) return null;
   const { subscription, servers, purchases } = details;
   return viewSubscription({
@@ -32,7 +31,7 @@ export async function readSubscription(app: App, actor: UserActor): Promise<Subs
 
 /** The periods of a renewal with the very prices it charges; none without a subscription (spec 02 section 5.1, H5). */
 export async function listRenewalOptions(app: App, actor: UserActor): Promise<RenewalOption[]> {
-  const { buyer, details } = await readOwner(app, actor);
+  const { buyer, details } = await requireBuyerDetails(app, actor);
   if (!details) return [];
   const { subscription } = details;
   const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
@@ -42,7 +41,7 @@ export async function listRenewalOptions(app: App, actor: UserActor): Promise<Re
 
 /** What can be bought, in the form of the sales mode (spec 02 section 5.8). */
 export async function readPurchaseOptions(app: App, actor: UserActor): Promise<TariffsOptions | ClassicOptions> {
-  const { buyer, details } = await readOwner(app, actor);
+  const { buyer, details } = await requireBuyerDetails(app, actor);
   const settings = pricingSettingsOf(app);
   const squads = await listSquads(app);
   const input = { subscription: details?.subscription ?? null, user: buyer, squads, settings, now: app.clock.now() };
@@ -58,7 +57,7 @@ export interface TrafficOffer {
 
 /** Traffic packages for the user's subscription (spec 02 section 5.1). */
 export async function listTrafficPackages(app: App, actor: UserActor): Promise<TrafficOffer[]> {
-  const { details } = await readOwner(app, actor);
+  const { details } = await requireBuyerDetails(app, actor);
   const settings = pricingSettingsOf(app);
   const tariffId = details?.subscription.tariffId ?? null;
   const tariff = tariffId === null ? null : await findTariff(app, tariffId);
@@ -88,7 +87,7 @@ export interface TrialInfo {
 
 /** Whether the user may take a trial and what it gives; the same test as taking one (spec 02 sections 5.1 and 5.7). */
 export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialInfo> {
-  const { buyer, details } = await readOwner(app, actor);
+  const { buyer, details } = await requireBuyerDetails(app, actor);
   const settings = subscriptionSettingsOf(app);
   const terms = await readTrialTerms(app);
   const refusal = trialRefusal({ ...buyer, subscription: details?.subscription ?? null }, settings, app.clock.now());
@@ -101,10 +100,4 @@ export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialIn
     priceKopeks: refusal === 'account_type' ? 0 : trialPrice(settings),
     reasonUnavailable: refusal === null ? null : TRIAL_REFUSAL_TEXTS[refusal],
   };
-}
-
-async function readOwner(app: App, actor: UserActor): Promise<BuyerDetails> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
-  return found;
 }

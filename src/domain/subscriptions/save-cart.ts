@@ -2,10 +2,9 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { put } from '../../core/short-lived.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { trafficLabel } from '../pricing/labels.ts';
-import { findBuyerDetails } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import type { Buyer } from './purchase/types.ts';
 import { describeDevices, devicesCart, offerDevices } from './purchase-devices.ts';
 import { quoteTraffic, trafficCart } from './purchase-traffic.ts';
@@ -34,8 +33,7 @@ export async function saveDevicesCart(app: App, actor: UserActor, devices: numbe
 }
 
 async function subscriptionOf(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
   if (!details) throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
   return { buyer, subscription: details.subscription };

@@ -4,7 +4,6 @@ import { formatPrice } from '../../core/money.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { effectiveSquadsOf, findTariff, lockTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
-import { userNotFound } from '../identity/errors.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { freeLabel } from '../pricing/labels.ts';
@@ -12,7 +11,7 @@ import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
 import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
-import { findBuyerDetails } from './purchase/repo.ts';
+import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -76,8 +75,7 @@ export interface SwitchedTariff extends SwitchDiscount {
  * @throws AppError the refusals of `validateSwitch`
  */
 export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchOrder): Promise<SwitchPreview> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   const { buyer } = found;
   const next = isRowId(order.tariffId) ? await findTariff(app, order.tariffId) : null;
   const request = { buyer, subscription: found.details?.subscription ?? null, next };

@@ -1,9 +1,8 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
-import { userNotFound } from '../../identity/errors.ts';
 import { text } from '../../messaging/texts.ts';
-import { findBuyerDetails } from '../purchase/repo.ts';
+import { requireBuyerDetails } from '../purchase/require-buyer-details.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { actualStatus } from '../rules/status.ts';
 import type { Subscription, SubscriptionStatus } from '../types.ts';
@@ -32,8 +31,7 @@ export async function requirePaidSubscription(
   actor: UserActor,
   options: PaidGuardOptions,
 ): Promise<{ buyer: Buyer; subscription: Subscription }> {
-  const found = await findBuyerDetails(app.db, actor.userId);
-  if (!found) throw userNotFound();
+  const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
   if (!details) throw refuse('subscription_not_found', 404, text(buyer.language, 'errors.subscription_missing'));
   const { subscription } = details;
