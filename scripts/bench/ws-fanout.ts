@@ -13,6 +13,7 @@ import { WebSocket } from 'ws';
 import type { App } from '../../src/core/app.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { EventListener } from '../../src/core/events/event-bus.ts';
+import { endOf } from '../../src/core/events/event-position.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { attachRealtime } from '../../src/realtime/attach-realtime.ts';
 
@@ -141,8 +142,9 @@ async function runServer(sockets: number, messagesPerSecond: number, seconds: nu
         deliver = listener;
         return () => undefined;
       },
+      position: endOf({ next: 0, running: [] }),
+      refresh: async () => undefined,
     },
-    listen: async () => async () => undefined,
     authenticateToken: async () => ({ tokenId: 1 }),
     authenticateUser: async () => ({ userId: 1 }),
     readCabinetAccess: async () => ({ isAdmin: false, receivesStaffEvents: false }),
@@ -165,6 +167,7 @@ async function runServer(sockets: number, messagesPerSecond: number, seconds: nu
       audience: 'feed',
       userId: 17,
       createdAt: new Date(),
+      positionText: `fUFkq-Yydvk_gAIAAA.${id.toString(36)}`,
     });
   };
   const clients = Array.from({ length: CLIENT_PROCESSES }, () => fork(import.meta.filename, ['client']));

@@ -32,8 +32,8 @@ export async function assembleService({ env, log, metrics, redactor, isReady }: 
     log,
     metrics,
     redactor,
-    ports: async ({ database, settings }) => {
-      sandbox = await createSandbox({ env, settings, database, log });
+    ports: async ({ database, settings, bus }) => {
+      sandbox = await createSandbox({ env, settings, database, bus, log });
       if (sandbox) redactor.register(Object.values(sandbox.secrets));
       const clock = clockOf(sandbox, systemClock);
       const instance = {

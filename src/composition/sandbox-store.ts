@@ -1,11 +1,12 @@
 import type { Clock } from '../core/clock.ts';
 import { MINUTE_MS } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import type { EventBus } from '../core/events/event-bus.ts';
 import type { Random } from '../core/random.ts';
 import { addToStateSql, initState, readState, writeState } from '../core/service-state.ts';
 import type { SandboxStore } from '../sandbox/store.ts';
 
-const CLOCK_CHANNEL = 'sandbox_clock';
+const CLOCK_MOVED = 'sandbox.clock_moved';
 const CLOCK_KEY = 'sandbox_clock';
 
 /** Stores the state of the fake servers in `service_state`, so that a restart or another instance finds it. */
@@ -39,21 +40,24 @@ export async function sandboxSecrets(database: Database, random: Random): Promis
 /** Service time of the sandbox: real time plus what the page has moved it forward, the same on every instance. */
 export class SandboxClock implements Clock {
   readonly #database: Database;
+  readonly #bus: Pick<EventBus, 'subscribe' | 'announce'>;
   #offsetMs = 0;
-  #stop: (() => Promise<void>) | null = null;
+  #stop: (() => void) | null = null;
 
-  constructor(database: Database) {
+  constructor(database: Database, bus: Pick<EventBus, 'subscribe' | 'announce'>) {
     this.#database = database;
+    this.#bus = bus;
   }
 
   async start(): Promise<void> {
-    const read = () => void this.#read().catch(() => undefined);
-    this.#stop = await this.#database.listen(CLOCK_CHANNEL, read, read);
+    this.#stop = this.#bus.subscribe(({ type }) => {
+      if (type === CLOCK_MOVED) void this.#read().catch(() => undefined);
+    });
     await this.#read();
   }
 
-  async stop(): Promise<void> {
-    await this.#stop?.();
+  stop(): void {
+    this.#stop?.();
   }
 
   now(): Date {
@@ -72,9 +76,11 @@ export class SandboxClock implements Clock {
        jobs AS (
          UPDATE jobs.job SET start_after = start_after - $2::bigint * interval '1 millisecond'
          WHERE state IN ('created', 'retry') AND start_after > now() RETURNING id)
-       SELECT (SELECT count(*) FROM moved)::int AS moved, (SELECT count(*) FROM jobs)::int AS jobs, pg_notify($3, '')::text AS notified`,
-      [CLOCK_KEY, step, CLOCK_CHANNEL],
+       SELECT (SELECT count(*) FROM moved)::int AS moved, (SELECT count(*) FROM jobs)::int AS jobs,
+         emit_event($3, '{}', 'instance', NULL, now()) AS event`,
+      [CLOCK_KEY, step, CLOCK_MOVED],
     );
+    this.#bus.announce();
     await this.#read();
   }
 

@@ -2,6 +2,7 @@ import type { SettingsReader } from '../core/app.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { Env } from '../core/env.ts';
+import type { EventBus } from '../core/events/event-bus.ts';
 import type { Logger } from '../core/log.ts';
 import { systemRandom } from '../core/random.ts';
 import { SandboxHost } from './sandbox-host.ts';
@@ -23,11 +24,12 @@ export async function createSandbox(options: {
   env: Env;
   settings: SettingsReader;
   database: Database;
+  bus: EventBus;
   log: Logger;
 }): Promise<Sandbox | null> {
-  const { env, settings, database, log } = options;
+  const { env, settings, database, bus, log } = options;
   if (fakeKinds(env, settings).length === 0) return null;
-  const clock = new SandboxClock(database);
+  const clock = new SandboxClock(database, bus);
   await clock.start();
   const secrets = await sandboxSecrets(database, systemRandom);
   const host = new SandboxHost({ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook' });
@@ -40,7 +42,7 @@ export async function createSandbox(options: {
     isFake: (kind) => kinds().includes(kind),
     close: async () => {
       await host.close();
-      await clock.stop();
+      clock.stop();
     },
   };
 }

@@ -44,6 +44,7 @@ export interface ServiceOptions {
   /** Creates the outside systems; called once, before the `App` exists. */
   ports: (parts: {
     database: Database;
+    bus: EventBus;
     settings: App['settings'];
     log: Logger;
     metrics: Metrics;
@@ -75,9 +76,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const jobs = allJobs(metrics);
     const runner = new JobRunner(database, log, jobs);
     await runner.install();
+    const bus = new EventBus(database.side, log);
+    await bus.start();
     const cache = new DatabaseSharedCache();
-    await cache.start(database);
-    const { ports, clock } = await options.ports({ database, settings, log, metrics });
+    cache.follow(bus);
+    const { ports, clock } = await options.ports({ database, bus, settings, log, metrics });
     const app: App = {
       env,
       clock,
@@ -85,12 +88,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log,
       db: database.db,
       jobs: sqlJobSender(database.db.sql, clock),
-      events: sqlEventRecorder(database.db.sql, clock),
+      events: sqlEventRecorder(database.db.sql, clock, () => bus.announce()),
       settings,
       cache,
       ports,
     };
-    const unfollow = await followSettings(app, settings, database.listen);
+    const unfollow = await followSettings(app, settings, bus);
     const hideSecrets = () => {
       for (const key of secretKeys) {
         const value = settings.get(key);
@@ -99,8 +102,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     };
     hideSecrets();
     settings.onChange(secretKeys, hideSecrets);
-    const bus = new EventBus(database, log);
-    await bus.start();
     metrics.setPoolSource(() => database.poolCounters());
     metrics.setQueueLagSource(() => queueLag(database));
     metrics.setOutboxSource(() => outboxAge(database));
@@ -114,8 +115,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       close: async () => {
         await bus.stop();
         await ports.audit.flush();
-        await unfollow();
-        await cache.stop();
+        unfollow();
         await database.close();
       },
     };
@@ -133,7 +133,7 @@ async function queueLag(database: Database): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.name, row.seconds]));
 }
 
-/** Events are delivered by NOTIFY at the commit; only webhook deliveries can be late. */
+/** Age of the oldest webhook delivery that is due. */
 async function outboxAge(database: Database): Promise<number> {
   const [row] = await database.db.sql<{ seconds: number }>(
     `SELECT coalesce(max(extract(epoch FROM now() - next_retry_at)), 0)::float8 AS seconds FROM webhook_deliveries

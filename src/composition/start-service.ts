@@ -61,7 +61,6 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     httpServer: fastify.server,
     app,
     bus,
-    listen: service.database.listen,
     authenticateToken,
     authenticateUser,
     readCabinetAccess,

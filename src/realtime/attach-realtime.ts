@@ -2,13 +2,14 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { App } from '../core/app.ts';
-import type { Database } from '../core/db/database.ts';
+import { CACHE_FORGOTTEN } from '../core/cache/shared-cache.ts';
 import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import { isAppError } from '../core/errors.ts';
-import type { EventBus } from '../core/events/event-bus.ts';
-import type { DomainEvent } from '../core/events/event-recorder.ts';
+import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
+import type { EventPosition } from '../core/events/event-position.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
+import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
 import { chooseProtocol, credentialOf, expiryOf, upgradeTarget } from './credentials.ts';
 import { FanOut } from './fan-out.ts';
 import { type Access, Feed, OFF_REASON, refusalReason } from './feed.ts';
@@ -19,9 +20,7 @@ import { cabinetText, feedText, textFrame } from './text-frame.ts';
 export interface RealtimeOptions {
   httpServer: Server;
   app: App;
-  bus: Pick<EventBus, 'subscribe'>;
-  /** Receives which cached credentials changed, on any instance. */
-  listen: Database['listen'];
+  bus: Pick<EventBus, 'subscribe' | 'position' | 'refresh'>;
   authenticateToken(
     app: App,
     credentials: { apiKey: string | null; bearer: string | null },
@@ -43,7 +42,6 @@ export interface Realtime {
   close(): Promise<void>;
 }
 
-const CACHE_CHANNEL = 'cache_forget';
 const SHUTDOWN_REASON = 'Server is shutting down';
 const SHUTDOWN_GRACE_MS = 1_500;
 
@@ -57,6 +55,17 @@ export async function attachRealtime(options: RealtimeOptions): Promise<Realtime
   return realtime;
 }
 
+/** A connection that is not signed in yet. */
+interface NewSocket {
+  ws: WebSocket;
+  /** The connection below it. */
+  socket: Duplex;
+  credential: string | null;
+  ip: string | null;
+  /** Id of the last frame that the client has; null = it wants no earlier events. */
+  after: string | null;
+}
+
 class RealtimeServer implements Realtime {
   readonly #options: RealtimeOptions;
   readonly #limits: RealtimeLimits;
@@ -64,6 +73,7 @@ class RealtimeServer implements Realtime {
   readonly #cabinet: Feed;
   readonly #feeds: readonly Feed[];
   readonly #fanOut: FanOut;
+  readonly #catchUp: CatchUp;
   readonly #server: WebSocketServer;
   /** Signed in or not yet. */
   readonly #sockets = new Set<WebSocket>();
@@ -96,6 +106,7 @@ class RealtimeServer implements Realtime {
     });
     this.#feeds = [this.#ws, this.#cabinet];
     this.#fanOut = new FanOut(this.#ws.clients);
+    this.#catchUp = new CatchUp(app.db.sql, options.bus);
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -106,7 +117,7 @@ class RealtimeServer implements Realtime {
   }
 
   async start(): Promise<void> {
-    const { app, httpServer, bus, listen, metrics } = this.#options;
+    const { app, httpServer, bus, metrics } = this.#options;
     const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => this.#upgrade(request, socket, head);
     httpServer.on('upgrade', onUpgrade);
     // HTTP clients that offer h2c on every request must get an ordinary answer; older runtimes lack this switch.
@@ -116,18 +127,16 @@ class RealtimeServer implements Realtime {
     this.#stops.push(
       () => httpServer.off('upgrade', onUpgrade),
       () => clearInterval(timer),
-      bus.subscribe((event) => this.#publish(event)),
+      bus.subscribe(
+        (event) => this.#publish(event),
+        () => this.#fanOut.idle(),
+      ),
       // The settings store receives changes of every instance.
       storeOf(app).onChange(
         this.#feeds.map(({ rules }) => rules.setting),
         () => {
           for (const feed of this.#feeds) feed.closeIfOff();
         },
-      ),
-      await listen(
-        CACHE_CHANNEL,
-        (key) => this.#credentialChanged(key),
-        () => this.#credentialChanged(null),
       ),
     );
     metrics?.setWebsocketSource(() => this.counts());
@@ -185,6 +194,7 @@ class RealtimeServer implements Realtime {
       return;
     }
     const credential = credentialOf(request, query, feed.rules.queryNames);
+    const after = query.get('after');
     const ip = this.#options.clientIp?.(request) ?? request.socket.remoteAddress ?? null;
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       this.#sockets.add(ws);
@@ -193,7 +203,7 @@ class RealtimeServer implements Realtime {
       ws.on('error', () => undefined);
       // Messages of a client that is not signed in yet wait.
       ws.pause();
-      runOutsideTransaction(() => void this.#signIn(feed, ws, socket, credential, ip));
+      runOutsideTransaction(() => void this.#signIn(feed, { ws, socket, credential, ip, after }));
     });
   }
 
@@ -201,15 +211,17 @@ class RealtimeServer implements Realtime {
     return this.#feeds.find((feed) => feed.rules.path === path && feed.isOpen) ?? null;
   }
 
-  async #signIn(feed: Feed, ws: WebSocket, socket: Duplex, credential: string | null, ip: string | null): Promise<void> {
+  async #signIn(feed: Feed, { ws, socket, credential, ip, after }: NewSocket): Promise<void> {
     const close = (code: number, reason: string): void => {
       ws.resume();
       ws.close(code, reason);
     };
     if (credential === null) return close(CLOSE.policy, feed.rules.missingReason);
     let access: Access;
+    let from: EventPosition | null;
     try {
       access = await feed.rules.authenticate(credential, ip);
+      from = after === null ? null : await resumePosition(this.#options.bus, after);
     } catch (error) {
       if (isAppError(error)) return close(error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
       this.#options.app.log.error({ err: error, feed: feed.rules.name }, 'a socket could not be signed in');
@@ -221,13 +233,41 @@ class RealtimeServer implements Realtime {
     const client = new FeedClient(ws, socket, this.#limits);
     if (!feed.add(client, credential, ip, access)) return close(CLOSE.policy, 'Too many connections');
     ws.on('close', () => feed.remove(client, credential, ip, access));
-    client.send(textFrame(JSON.stringify(access.greeting)));
+    const id = from === null ? presentPositionText(this.#options.bus) : after;
+    client.send(textFrame(JSON.stringify({ ...access.greeting, id, ...(after === null ? {} : { resumed: from !== null }) })));
     ws.resume();
+    if (from === null) this.#join(client);
+    else await this.#sendMissed(feed, client, access, from);
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
   }
 
-  #publish(event: DomainEvent): void {
-    if (event.audience === 'feed') {
+  /** From now on the client receives events as they happen. */
+  #join(client: FeedClient): void {
+    client.firstFrame = this.#fanOut.next;
+  }
+
+  async #sendMissed(feed: Feed, client: FeedClient, { userId }: Access, from: EventPosition): Promise<void> {
+    try {
+      await this.#catchUp.run({
+        client,
+        from,
+        scope: () =>
+          userId === null
+            ? { of: 'audience', audience: 'feed' }
+            : { of: 'user', userId, receivesStaffEvents: feed.receivesStaffEvents(client) },
+        frameOf: (event) => textFrame(userId === null ? feedText(event) : cabinetText(event)),
+        join: () => this.#join(client),
+      });
+    } catch (error) {
+      this.#options.app.log.warn({ err: error, feed: feed.rules.name }, 'a socket could not be given what it missed');
+      client.close(CLOSE.tryLater, refusalReason(503));
+    }
+  }
+
+  #publish(event: DeliveredEvent): void {
+    if (event.audience === 'instance') {
+      if (event.type === CACHE_FORGOTTEN) for (const key of event.payload.keys as string[]) this.#credentialChanged(key);
+    } else if (event.audience === 'feed') {
       if (this.#ws.clients.size > 0) this.#fanOut.publish(textFrame(feedText(event)));
     } else if (event.audience === 'staff') {
       this.#cabinet.sendToStaff(textFrame(cabinetText(event)));
@@ -239,13 +279,13 @@ class RealtimeServer implements Realtime {
   }
 
   /**
-   * Keys of the cache read `<kind>:<user id>`, or name something that concerns everyone; null = notices were lost. API tokens
-   * are checked in every tick anyway; the cache answers without a query.
+   * Keys of the cache read `<kind>:<user id>`, or name something that concerns everyone. API tokens are checked in every tick anyway; the
+   * cache answers without a query.
    */
-  #credentialChanged(key: string | null): void {
-    const userId = /^[a-z_-]+:(\d{1,10})$/i.exec(key ?? '')?.[1];
+  #credentialChanged(key: string): void {
+    const userId = /^[a-z_-]+:(\d{1,10})$/i.exec(key)?.[1];
     if (userId !== undefined) this.#cabinet.expire(Number(userId));
-    else if (key === null || !key.includes(':')) this.#cabinet.expire('all');
+    else if (!key.includes(':')) this.#cabinet.expire('all');
   }
 
   #tick(): void {

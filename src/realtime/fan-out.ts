@@ -6,54 +6,88 @@ const SLICE = 500;
 /** Frames of events that arrive together are written together, up to this size. */
 const MAX_WRITE_BYTES = 256 * 1024;
 
+/** Frames in one write. */
+interface Bundle {
+  bytes: Buffer;
+  /** Number of the first frame; frames are numbered in the order of `publish`. */
+  first: number;
+  /** Where each frame ends in `bytes`. */
+  ends: readonly number[];
+}
+
 /**
  * Writes frames to every client of a live set, in the order of `publish`. Long sets are served in slices, so that a burst of
- * events does not delay requests; frames that arrive meanwhile are sent with one write for each client.
+ * events does not delay requests; frames that arrive meanwhile are sent with one write for each client. A client receives the frames that
+ * are published after it has joined.
  */
 export class FanOut {
   readonly #clients: ReadonlySet<FeedClient>;
   #waiting: Buffer[] = [];
   #isRunning = false;
+  #published = 0;
+  #whenIdle: (() => void)[] = [];
 
   constructor(clients: ReadonlySet<FeedClient>) {
     this.#clients = clients;
   }
 
+  /** Number that the next frame gets. */
+  get next(): number {
+    return this.#published;
+  }
+
   publish(frame: Buffer): void {
-    if (this.#clients.size === 0) return;
+    this.#published += 1;
+    if (this.#clients.size === 0 && !this.#isRunning) return;
     this.#waiting.push(frame);
     if (this.#isRunning) return;
     this.#isRunning = true;
     runOutsideTransaction(() => setImmediate(() => this.#next()));
   }
 
-  #next(): void {
-    const frames = this.#take();
-    if (frames === null) this.#isRunning = false;
-    else this.#write(frames, this.#clients.values());
+  /** Resolves when every published frame is written. */
+  async idle(): Promise<void> {
+    if (this.#isRunning) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
-  #take(): Buffer | null {
+  #next(): void {
+    const bundle = this.#take();
+    if (bundle === null) {
+      this.#isRunning = false;
+      for (const resolve of this.#whenIdle.splice(0)) resolve();
+    } else this.#write(bundle, this.#clients.values());
+  }
+
+  #take(): Bundle | null {
+    const first = this.#published - this.#waiting.length;
+    const ends: number[] = [];
     let size = 0;
-    let count = 0;
-    while (count < this.#waiting.length && (count === 0 || size + this.#waiting[count]!.length <= MAX_WRITE_BYTES)) {
-      size += this.#waiting[count]!.length;
-      count += 1;
+    while (ends.length < this.#waiting.length && (size === 0 || size + this.#waiting[ends.length]!.length <= MAX_WRITE_BYTES)) {
+      size += this.#waiting[ends.length]!.length;
+      ends.push(size);
     }
-    const taken = this.#waiting.splice(0, count);
-    return taken.length === 0 ? null : taken.length === 1 ? taken[0]! : Buffer.concat(taken, size);
+    const taken = this.#waiting.splice(0, ends.length);
+    if (taken.length === 0) return null;
+    return { bytes: taken.length === 1 ? taken[0]! : Buffer.concat(taken, size), first, ends };
   }
 
   /** The iterator continues after the pause: a client that has left is skipped, one that has joined is served. */
-  #write(frames: Buffer, clients: Iterator<FeedClient>): void {
+  #write(bundle: Bundle, clients: Iterator<FeedClient>): void {
     for (let served = 0; served < SLICE; served += 1) {
       const step = clients.next();
       if (step.done) {
         setImmediate(() => this.#next());
         return;
       }
-      step.value.send(frames);
+      sendFrom(step.value, bundle);
     }
-    setImmediate(() => this.#write(frames, clients));
+    setImmediate(() => this.#write(bundle, clients));
   }
+}
+
+/** A client that joined while the frames were waiting has the events of the earlier ones already. */
+function sendFrom(client: FeedClient, { bytes, first, ends }: Bundle): void {
+  const skipped = client.firstFrame - first;
+  if (skipped <= 0) client.send(bytes);
+  else if (skipped < ends.length) client.send(bytes.subarray(ends[skipped - 1]!));
 }

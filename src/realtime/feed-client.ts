@@ -12,6 +12,8 @@ let lastNumber = 0;
 
 /** One open socket: answers pings, limits its queue and the number of its messages. */
 export class FeedClient {
+  /** Number of the first frame of the feed that this client is to receive; infinite while it is given what it missed. */
+  firstFrame = Number.POSITIVE_INFINITY;
   readonly #ws: WebSocket;
   readonly #socket: Duplex;
   readonly #limits: RealtimeLimits;
@@ -35,6 +37,11 @@ export class FeedClient {
     });
   }
 
+  /** Whether the client receives events as they happen. */
+  get isLive(): boolean {
+    return this.firstFrame !== Number.POSITIVE_INFINITY;
+  }
+
   get isOpen(): boolean {
     return this.#ws.readyState === this.#ws.OPEN;
   }
@@ -45,6 +52,20 @@ export class FeedClient {
     const waiting = this.#socket.writableLength;
     if (waiting > 0 && waiting + frames.length > this.#limits.maxQueuedBytes) this.close(CLOSE.tryLater, 'Too slow');
     else this.#socket.write(frames);
+  }
+
+  /** Resolves when the client has read what was sent, or is closed. */
+  async drained(): Promise<void> {
+    if (!this.isOpen || !this.#socket.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        this.#socket.off('drain', finish);
+        this.#socket.off('close', finish);
+        resolve();
+      };
+      this.#socket.on('drain', finish);
+      this.#socket.on('close', finish);
+    });
   }
 
   /** Closes the connection with a reason; a peer that does not answer is cut off. */

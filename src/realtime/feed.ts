@@ -108,11 +108,15 @@ export class Feed {
   }
 
   sendToUser(userId: number, frame: Buffer): void {
-    for (const client of this.#byUser.get(userId) ?? []) client.send(frame);
+    for (const client of this.#byUser.get(userId) ?? []) if (client.isLive) client.send(frame);
   }
 
   sendToStaff(frame: Buffer): void {
-    for (const client of this.#staff) client.send(frame);
+    for (const client of this.#staff) if (client.isLive) client.send(frame);
+  }
+
+  receivesStaffEvents(client: FeedClient): boolean {
+    return this.#staff.has(client);
   }
 
   /** Checks the credentials of one user (or of everyone) again at the next tick. */

@@ -1,4 +1,4 @@
-import type { DomainEvent } from '../core/events/event-recorder.ts';
+import type { DeliveredEvent } from '../core/events/event-bus.ts';
 
 const TEXT_FRAME = 0x81;
 const LENGTH_16 = 126;
@@ -25,15 +25,18 @@ export function textFrame(text: string): Buffer {
   return frame;
 }
 
-/** An event as `/ws` sends it: UTC time without a zone, to the microsecond as clients know it (spec 00, Times). */
-export function feedText(event: DomainEvent): string {
-  const timestamp = `${event.createdAt.toISOString().slice(0, -1)}000`;
-  return JSON.stringify({ type: event.type, payload: event.payload, timestamp });
+/**
+ * An event as `/ws` sends it: UTC time without a zone, to the microsecond as clients know it (spec 00, Times). `id` is opaque: a client that
+ * connects again with it as `after` receives what it missed (spec 08 S6).
+ */
+export function feedText({ type, payload, createdAt, positionText }: DeliveredEvent): string {
+  const timestamp = `${createdAt.toISOString().slice(0, -1)}000`;
+  return JSON.stringify({ type, payload, timestamp, id: positionText });
 }
 
-/** An event as `/cabinet/ws` sends it: the payload's fields beside the type (spec 05 section 12.2). */
-export function cabinetText(event: DomainEvent): string {
+/** An event as `/cabinet/ws` sends it: the payload's fields and the `id` beside the type (spec 05 section 12.2). */
+export function cabinetText(event: DeliveredEvent): string {
   const type = { type: event.type };
   // First for the reader, and again at the end so that no field of the payload replaces it.
-  return JSON.stringify({ ...type, ...event.payload, ...type });
+  return JSON.stringify({ ...type, ...event.payload, ...type, id: event.positionText });
 }

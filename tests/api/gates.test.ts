@@ -31,7 +31,7 @@ afterEach(async () => {
   await app.db.sql('DELETE FROM required_channels RETURNING id');
   await app.db.sql('DELETE FROM blacklist_entries RETURNING 1 AS gone');
   await app.db.sql("DELETE FROM service_state WHERE key IN ('maintenance', 'blacklist') RETURNING key");
-  await app.cache.forget(app.db, ['maintenance', 'blacklist']);
+  await app.cache.forget(app, ['maintenance', 'blacklist']);
   await forgetRequiredChannels(app);
 });
 
@@ -313,9 +313,9 @@ it('checks in the order of the specification, for sessions and signed mini-app d
     nextTryAt: null,
     version: 99,
   });
-  await t.app.cache.forget(t.app.db, ['blacklist']);
+  await t.app.cache.forget(t.app, ['blacklist']);
   expect(await evaluate()).toMatchObject({ code: 'maintenance' });
   await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [user.user.id]);
-  await t.app.cache.forget(t.app.db, [`user:${user.user.id}`]);
+  await t.app.cache.forget(t.app, [`user:${user.user.id}`]);
   expect(await evaluate()).toBe('User account is not active');
 });

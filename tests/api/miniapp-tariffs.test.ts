@@ -147,7 +147,7 @@ describe('identity by signed initData in the body', () => {
     const { user, initData } = await aPayer(0);
     expect((await api.post(MAINTENANCE, { initData })).body).toEqual({ isActive: false, message: null, reason: null });
     await writeState(t.app.db, 'maintenance', { isActive: true, isAuto: false, reason: 'works' });
-    await t.app.cache.forget(t.app.db, ['maintenance']);
+    await t.app.cache.forget(t.app, ['maintenance']);
     try {
       for (const [path, body] of [
         [TARIFFS, { initData }],
@@ -162,7 +162,7 @@ describe('identity by signed initData in the body', () => {
       expect((await api.post(MAINTENANCE, { initData })).body).toMatchObject({ isActive: true, reason: 'works' });
     } finally {
       await t.app.db.sql(`DELETE FROM service_state WHERE key = 'maintenance' RETURNING key`);
-      await t.app.cache.forget(t.app.db, ['maintenance']);
+      await t.app.cache.forget(t.app, ['maintenance']);
     }
     await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [user.id]);
     const tariffId = await aTariff(t.app);

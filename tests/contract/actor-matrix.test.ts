@@ -47,7 +47,7 @@ describe('admitted requests', () => {
     if (reply.status !== 422) expect(watch.handled).toEqual([cell.route.procedurePath]);
     // A deny policy or a role made by an example must not stand in the way of the next one.
     await t.app.db.sql('DELETE FROM access_policies');
-    await t.cache.forget(t.app.db, ['access-policies']);
+    await t.cache.forget(t.app, ['access-policies']);
   });
 });
 

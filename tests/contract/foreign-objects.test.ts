@@ -106,7 +106,7 @@ describe('what a user reads holds nothing of another', () => {
       [owner.user.id, MARK, `${MARK}@example.com`],
     );
     const { app } = t;
-    await app.cache.forget(app.db, [`user:${owner.user.id}`]);
+    await app.cache.forget(app, [`user:${owner.user.id}`]);
   });
 
   test('the marks can be seen by their owner', async () => {

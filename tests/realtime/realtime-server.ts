@@ -53,13 +53,12 @@ export async function startRealtime(
   const people = new Map<number, Person>();
   const http = createServer((request, response) => void response.end(`plain ${request.method}`));
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const bus = new EventBus(database, app.log);
+  const bus = new EventBus(database.side, app.log);
   await bus.start();
   const realtime = await attachRealtime({
     httpServer: http,
     app,
     bus,
-    listen: database.listen,
     authenticateToken,
     authenticateUser: async (_app, { bearer }) => {
       const person = people.get(userIdOf(bearer));
@@ -110,4 +109,5 @@ export async function emit(app: App, event: EmittedEvent): Promise<void> {
     event.userId ?? null,
     app.clock.now(),
   ]);
+  app.events.announce();
 }

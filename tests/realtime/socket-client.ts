@@ -3,8 +3,10 @@ import { type ClientOptions, WebSocket } from 'ws';
 
 export interface SocketClient {
   ws: WebSocket;
-  /** Every message received so far, parsed. */
+  /** Every message received so far, parsed, without its id. */
   received: Record<string, unknown>[];
+  /** The ids of these messages. */
+  ids: unknown[];
   /** Resolves when the socket closes. */
   closed: Promise<{ code: number; reason: string }>;
   /** The next message that was not taken yet. */
@@ -21,6 +23,7 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
   const ws = new WebSocket(url, options.protocols ?? [], options.client);
   open.add(ws);
   const received: Record<string, unknown>[] = [];
+  const ids: unknown[] = [];
   const pongs: (() => void)[] = [];
   const wanted: ((message: Record<string, unknown>) => void)[] = [];
   let taken = 0;
@@ -28,9 +31,12 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
     while (wanted.length > 0 && taken < received.length) wanted.shift()!(received[taken++]!);
   };
   ws.on('message', (data) => {
-    const message = JSON.parse(String(data)) as Record<string, unknown>;
+    const { id, ...message } = JSON.parse(String(data)) as Record<string, unknown>;
     if (message.type === 'pong') pongs.shift()?.();
-    else received.push(message);
+    else {
+      received.push(message);
+      ids.push(id);
+    }
     deliver();
   });
   ws.on('error', () => undefined);
@@ -41,6 +47,7 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
   return {
     ws,
     received,
+    ids,
     closed,
     next: () =>
       new Promise((resolve) => {

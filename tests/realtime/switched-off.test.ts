@@ -4,6 +4,7 @@ import { putSetting, resetSetting } from '../../src/domain/settings/change-setti
 import { followSettings } from '../../src/domain/settings/follow-changes.ts';
 import { storeOf } from '../../src/domain/settings/settings-store.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+import { busOf } from '../support/test-bus.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';
 import { connect, disconnectAll } from './socket-client.ts';
 
@@ -15,13 +16,13 @@ let here: TestApp;
 let there: TestApp;
 let server: TestRealtime;
 let token: string;
-let unfollow: () => Promise<void>;
+let unfollow: () => void;
 /** Runs before an API token is looked at. */
 let beforeToken = async (): Promise<void> => undefined;
 
 beforeAll(async () => {
   [here, there] = [await testApp(), await testApp()];
-  unfollow = await followSettings(there.app, storeOf(there.app), there.database.listen);
+  unfollow = await followSettings(there.app, storeOf(there.app), await busOf(there.database));
   token = (await anApiToken(here.app)).token;
 });
 beforeEach(async () => {

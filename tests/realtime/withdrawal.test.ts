@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addMs, MINUTE_MS } from '../../src/core/clock.ts';
 import { deleteApiToken, setApiTokenActive } from '../../src/domain/access/manage-tokens.ts';
 import { DEFAULT_LIMITS } from '../../src/realtime/limits.ts';
@@ -23,7 +23,6 @@ afterEach(async () => {
   disconnectAll();
   await server.close();
 });
-afterAll(() => t.cache.stop());
 
 async function feed(token: string) {
   const client = connect(`${server.url}/ws?token=${token}`);
@@ -83,7 +82,7 @@ describe('sockets of a withdrawn credential', () => {
     server.person(33);
     const [blocked, other] = [await cabinet(32), await cabinet(33)];
     person.isActive = false;
-    await t.app.cache.forget(t.app.db, ['user:32']);
+    await t.app.cache.forget(t.app, ['user:32']);
     expect(await closedByATick(blocked)).toEqual(INVALID);
     await other.ping();
   });
@@ -107,7 +106,7 @@ describe('sockets of a user whose rights change', () => {
     expect(await client.next()).toEqual({ type: 'ticket.new', n: 1 });
     const checks = vi.fn(() => false);
     Object.defineProperty(person, 'receivesStaffEvents', { get: checks });
-    await t.app.cache.forget(t.app.db, ['roles:35']);
+    await t.app.cache.forget(t.app, ['roles:35']);
     await eventually(() => expect(checks).toHaveBeenCalled());
     await emitTicket(2);
     await emit(t.app, { type: 'balance.change', payload: {}, audience: 'user', userId: 35 });
@@ -119,7 +118,7 @@ describe('sockets of a user whose rights change', () => {
     const client = await cabinet(36);
     const checks = vi.fn(() => true);
     Object.defineProperty(person, 'isGateDown', { get: checks });
-    await t.app.cache.forget(t.app.db, ['access-policies']);
+    await t.app.cache.forget(t.app, ['access-policies']);
     await eventually(() => expect(checks).toHaveBeenCalled());
     await client.ping();
     expect(server.realtime.counts().cabinet).toBe(1);

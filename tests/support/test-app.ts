@@ -8,6 +8,7 @@ import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { systemRandom } from '../../src/core/random.ts';
 import { createSettingsStore } from '../../src/domain/settings/settings-store.ts';
+import { busOf } from './test-bus.ts';
 import { sandboxPorts, TEST_BOT_TOKEN } from './test-sandbox.ts';
 import { workerDatabase } from './worker-database.ts';
 
@@ -62,7 +63,8 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const log = createLogger({ level: 'silent', format: 'json' });
   const clock = options.clock ?? new TestClock();
   const cache = new DatabaseSharedCache();
-  await cache.start(database);
+  const bus = await busOf(database);
+  cache.follow(bus);
   const settings = createSettingsStore({ environment: env.raw, log });
   const ports = await sandboxPorts({ env, settings, clock, log });
   const app: App = {
@@ -72,7 +74,7 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
     log,
     db: database.db,
     jobs: sqlJobSender(database.db.sql, clock),
-    events: sqlEventRecorder(database.db.sql, clock),
+    events: sqlEventRecorder(database.db.sql, clock, () => bus.announce()),
     settings,
     cache,
     ports,

@@ -1,8 +1,14 @@
-import type { Database } from '../db/database.ts';
-import type { Db } from '../db/db.ts';
+import type { EventBus } from '../events/event-bus.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
 
-/** Channel on which every instance receives the keys to drop. */
-const CHANNEL = 'cache_forget';
+declare module '../events/event-recorder.ts' {
+  interface EventTypes {
+    /** For the instances: what these keys of the shared cache hold has changed. */
+    [CACHE_FORGOTTEN]: { keys: readonly string[] };
+  }
+}
+
+export const CACHE_FORGOTTEN = 'cache.forgotten';
 const MAX_ENTRIES = 50_000;
 
 interface Entry {
@@ -17,27 +23,24 @@ interface Entry {
 export interface SharedCache {
   /** The cached value, or what `load` gives (kept for `ttlMs`). Equal keys asked at once load once. */
   read<T>(key: string, ttlMs: number, load: () => Promise<T>): Promise<T>;
-  /** Drops keys everywhere once the surrounding transaction commits; at once outside one. */
-  forget(db: Db, keys: readonly string[]): Promise<void>;
-  /** Drops keys of this instance only; `inTransaction` does so for keys that were dropped inside, as soon as the commit is known. */
+  /**
+   * Drops keys everywhere, by an event of the caller's transaction: here as soon as the commit is known, on the other instances within a
+   * second.
+   */
+  forget(app: { events: EventRecorder }, keys: readonly string[]): Promise<void>;
+  /** Drops keys of this instance only. */
   drop(keys: readonly string[]): void;
 }
 
 export class DatabaseSharedCache implements SharedCache {
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<unknown>>();
-  #stop: (() => Promise<void>) | null = null;
 
-  async start(database: Database): Promise<void> {
-    this.#stop = await database.listen(
-      CHANNEL,
-      (key) => this.#drop(key),
-      () => this.clear(),
-    );
-  }
-
-  async stop(): Promise<void> {
-    await this.#stop?.();
+  /** Drops what any instance forgets. @returns how to end that */
+  follow(bus: Pick<EventBus, 'subscribe'>): () => void {
+    return bus.subscribe(({ type, payload }) => {
+      if (type === CACHE_FORGOTTEN) this.drop((payload as { keys: string[] }).keys);
+    });
   }
 
   clear(): void {
@@ -66,11 +69,9 @@ export class DatabaseSharedCache implements SharedCache {
     for (const key of keys) this.#drop(key);
   }
 
-  async forget(db: Db, keys: readonly string[]): Promise<void> {
-    for (const key of keys) {
-      if (db.begin !== null) this.#drop(key);
-      await db.sql('SELECT pg_notify($1, $2)::text AS sent', [CHANNEL, key]);
-    }
+  async forget({ events }: { events: EventRecorder }, keys: readonly string[]): Promise<void> {
+    await events.emit(CACHE_FORGOTTEN, { keys }, { audience: 'instance' });
+    this.drop(keys);
   }
 
   #drop(key: string): void {

@@ -1,11 +1,10 @@
 import type { Db } from './db.ts';
+import type { SideConnection } from './side-connection.ts';
 
 /** What pg-boss needs of a database: runs text that may be a script of several statements when there are no values. */
 export interface JobDatabase {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
-
-export type Unsubscribe = () => Promise<void>;
 
 export interface PoolCounters {
   size: number;
@@ -18,11 +17,7 @@ export interface Database {
   readonly kind: 'embedded' | 'postgres';
   readonly db: Db;
   readonly jobDatabase: JobDatabase;
-  /**
-   * Receives NOTIFY of a channel from every instance. `onReconnect` runs after a lost listening connection is open again:
-   * messages may have been missed, so re-read the rows.
-   */
-  listen(channel: string, onMessage: (payload: string) => void, onReconnect: () => void): Promise<Unsubscribe>;
+  readonly side: SideConnection;
   migrate(): Promise<string[]>;
   poolCounters(): PoolCounters;
   close(): Promise<void>;

@@ -59,7 +59,7 @@ export function embeddedDatabase(
     kind: 'embedded',
     db: { ...prisma, sql: sql.root },
     jobDatabase: embeddedJobDatabase(database),
-    listen: async (channel, onMessage) => database.listen(channel, onMessage),
+    side: { sql: sql.root, listen: async () => undefined, notify: async () => undefined },
     migrate: async () =>
       applySchema(
         {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
-import type { Database, Unsubscribe } from './database.ts';
+import type { Database } from './database.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
-import { runOutsideTransaction } from './root-guard.ts';
+import { PostgresSideConnection } from './postgres-side-connection.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { serverSql } from './sql-runner.ts';
 
@@ -19,11 +19,10 @@ export interface PostgresOptions {
   limits?: WaitLimits;
 }
 
-const RECONNECT_DELAY_MS = 500;
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
 const MAX_NAMED_STATEMENTS = 500;
 
-/** Opens a PostgreSQL server (15 or later): one pool that Prisma, plain SQL and the job queue share, and one listening connection. */
+/** Opens a PostgreSQL server (15 or later): one pool that Prisma, plain SQL and the job queue share, and one connection beside it. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const limits = options.limits ?? WAIT_LIMITS;
   const pool = new pg.Pool({
@@ -46,7 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
   const sql = serverSql(pool, nameOf);
   const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits });
-  const listeners = new Listeners(options);
+  const side = new PostgresSideConnection({ url: options.url, connectMs: limits.connectMs, log: options.log });
 
   return {
     kind: 'postgres',
@@ -58,7 +57,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         return Array.isArray(result) ? (result as pg.QueryResult[]).at(-1)! : result;
       },
     },
-    listen: (channel, onMessage, onReconnect) => listeners.add(channel, onMessage, onReconnect),
+    side,
     migrate: async () => {
       const client = await pool.connect();
       try {
@@ -76,96 +75,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     },
     poolCounters: () => ({ size: options.poolSize, inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: async () => {
-      await listeners.close();
+      await side.close();
       await disconnect();
       await pool.end();
     },
   };
-}
-
-interface Listener {
-  channel: string;
-  onMessage: (payload: string) => void;
-  onReconnect: () => void;
-}
-
-/** One connection that listens on all channels and reconnects by itself. */
-class Listeners {
-  readonly #options: PostgresOptions;
-  readonly #listeners = new Set<Listener>();
-  #client: pg.Client | null = null;
-  #connecting: Promise<pg.Client> | null = null;
-  #closed = false;
-
-  constructor(options: PostgresOptions) {
-    this.#options = options;
-  }
-
-  async add(channel: string, onMessage: Listener['onMessage'], onReconnect: Listener['onReconnect']): Promise<Unsubscribe> {
-    const listener = { channel, onMessage, onReconnect };
-    this.#listeners.add(listener);
-    const client = await this.#connect();
-    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
-    return async () => {
-      this.#listeners.delete(listener);
-    };
-  }
-
-  #connect(): Promise<pg.Client> {
-    if (this.#client) return Promise.resolve(this.#client);
-    this.#connecting ??= runOutsideTransaction(() => this.#open()).finally(() => {
-      this.#connecting = null;
-    });
-    return this.#connecting;
-  }
-
-  async #open(): Promise<pg.Client> {
-    const client = new pg.Client({
-      connectionString: this.#options.url,
-      connectionTimeoutMillis: WAIT_LIMITS.connectMs,
-      keepAlive: true,
-      application_name: 'subscription-service-listen',
-    });
-    client.on('notification', ({ channel, payload }) => {
-      for (const listener of this.#listeners) if (listener.channel === channel) listener.onMessage(payload ?? '');
-    });
-    client.on('error', () => this.#lost(client));
-    client.on('end', () => this.#lost(client));
-    await client.connect();
-    for (const channel of new Set([...this.#listeners].map((listener) => listener.channel))) {
-      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
-    }
-    this.#client = client;
-    return client;
-  }
-
-  #lost(client: pg.Client): void {
-    if (this.#client !== client) return;
-    this.#client = null;
-    void client.end().catch(() => undefined);
-    if (!this.#closed) this.#reconnectLater();
-  }
-
-  #reconnectLater(): void {
-    this.#options.log.warn('the listening database connection was lost; reconnecting');
-    const timer = setTimeout(async () => {
-      if (this.#closed) return;
-      try {
-        await this.#connect();
-        for (const listener of this.#listeners) listener.onReconnect();
-      } catch {
-        this.#reconnectLater();
-      }
-    }, RECONNECT_DELAY_MS);
-    timer.unref();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    const client = this.#client;
-    this.#client = null;
-    await client?.end();
-  }
 }
 
 /**

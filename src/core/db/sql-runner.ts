@@ -36,6 +36,19 @@ export function serverSql(pool: Pool, nameOf: (text: string) => string): SqlOnBo
   return { root: guardedRoot(runnerOn(pool)), on: runnerOn };
 }
 
+/** Plain SQL on one connection, planned anew for each statement with the values that it has. */
+export function unnamedSql(client: ClientBase): SqlRunner {
+  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+    const { fields, rows } = await client.query({
+      text,
+      values: values as unknown[],
+      types: serverTypes,
+      rowMode: 'array',
+    } as const);
+    return toObjects<Row>(fields, rows);
+  };
+}
+
 /**
  * What `serverTypes` is on a server. The embedded database is opened with them: given with a query, they would be merged with its own
  * five hundred for each statement, which is a tenth of its processor time.

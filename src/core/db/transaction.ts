@@ -1,5 +1,6 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { App } from '../app.ts';
+import { CACHE_FORGOTTEN } from '../cache/shared-cache.ts';
 import { sqlEventRecorder } from '../events/sql-event-recorder.ts';
 import { sqlJobSender } from '../jobs/sql-job-sender.ts';
 import type { SqlRunner } from './db.ts';
@@ -21,8 +22,9 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
     const forgotten: string[] = [];
     try {
       const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
-      // The NOTIFY reaches every instance, this one too, but possibly after the caller has answered.
+      // The event reaches every instance, this one too, but possibly after the caller has answered.
       app.cache.drop(forgotten);
+      app.events.announce();
       return result;
     } catch (error) {
       if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
@@ -32,17 +34,18 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
 }
 
 function transactionApp(app: App, tx: Prisma.TransactionClient, sql: SqlRunner, forgotten: string[]): App {
+  const events = sqlEventRecorder(sql, app.clock, null);
   return {
     ...app,
     db: { prisma: tx, sql, begin: null },
     jobs: sqlJobSender(sql, app.clock),
-    events: sqlEventRecorder(sql, app.clock),
+    events,
     cache: {
       read: (key, ttlMs, load) => app.cache.read(key, ttlMs, load),
       drop: (keys) => app.cache.drop(keys),
-      forget: (db, keys) => {
+      forget: async (_t, keys) => {
+        await events.emit(CACHE_FORGOTTEN, { keys }, { audience: 'instance' });
         forgotten.push(...keys);
-        return app.cache.forget(db, keys);
       },
     },
   };

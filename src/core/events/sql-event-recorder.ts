@@ -2,8 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { SqlRunner } from '../db/db.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
-/** Records events through the SQL function `emit_event` (prisma/sql/events.sql). */
-export function sqlEventRecorder(sql: SqlRunner, clock: Clock): EventRecorder {
+/**
+ * Records events through the SQL function `emit_event` (prisma/sql/events.sql). Outside a transaction an event is committed when the
+ * function returns, and is announced then.
+ * @param announce null inside a transaction, whose commit is announced by `inTransaction`
+ */
+export function sqlEventRecorder(sql: SqlRunner, clock: Clock, announce: (() => void) | null): EventRecorder {
   return {
     emit: async (type, payload, options) => {
       await sql('SELECT emit_event($1, $2::jsonb, $3, $4::int, $5::timestamptz) AS id', [
@@ -13,6 +17,8 @@ export function sqlEventRecorder(sql: SqlRunner, clock: Clock): EventRecorder {
         options.userId ?? null,
         clock.now(),
       ]);
+      announce?.();
     },
+    announce: () => announce?.(),
   };
 }

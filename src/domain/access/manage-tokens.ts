@@ -71,7 +71,7 @@ export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number
     const locked = await lockToken(t.db, tokenId);
     if (!locked) throw tokenNotFound();
     const token = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
-    await t.cache.forget(t.db, [tokenCacheKey(locked.hash)]);
+    await t.cache.forget(t, [tokenCacheKey(locked.hash)]);
     t.audit?.record({ before: auditedFields(locked.token), after: auditedFields(token) });
     return token;
   });
@@ -83,7 +83,7 @@ export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): 
     const locked = await lockToken(t.db, tokenId);
     if (!locked) throw tokenNotFound();
     await deleteToken(t.db, tokenId);
-    await t.cache.forget(t.db, [tokenCacheKey(locked.hash)]);
+    await t.cache.forget(t, [tokenCacheKey(locked.hash)]);
     t.audit?.record({ before: auditedFields(locked.token), after: null });
   });
 }
@@ -115,7 +115,7 @@ export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
     const isOther = former !== null && former.tokenId !== token.id;
     const retired = isOther ? await retireToken(t.db, former.tokenId, DEFAULT_TOKEN_MAKER, now) : null;
     if (former === null || isOther) await writeState(t.db, DEFAULT_TOKEN_STATE, { tokenId: token.id });
-    await t.cache.forget(t.db, [hash, retired ?? hash].map(tokenCacheKey));
+    await t.cache.forget(t, [hash, retired ?? hash].map(tokenCacheKey));
     return token;
   });
 }

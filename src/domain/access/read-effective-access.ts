@@ -30,7 +30,7 @@ export function readActivePolicies(app: App): Promise<AccessPolicy[]> {
 
 /** Call where role assignments of these users change, in the same transaction. */
 export async function forgetAccess(t: App, userIds: readonly number[]): Promise<void> {
-  await t.cache.forget(t.db, userIds.map(rolesKey));
+  await t.cache.forget(t, userIds.map(rolesKey));
 }
 
 /** Call where a role's permissions, level or activity change or before it is deleted, in the same transaction. */
@@ -40,7 +40,7 @@ export async function forgetRole(t: App, roleId: number): Promise<void> {
 
 /** Call where a policy changes, in the same transaction. */
 export async function forgetPolicies(t: App): Promise<void> {
-  await t.cache.forget(t.db, [POLICIES_KEY]);
+  await t.cache.forget(t, [POLICIES_KEY]);
 }
 
 /** The administrators named by ADMIN_IDS and ADMIN_EMAILS. */

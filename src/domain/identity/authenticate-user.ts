@@ -55,7 +55,7 @@ export function readSessionUser(app: App, userId: number): Promise<SessionUser |
 
 /** Call where status, names, e-mail, its verification or the messenger id of a user change, in the same transaction. */
 export async function forgetSessionUser(t: App, userId: number): Promise<void> {
-  await t.cache.forget(t.db, [userKey(userId)]);
+  await t.cache.forget(t, [userKey(userId)]);
 }
 
 /** Row 6: a mini-app opened by another messenger account must not use this user's session. */

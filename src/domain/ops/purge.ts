@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
+import { EVENT_RETENTION_DAYS } from '../../core/events/event-recorder.ts';
 import { purgeAuditLog } from '../access/purge-audit-log.ts';
 import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 
@@ -10,7 +11,7 @@ const RETENTION_DAYS: readonly { table: string; column: string; days: number }[]
   { table: 'idempotency_keys', column: 'created_at', days: 1 },
   { table: 'short_lived_entries', column: 'expires_at', days: 0 },
   { table: 'rate_limit_windows', column: 'window_start', days: 1 },
-  { table: 'domain_events', column: 'created_at', days: 7 },
+  { table: 'domain_events', column: 'created_at', days: EVENT_RETENTION_DAYS },
   { table: 'provider_callbacks', column: 'received_at', days: 90 },
   // Mails that could not be sent contain links and codes, which have expired by then.
   { table: 'outgoing_mails', column: 'created_at', days: 7 },

@@ -51,7 +51,7 @@ async function assertAllJoined(app: App, messengerId: number, language: string):
 
 /** Call where the list of channels changes, in the same transaction. */
 export async function forgetRequiredChannels(t: App): Promise<void> {
-  await t.cache.forget(t.db, [CHANNELS_KEY]);
+  await t.cache.forget(t, [CHANNELS_KEY]);
 }
 
 /**
@@ -63,7 +63,7 @@ export async function recordMembership(
   seen: { messengerId: number; channelId: string; isMember: boolean },
 ): Promise<void> {
   await saveMembership(t.db, { ...seen, at: t.clock.now() });
-  await t.cache.forget(t.db, [membershipKey(seen.messengerId, seen.channelId)]);
+  await t.cache.forget(t, [membershipKey(seen.messengerId, seen.channelId)]);
 }
 
 /** Reads all memberships from the messenger, for the re-check button. @returns has joined every active channel. */
@@ -72,7 +72,7 @@ export async function recheckChannels(app: App, messengerId: number): Promise<bo
   const channels = await listRequiredChannels(app.db);
   const states = await Promise.all(channels.map(({ channelId }) => readMembership(app, messengerId, channelId)));
   await app.cache.forget(
-    app.db,
+    app,
     channels.map(({ channelId }) => membershipKey(messengerId, channelId)),
   );
   return states.every((isMember) => isMember === true);
@@ -83,7 +83,7 @@ async function hasJoined(app: App, messengerId: number, channelId: string): Prom
   const now = app.clock.now().getTime();
   const state = await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId));
   if (state.isMember || now < state.validUntil) return state.isMember;
-  await app.cache.forget(app.db, [key]);
+  await app.cache.forget(app, [key]);
   return (await app.cache.read(key, CACHE_TRUST_MS, () => lookUp(app, messengerId, channelId))).isMember;
 }
 

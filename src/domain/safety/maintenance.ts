@@ -104,7 +104,7 @@ async function changeState(app: App, transition: Transition): Promise<void> {
     await writeState(t.db, STATE_KEY, state);
     // Every check changes the time of the last check; other instances need to know only what changes their answers.
     if (before.isActive !== state.isActive || before.isAuto !== state.isAuto || before.reason !== state.reason) {
-      await t.cache.forget(t.db, [STATE_KEY]);
+      await t.cache.forget(t, [STATE_KEY]);
     }
     for (const change of changes) await notifyAdmins(t, change);
   });

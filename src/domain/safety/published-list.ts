@@ -63,7 +63,7 @@ export async function refreshPublishedList<T>(app: App, list: PublishedList<T>):
       const stored = await list.replace(t, parsed, now);
       const next: ListState = { ...NO_STATE, url: list.url, fetchedAt: now.toISOString(), version: state.version + 1 };
       await writeState(t.db, list.stateKey, next);
-      await t.cache.forget(t.db, [list.stateKey]);
+      await t.cache.forget(t, [list.stateKey]);
       return stored;
     });
     app.log.info({ entries, list: list.name }, 'a published list was refreshed');
@@ -71,7 +71,7 @@ export async function refreshPublishedList<T>(app: App, list: PublishedList<T>):
     const failures = (state.triedUrl === list.url ? state.failures : 0) + 1;
     const nextTryAt = addMs(now, pauseAfter(failures)).toISOString();
     await writeState(app.db, list.stateKey, { ...state, failures, triedUrl: list.url, nextTryAt });
-    await app.cache.forget(app.db, [list.stateKey]);
+    await app.cache.forget(app, [list.stateKey]);
     app.log.warn({ err: error, failures, list: list.name }, 'a published list could not be refreshed; the old one stays');
   }
 }

@@ -3,16 +3,17 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { callbackPathProblem } from './callback-paths.ts';
 import { definitionOf, isSettingKey, type SettingKey } from './catalogue/catalogue.ts';
+import { SETTING_CHANGED } from './follow-changes.ts';
 import { listChoices } from './list-choices.ts';
 import { viewSetting } from './list-settings.ts';
 import { refreshSetting } from './refresh-settings.ts';
-import { deleteSetting, lockOverride, notifySettingChanged, upsertSetting } from './repo.ts';
+import { deleteSetting, lockOverride, upsertSetting } from './repo.ts';
 import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
 import { storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 
 /**
- * Stores an override (spec 06 section 6.2). Every instance is notified with the commit; in this one it is in effect on return.
+ * Stores an override (spec 06 section 6.2). Every instance follows the event of the change; in this one it is in effect on return.
  * An override of a key that the environment sets is stored, too, but has no effect.
  * @throws AppError 404 unknown key, 403 read-only or not permitted to the editor, 400 value refused
  */
@@ -22,7 +23,7 @@ export async function putSetting(app: App, editor: SettingEditor, key: string, v
   await inTransaction(app, async (t) => {
     const before = await lockOverride(t.db, known);
     await upsertSetting(t.db, { key: known, value: stored }, t.clock.now());
-    await notifySettingChanged(t.db, known);
+    await t.events.emit(SETTING_CHANGED, { key: known }, { audience: 'instance' });
     t.audit?.record({ before: auditRecordOf(known, before), after: auditRecordOf(known, { key: known, value: stored }) });
   });
   return refreshedView(app, known);
@@ -55,7 +56,7 @@ export async function resetSetting(app: App, editor: SettingEditor, key: string)
   await inTransaction(app, async (t) => {
     const before = await lockOverride(t.db, known);
     await deleteSetting(t.db, known);
-    await notifySettingChanged(t.db, known);
+    await t.events.emit(SETTING_CHANGED, { key: known }, { audience: 'instance' });
     t.audit?.record({ before: auditRecordOf(known, before), after: auditRecordOf(known, null) });
   });
   return refreshedView(app, known);
@@ -92,7 +93,7 @@ function withinChoices(app: App, key: SettingKey, checked: Checked): Checked {
   return choices.length === 0 || choices.includes(checked.value) ? checked : notAChoice(choices);
 }
 
-/** Inside a caller's transaction nothing is committed yet, so nothing is applied: the notification does it on every instance. */
+/** Inside a caller's transaction nothing is committed yet, so nothing is applied: the event does it on every instance. */
 async function refreshedView(app: App, key: SettingKey): Promise<SettingView> {
   if (app.db.begin !== null) await refreshSetting(app, key);
   return viewSetting(app, key);

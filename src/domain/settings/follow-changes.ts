@@ -1,28 +1,25 @@
 import type { App } from '../../core/app.ts';
-import { runOutsideTransaction } from '../../core/db/root-guard.ts';
+import type { EventBus } from '../../core/events/event-bus.ts';
 import { refreshSetting, refreshSettings } from './refresh-settings.ts';
-import { SETTINGS_CHANNEL } from './repo.ts';
 import type { SettingsStore } from './settings-store.ts';
 
-/**
- * Listens to notifications of the database. `onReconnect` is called after each interruption of the connection, during which
- * notifications were lost. The result stops listening.
- */
-export type Listen = (
-  channel: string,
-  onMessage: (payload: string) => void,
-  onReconnect: () => void,
-) => Promise<() => Promise<void>>;
+declare module '../../core/events/event-recorder.ts' {
+  interface EventTypes {
+    /** For the instances: the override of a setting was stored or removed. */
+    [SETTING_CHANGED]: { key: string };
+  }
+}
 
+export const SETTING_CHANGED = 'setting.changed';
 const RETRY_MS = 500;
 
 /**
- * Loads all overrides and keeps them up to date with what any instance commits (spec 06 section 17, hazard 12). Listening starts before
- * the first load, so that no change falls between the two. A read that fails is repeated in full until one succeeds.
+ * Loads all overrides and keeps them up to date with what any instance commits (spec 06 section 17, hazard 12). The subscription starts
+ * before the first load, so that no change falls between the two. A read that fails is repeated in full until one succeeds.
  * @param app outside any transaction
  * @returns how to stop following
  */
-export async function followSettings(app: App, store: SettingsStore, listen: Listen): Promise<() => Promise<void>> {
+export async function followSettings(app: App, store: SettingsStore, bus: Pick<EventBus, 'subscribe'>): Promise<() => void> {
   let isStopped = false;
   let retry: NodeJS.Timeout | null = null;
 
@@ -43,22 +40,19 @@ export async function followSettings(app: App, store: SettingsStore, listen: Lis
     });
   };
 
-  const stopListening = await listen(
-    SETTINGS_CHANNEL,
-    // The embedded database calls back in the async context of the query it was running, perhaps one of an open transaction.
-    (key) => runOutsideTransaction(() => follow(refreshSetting(app, key, store))),
-    () => runOutsideTransaction(() => follow(refreshSettings(app, store))),
-  );
+  const unsubscribe = bus.subscribe(({ type, payload }) => {
+    if (type === SETTING_CHANGED) follow(refreshSetting(app, String(payload.key), store));
+  });
   try {
     await refreshSettings(app, store);
   } catch (error) {
-    await stopListening();
+    unsubscribe();
     throw error;
   }
 
-  return async () => {
+  return () => {
     isStopped = true;
     if (retry !== null) clearTimeout(retry);
-    await stopListening();
+    unsubscribe();
   };
 }

@@ -1,9 +1,6 @@
 import type { Db } from '../../core/db/db.ts';
 import type { StoredSetting } from './types.ts';
 
-/** Channel of LISTEN/NOTIFY; the payload is the key. */
-export const SETTINGS_CHANNEL = 'settings_changed';
-
 const STORED = { key: true, value: true } as const;
 
 /** Every row of `system_settings`, private rows of other features included. */
@@ -39,10 +36,4 @@ export async function upsertSetting(db: Db, row: StoredSetting, now: Date): Prom
 
 export async function deleteSetting(db: Db, key: string): Promise<void> {
   await db.prisma.systemSetting.deleteMany({ where: { key } });
-}
-
-/** Notifies every instance of a change; delivered with the commit, dropped with a rollback. */
-export async function notifySettingChanged(db: Db, key: string): Promise<void> {
-  // The cast is for Prisma, which cannot read a column of type void.
-  await db.sql('SELECT pg_notify($1, $2)::text', [SETTINGS_CHANNEL, key]);
 }

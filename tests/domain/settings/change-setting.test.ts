@@ -3,6 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { sqlEventRecorder } from '../../../src/core/events/sql-event-recorder.ts';
 import { createLogger } from '../../../src/core/log.ts';
 import { systemRandom } from '../../../src/core/random.ts';
 import { putSetting, resetSetting } from '../../../src/domain/settings/change-setting.ts';
@@ -11,20 +12,23 @@ import { getSetting } from '../../../src/domain/settings/list-settings.ts';
 import { SECRET_MASK } from '../../../src/domain/settings/mask-value.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 import { eventually } from '../../support/eventually.ts';
+import { busOf } from '../../support/test-bus.ts';
 import { workerDatabase } from '../../support/worker-database.ts';
 
 const token = { kind: 'token' };
 const superadmin = { kind: 'admin', isSuperadmin: true };
 const log = createLogger({ level: 'silent', format: 'json' });
-const stops: (() => Promise<void>)[] = [];
+const stops: (() => void)[] = [];
 
 /** The settings of one instance of the service: its own store over the shared database. */
 async function instance(environment: Record<string, string> = {}): Promise<App> {
   const database = await workerDatabase();
   const settings = createSettingsStore({ environment, log });
   const cache = new DatabaseSharedCache();
-  const app = { settings, db: database.db, clock: systemClock, random: systemRandom, log, cache } as unknown as App;
-  stops.push(await followSettings(app, settings, database.listen));
+  const bus = await busOf(database);
+  const events = sqlEventRecorder(database.db.sql, systemClock, () => bus.announce());
+  const app = { settings, db: database.db, clock: systemClock, random: systemRandom, log, cache, events } as unknown as App;
+  stops.push(await followSettings(app, settings, bus));
   return app;
 }
 

@@ -1,0 +1,104 @@
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+import { runOutsideTransaction } from './root-guard.ts';
+import type { SideConnection } from './side-connection.ts';
+import { unnamedSql } from './sql-runner.ts';
+
+export interface SideConnectionOptions {
+  url: string;
+  connectMs: number;
+  log: Logger;
+}
+
+/** A server that does not answer within this time (a node that hangs in a failover) is given up. */
+const ANSWER_LIMIT_MS = 10_000;
+
+/** One PostgreSQL connection that is opened when it is needed and again after it was lost. */
+export class PostgresSideConnection implements SideConnection {
+  readonly #options: SideConnectionOptions;
+  readonly #listeners = new Map<string, (payload: string) => void>();
+  #client: pg.Client | null = null;
+  #connecting: Promise<pg.Client> | null = null;
+  #isClosed = false;
+  /** Statements run one after another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SideConnectionOptions) {
+    this.#options = options;
+  }
+
+  readonly sql: SideConnection['sql'] = (text, values) => this.#inTurn((client) => unnamedSql(client)(text, values));
+
+  async listen(channel: string, onNotice: (payload: string) => void): Promise<void> {
+    this.#listeners.set(channel, onNotice);
+    await this.#inTurn((client) => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`));
+  }
+
+  async notify(channel: string, payload: string): Promise<void> {
+    await this.sql('SELECT pg_catalog.pg_notify($1, $2)::text AS sent', [channel, payload]);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connecting?.catch(() => undefined);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end();
+  }
+
+  #inTurn<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const running = this.#last.then(async () => {
+      const client = await this.#connected();
+      try {
+        return await work(client);
+      } catch (error) {
+        // Whatever it was: a node that was demoted or hangs gives way to the next one.
+        this.#drop(client);
+        throw error;
+      }
+    });
+    this.#last = running.catch(() => undefined);
+    return running;
+  }
+
+  #connected(): Promise<pg.Client> {
+    if (this.#isClosed) return Promise.reject(new Error('the database is closed'));
+    if (this.#client) return Promise.resolve(this.#client);
+    this.#connecting ??= runOutsideTransaction(() => this.#open()).finally(() => {
+      this.#connecting = null;
+    });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.#options.url,
+      connectionTimeoutMillis: this.#options.connectMs,
+      query_timeout: ANSWER_LIMIT_MS,
+      keepAlive: true,
+      application_name: 'subscription-service-side',
+    });
+    client.on('notification', ({ channel, payload }) => this.#listeners.get(channel)?.(payload ?? ''));
+    client.on('error', (error) => {
+      this.#options.log.warn({ err: error }, 'the database connection beside the pool was lost');
+      this.#drop(client);
+    });
+    client.on('end', () => this.#drop(client));
+    await client.connect();
+    try {
+      // A notice is a transaction of its own with nothing to lose; it does not wait for the disk.
+      await client.query('SET synchronous_commit = off');
+      for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      this.#drop(client);
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+
+  #drop(client: pg.Client): void {
+    if (this.#client === client) this.#client = null;
+    void client.end().catch(() => undefined);
+  }
+}

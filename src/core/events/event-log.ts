@@ -1,0 +1,144 @@
+import { columns } from '../db/columns.ts';
+import type { SqlRunner } from '../db/db.ts';
+import { contains, type EventSnapshot } from './event-position.ts';
+import type { Audience, DomainEvent } from './event-recorder.ts';
+
+const EVENT = columns('DomainEventRow', ['id', 'type', 'payload', 'audience', 'userId', 'createdAt', 'transactionNumber']);
+
+/** An event as it is stored. */
+export interface StoredEvent extends DomainEvent {
+  transactionNumber: number;
+}
+
+/**
+ * Which events a reader wants: every one, those of one audience, or what a user's sockets show. `staff` events are the same for each
+ * administrator.
+ */
+export type EventScope =
+  | { of: 'all' }
+  | { of: 'audience'; audience: Audience }
+  | { of: 'user'; userId: number; receivesStaffEvents: boolean };
+
+export function isInScope(scope: EventScope, event: Pick<StoredEvent, 'audience' | 'userId'>): boolean {
+  switch (scope.of) {
+    case 'all':
+      return true;
+    case 'audience':
+      return event.audience === scope.audience;
+    case 'user':
+      return event.audience === 'user' ? event.userId === scope.userId : scope.receivesStaffEvents && event.audience === 'staff';
+  }
+}
+
+/** The snapshot of the statement that contains this, as text. */
+const SNAPSHOT = 'pg_current_snapshot()::text AS snapshot, event_timeline() AS timeline';
+
+interface SnapshotRow {
+  snapshot: string;
+  timeline: number;
+}
+
+/** The present snapshot. @throws when the server is a standby */
+export async function readSnapshot(sql: SqlRunner): Promise<EventSnapshot> {
+  const [row] = await sql<SnapshotRow>(`SELECT ${SNAPSHOT}`);
+  return snapshotOf(row!);
+}
+
+/** As `event_transaction_number()` counts, in prisma/sql/events.sql. */
+const NUMBERS_OF_A_TIMELINE = 2 ** 42;
+
+/** @param row.snapshot `xmin:xmax:running,running` */
+function snapshotOf({ snapshot, timeline }: SnapshotRow): EventSnapshot {
+  const [, next, running] = snapshot.split(':');
+  const numberOf = (id: string) => timeline * NUMBERS_OF_A_TIMELINE + Number(id);
+  return { next: numberOf(next!), running: running ? running.split(',').map(numberOf) : [] };
+}
+
+export interface NewEvents {
+  /** By id; all of them unless `isCut`. */
+  events: StoredEvent[];
+  /** The snapshot in which they were read. */
+  snapshot: EventSnapshot;
+  /** There are more than `limit`. */
+  isCut: boolean;
+}
+
+/**
+ * Events that were committed after `since`, by the index of transaction numbers, however many events there are in all (spec 08 S4).
+ * @param below leaves out transactions from this number on; null = none
+ */
+export async function readNewEvents(
+  sql: SqlRunner,
+  since: EventSnapshot,
+  options: { scope: EventScope; limit: number; below: number | null },
+): Promise<NewEvents> {
+  const values: unknown[] = [since.next, since.running, options.limit + 1, options.below ?? Number.MAX_SAFE_INTEGER];
+  const parts = conditionsOf(options.scope, values).flatMap((condition) => [
+    // The order makes the planner use the index for any number of rows.
+    `(SELECT * FROM domain_events WHERE transaction_number >= $1::bigint AND transaction_number < $4::bigint${condition}
+      ORDER BY transaction_number LIMIT $3::int)`,
+    `(SELECT * FROM domain_events WHERE transaction_number = ANY ($2::bigint[])${condition} ORDER BY transaction_number LIMIT $3::int)`,
+  ]);
+  const rows = await sql<SnapshotRow & (StoredEvent | { id: null })>(
+    `SELECT now.snapshot, now.timeline, ${EVENT.of('e')} FROM (SELECT ${SNAPSHOT}) now LEFT JOIN LATERAL (${parts.join(' UNION ALL ')}) e ON true`,
+    values,
+  );
+  const events = rows.flatMap(({ snapshot: _snapshot, timeline: _timeline, ...event }) => (event.id === null ? [] : [event]));
+  return { events: byId(events), snapshot: snapshotOf(rows[0]!), isCut: events.length > options.limit };
+}
+
+/** @returns conditions of which a row fulfils one at most, each beginning with AND */
+function conditionsOf(scope: EventScope, values: unknown[]): string[] {
+  switch (scope.of) {
+    case 'all':
+      return [''];
+    case 'audience':
+      return [` AND audience = $${values.push(scope.audience)}`];
+    case 'user': {
+      const userCondition = ` AND audience = 'user' AND user_id = $${values.push(scope.userId)}::int`;
+      return scope.receivesStaffEvents ? [userCondition, " AND audience = 'staff'"] : [userCondition];
+    }
+  }
+}
+
+/** The lowest and the highest id of the events after `since`: the range in which a long list of them is read page by page. */
+export async function readIdRange(sql: SqlRunner, since: EventSnapshot): Promise<{ first: number; last: number } | null> {
+  // OFFSET 0: otherwise the planner reads ids from the lowest one on until it meets a row that fulfils the condition.
+  const [row] = await sql<{ first: number | null; last: number | null }>(
+    `SELECT min(id) AS first, max(id) AS last FROM (SELECT id FROM domain_events
+       WHERE transaction_number >= $1::bigint OR transaction_number = ANY ($2::bigint[]) OFFSET 0) e`,
+    [since.next, since.running],
+  );
+  return row?.first == null || row.last === null ? null : { first: row.first, last: row.last };
+}
+
+/** A page of events by id, those of every transaction that is committed by now. */
+export async function readPage(sql: SqlRunner, afterId: number, lastId: number, limit: number): Promise<StoredEvent[]> {
+  return sql<StoredEvent>(
+    `SELECT ${EVENT.of()} FROM domain_events WHERE id > $1::bigint AND id <= $2::bigint ORDER BY id LIMIT $3::int`,
+    [afterId, lastId, limit],
+  );
+}
+
+/** Events of a round, see `EventPosition`. */
+export function isOfRound(event: StoredEvent, base: EventSnapshot, target: EventSnapshot): boolean {
+  return contains(target, event.transactionNumber) && !contains(base, event.transactionNumber);
+}
+
+function byId(events: StoredEvent[]): StoredEvent[] {
+  return events.sort((a, b) => a.id - b.id);
+}
+
+/**
+ * Marks events as settled that came from another server by a dump: their numbers are of that server, and every reader would take those
+ * above the present ones for new. One statement: what is visible to its snapshot and was written here has a lower number.
+ * @returns how many
+ */
+export async function settleForeignEvents(sql: SqlRunner): Promise<number> {
+  const rows = await sql(
+    `UPDATE domain_events SET transaction_number = 0 WHERE transaction_number >=
+       (SELECT event_timeline() * ${NUMBERS_OF_A_TIMELINE} + pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+     RETURNING 1 AS settled`,
+  );
+  return rows.length;
+}
