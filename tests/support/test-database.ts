@@ -33,7 +33,7 @@ async function templateKey(): Promise<string> {
   const { installableJobs } = await import('../../src/composition/install-jobs.ts');
   const queues = installableJobs().map(({ name, queue }) => [name, queue]);
   return createHash('sha256')
-    .update(`v2 ${[...migrations, ...topics].map((file) => file.checksum).join(' ')} ${JSON.stringify(queues)}`)
+    .update(`v3 ${[...migrations, ...topics].map((file) => file.checksum).join(' ')} ${JSON.stringify(queues)}`)
     .digest('hex')
     .slice(0, 16);
 }
@@ -89,6 +89,7 @@ async function prepareServerTemplate(key: string): Promise<void> {
     await admin.query(`CREATE DATABASE ${making}`);
     const database = await openPostgres({ url: urlOf(making), poolSize: 4, statementTimeoutMs: 60_000, migrationsFolder, log });
     await installAll(database);
+    await database.jobDatabase.executeSql(REFUSE_NOTICES);
     await database.close();
     await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
   } finally {
@@ -139,7 +140,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
     return { ...database, url: null, drop: () => database.close() };
   }
   const name = newName();
-  await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`);
+  await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`, ...refusingNotices(name));
   const database = await openPostgres({
     url: urlOf(name),
     poolSize: options.poolSize ?? 20,
@@ -165,13 +166,24 @@ export async function emptyDatabaseOnServer(): Promise<{ url: string; drop(): Pr
   return { url: urlOf(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-async function onServer(sql: string): Promise<void> {
+/**
+ * Puts a function that fails in the place of `pg_notify`: no SQL of the service may send a notice in a transaction (08 L1), so any test
+ * whose transaction does fails. The connection beside the pool names the real function with its schema.
+ */
+function refusingNotices(database: string): string[] {
+  return [`ALTER DATABASE ${database} SET search_path = public, pg_catalog`];
+}
+
+const REFUSE_NOTICES = `CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS
+  $$ BEGIN RAISE EXCEPTION 'a transaction of the service sends a notice, which makes all commits wait for each other'; END $$`;
+
+async function onServer(...statements: string[]): Promise<void> {
   const admin = new pg.Client({ connectionString: serverUrl! });
   await admin.connect();
   try {
     // Two workers that copy one template concurrently get "source database is being accessed"; the lock prevents that.
     await admin.query('SELECT pg_advisory_lock(727110002)');
-    await admin.query(sql);
+    for (const sql of statements) await admin.query(sql);
   } finally {
     await admin.end();
   }
