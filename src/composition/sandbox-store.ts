@@ -6,7 +6,7 @@ import type { Random } from '../core/random.ts';
 import { addToStateSql, initState, readState, writeState } from '../core/service-state.ts';
 import type { SandboxStore } from '../sandbox/store.ts';
 
-const CLOCK_MOVED = 'sandbox.clock_moved';
+const CLOCK_MOVED = 'sandbox.moved';
 const CLOCK_KEY = 'sandbox_clock';
 
 /** Stores the state of the fake servers in `service_state`, so that a restart or another instance finds it. */
