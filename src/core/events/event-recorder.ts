@@ -17,6 +17,8 @@ export interface EventOptions {
 /** Records domain events as rows of the current transaction; they are delivered after the commit (spec 00, outside effects). */
 export interface EventRecorder {
   emit<K extends keyof EventTypes>(type: K, payload: EventTypes[K], options: EventOptions): Promise<void>;
+  /** Says that events were committed: the readers of this instance look now. `committedStatement` calls it. */
+  announce(): void;
 }
 
 /** An event as the bus delivers it on every instance after commit. */

@@ -14,5 +14,6 @@ export function sqlEventRecorder(sql: SqlRunner, clock: Clock): EventRecorder {
         clock.now(),
       ]);
     },
+    announce: () => undefined,
   };
 }
