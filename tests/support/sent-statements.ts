@@ -45,7 +45,7 @@ export function recordingApp(app: App): RecordingApp {
   return {
     app: {
       ...app,
-      db: { prisma: recordedPrisma(app.db.prisma), sql, begin },
+      db: { ...app.db, prisma: recordedPrisma(app.db.prisma), sql, begin },
       jobs: sqlJobSender(sql, app.clock),
       events,
     },
