@@ -8,7 +8,7 @@ import { readUser } from '../../src/domain/users/account/read-user.ts';
 import { registerUser } from '../../src/domain/users/account/register-user.ts';
 import { type UserChanges, updateUser } from '../../src/domain/users/account/update-user.ts';
 import { aUser, unique } from '../support/builders.ts';
-import { refusals, settled, won } from '../support/parallel.ts';
+import { lost, refusals, settled, won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -26,6 +26,9 @@ describe.runIf(serverUrl !== null)('users raced', () => {
   const movements = async (userId: number) =>
     (await app.db.sql<{ rows: number }>('SELECT count(*)::int AS rows FROM transactions WHERE user_id = $1::int', [userId]))[0]!
       .rows;
+
+  const keysNamed = async (key: string) =>
+    (await app.db.sql<{ rows: number }>('SELECT count(*)::int AS rows FROM idempotency_keys WHERE key = $1', [key]))[0]!.rows;
 
   const registration = {
     ...{ username: null, firstName: 'Race', lastName: null, language: 'ru', referredById: null, promoGroupId: null },
@@ -80,6 +83,34 @@ describe.runIf(serverUrl !== null)('users raced', () => {
     for (const view of won(results)) expect(view).toEqual(won(results)[0]);
     expect((await readUser(app, id)).balanceKopeks).toBe(500);
     expect(await movements(id)).toBe(1);
+  });
+
+  test('fifty repeats of one key at once are one movement with one answer, those with another body are refused', async () => {
+    const { id } = await aUser(app);
+    const key = `race-${unique()}`;
+    const results = await settled(60, (n) => adjust(id, n % 6 === 5 ? 501 : 500, key));
+    const answers = won(results);
+    const amount = answers[0]!.balanceKopeks;
+    expect(answers).toHaveLength(amount === 500 ? 50 : 10);
+    for (const view of answers) expect(view).toEqual(answers[0]);
+    for (const reason of lost(results)) expect(reason).toMatchObject({ status: 422 });
+    expect((await readUser(app, id)).balanceKopeks).toBe(amount);
+    expect(await movements(id)).toBe(1);
+  });
+
+  test('callers that wait for a refused one with their key go on, one after the other', async () => {
+    const { id } = await aUser(app);
+    const key = `race-${unique()}`;
+    expect(new Set(refusals(await settled(20, () => adjust(id, -1, key))))).toEqual(new Set(['Insufficient balance']));
+    expect(await keysNamed(key)).toBe(0);
+    // Refused ones and one that is carried out, all with one key: the refused ones either come first and leave no key, or they are 422.
+    const results = await settled(20, (n) => adjust(id, n === 10 ? 700 : -900, key));
+    expect(won(results)).toHaveLength(1);
+    for (const reason of lost(results)) expect([400, 422]).toContain((reason as { status: number }).status);
+    expect(await keysNamed(key)).toBe(1);
+    expect((await readUser(app, id)).balanceKopeks).toBe(700);
+    expect(await movements(id)).toBe(1);
+    expect(await checkLedger(app)).toEqual([]);
   });
 
   test('one referral code for many users goes to one of them', async () => {

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type Rows, TABLES } from '../../generated/rows.ts';
+import { momentOfJson } from './json-moment.ts';
 import { fieldOf } from './row-objects.ts';
 
 export type { Rows } from '../../generated/rows.ts';
@@ -53,7 +54,7 @@ export function nestedRow<M extends Model>(model: M, json: object | null): Rows[
   const row: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(json)) {
     const field = fieldOf(column);
-    row[field] = typeof value === 'string' && times.includes(field) ? new Date(value) : value;
+    row[field] = typeof value === 'string' && times.includes(field) ? momentOfJson(value) : value;
   }
   return row as Rows[M];
 }

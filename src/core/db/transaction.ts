@@ -4,10 +4,8 @@ import { CACHE_FORGOTTEN } from '../cache/shared-cache.ts';
 import { sqlEventRecorder } from '../events/sql-event-recorder.ts';
 import { sqlJobSender } from '../jobs/sql-job-sender.ts';
 import type { SqlRunner } from './db.ts';
-import { isRetryable } from './db-errors.ts';
+import { retried } from './retried.ts';
 import { refuseInsideTransaction, runInsideTransaction } from './root-guard.ts';
-
-const MAX_ATTEMPTS = 5;
 
 /**
  * Runs `fn` in one database transaction with an `App` whose `db`, `jobs` and `events` belong to it; called inside a
@@ -18,19 +16,14 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   const { begin } = app.db;
   if (begin === null) return fn(app);
   refuseInsideTransaction('inTransaction');
-  for (let attempt = 1; ; attempt++) {
+  return retried(app, async () => {
     const forgotten: string[] = [];
-    try {
-      const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
-      // The event reaches every instance, this one too, but possibly after the caller has answered.
-      app.cache.drop(forgotten);
-      app.events.announce();
-      return result;
-    } catch (error) {
-      if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, app.random.int(5, 25 * attempt + 6)));
-    }
-  }
+    const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
+    // The event reaches every instance, this one too, but possibly after the caller has answered.
+    app.cache.drop(forgotten);
+    app.events.announce();
+    return result;
+  });
 }
 
 function transactionApp(app: App, tx: Prisma.TransactionClient, sql: SqlRunner, forgotten: string[]): App {

@@ -122,16 +122,28 @@ async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Prom
     `SELECT ${STORED.of()} FROM idempotency_keys WHERE actor = $1 AND key = $2`,
     [who, once.key],
   );
+  return { response: fromStoredJson<{ value: T }>(storedResponse(row, once, hash)).value };
+}
+
+/** The stored row of a key; null = removed in the meantime. */
+export type StoredKey = RowOf<typeof STORED>;
+
+/**
+ * The answer that is stored with the key of a repeat.
+ * @throws AppError 409 while the first call runs | ValidationError 422 when the key belongs to another request
+ */
+export function storedResponse(row: StoredKey | null | undefined, once: OnceKey, hash: string): unknown {
   if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
   if (row.operation !== once.operation || row.bodyHash !== hash) {
     throw keyProblem(once.key, 'Idempotency-Key was already used with another request');
   }
   if (row.response === null)
     throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
-  return { response: fromStoredJson<{ value: T }>(row.response).value };
+  return row.response;
 }
 
-function checkKey(key: string): void {
+/** @throws ValidationError 422 for an empty key and one that is too long */
+export function checkKey(key: string): void {
   if (key.length === 0 || key.length > MAX_KEY_LENGTH)
     throw keyProblem(key, `Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters`);
 }
@@ -140,7 +152,8 @@ function keyProblem(key: string | null, msg: string): ValidationError {
   return new ValidationError([{ loc: ['header', 'idempotency-key'], type: 'value_error', msg, input: key }]);
 }
 
-function bodyHash(once: OnceKey): string {
+/** What the body of a repeat is compared by. */
+export function bodyHash(once: OnceKey): string {
   return createHash('sha256')
     .update(`${once.operation}\n${canonicalJson(once.input)}`)
     .digest('hex');

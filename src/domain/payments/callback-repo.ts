@@ -1,5 +1,8 @@
-import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
+import { columns, nestedRow, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import type { JobTypes } from '../../core/jobs/job-sender.ts';
+import { PAYMENT } from './repo.ts';
+import type { Payment } from './types.ts';
 
 /** `eventKey` identifies the event at the provider. */
 export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' | 'eventKey' | 'body' | 'headers'> {
@@ -7,31 +10,46 @@ export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' |
   now: Date;
 }
 
-/** @returns null when this event is stored already */
-export async function insertCallback(db: Db, callback: NewCallback): Promise<number | null> {
-  const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id`,
-    [callback.provider, callback.eventKey, callback.externalId, callback.body, JSON.stringify(callback.headers), callback.now],
+/** Queue of the job that processes a callback; its payload is `{ callbackId }`. */
+const QUEUE = 'payments.callback' satisfies keyof JobTypes;
+
+/** Stores an event with its job, in one statement; one that is stored already stays as it is and gets no second job. */
+export async function insertCallback(db: Db, callback: NewCallback): Promise<void> {
+  await db.sql(
+    `WITH stored AS (
+       INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at)
+       VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
+     SELECT send_job($7, jsonb_build_object('callbackId', stored.id)) AS sent FROM stored`,
+    [
+      ...[callback.provider, callback.eventKey, callback.externalId, callback.body, JSON.stringify(callback.headers)],
+      ...[callback.now, QUEUE],
+    ],
   );
-  return row?.id ?? null;
 }
 
 const CALLBACK = columns('ProviderCallback', ['id', 'provider', 'body', 'attempts']);
 
-/** `attempts` counts the current one, too. */
-export type StoredCallback = RowOf<typeof CALLBACK> & { externalId: string };
+/** `attempts` counts the current one, too. `payment` is the one with the callback's external id; null = none is known by it. */
+export type StoredCallback = RowOf<typeof CALLBACK> & { externalId: string; payment: Payment | null };
 
 /** Counts an attempt. @returns null when the callback is processed or unknown */
 export async function startCallback(db: Db, id: number): Promise<StoredCallback | null> {
-  const [row] = await db.sql<StoredCallback>(
-    `UPDATE provider_callbacks SET attempts = attempts + 1 WHERE id = $1::int AND processed_at IS NULL
-     RETURNING ${CALLBACK.of()}, external_id`,
+  const [row] = await db.sql<Omit<StoredCallback, 'payment'> & { payment: object | null }>(
+    `WITH started AS (
+       UPDATE provider_callbacks SET attempts = attempts + 1 WHERE id = $1::int AND processed_at IS NULL
+       RETURNING ${CALLBACK.of()}, external_id)
+     SELECT ${CALLBACK.of('started')}, started.external_id, (SELECT row_to_json(known) FROM (
+       SELECT ${PAYMENT.of('p')} FROM payments p WHERE p.method = started.provider AND p.external_id = started.external_id) known) AS payment
+     FROM started`,
     [id],
   );
-  return row ?? null;
+  return row ? { ...row, payment: nestedRow('Payment', row.payment) } : null;
 }
 
 export async function finishCallback(db: Db, id: number, result: string, now: Date): Promise<void> {
-  await db.prisma.providerCallback.updateMany({ where: { id }, data: { processedAt: now, result } });
+  await db.sql('UPDATE provider_callbacks SET processed_at = $2::timestamptz, result = $3 WHERE id = $1::int RETURNING id', [
+    id,
+    now,
+    result,
+  ]);
 }

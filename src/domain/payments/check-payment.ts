@@ -2,7 +2,7 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { text } from '../messaging/texts.ts';
-import { creditPayment } from './credit-payment.ts';
+import { creditSeenPayment } from './credit-payment.ts';
 import { requireMyPayment, viewPayment } from './list-payments.ts';
 import { ProviderError } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
@@ -31,7 +31,7 @@ export async function refreshPayment(
   const provider = app.ports.payments.byMethod(payment.method);
   if (!provider || payment.externalId === null)
     throw new ProviderError(payment.method, 'not_configured', 'There is no provider or no external id to ask about');
-  return creditPayment(app, payment.id, await provider.fetchStatus(payment.externalId), purposes);
+  return creditSeenPayment(app, payment, await provider.fetchStatus(payment.externalId), purposes);
 }
 
 /** `refreshPayment` by id, for the module of a purpose. @returns null for an unknown payment @throws ProviderError */

@@ -1,22 +1,21 @@
 import type { App } from '../../core/app.ts';
+import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { rublesOf } from '../../core/money.ts';
-import { appendEvent } from '../activity/record-event.ts';
-import { recordFirstTopup } from '../identity/record-first-topup.ts';
-import { postMovement } from '../ledger/post-movement.ts';
-import { isTransactionTaken, type LockedPayer, lockPayer, markCredited, markRefunded, markUncredited } from './credit-repo.ts';
-import { BALANCE_TOPUP } from './events.ts';
+import { markRefunded, markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
-import { findPayment, lockPayment } from './repo.ts';
+import { findPayment } from './repo.ts';
 import { classifyState, TOPUP_PURPOSES } from './rules.ts';
 import type { CreditResult, Payment } from './types.ts';
+
+/** A payment changes a few times in its whole existence; more changes between two statements are an error of the program. */
+const MAX_READS = 5;
 
 /**
  * Applies a state that the provider itself confirmed to a payment. This is the only way a top-up reaches a balance, whether a callback,
  * a manual check or the background check asked. It may run any number of times, concurrently or out of order (spec 03 sections 2.2 and
- * 11). Paid mark, ledger, balance, events, feed row and follow-up job are one transaction, in which no outside system is called.
+ * 11). Paid mark, ledger, balance, events, feed row and follow-up job are one statement (prisma/sql/topups.sql), hence one transaction.
  *
  * A refund of a credited payment is stored and logged as an alarm, not debited: the money may be spent and the balance must not become
  * negative, so an administrator decides.
@@ -30,15 +29,41 @@ export async function creditPayment(
   state: ProviderPaymentState,
   purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
-  const payment = await findPayment(app.db, paymentId);
-  if (!payment) throw new Error(`payment ${paymentId} does not exist`);
-  const purpose = purposes.find((known) => known.purpose === payment.purpose);
-  if (!purpose && !TOPUP_PURPOSES.includes(payment.purpose)) throw new Error(`payment ${paymentId} is not a top-up`);
-  const verdict = classifyState(payment, state);
-  if (verdict === 'credit') return purpose ? purpose.settle(app, payment, state) : creditTopup(app, payment, state);
-  await applyUncredited(app, payment, state, verdict, purpose);
-  return verdict;
+  for (let attempt = 1; attempt <= MAX_READS; attempt++) {
+    const payment = await findPayment(app.db, paymentId);
+    if (!payment) throw new Error(`payment ${paymentId} does not exist`);
+    const purpose = purposes.find((known) => known.purpose === payment.purpose);
+    if (!purpose && !isTopup(payment)) throw new Error(`payment ${paymentId} is not a top-up`);
+    const verdict = classifyState(payment, state);
+    if (verdict !== 'credit') {
+      await applyUncredited(app, payment, state, verdict, purpose);
+      return verdict;
+    }
+    const result = purpose ? await purpose.settle(app, payment, state) : await creditTopup(app, payment, state);
+    if (result !== 'changed') return result;
+  }
+  throw new Error(`payment ${paymentId} keeps changing`);
 }
+
+/**
+ * `creditPayment` for a caller that has read the payment, possibly before it asked the provider. A top-up to credit is then one statement,
+ * which checks under its locks that the payment is still as it was read; for anything else the payment is read again.
+ */
+export async function creditSeenPayment(
+  app: App,
+  seen: Payment,
+  state: ProviderPaymentState,
+  purposes: readonly PaymentPurpose[] = [],
+): Promise<CreditResult> {
+  const isPlainTopup = isTopup(seen) && !purposes.some(({ purpose }) => purpose === seen.purpose);
+  if (isPlainTopup && seen.userId !== null && classifyState(seen, state) === 'credit') {
+    const result = await creditTopup(app, seen, state);
+    if (result !== 'changed') return result;
+  }
+  return creditPayment(app, seen.id, state, purposes);
+}
+
+const isTopup = (payment: Payment) => TOPUP_PURPOSES.includes(payment.purpose);
 
 async function applyUncredited(
   app: App,
@@ -71,106 +96,22 @@ async function applyUncredited(
   }
 }
 
-async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState): Promise<CreditResult> {
-  const result = await inTransaction(app, async (t): Promise<CreditResult> => {
-    const payer = seen.userId === null ? null : await lockPayer(t.db, seen.userId);
-    if (!payer) return 'no_user';
-    const payment = await lockPayment(t.db, seen.id);
-    // Moved to another account (merge) since it was read, so the wrong user is locked: the caller has to try again.
-    if (payment?.userId !== payer.id) throw new Error(`payment ${seen.id} belongs to another user now`);
-    const verdict = classifyState(payment, state);
-    if (verdict !== 'credit') return verdict;
-    return postTopup(t, payment, payer, state);
-  });
-  if (result === 'no_user') raiseAlarm(app, seen, result);
+/** @returns `changed` when the payment is no longer as it was seen, so that the state may mean something else */
+async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState): Promise<CreditResult | 'changed'> {
+  if (seen.userId === null) return refuseCredit(app, seen, 'no_user');
+  const topup = {
+    ...{ payment: seen, state, now: app.clock.now() },
+    ...{ title: topupTitle(app, seen.method), methodName: methodName(app, seen.method) },
+  };
+  const { outcome, transactionId } = await committedStatement(app, () => postTopup(app.db, topup));
+  if (outcome === 'no_user') return refuseCredit(app, seen, 'no_user');
+  if (outcome === 'taken') return refuseCredit(app, seen, 'order_mismatch', { transactionId });
+  return outcome;
+}
+
+function refuseCredit(app: App, payment: Payment, result: 'no_user' | 'order_mismatch', facts: object = {}): CreditResult {
+  raiseAlarm(app, payment, result, facts);
   return result;
-}
-
-async function postTopup(t: App, payment: Payment, payer: LockedPayer, state: ProviderPaymentState): Promise<CreditResult> {
-  const now = t.clock.now();
-  const externalId = payment.externalId ?? state.externalId;
-  const posting = await postMovement(t, {
-    userId: payer.id,
-    type: 'deposit',
-    amountKopeks: payment.amountKopeks,
-    contra: { kind: 'provider_clearing', provider: payment.method },
-    paymentMethod: payment.method,
-    externalId,
-    description: topupTitle(t, payment.method),
-    createdAt: payment.createdAt,
-  });
-  if (posting.outcome === 'no_user' || posting.outcome === 'insufficient')
-    throw new Error(`posting a deposit returned ${posting.outcome}`);
-  if (posting.outcome === 'duplicate' && (await isTransactionTaken(t.db, posting.transactionId, payer.id))) {
-    raiseAlarm(t, payment, 'order_mismatch', { transactionId: posting.transactionId });
-    return 'order_mismatch';
-  }
-  await markCredited(t.db, {
-    paymentId: payment.id,
-    transactionId: posting.transactionId,
-    externalId,
-    status: state.status,
-    paidAt: state.paidAt ?? now,
-    raw: state.raw,
-    now,
-  });
-  // The ledger row was posted before; only its link to this payment was missing.
-  if (posting.outcome === 'duplicate') return 'already_credited';
-  await announceTopup(t, {
-    paymentId: payment.id,
-    method: payment.method,
-    amountKopeks: payment.amountKopeks,
-    transactionId: posting.transactionId,
-    balanceKopeks: posting.balanceKopeks,
-    payer,
-  });
-  return 'credited';
-}
-
-/** A top-up whose money has just been posted in this transaction. */
-export interface PostedTopup {
-  paymentId: number;
-  method: string;
-  amountKopeks: number;
-  transactionId: number;
-  balanceKopeks: number;
-  payer: LockedPayer;
-}
-
-/** What belongs to every posted top-up, in its transaction: feed row, first-top-up flag, event to the payer and follow-up jobs. */
-export async function announceTopup(t: App, topup: PostedTopup): Promise<void> {
-  const { payer, amountKopeks, balanceKopeks } = topup;
-  await appendEvent(t, {
-    eventType: 'balance_topup',
-    userId: payer.id,
-    transactionId: topup.transactionId,
-    amountKopeks,
-    currency: 'RUB',
-    extra: {
-      status: payer.hasMadeFirstTopup ? 'repeat' : 'first',
-      balance_before: balanceKopeks - amountKopeks,
-      balance_after: balanceKopeks,
-      referrer_info: payer.referredById === null ? null : { user_id: payer.referredById },
-      promo_group_id: payer.promoGroupId,
-      promo_group_name: payer.promoGroupName,
-    },
-  });
-  // With a referrer the flag belongs to the referral bonus (spec 03 section 2.3).
-  if (payer.referredById === null && !payer.hasMadeFirstTopup) await recordFirstTopup(t, payer.id);
-  await t.events.emit(
-    BALANCE_TOPUP,
-    {
-      amount_kopeks: amountKopeks,
-      amount_rubles: rublesOf(amountKopeks),
-      new_balance_kopeks: balanceKopeks,
-      new_balance_rubles: rublesOf(balanceKopeks),
-      description: methodName(t, topup.method),
-    },
-    { audience: 'user', userId: payer.id },
-  );
-  await t.jobs.send('payments.after-topup', { paymentId: topup.paymentId });
-  // Only the referrer of this moment earns by this payment; one that is recorded later does not.
-  if (payer.referredById !== null) await t.jobs.send('referrals.accrue', { transactionId: topup.transactionId });
 }
 
 /** Description of the ledger row. */

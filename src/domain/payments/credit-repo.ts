@@ -1,21 +1,39 @@
-import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { Payment } from './types.ts';
 
-const PAYER = columns('User', ['id', 'balanceKopeks', 'referredById', 'hasMadeFirstTopup', 'promoGroupId']);
+/** A top-up to credit: what was seen of its payment, and what the provider reported. */
+export interface TopupCredit {
+  payment: Payment;
+  state: ProviderPaymentState;
+  /** Description of the ledger row. */
+  title: string;
+  /** The method's name for users. */
+  methodName: string;
+  now: Date;
+}
 
-/** What a credit needs of the payer, read under the lock of the user row. */
-export type LockedPayer = RowOf<typeof PAYER> & { promoGroupName: string | null };
+/**
+ * What `credit_topup()` did; only the first two have written anything. `changed` = the payment is no longer as it was seen, so it has to
+ * be classified again; `taken` = the movement of this external id belongs to another payment or user.
+ */
+export type TopupOutcome = 'credited' | 'already_credited' | 'changed' | 'no_user' | 'taken';
 
-/** Locks the user row, the first lock of every money operation (spec 00, Consistency). */
-export async function lockPayer(db: Db, userId: number): Promise<LockedPayer | null> {
-  const [row] = await db.sql<LockedPayer>(
-    `SELECT ${PAYER.of('u')}, (SELECT g.name FROM promo_groups g WHERE g.id = u.promo_group_id) AS promo_group_name
-     FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE OF u`,
-    [userId],
+/** Credits a top-up with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
+export async function postTopup(
+  db: Db,
+  { payment, state, title, methodName, now }: TopupCredit,
+): Promise<{ outcome: TopupOutcome; transactionId: number | null }> {
+  const [row] = await db.sql<{ outcome: TopupOutcome; transactionId: number | null }>(
+    `SELECT outcome, transaction_id FROM credit_topup($1::int, $2::int, $3, $4, $5::bigint, $6, $7, $8, $9::timestamptz, $10::jsonb, $11, $12,
+       $13::timestamptz)`,
+    [
+      ...[payment.id, payment.userId, payment.orderId, payment.externalId, payment.amountKopeks, payment.currency],
+      ...[state.externalId, state.status, state.paidAt ?? now, JSON.stringify(state.raw ?? null)],
+      ...[title, methodName, now],
+    ],
   );
-  return row ?? null;
+  return row!;
 }
 
 export interface CreditMark {
@@ -30,21 +48,25 @@ export interface CreditMark {
 
 /** Marks a payment paid and credited, in the transaction that moves the money (spec 03 H4, H5). */
 export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
-  await db.sql(
-    `UPDATE payments SET is_paid = true, paid_at = $5::timestamptz, outcome = 'paid', status = $4, transaction_id = $2::int,
-       external_id = coalesce(external_id, $3), callback_payload = $6::jsonb, updated_at = $7::timestamptz
-     WHERE id = $1::int RETURNING id`,
-    [mark.paymentId, mark.transactionId, mark.externalId, mark.status, mark.paidAt, JSON.stringify(mark.raw ?? null), mark.now],
-  );
+  await db.sql('SELECT mark_payment_credited($1::int, $2::int, $3, $4, $5::timestamptz, $6::jsonb, $7::timestamptz) AS marked', [
+    ...[
+      mark.paymentId,
+      mark.transactionId,
+      mark.externalId,
+      mark.status,
+      mark.paidAt,
+      JSON.stringify(mark.raw ?? null),
+      mark.now,
+    ],
+  ]);
 }
 
 /** Whether a ledger row is the credit of another payment, or belongs to another user. */
 export async function isTransactionTaken(db: Db, transactionId: number, userId: number): Promise<boolean> {
-  const [row] = await db.sql<{ taken: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM payments WHERE transaction_id = $1::int)
-       OR NOT EXISTS (SELECT 1 FROM transactions WHERE id = $1::int AND user_id = $2::int) AS taken`,
-    [transactionId, userId],
-  );
+  const [row] = await db.sql<{ taken: boolean }>('SELECT is_transaction_taken($1::int, $2::int) AS taken', [
+    transactionId,
+    userId,
+  ]);
   return row!.taken;
 }
 
@@ -81,38 +103,44 @@ export async function markRefunded(db: Db, id: number, status: string, now: Date
   return rows.length > 0;
 }
 
-export interface StarsPayment extends Pick<Payment, 'userId' | 'orderId' | 'amountKopeks' | 'status' | 'transactionId'> {
+/** A charge of the messenger with its record. */
+export interface StarsRecord extends Pick<Payment, 'orderId' | 'amountKopeks'> {
   chargeId: string;
   description: string;
   update: object;
   now: Date;
 }
 
+/** Credits a payment in Stars with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
+export async function postStars(
+  db: Db,
+  userId: number,
+  record: StarsRecord,
+  methodName: string,
+): Promise<'credited' | 'already_credited' | 'no_user'> {
+  const [row] = await db.sql<{ outcome: 'credited' | 'already_credited' | 'no_user' }>(
+    'SELECT credit_stars($1::int, $2, $3, $4::bigint, $5, $6::jsonb, $7, $8::timestamptz) AS outcome',
+    [
+      ...[userId, record.orderId, record.chargeId, record.amountKopeks, record.description, JSON.stringify(record.update)],
+      ...[methodName, record.now],
+    ],
+  );
+  return row!.outcome;
+}
+
+export interface StarsPayment extends StarsRecord, Pick<Payment, 'userId' | 'status' | 'transactionId'> {}
+
 /**
- * Top-ups in Stars have no stored invoice: the record is written with the credit, or without a credit for an unknown payer.
+ * Payments in Stars have no stored invoice: the record is written with the credit, or without a credit for an unknown payer.
  * @returns its id; null when the charge has been credited before
  */
 export async function upsertStarsPayment(db: Db, payment: StarsPayment): Promise<number | null> {
-  const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, description, status, outcome, is_paid, paid_at,
-       callback_payload, transaction_id, created_at, updated_at)
-     VALUES ('messenger_stars', $1::int, $2, $3, $4::bigint, $5, $6, CASE WHEN $7::int IS NULL THEN 'failed' ELSE 'paid' END,
-       $7::int IS NOT NULL, $9::timestamptz, $8::jsonb, $7::int, $9::timestamptz, $9::timestamptz)
-     ON CONFLICT (method, external_id) DO UPDATE SET user_id = EXCLUDED.user_id, status = EXCLUDED.status, outcome = EXCLUDED.outcome,
-       is_paid = EXCLUDED.is_paid, amount_kopeks = EXCLUDED.amount_kopeks, transaction_id = EXCLUDED.transaction_id,
-       updated_at = EXCLUDED.updated_at
-     WHERE payments.transaction_id IS NULL RETURNING id`,
+  const [row] = await db.sql<{ id: number | null }>(
+    'SELECT upsert_stars_payment($1::int, $2, $3, $4::bigint, $5, $6, $7::int, $8::jsonb, $9::timestamptz) AS id',
     [
-      payment.userId,
-      payment.orderId,
-      payment.chargeId,
-      payment.amountKopeks,
-      payment.description,
-      payment.status,
-      payment.transactionId,
-      JSON.stringify(payment.update),
-      payment.now,
+      ...[payment.userId, payment.orderId, payment.chargeId, payment.amountKopeks, payment.description, payment.status],
+      ...[payment.transactionId, JSON.stringify(payment.update), payment.now],
     ],
   );
-  return row?.id ?? null;
+  return row!.id;
 }

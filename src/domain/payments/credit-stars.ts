@@ -1,10 +1,11 @@
 import type { App } from '../../core/app.ts';
-import { inTransaction } from '../../core/db/transaction.ts';
+import { committedStatement } from '../../core/db/committed-statement.ts';
+import { retried } from '../../core/db/retried.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
-import { postMovement } from '../ledger/post-movement.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
-import { announceTopup, raiseAlarm, topupTitle } from './credit-payment.ts';
-import { lockPayer, markRefunded, upsertStarsPayment } from './credit-repo.ts';
+import { raiseAlarm, topupTitle } from './credit-payment.ts';
+import { markRefunded, postStars, upsertStarsPayment } from './credit-repo.ts';
+import { methodName } from './method-settings.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId } from './repo.ts';
 import { newOrderId } from './rules.ts';
@@ -17,7 +18,7 @@ export type StarsMovement = Extract<MessengerUpdate, { kind: 'stars_paid' | 'sta
 
 /**
  * Credits a payment in Stars to the payer: the worth of the stars actually paid at the current rate, once per charge of the messenger
- * (spec 03 section 2.5). The payment record is written in the same transaction, because a top-up in Stars has no stored invoice. A
+ * (spec 03 section 2.5). The payment record is written in the same statement, because a top-up in Stars has no stored invoice. A
  * payment for another purpose is passed to that purpose.
  */
 export async function creditStars(
@@ -29,35 +30,17 @@ export async function creditStars(
   const user = await findUserByMessengerId(app, paid.payerMessengerId);
   const purpose = purposeOf(purposes, paid.payload);
   if (user && purpose) return purpose.settle(app, paid, user);
-  return inTransaction(app, async (t): Promise<CreditResult> => {
-    const now = t.clock.now();
-    const description = topupTitle(t, METHOD);
-    const record = { orderId: newOrderId(t.random), chargeId: paid.chargeId, amountKopeks, description, update: paid, now };
-    const payer = user && (await lockPayer(t.db, user.id));
-    if (!payer) {
-      const id = await upsertStarsPayment(t.db, { ...record, userId: null, status: 'payer_unknown', transactionId: null });
-      raiseAlarm(t, { id, method: METHOD, userId: null }, 'no_user', { payerMessengerId: paid.payerMessengerId });
-      return 'no_user';
-    }
-    const posting = await postMovement(t, {
-      userId: payer.id,
-      type: 'deposit',
-      amountKopeks,
-      contra: { kind: 'provider_clearing', provider: METHOD },
-      paymentMethod: METHOD,
-      externalId: paid.chargeId,
-      description,
-    });
-    if (posting.outcome !== 'posted') {
-      if (posting.outcome === 'duplicate') return 'already_credited';
-      throw new Error(`posting a deposit returned ${posting.outcome}`);
-    }
-    const { transactionId, balanceKopeks } = posting;
-    const paymentId = await upsertStarsPayment(t.db, { ...record, userId: payer.id, status: 'paid', transactionId });
-    if (paymentId === null) throw new Error('a Stars charge has a credited record without its ledger row');
-    await announceTopup(t, { paymentId, method: METHOD, amountKopeks, transactionId, balanceKopeks, payer });
-    return 'credited';
-  });
+  const description = topupTitle(app, METHOD);
+  const record = {
+    ...{ orderId: newOrderId(app.random), chargeId: paid.chargeId, amountKopeks, description, update: paid },
+    now: app.clock.now(),
+  };
+  const result = user && (await committedStatement(app, () => postStars(app.db, user.id, record, methodName(app, METHOD))));
+  if (result !== null && result !== 'no_user') return result;
+  const uncredited = { ...record, userId: null, status: 'payer_unknown', transactionId: null };
+  const id = await retried(app, () => upsertStarsPayment(app.db, uncredited));
+  raiseAlarm(app, { id, method: METHOD, userId: null }, 'no_user', { payerMessengerId: paid.payerMessengerId });
+  return 'no_user';
 }
 
 /** Records a refund of Stars; like every refund it debits nothing by itself (see `creditPayment`). */

@@ -1,12 +1,12 @@
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
-import { creditPayment, raiseAlarm } from './credit-payment.ts';
+import { creditSeenPayment, raiseAlarm } from './credit-payment.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { type PaymentProvider, ProviderError, type ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
-import { findByExternalId, findByOrderId } from './repo.ts';
+import { findByOrderId } from './repo.ts';
 import type { Payment } from './types.ts';
 
 /** A provider may report a success before its own API shows it; these are the waits before asking again. */
@@ -45,10 +45,9 @@ function processStars(app: App, callback: StoredCallback, purposes: readonly Sta
 }
 
 async function processProvider(app: App, callback: StoredCallback, purposes: readonly PaymentPurpose[]): Promise<string> {
-  const { provider: method, externalId } = callback;
+  const { provider: method, externalId, payment: known } = callback;
   const provider = app.ports.payments.byMethod(method);
   if (!provider) throw new Error(`there is no adapter for payment method ${method}`);
-  const known = await findByExternalId(app.db, method, externalId);
   const state = await askAbout(provider, externalId, known);
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
@@ -56,7 +55,7 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
     if (state.outcome === 'paid') raiseAlarm(app, { id: null, method, userId: null }, 'unknown', { externalId });
     return 'unknown_payment';
   }
-  return creditPayment(app, payment.id, state, purposes);
+  return creditSeenPayment(app, payment, state, purposes);
 }
 
 /** @returns null when neither we nor the provider know the payment: the callback is forged or misdirected */

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
-import { inTransaction } from '../../core/db/transaction.ts';
+import { retried } from '../../core/db/retried.ts';
 import { insertCallback, type NewCallback } from './callback-repo.ts';
 import type { CallbackReply, ProviderCallback } from './ports.ts';
 import { hasPayments } from './repo.ts';
@@ -9,7 +9,7 @@ import { storableHeaders } from './rules.ts';
 const ROUTE_TRUST_MS = 30 * SECOND_MS;
 
 /**
- * Receives a provider's request. The adapter verifies it; then it is stored as received, with its job in one transaction, and only then
+ * Receives a provider's request. The adapter verifies it; then it is stored as received, with its job in one statement, and only then
  * acknowledged. Nothing is credited here; the job asks the provider (spec 00, Outside effects). A repeat of a stored event is
  * acknowledged and dropped.
  * @param method id of the provider
@@ -38,10 +38,7 @@ export async function receiveProviderCallback(
 
 /** Stores an event once, with the job that processes it. */
 export async function storeCallback(app: App, callback: NewCallback): Promise<void> {
-  await inTransaction(app, async (t) => {
-    const callbackId = await insertCallback(t.db, callback);
-    if (callbackId !== null) await t.jobs.send('payments.callback', { callbackId });
-  });
+  await retried(app, () => insertCallback(app.db, callback));
 }
 
 function hasStoredPayments(app: App, method: string): Promise<boolean> {

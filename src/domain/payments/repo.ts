@@ -3,7 +3,7 @@ import type { Db } from '../../core/db/db.ts';
 import type { CreatedInvoice } from './ports.ts';
 import type { Payment } from './types.ts';
 
-const PAYMENT = columns('Payment', [
+export const PAYMENT = columns('Payment', [
   ...(['id', 'method', 'userId', 'orderId', 'externalId', 'amountKopeks', 'currency', 'status', 'outcome'] as const),
   ...(['isPaid', 'paidAt', 'expiresAt', 'paymentUrl', 'option', 'purpose', 'transactionId', 'createdAt'] as const),
 ]);

@@ -237,11 +237,14 @@ describe('callbacks', () => {
       ...app,
       db: {
         ...app.db,
-        begin: (fn) =>
-          app.db.begin!(async (tx, sql) => {
-            await fn(tx, sql);
-            throw new Error('the process died');
-          }),
+        // The one statement of the credit is carried out and then rolled back.
+        sql: <Row extends object>(text: string, values?: readonly unknown[]) =>
+          text.includes('credit_topup')
+            ? app.db.begin!<Row[]>(async (_tx, sql) => {
+                expect(await sql(text, values)).toMatchObject([{ outcome: 'credited' }]);
+                throw new Error('the process died');
+              })
+            : app.db.sql<Row>(text, values),
       },
     };
     await expect(processCallback(dying, { callbackId: callbackId! })).rejects.toThrow('the process died');

@@ -1,21 +1,14 @@
 import type { AdminActor, TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { momentOfJson } from '../../../core/db/json-moment.ts';
+import { refuse } from '../../../core/errors.ts';
+import { fromStoredJson } from '../../../core/stored-json.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
-import { postMovement } from '../../ledger/post-movement.ts';
-import { runOnce } from '../../ledger/run-once.ts';
 import type { UserView } from '../types.ts';
-import { readUserById, resolveUserId } from './read-user.ts';
-import { lockUser } from './repo.ts';
-
-interface ManualMovement {
-  /** Positive adds, negative takes. */
-  amountKopeks: number;
-  description: string | null;
-  /** False = the movement is posted, but no list shows it and no event reports it (spec 01 H16). */
-  isShown: boolean;
-}
+import { type ManualMovement, sendBalanceChange } from './balance-statement.ts';
+import { eitherId } from './read-user.ts';
+import { toView, viewRowOf } from './view-repo.ts';
 
 export interface BalanceRequest extends ManualMovement {
   userId: number;
@@ -39,19 +32,19 @@ export async function changeUserBalance(
 ): Promise<BalanceChange> {
   await guardTarget(app, actor, request.userId, 'change');
   const once = { key: idempotencyKey, operation: 'admin.users.change-balance', input: request };
-  return runOnce(app, actor, once, async (t) => {
-    const change =
-      request.amountKopeks === 0
-        ? await unchangedBalance(t, request.userId)
-        : await postByHand(t, request.userId, request, (balanceKopeks) =>
-            insufficientBalance(`Insufficient balance. Current: ${balanceKopeks}, requested: ${-request.amountKopeks}`),
-          );
-    t.audit?.record({
+  const target = { messengerId: null, userId: request.userId };
+  const posting = await sendBalanceChange(app, actor, once, { ...request, ...target, answer: 'change' });
+  if (posting.outcome === 'no_user') throw userNotFound();
+  if (posting.outcome === 'insufficient')
+    throw insufficientBalance(`Insufficient balance. Current: ${posting.balanceKopeks}, requested: ${-request.amountKopeks}`);
+  const change = fromStoredJson<{ value: BalanceChange }>(posting.response).value;
+  if (posting.outcome === 'changed') {
+    app.audit?.record({
       before: { balanceKopeks: change.oldBalanceKopeks },
       after: { balanceKopeks: change.newBalanceKopeks },
     });
-    return change;
-  });
+  }
+  return change;
 }
 
 export interface BalanceAdjustment extends ManualMovement {
@@ -71,43 +64,27 @@ export async function adjustBalance(
 ): Promise<UserView> {
   if (adjustment.amountKopeks === 0) throw refuse('amount_zero', 400, 'Amount must be non-zero');
   const once = { key: idempotencyKey, operation: 'users.adjust-balance', input: adjustment };
-  return runOnce(app, actor, once, async (t) => {
-    const userId = await resolveUserId(t, adjustment.user);
-    await postByHand(t, userId, adjustment, () => insufficientBalance('Insufficient balance'));
-    return readUserById(t, userId);
+  const posting = await sendBalanceChange(app, actor, once, {
+    ...adjustment,
+    ...eitherId(adjustment.user),
+    answer: 'view',
   });
+  if (posting.outcome === 'no_user') throw userNotFound();
+  if (posting.outcome === 'insufficient') throw insufficientBalance('Insufficient balance');
+  return viewOfAnswer(posting.response as StoredView | { value: unknown });
 }
 
 const insufficientBalance = (detail: string) => refuse('insufficient_balance', 400, detail);
 
-async function unchangedBalance(t: App, userId: number): Promise<BalanceChange> {
-  const user = await lockUser(t.db, userId);
-  if (!user) throw userNotFound();
-  return { oldBalanceKopeks: user.balanceKopeks, newBalanceKopeks: user.balanceKopeks };
+/** What `change_balance()` stores as the answer of `adjustBalance`: the row that was read, and when. */
+interface StoredView {
+  view: object;
+  at: string;
 }
 
-/**
- * One movement, `deposit` or `withdrawal` by `manual`.
- * @param insufficient the caller's refusal; gets the present balance
- */
-async function postByHand(
-  t: App,
-  userId: number,
-  { amountKopeks, description, isShown }: ManualMovement,
-  insufficient: (balanceKopeks: number) => AppError,
-): Promise<BalanceChange> {
-  const posting = await postMovement(t, {
-    userId,
-    type: amountKopeks > 0 ? 'deposit' : 'withdrawal',
-    amountKopeks,
-    contra: { kind: 'manual_adjustment' },
-    paymentMethod: 'manual',
-    description,
-    isInternal: !isShown,
-  });
-  if (posting.outcome === 'no_user') throw userNotFound();
-  if (posting.outcome === 'insufficient') throw insufficient(posting.balanceKopeks);
-  // Above this a balance could no longer be read as an exact number.
-  if (posting.balanceKopeks > Number.MAX_SAFE_INTEGER) throw refuse('amount_too_large', 400, 'Amount is too large');
-  return { oldBalanceKopeks: posting.balanceKopeks - amountKopeks, newBalanceKopeks: posting.balanceKopeks };
+/** Answers that releases before `change_balance()` stored are the view itself. */
+function viewOfAnswer(stored: StoredView | { value: unknown }): UserView {
+  return 'view' in stored
+    ? toView(viewRowOf(stored.view), momentOfJson(stored.at))
+    : fromStoredJson<{ value: UserView }>(stored).value;
 }

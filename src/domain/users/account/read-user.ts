@@ -9,7 +9,8 @@ import { findUserId, findViewByEitherId, findViewById, findViewByMessengerId } f
  * @throws AppError 404 'User not found'
  */
 export async function readUser(app: App, number: number): Promise<UserView> {
-  const view = await findViewByEitherId(app.db, number, internalId(number), app.clock.now());
+  const { messengerId, userId } = eitherId(number);
+  const view = await findViewByEitherId(app.db, messengerId, userId, app.clock.now());
   if (!view) throw userNotFound();
   return view;
 }
@@ -30,9 +31,13 @@ export async function readUserById(app: App, id: number): Promise<UserView> {
 
 /** The internal id behind a `{user_id}`, by the rule of `readUser`. @throws AppError 404 'User not found' */
 export async function resolveUserId(app: App, number: number): Promise<number> {
-  const id = await findUserId(app.db, number, internalId(number));
+  const { messengerId, userId } = eitherId(number);
+  const id = await findUserId(app.db, messengerId, userId);
   if (id === null) throw userNotFound();
   return id;
 }
 
-const internalId = (number: number) => (isRowId(number) ? number : null);
+/** What a `{user_id}` may be: a messenger id, or else an internal id; null = the number cannot be an internal id. */
+export function eitherId(number: number): { messengerId: number; userId: number | null } {
+  return { messengerId: number, userId: isRowId(number) ? number : null };
+}

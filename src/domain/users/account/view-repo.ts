@@ -1,5 +1,7 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
+import { momentOfJson } from '../../../core/db/json-moment.ts';
+import { fieldOf } from '../../../core/db/row-objects.ts';
 import { actualStatus } from '../../subscriptions/rules/status.ts';
 import type { SubscriptionStatus } from '../../subscriptions/types.ts';
 import type { GroupView, SubscriptionView, UserView } from '../types.ts';
@@ -31,6 +33,20 @@ export const VIEW_COLUMNS = `${USER.of('u')}, g.id AS group_id, g.name AS group_
 
 /** Group and subscription of all users of a page come in the same statement (spec 01 H24). */
 export const VIEW_JOINS = 'LEFT JOIN promo_groups g ON g.id = u.promo_group_id LEFT JOIN subscriptions s ON s.user_id = u.id';
+
+const MOMENTS: ReadonlySet<string> = new Set<keyof ViewRow>([
+  ...(['createdAt', 'updatedAt', 'lastActivity', 'startDate', 'endDate'] as const),
+]);
+
+/** The row that the SQL function `user_view` made JSON of. */
+export function viewRowOf(json: object): ViewRow {
+  const row: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(json)) {
+    const field = fieldOf(column);
+    row[field] = typeof value === 'string' && MOMENTS.has(field) ? momentOfJson(value) : value;
+  }
+  return row as ViewRow;
+}
 
 /** Field by field: a page of users takes ten times the CPU when the fields are copied in a loop, and lists are read often. */
 export function toView(row: ViewRow, now: Date): UserView {

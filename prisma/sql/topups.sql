@@ -1,0 +1,148 @@
+-- Crediting of payments (spec 03 sections 2.2, 2.3 and 2.5). credit_topup() and credit_stars() are each one statement of the service and a
+-- whole transaction: movement, paid mark, feed row, flag, events and jobs.
+
+-- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays.
+CREATE OR REPLACE FUNCTION mark_payment_credited(p_payment_id integer, p_transaction_id integer, p_external_id text, p_status text,
+  p_paid_at timestamptz, p_raw jsonb, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE payments SET is_paid = true, paid_at = p_paid_at, outcome = 'paid', status = p_status, transaction_id = p_transaction_id,
+    external_id = coalesce(external_id, p_external_id), callback_payload = p_raw, updated_at = p_now
+  WHERE id = p_payment_id;
+END $$;
+
+-- Whether a transactions row is the credit of another payment, or belongs to another user.
+CREATE OR REPLACE FUNCTION is_transaction_taken(p_transaction_id integer, p_user_id integer) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (SELECT 1 FROM payments p WHERE p.transaction_id = p_transaction_id)
+    OR NOT EXISTS (SELECT 1 FROM transactions t WHERE t.id = p_transaction_id AND t.user_id = p_user_id);
+END $$;
+
+-- Payments in Stars have no stored invoice: the record is written with the credit, or without a credit (p_transaction_id null) for an
+-- unknown payer. Returns its id; null when the charge has been credited before.
+CREATE OR REPLACE FUNCTION upsert_stars_payment(p_user_id integer, p_order_id text, p_charge_id text, p_amount bigint,
+  p_description text, p_status text, p_transaction_id integer, p_update jsonb, p_now timestamptz)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  v_id integer;
+BEGIN
+  INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, description, status, outcome, is_paid, paid_at,
+    callback_payload, transaction_id, created_at, updated_at)
+  VALUES ('messenger_stars', p_user_id, p_order_id, p_charge_id, p_amount, p_description, p_status,
+    CASE WHEN p_transaction_id IS NULL THEN 'failed' ELSE 'paid' END, p_transaction_id IS NOT NULL, p_now, p_update, p_transaction_id,
+    p_now, p_now)
+  ON CONFLICT (method, external_id) DO UPDATE SET user_id = EXCLUDED.user_id, status = EXCLUDED.status, outcome = EXCLUDED.outcome,
+    is_paid = EXCLUDED.is_paid, amount_kopeks = EXCLUDED.amount_kopeks, transaction_id = EXCLUDED.transaction_id,
+    updated_at = EXCLUDED.updated_at
+  WHERE payments.transaction_id IS NULL RETURNING id INTO v_id;
+  RETURN v_id;
+END $$;
+
+-- What belongs to every posted top-up, in its transaction: feed row, first-top-up flag, event to the payer and follow-up jobs. The payer
+-- is locked, and p_balance is the balance after the top-up. p_method_name is the method's name for users.
+CREATE OR REPLACE FUNCTION record_topup(p_payment_id integer, p_transaction_id integer, p_user_id integer, p_amount bigint,
+  p_balance bigint, p_method_name text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_referrer integer;
+  v_is_repeat boolean;
+  v_group integer;
+  v_group_name text;
+BEGIN
+  SELECT u.referred_by_id, u.has_made_first_topup, u.promo_group_id, g.name INTO v_referrer, v_is_repeat, v_group, v_group_name
+  FROM users u LEFT JOIN promo_groups g ON g.id = u.promo_group_id WHERE u.id = p_user_id;
+  INSERT INTO subscription_events (event_type, user_id, transaction_id, amount_kopeks, currency, occurred_at, extra, created_at)
+  VALUES ('balance_topup', p_user_id, p_transaction_id, p_amount, 'RUB', p_now,
+    jsonb_build_object('status', CASE WHEN v_is_repeat THEN 'repeat' ELSE 'first' END, 'balance_before', p_balance - p_amount,
+      'balance_after', p_balance,
+      'referrer_info', CASE WHEN v_referrer IS NOT NULL THEN jsonb_build_object('user_id', v_referrer) END,
+      'promo_group_id', v_group, 'promo_group_name', v_group_name), p_now);
+  -- With a referrer the flag belongs to the referral bonus (spec 03 section 2.3).
+  IF v_referrer IS NULL AND NOT v_is_repeat THEN
+    UPDATE users SET has_made_first_topup = true, updated_at = p_now WHERE id = p_user_id;
+  END IF;
+  PERFORM emit_event('balance.topup',
+    jsonb_build_object('amount_kopeks', p_amount, 'amount_rubles', trim_scale(p_amount / 100.0), 'new_balance_kopeks', p_balance,
+      'new_balance_rubles', trim_scale(p_balance / 100.0), 'description', p_method_name),
+    'user', p_user_id, p_now);
+  PERFORM send_job('payments.after-topup', jsonb_build_object('paymentId', p_payment_id));
+  -- Only the referrer of this moment earns by this payment; one that is recorded later does not.
+  IF v_referrer IS NOT NULL THEN
+    PERFORM send_job('referrals.accrue', jsonb_build_object('transactionId', p_transaction_id));
+  END IF;
+END $$;
+
+-- Credits a top-up that the caller has classified as one to credit. The parameters from p_user_id to p_currency are what the caller saw of
+-- the payment and classified by; when they are no longer so under the locks, or the payment is credited, nothing is done.
+--
+-- outcome: credited | already_credited (the movement was there, only its link to this payment was missing) | changed (classify again) |
+-- no_user | taken (the movement belongs to another payment or user). 'changed', 'no_user' and 'taken' have written nothing.
+CREATE OR REPLACE FUNCTION credit_topup(p_payment_id integer, p_user_id integer, p_order_id text, p_external_id text, p_amount bigint,
+  p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_description text,
+  p_method_name text, p_now timestamptz)
+RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
+DECLARE
+  v_has_user boolean;
+  v_method text;
+  v_created_at timestamptz;
+  v_posting record;
+BEGIN
+  -- The user first (docs/database.md, Locks and their order).
+  PERFORM 1 FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
+  v_has_user := FOUND;
+  SELECT p.method, p.created_at INTO v_method, v_created_at FROM payments p
+  WHERE p.id = p_payment_id AND p.user_id = p_user_id AND p.order_id = p_order_id AND p.external_id IS NOT DISTINCT FROM p_external_id
+    AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'changed'::text, NULL::integer;
+    RETURN;
+  END IF;
+  IF NOT v_has_user THEN
+    RETURN QUERY SELECT 'no_user'::text, NULL::integer;
+    RETURN;
+  END IF;
+
+  SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:' || v_method, v_method,
+    coalesce(p_external_id, p_reported_external_id), p_description, p_now, v_created_at) p;
+  IF v_posting.outcome NOT IN ('posted', 'duplicate') THEN
+    RAISE EXCEPTION 'posting a deposit returned %', v_posting.outcome;
+  END IF;
+  IF v_posting.outcome = 'duplicate' AND is_transaction_taken(v_posting.transaction_id, p_user_id) THEN
+    RETURN QUERY SELECT 'taken'::text, v_posting.transaction_id;
+    RETURN;
+  END IF;
+  PERFORM mark_payment_credited(p_payment_id, v_posting.transaction_id, p_reported_external_id, p_status, p_paid_at, p_raw, p_now);
+  IF v_posting.outcome = 'duplicate' THEN
+    RETURN QUERY SELECT 'already_credited'::text, v_posting.transaction_id;
+    RETURN;
+  END IF;
+  PERFORM record_topup(p_payment_id, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
+  RETURN QUERY SELECT 'credited'::text, v_posting.transaction_id;
+END $$;
+
+-- Credits a payment in Stars, once per charge of the messenger, and writes its record.
+-- outcome: credited | already_credited | no_user. Only 'credited' has written anything.
+CREATE OR REPLACE FUNCTION credit_stars(p_user_id integer, p_order_id text, p_charge_id text, p_amount bigint, p_description text,
+  p_update jsonb, p_method_name text, p_now timestamptz)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  v_posting record;
+  v_payment integer;
+BEGIN
+  SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:messenger_stars',
+    'messenger_stars', p_charge_id, p_description, p_now) p;
+  IF v_posting.outcome = 'no_user' THEN
+    RETURN 'no_user';
+  ELSIF v_posting.outcome = 'duplicate' THEN
+    RETURN 'already_credited';
+  ELSIF v_posting.outcome <> 'posted' THEN
+    RAISE EXCEPTION 'posting a deposit returned %', v_posting.outcome;
+  END IF;
+  v_payment := upsert_stars_payment(p_user_id, p_order_id, p_charge_id, p_amount, p_description, 'paid', v_posting.transaction_id,
+    p_update, p_now);
+  IF v_payment IS NULL THEN
+    RAISE EXCEPTION 'a Stars charge has a credited record without its ledger row';
+  END IF;
+  PERFORM record_topup(v_payment, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
+  RETURN 'credited';
+END $$;
