@@ -20,6 +20,8 @@ export interface PostgresOptions {
 }
 
 const RECONNECT_DELAY_MS = 500;
+/** SQLSTATE of a server that accepts no sessions yet. */
+const CANNOT_CONNECT_NOW = '57P03';
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
 const MAX_NAMED_STATEMENTS = 500;
 
@@ -34,6 +36,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'subscription-service',
+    onConnect: refuseStandby,
   });
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
   const { rows } = await pool.query<{ version: string }>("SELECT current_setting('server_version_num') AS version");
@@ -81,6 +84,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       await pool.end();
     },
   };
+}
+
+/**
+ * A session that was opened on a node in recovery reads what is old and stays there when the primary is elsewhere, and requests would use
+ * it for as long as it answers. Refused here, every attempt connects anew until the address leads to a primary (spec 08 S2).
+ */
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"');
+  if (rows[0]?.isStandby) throw Object.assign(new Error('the database node is in recovery'), { code: CANNOT_CONNECT_NOW });
 }
 
 interface Listener {
@@ -132,8 +144,14 @@ class Listeners {
     client.on('error', () => this.#lost(client));
     client.on('end', () => this.#lost(client));
     await client.connect();
-    for (const channel of new Set([...this.#listeners].map((listener) => listener.channel))) {
-      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    try {
+      for (const channel of new Set([...this.#listeners].map((listener) => listener.channel))) {
+        await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+      }
+    } catch (error) {
+      // A standby accepts the session and refuses LISTEN; without this each attempt would leave a session behind.
+      void client.end().catch(() => undefined);
+      throw error;
     }
     this.#client = client;
     return client;
