@@ -15,7 +15,7 @@ import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts'
 import { testApp } from '../support/test-app.ts';
 import { freshDatabase, migrationsFolder, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
-const CUTS = 25;
+const CUTS = 10;
 const LANES = 6;
 
 describe.runIf(serverUrl !== null)('sessions that are cut', () => {
@@ -47,7 +47,11 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
   });
 
   const add = (userId: number, key: string | null, kopeks = 100) =>
-    client.post(`/users/${userId}/balance`, { amount_kopeks: kopeks }, key === null ? {} : { headers: { 'idempotency-key': key } });
+    client.post(
+      `/users/${userId}/balance`,
+      { amount_kopeks: kopeks },
+      key === null ? {} : { headers: { 'idempotency-key': key } },
+    );
   const movements = async (userId: number) =>
     (await admin.query<{ n: number }>('SELECT count(*)::int AS n FROM transactions WHERE user_id = $1', [userId])).rows[0]!.n;
   /** Cuts the session that waits for a lock. */
@@ -143,18 +147,18 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
     const sent: { key: string; isDone: boolean }[] = [];
     const events: string[] = [];
     let isOver = false;
-    const note = (reply: ApiReply): ApiReply => {
+    const recorded = (reply: ApiReply): ApiReply => {
       statuses.add(reply.status);
       if (reply.status !== 200 && reply.headers['retry-after'] !== '5') withoutPause.push(reply);
       return reply;
     };
     const lanes = Array.from({ length: LANES }, async (_lane, lane) => {
       for (let i = 0; !isOver; i++) {
-        if (lane % 3 === 0) note(await client.get(`/users/${id}`));
+        if (lane % 3 === 0) recorded(await client.get(`/users/${id}`));
         else if (lane % 3 === 1) {
           const write = { key: `again-${lane}-${i}`, isDone: false };
           sent.push(write);
-          write.isDone = note(await add(id, write.key, 1)).status === 200;
+          write.isDone = recorded(await add(id, write.key, 1)).status === 200;
         } else {
           const eventId = `again-${lane}-${i}`;
           const reply = await callback(app, eventId, { eventId }).catch(() => null);

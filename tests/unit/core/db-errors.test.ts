@@ -38,7 +38,10 @@ describe('a database that is unavailable or does not answer in time', () => {
 
   /** As they were observed on the installed versions, by cutting the connection at each point. */
   const LOST: [string, Error][] = [
-    ['a statement of the pool, cut', Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })],
+    [
+      'a statement of the pool, cut',
+      Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+    ],
     ['a crashed server', Object.assign(new Error('terminating connection because of crash'), { code: '57P02' })],
     ['a server that starts', Object.assign(new Error('the database system is starting up'), { code: '57P03' })],
     ['a session that waited in a transaction', Object.assign(new Error('terminating connection'), { code: '25P03' })],
