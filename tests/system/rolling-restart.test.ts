@@ -45,7 +45,11 @@ describe.skipIf(!serverUrl)('a rolling restart (left out without a server: TEST_
     balancer = await startBalancer();
   });
   afterAll(async () => {
-    await Promise.all([...running].map((service) => service.kill()));
+    for (const service of running) {
+      await service.kill();
+      // Removes its folder.
+      await service.stop();
+    }
     await balancer?.close();
     await database?.drop();
   });
