@@ -40,5 +40,6 @@ EXPOSE 8080
 # /livez asks nothing of the database: a container is not restarted because the database is away (readiness is /readyz).
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Takes SHUTDOWN_DRAIN_MS + SHUTDOWN_TIMEOUT_MS at most: give `docker stop` more than its 10 s.
 STOPSIGNAL SIGTERM
 CMD ["node", "dist/server.js"]

@@ -7,6 +7,8 @@ import { createMetrics } from './core/metrics.ts';
 import { createRedactor, secretValuesIn } from './core/redaction.ts';
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+/** `npm start` passes on a signal that a terminal or a supervisor sends to the whole group, so one stop may arrive twice. */
+const SAME_STOP_MS = 1_000;
 
 async function main(): Promise<void> {
   const env = loadEnv(readProcessEnv());
@@ -23,18 +25,23 @@ async function main(): Promise<void> {
   }
 
   const running = await startService({ env, log, metrics, redactor });
-  let stopping = false;
+  let stoppingSince: number | null = null;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      log.info({ signal }, 'stopping');
+      if (stoppingSince !== null) {
+        if (performance.now() - stoppingSince > SAME_STOP_MS) running.endDrain();
+        return;
+      }
+      stoppingSince = performance.now();
+      // A person at a terminal waits for no balancer.
+      const drainMs = signal === 'SIGTERM' ? env.shutdownDrainMs : 0;
+      log.info({ signal, drainMs }, 'stopping');
       const timer = setTimeout(() => {
         log.error('the stop took too long; ending now');
         process.exit(1);
-      }, env.shutdownTimeoutMs);
+      }, drainMs + env.shutdownTimeoutMs);
       timer.unref();
-      running.stop().then(
+      running.stop(drainMs).then(
         () => process.exit(0),
         (error: unknown) => {
           log.error({ err: error }, 'the stop failed');

@@ -40,6 +40,8 @@ export async function startService(environment: Record<string, string>, nodeOpti
         PORT: String(port),
         LOG_LEVEL: 'warn',
         LOG_FORMAT: 'json',
+        // No balancer waits here.
+        SHUTDOWN_DRAIN_MS: '0',
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

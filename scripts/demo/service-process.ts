@@ -47,6 +47,8 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
       DATA_DIR: dataDir,
       LOG_FORMAT: 'json',
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
+      // No balancer waits here.
+      SHUTDOWN_DRAIN_MS: '0',
       ...options.environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,6 +18,8 @@ import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the idle times of usual load balancers (60 s), so that it is the balancer who closes an unused connection. */
+const KEEP_ALIVE_MS = 65_000;
 const MAX_BATCH_SIZE = 20;
 
 export interface HttpServer {
@@ -32,6 +34,8 @@ export interface HttpServerOptions {
   callbackRoute: (path: string) => string | null;
   /** Further routes: callbacks, sandbox page. */
   extend?: (server: FastifyInstance) => Promise<void>;
+  /** True from the order to stop on; false unless given. */
+  isStopping?: () => boolean;
   /** For tests: every refused call, over REST and over tRPC. */
   observeRefusal?: RefusalObserver;
 }
@@ -43,7 +47,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...restServerOptions,
     logger: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     // While the server closes, idle connections are closed and all others are served to their end; no request is refused.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -59,6 +63,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   const createContext = contextFactory(app);
   logAndMeasure(server, app, metrics);
+  if (options.isStopping) endConnectionsWhen(server, options.isStopping);
   registerSecurityHeaders(server);
   await registerCors(server, {
     webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
@@ -89,6 +94,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);
   return { fastify: server, routes };
+}
+
+/** A client that keeps its connection would lose the request that it sends while the server closes it (spec 08 S11). */
+function endConnectionsWhen(server: FastifyInstance, isStopping: () => boolean): void {
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isStopping()) reply.header('connection', 'close');
+    done();
+  });
 }
 
 function listOf(text: string | null): string[] {

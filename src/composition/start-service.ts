@@ -15,6 +15,7 @@ import { addressOf } from '../rest/request-context.ts';
 import { announce } from './announce.ts';
 import { assembleService } from './assemble-service.ts';
 import { callbackRoute, registerCallbackRoutes } from './callback-routes.ts';
+import { Drain } from './drain.ts';
 import { createHttpServer } from './http-server.ts';
 import type { Sandbox } from './sandbox.ts';
 import { registerSandboxPage } from './sandbox-page.ts';
@@ -25,8 +26,13 @@ export interface RunningService {
   /** Address on loopback. */
   readonly url: string;
   readonly sandbox: Sandbox | null;
-  /** Accepts no new work, finishes running requests, closes sockets, returns unfinished jobs to the queue, closes the database. */
-  stop(): Promise<void>;
+  /**
+   * Is not ready any more and closes the sockets at spread times, but serves everything for `drainMs`. Then accepts no new work, finishes
+   * running requests, returns unfinished jobs to the queue, closes the database.
+   */
+  stop(drainMs: number): Promise<void>;
+  /** Ends the drain of a running stop at once. */
+  endDrain(): void;
 }
 
 export interface StartOptions {
@@ -39,8 +45,10 @@ export interface StartOptions {
 /** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
 export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
-  const state = { isReady: false };
-  const assembled = await assembleService({ env, log, metrics, redactor, isReady: () => state.isReady });
+  const state = { isStarted: false };
+  const drain = new Drain();
+  const isReady = () => state.isStarted && !drain.isStopping;
+  const assembled = await assembleService({ env, log, metrics, redactor, isReady });
   const { service, sandbox: fakes, version } = assembled;
   const { app, bus, jobs, runner } = service;
   const firstToken = await seedInstallation(app);
@@ -50,6 +58,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     app,
     metrics,
     callbackRoute: callbackRoute(app),
+    isStopping: () => drain.isStopping,
     extend: async (server) => {
       await registerCallbackRoutes(server, app);
       if (fakes) registerSandboxPage(server, fakes);
@@ -74,7 +83,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   await fakes?.host.start(url);
   await runner.work(app);
   const stopSchedules = startSchedules(app, jobs);
-  state.isReady = true;
+  state.isStarted = true;
   await announce({
     app,
     url,
@@ -91,12 +100,15 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     app,
     url,
     sandbox: fakes,
-    stop: async () => {
-      state.isReady = false;
+    endDrain: () => drain.end(),
+    stop: async (drainMs) => {
+      const drained = drain.begin(drainMs);
+      if (drainMs > 0) realtime.drain(drainMs);
+      await drained;
       unfollowToken();
       stopSchedules();
       await realtime.close();
-      // Finishes running requests; idle connections are closed.
+      // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.
       await fastify.close();
       await runner.stop(10_000);
       await fakes?.close();

@@ -55,7 +55,16 @@ export const ENV_SPEC = {
     default: '20000',
     min: 0,
     max: 600_000,
-    effect: 'Milliseconds that running requests and jobs get to finish after SIGTERM.',
+    effect: 'Milliseconds that running requests and jobs get to finish after SIGTERM and SHUTDOWN_DRAIN_MS.',
+  },
+  SHUTDOWN_DRAIN_MS: {
+    group: 'Process',
+    type: 'integer',
+    default: '5000',
+    min: 0,
+    max: 600_000,
+    effect:
+      'Milliseconds after SIGTERM in which everything is still served while /readyz answers 503, so that a load balancer sends its requests elsewhere. Longer than the balancer needs to notice; 0 without a balancer. SIGINT and a second signal end it at once.',
   },
   SANDBOX: {
     group: 'Process',

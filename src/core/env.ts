@@ -14,6 +14,7 @@ export interface Env {
   readonly port: number;
   readonly dataDir: string;
   readonly shutdownTimeoutMs: number;
+  readonly shutdownDrainMs: number;
   readonly sandbox: 'auto' | 'on' | 'off';
   /** May a fake stand in for a kind of system that is not configured? `on`, or `auto` outside production. */
   readonly isSandboxAllowed: boolean;
@@ -232,6 +233,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     port: reader.integer('PORT'),
     dataDir: reader.string('DATA_DIR') ?? ENV_SPEC.DATA_DIR.default,
     shutdownTimeoutMs: reader.integer('SHUTDOWN_TIMEOUT_MS'),
+    shutdownDrainMs: reader.integer('SHUTDOWN_DRAIN_MS'),
     sandbox,
     isSandboxAllowed: sandbox === 'on' || (sandbox === 'auto' && !isProduction),
     databaseUrl: reader.databaseUrl(),

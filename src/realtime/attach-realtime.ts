@@ -15,6 +15,7 @@ import { FanOut } from './fan-out.ts';
 import { type Access, Feed, OFF_REASON, refusalReason } from './feed.ts';
 import { FeedClient } from './feed-client.ts';
 import { CLOSE, DEFAULT_LIMITS, type RealtimeLimits } from './limits.ts';
+import { closeSpread } from './spread-close.ts';
 import { cabinetText, feedText, textFrame } from './text-frame.ts';
 
 export interface RealtimeOptions {
@@ -38,6 +39,8 @@ export interface RealtimeOptions {
 export interface Realtime {
   /** Signed-in sockets of each feed. */
   counts(): { ws: number; cabinet: number };
+  /** Accepts no more sockets (503) and closes the open ones (1012) at times spread over `ms`; events still reach those that are open. */
+  drain(ms: number): void;
   /** Closes every socket (1001), and cuts off clients that do not answer. To be called before the HTTP server closes. */
   close(): Promise<void>;
 }
@@ -144,6 +147,11 @@ class RealtimeServer implements Realtime {
 
   counts(): { ws: number; cabinet: number } {
     return { ws: this.#ws.clients.size, cabinet: this.#cabinet.clients.size };
+  }
+
+  drain(ms: number): void {
+    this.#isClosing = true;
+    this.#stops.push(closeSpread(this.#sockets, ms, this.#options.app.random));
   }
 
   async close(): Promise<void> {

@@ -37,5 +37,5 @@ export const DEFAULT_LIMITS: RealtimeLimits = {
   recheckUserMs: MINUTE_MS,
 };
 
-/** Close codes of RFC 6455 that the service uses. */
-export const CLOSE = { goingAway: 1001, policy: 1008, tryLater: 1013 } as const;
+/** Close codes of RFC 6455 and its registry that the service uses. */
+export const CLOSE = { goingAway: 1001, policy: 1008, restart: 1012, tryLater: 1013 } as const;

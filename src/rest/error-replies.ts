@@ -2,6 +2,7 @@
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
 import { type AppError, type HttpError, isAppError, toHttp, type ValidationIssue } from '../core/errors.ts';
 
 /** Where failures of the service (`error`) and temporary refusals (`warn`) go. pino's loggers fit. */
@@ -50,7 +51,8 @@ function isFastifyError(error: unknown): error is Error & { code: string; status
 }
 
 function frameworkError(error: unknown): HttpError {
-  if (!isFastifyError(error)) return toHttp(undefined);
+  // A raw route (a callback, the sandbox page) has no procedure around it that would name a lost database.
+  if (!isFastifyError(error)) return toHttp(isDatabaseUnavailable(error) ? error : undefined);
   const answer = (status: number, detail: string): HttpError => ({
     status,
     body: { detail },
@@ -95,6 +97,8 @@ export function logRefusal(log: ErrorLog, refusal: AppError, line: object): void
 
 function logFailure(log: ErrorLog, answer: HttpError, line: object, cause: unknown): void {
   if (answer.status > 500 && isAppError(cause)) logRefusal(log, cause, line);
+  else if (isDatabaseUnavailable(cause))
+    log.warn({ ...line, code: answer.code, reason: (cause as Error).message }, 'request refused');
   else log.error({ ...line, err: cause }, 'request failed');
 }
 

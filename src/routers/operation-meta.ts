@@ -45,6 +45,8 @@ export interface OperationMeta {
   wire?: WireHints;
   /** The endpoint honours an `Idempotency-Key` header (spec 00, Consistency): shown in the document. */
   idempotent?: boolean;
+  /** A query that stores something (the state of a sign-in that begins): it is not run again when its database session was cut. */
+  writes?: boolean;
   /** `initData`: the caller is authenticated by the messenger's signed data in the body, field `initData` or `init_data`. */
   credential?: 'initData';
   /** Input keys whose values the audit log must not contain; it records that they were sent. */

@@ -3,6 +3,7 @@ import { ZodError } from 'zod';
 import type { Actor, AdminActor, TokenActor, UserActor } from '../core/actor.ts';
 import { actorKey } from '../core/actor.ts';
 import type { App } from '../core/app.ts';
+import { repeatWhenLost } from '../core/db/repeat-lost.ts';
 import { AppError, type HttpError, isAppError, refuse, toHttp, ValidationError } from '../core/errors.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
@@ -12,6 +13,7 @@ import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
 import type { OperationArea, OperationMeta } from './operation-meta.ts';
+import { readAgainWhenLost } from './read-again.ts';
 
 type TrpcCode = ConstructorParameters<typeof TRPCError>[0]['code'];
 
@@ -135,11 +137,17 @@ export const miniappProcedure = base.meta({
 });
 export const middleware = t.middleware;
 
+async function identifyToken({ app, credentials, ip, seen }: Context): Promise<TokenActor> {
+  const actor = await repeatWhenLost(app, () => authenticateToken(app, credentials, ip));
+  seen.actor = actorKey(actor);
+  return actor;
+}
+
 /** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials). */
-export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async ({ ctx, next }) => {
-  const actor: TokenActor = await authenticateToken(ctx.app, ctx.credentials, ctx.ip);
-  ctx.seen.actor = actorKey(actor);
-  return next({ ctx: { ...ctx, actor } });
+export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async (call) => {
+  const { ctx, next } = call;
+  const actor = await identifyToken(ctx);
+  return readAgainWhenLost(call, () => next({ ctx: { ...ctx, actor } }));
 });
 
 /**
@@ -149,18 +157,22 @@ export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async ({
  *   row's `action`
  */
 export const auditedWebProcedure = (permission: string) =>
-  webProcedure.meta({ recordedAs: permission }).use(async ({ ctx, next, type, meta, getRawInput }) => {
-    const trail = new AuditTrail({ ctx, actor: ctx.actor, permission, isChange: type === 'mutation', meta, getRawInput });
-    const result = await next({ ctx: { ...ctx, app: { ...ctx.app, audit: trail } } });
+  base.meta({ area: 'web', auth: 'KEY', recordedAs: permission }).use(async (call) => {
+    const { ctx, next, type, meta, getRawInput } = call;
+    const actor = await identifyToken(ctx);
+    const trail = new AuditTrail({ ctx, actor, permission, isChange: type === 'mutation', meta, getRawInput });
+    const admitted = { ...ctx, app: { ...ctx.app, audit: trail }, actor };
+    const result = await readAgainWhenLost(call, () => next({ ctx: admitted }));
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
   });
 
 /** A signed-in user behind the cabinet gate (spec 01 section 4.2). */
-export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(async ({ ctx, next }) => {
-  const actor: UserActor = await authenticateUser(ctx.app, ctx.credentials);
+export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(async (call) => {
+  const { ctx, next } = call;
+  const actor: UserActor = await repeatWhenLost(ctx.app, () => authenticateUser(ctx.app, ctx.credentials));
   ctx.seen.actor = actorKey(actor);
-  return next({ ctx: { ...ctx, actor } });
+  return readAgainWhenLost(call, () => next({ ctx: { ...ctx, actor } }));
 });
 
 /**
@@ -168,19 +180,21 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(
  * outcome. The row of a change is written before the answer is sent, all others in the background.
  */
 export const adminProcedure = (permission: string, area: OperationArea = 'admin') =>
-  base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async ({ ctx, next, type, meta, getRawInput }) => {
-    const user = await identifyAdmin(ctx.app, ctx.credentials);
+  base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async (call) => {
+    const { ctx, next, type, meta, getRawInput } = call;
+    const user = await repeatWhenLost(ctx.app, () => identifyAdmin(ctx.app, ctx.credentials));
     ctx.seen.actor = `admin:${user.id}`;
     const audited = { kind: 'admin', userId: user.id } as const;
     const trail = new AuditTrail({ ctx, actor: audited, permission, isChange: type === 'mutation', meta, getRawInput });
     let actor: AdminActor;
     try {
-      actor = await authorizeAdmin(ctx.app, user, permission, ctx.ip);
+      actor = await repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, ctx.ip));
     } catch (error) {
       trail.refuse(error);
       throw error;
     }
-    const result = await next({ ctx: { ...ctx, app: { ...ctx.app, audit: trail }, actor } });
+    const admitted = { ...ctx, app: { ...ctx.app, audit: trail }, actor };
+    const result = await readAgainWhenLost(call, () => next({ ctx: admitted }));
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
   });

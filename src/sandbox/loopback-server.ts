@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { toHttp } from '../core/errors.ts';
 
 /** A request as the fake servers get it, with its whole body. */
 export interface LoopbackRequest {
@@ -68,8 +69,11 @@ export function startLoopbackServer(
         body,
       });
       outgoing.writeHead(reply.status, { 'content-type': reply.contentType, ...reply.headers }).end(reply.body);
-    } catch {
-      if (!outgoing.headersSent) outgoing.writeHead(500, { 'content-type': 'application/json' });
+    } catch (error) {
+      // The fakes keep their state in the database: while that is away, they are too.
+      const { status, headers } = toHttp(error);
+      if (!outgoing.headersSent)
+        outgoing.writeHead(status === 503 ? 503 : 500, { 'content-type': 'application/json', ...headers });
       outgoing.end('{"error":"sandbox server failed"}');
     }
   });

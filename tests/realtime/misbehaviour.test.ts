@@ -219,6 +219,25 @@ describe('the service', () => {
     expect(server.realtime.counts()).toEqual({ ws: 0, cabinet: 0 });
   });
 
+  it('spec 08 S11: asks clients to connect again at spread times, and accepts no new one', async () => {
+    await start();
+    const clients = await Promise.all(Array.from({ length: 8 }, () => feed()));
+    const drainMs = 2_000;
+    const startedAt = performance.now();
+    const closedAt: number[] = [];
+    const endings = clients.map(async ({ closed }) => {
+      const ending = await closed;
+      closedAt.push(performance.now() - startedAt);
+      return ending;
+    });
+    server.realtime.drain(drainMs);
+    expect(await upgradeStatus('/ws?token=any')).toBe(503);
+    expect(await Promise.all(endings)).toEqual(clients.map(() => ({ code: 1012, reason: 'Service Restart' })));
+    // No timer fires early: the client of the last share cannot have been told before that share began.
+    expect(closedAt.at(-1)).toBeGreaterThanOrEqual((drainMs * 7) / 8 - 5);
+    await eventually(() => expect(server.realtime.counts().ws).toBe(0));
+  });
+
   it('never logs what the URL carries', async () => {
     const lines: string[] = [];
     const log = createLogger({ level: 'trace', format: 'json', stream: { write: (line) => void lines.push(line) } });

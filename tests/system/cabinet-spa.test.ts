@@ -70,7 +70,14 @@ async function startService(cabinetUrl: string): Promise<{ child: ChildProcess; 
   if (!existsSync(entry)) run([join(root, 'scripts', 'build.ts')], root);
   const dataDir = join(folder, 'data');
   await fillMigratedFolder(dataDir);
-  const settings = { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, LOG_FORMAT: 'json', CABINET_URL: cabinetUrl };
+  const settings = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
+    LOG_FORMAT: 'json',
+    CABINET_URL: cabinetUrl,
+    SHUTDOWN_DRAIN_MS: '0',
+  };
   const child = spawn(process.execPath, [entry], {
     cwd: folder,
     env: userEnvironment(settings),

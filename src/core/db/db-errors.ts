@@ -64,24 +64,45 @@ export function isUnstorableText(error: unknown): boolean {
   return state === '22021' || state === '22P05' || (state === '22P02' && /for type json/.test(describe(error)));
 }
 
+/** Names of the driver adapter for its errors that concern the connection; COMMIT and raw queries reach the caller with nothing else. */
+const LOST_KINDS = ['ConnectionClosed', 'DatabaseNotReachable'];
+const UNAVAILABLE_KINDS = [...LOST_KINDS, 'SocketTimeout', 'TooManyConnections'];
+const LOST_CODES = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['P1001', 'P1017'],
+];
+const UNAVAILABLE_CODES = [...LOST_CODES, 'ETIMEDOUT', 'P1002', 'P1008', 'P2024', 'P2028', 'P2037'];
+/** node-postgres has no code for a session that was cut: "not queryable" is what the next statement on it gets. */
+const LOST_TEXT = /Connection terminated|terminating connection|not queryable|error establishing an SSL connection/i;
+const CONNECT_TIMED_OUT = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/i;
+
 /**
- * The database cannot be reached or does not answer in time; the statement had no effect, and the request may be sent again later (503,
- * spec 06 section 0). An automatic retry needs a limit, because a statement that always takes too long is reported in the same way.
+ * The database cannot be reached or does not answer in time; the request may be sent again later (503, spec 06 section 0). The statement
+ * had no effect, except that a COMMIT on which the connection was lost may have been carried out. An automatic retry needs a limit,
+ * because a statement that always takes too long is reported in the same way.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const failure = error as DriverError | null;
   if (failure === null || typeof failure !== 'object') return false;
-  const code = String(failure.code ?? '');
-  if (['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'].includes(code))
-    return true;
+  if (isConnectionLost(error) || UNAVAILABLE_CODES.includes(String(failure.code ?? ''))) return true;
+  if (UNAVAILABLE_KINDS.includes(driverCause(failure)?.kind ?? '')) return true;
   const state = sqlState(error) ?? '';
-  if (state.startsWith('08') || state.startsWith('57P') || state === '53300' || TIMED_OUT.includes(state)) return true;
-  // A write on a node that has become a standby.
-  if (state === '25006') return true;
-  // node-postgres has no code for a session that was cut: "not queryable" is what the next statement on it gets.
-  return /timeout exceeded when trying to connect|Connection terminated|terminating connection|not queryable/i.test(
-    String(failure.message ?? ''),
-  );
+  return state === '53300' || TIMED_OUT.includes(state) || CONNECT_TIMED_OUT.test(String(failure.message ?? ''));
+}
+
+/**
+ * The session was cut, the server refused one, or the node accepts no writes any more: another session may succeed at once. Time-outs and
+ * full pools are not meant, because a repetition would make them worse.
+ */
+export function isConnectionLost(error: unknown): boolean {
+  const failure = error as DriverError | null;
+  if (failure === null || typeof failure !== 'object') return false;
+  const message = String(failure.message ?? '');
+  if (CONNECT_TIMED_OUT.test(message)) return false;
+  if (LOST_CODES.includes(String(failure.code ?? '')) || LOST_KINDS.includes(driverCause(failure)?.kind ?? '')) return true;
+  const state = sqlState(error) ?? '';
+  // 25006: a write on a node that has become a standby. 25P03: the session was idle in a transaction for too long.
+  return state.startsWith('08') || state.startsWith('57P') || ['25006', '25P03'].includes(state) || LOST_TEXT.test(message);
 }
 
 function driverCause(failure: DriverError): DriverCause | undefined {

@@ -19,6 +19,8 @@ export interface PostgresOptions {
   limits?: WaitLimits;
 }
 
+/** SQLSTATE of a server that accepts no sessions yet. */
+const CANNOT_CONNECT_NOW = '57P03';
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
 const MAX_NAMED_STATEMENTS = 500;
 
@@ -33,6 +35,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'subscription-service',
+    onConnect: refuseStandby,
   });
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
   const { rows } = await pool.query<{ version: string }>("SELECT current_setting('server_version_num') AS version");
@@ -80,6 +83,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       await pool.end();
     },
   };
+}
+
+/**
+ * A session that was opened on a node in recovery reads what is old and stays there when the primary is elsewhere, and requests would use
+ * it for as long as it answers. Refused here, every attempt connects anew until the address leads to a primary (spec 08 S2).
+ */
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"');
+  if (rows[0]?.isStandby) throw Object.assign(new Error('the database node is in recovery'), { code: CANNOT_CONNECT_NOW });
 }
 
 /**

@@ -32,6 +32,8 @@ export interface TransactionConnection {
 interface Slot {
   transaction: Transaction | null;
   isOver: boolean;
+  /** Prisma ended the transaction itself. While its work goes on, the only reason is that the time is over. */
+  isRolledBack: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export function trackTransactionConnections<Connection>(
   };
   return {
     run: (work) => {
-      const slot: Slot = { transaction: null, isOver: false };
+      const slot: Slot = { transaction: null, isOver: false, isRolledBack: false };
       const sql = () => {
         if (slot.transaction === null) {
           throw new Error(
@@ -96,15 +98,21 @@ function connectionOf<Connection>(transaction: Transaction): Connection {
 function fill(slot: Slot, transaction: Transaction): void {
   const rollback = transaction.rollback.bind(transaction);
   transaction.rollback = () => {
-    slot.isOver = true;
+    setRolledBack(slot);
     return rollback();
   };
   const execute = transaction.executeRaw.bind(transaction);
   transaction.executeRaw = (query) => {
-    if (query.sql === 'ROLLBACK') slot.isOver = true;
+    if (query.sql === 'ROLLBACK') setRolledBack(slot);
     return execute(query);
   };
   slot.transaction = transaction;
+}
+
+function setRolledBack(slot: Slot): void {
+  if (slot.isOver) return;
+  slot.isOver = true;
+  slot.isRolledBack = true;
 }
 
 /**
@@ -112,6 +120,11 @@ function fill(slot: Slot, transaction: Transaction): void {
  * transaction of another caller.
  */
 function untilOver(slot: Slot, sql: SqlRunner): SqlRunner {
-  return (text, values) =>
-    slot.isOver ? Promise.reject(new Error('the transaction is over; a statement was not awaited in it')) : sql(text, values);
+  return (text, values) => (slot.isOver ? Promise.reject(lateStatement(slot)) : sql(text, values));
+}
+
+/** With Prisma's code for a transaction that took too long, where that is the reason: the caller answers with 503. */
+function lateStatement({ isRolledBack }: Slot): Error {
+  if (isRolledBack) return Object.assign(new Error('the transaction is over: it took too long'), { code: 'P2028' });
+  return new Error('the transaction is over; a statement was not awaited in it');
 }

@@ -3,6 +3,7 @@ import { type Actor, actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { columns, type RowOf } from '../../core/db/columns.ts';
+import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
 import { fromStoredJson, toStoredJson } from '../../core/stored-json.ts';
@@ -24,7 +25,8 @@ const ABANDONED_MS = 2 * MINUTE_MS;
 /**
  * Runs a money operation once per (actor, key) for 24 h (spec 00, Consistency). The key's row is written in the transaction of the
  * operation: a second caller waits for it, then gets the first answer. A refusal rolls the row back, so the key may be used again.
- * A repeat gets the answer with its types: plain objects, arrays, texts, numbers and `Date`s.
+ * A repeat gets the answer with its types: plain objects, arrays, texts, numbers and `Date`s. With a key the operation runs again, once,
+ * when its database session was cut: if the lost COMMIT was carried out, the second attempt finds the first answer.
  * @throws ValidationError 422 when the key was used with another body or for another operation, or is too long
  */
 export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: App) => Promise<T>): Promise<T> {
@@ -33,7 +35,7 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
   checkKey(key);
   const who = actorKey(actor);
   const hash = bodyHash(once);
-  return inTransaction(app, async (t) => {
+  const attempt = async (t: App): Promise<T> => {
     const [mine] = await t.db.sql<{ key: string }>(
       `INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ($1, $2, $3, $4, $5::timestamptz)
        ON CONFLICT (actor, key) DO NOTHING RETURNING key`,
@@ -47,7 +49,8 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
       toStoredJson({ value: response }),
     ]);
     return response;
-  });
+  };
+  return repeatWhenLost(app, () => inTransaction(app, attempt));
 }
 
 /**
@@ -94,14 +97,15 @@ export async function runOnceAround<P, T>(
   if ('answer' in prepared) return prepared.answer;
   try {
     const answer = await finish(prepared.first);
-    await app.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', [
-      who,
-      key,
-      toStoredJson({ value: answer }),
-    ]);
+    const stored = [who, key, toStoredJson({ value: answer })];
+    // Without the stored answer a repeat would call the outside system again.
+    await repeatWhenLost(app, () =>
+      app.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', stored),
+    );
     return answer;
   } catch (error) {
-    await app.db.sql('DELETE FROM idempotency_keys WHERE actor = $1 AND key = $2 AND response IS NULL RETURNING key', [who, key]);
+    const drop = 'DELETE FROM idempotency_keys WHERE actor = $1 AND key = $2 AND response IS NULL RETURNING key';
+    await repeatWhenLost(app, () => app.db.sql(drop, [who, key]));
     throw error;
   }
 }

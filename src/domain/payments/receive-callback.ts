@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
+import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { retried } from '../../core/db/retried.ts';
 import { insertCallback, type NewCallback } from './callback-repo.ts';
 import type { CallbackReply, ProviderCallback } from './ports.ts';
@@ -36,11 +37,16 @@ export async function receiveProviderCallback(
   return verdict.reply;
 }
 
-/** Stores an event once, with the job that processes it. */
+/**
+ * Stores an event once, with the job that processes it. Tried again, once, when the database session was cut: by its key an event that was
+ * stored after all is found.
+ */
 export async function storeCallback(app: App, callback: NewCallback): Promise<void> {
-  await retried(app, () => insertCallback(app.db, callback));
+  await repeatWhenLost(app, () => retried(app, () => insertCallback(app.db, callback)));
 }
 
 function hasStoredPayments(app: App, method: string): Promise<boolean> {
-  return app.cache.read(`payments:stored:${method}`, ROUTE_TRUST_MS, () => hasPayments(app.db, method));
+  return app.cache.read(`payments:stored:${method}`, ROUTE_TRUST_MS, () =>
+    repeatWhenLost(app, () => hasPayments(app.db, method)),
+  );
 }

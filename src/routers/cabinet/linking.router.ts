@@ -30,6 +30,7 @@ const linkRouter = router({
   init: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/account/link/{provider}/init', tags, summary: 'Begin to link a provider' },
+      writes: true,
     })
     .input(fromWire(OAuthProviderPath))
     .output(toWire(schemas.LinkInitResponse))

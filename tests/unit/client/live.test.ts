@@ -92,6 +92,19 @@ describe('live events of a user', () => {
     expect(statuses).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open']);
   });
 
+  it.each([1001, 1012])('spec 08 S11: connects again soon when an instance stops (%i), with the same token', async (code) => {
+    const client = connect();
+    const statuses: string[] = [];
+    client.live.onStatus((next) => statuses.push(next));
+    client.live.onEvent('subscription.expired', () => undefined);
+    await status(client.live, 'open');
+    service.sockets[0]!.socket.close(code, 'Service Restart');
+    await opened(2);
+    await status(client.live, 'open');
+    expect(statuses).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open']);
+    expect(service.sockets.map(({ credential }) => credential)).toEqual(['access-1', 'access-1']);
+  });
+
   it('detects a connection that no longer answers', async () => {
     const client = connect();
     client.live.onEvent('subscription.expired', () => undefined);

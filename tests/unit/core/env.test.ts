@@ -41,6 +41,7 @@ describe('loadEnv', () => {
       isCabinetEnabled: true,
       cabinetJwtSecret: null,
       shutdownTimeoutMs: 20_000,
+      shutdownDrainMs: 5_000,
       trustedProxies: [],
       webhookAllowedPrivateHosts: [],
     });

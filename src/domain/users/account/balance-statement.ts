@@ -2,6 +2,7 @@ import { type Actor, actorKey } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { committedStatement } from '../../../core/db/committed-statement.ts';
 import { sqlState } from '../../../core/db/db-errors.ts';
+import { repeatWhenLost } from '../../../core/db/repeat-lost.ts';
 import { refuse } from '../../../core/errors.ts';
 import { bodyHash, checkKey, type OnceKey, type StoredKey, storedResponse } from '../../ledger/run-once.ts';
 
@@ -57,7 +58,9 @@ export async function sendBalanceChange(
     ...[change.answer, app.clock.now()],
   ];
   try {
-    const [row] = await committedStatement(app, () => app.db.sql<ChangeRow>(CHANGE, values));
+    const send = () => committedStatement(app, () => app.db.sql<ChangeRow>(CHANGE, values));
+    // Without a key nothing tells whether a statement whose answer was lost has been carried out.
+    const [row] = await (once.key === null ? send() : repeatWhenLost(app, send));
     return outcomeOf(row!, once, hash);
   } catch (error) {
     // Above this a balance could no longer be read as an exact number.
