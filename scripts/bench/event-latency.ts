@@ -25,6 +25,8 @@ export interface EventLatencyResult {
   p50Ms: number;
   p95Ms: number;
   p99Ms: number;
+  /** With the time of the write, in which the commit happened. */
+  p95FromSendingMs: number;
   /** Events whose frame was looked for. */
   committed: number;
   lost: number;
@@ -32,6 +34,7 @@ export interface EventLatencyResult {
   outOfOrder: number;
   /** Writes that were refused or failed. */
   failures: number;
+  firstFailure: string | null;
 }
 
 export const QUIET = 10;
@@ -103,7 +106,7 @@ type Circumstances = Pick<EventLatencyResult, 'source' | 'eventsPerSecond' | 'so
 
 /** @param written by one order */
 export function resultOf(circumstances: Circumstances, written: SteadyResult, delivery: Delivery): EventLatencyResult {
-  const { latencies, lost, doubled, outOfOrder } = delivery;
+  const { latencies, latenciesFromSending, lost, doubled, outOfOrder } = delivery;
   const committed = written.committed.length;
   return {
     ...circumstances,
@@ -111,7 +114,8 @@ export function resultOf(circumstances: Circumstances, written: SteadyResult, de
     p50Ms: percentileMs(latencies, 0.5),
     p95Ms: percentileMs(latencies, 0.95),
     p99Ms: percentileMs(latencies, 0.99),
-    ...{ committed, lost, doubled, outOfOrder, failures: written.failures },
+    p95FromSendingMs: percentileMs(latenciesFromSending, 0.95),
+    ...{ committed, lost, doubled, outOfOrder, failures: written.failures, firstFailure: written.firstFailure },
   };
 }
 
@@ -138,15 +142,17 @@ export function eventLatencyVerdicts(results: readonly EventLatencyResult[]): Ve
 
 export function eventLatencyFaults(results: readonly EventLatencyResult[]): string[] {
   return results.flatMap((result) => {
-    const { lost, doubled, outOfOrder, failures } = result;
+    const { lost, doubled, outOfOrder, failures, firstFailure } = result;
     const counts = Object.entries({ lost, doubled, 'out of order': outOfOrder, 'writes failed': failures });
     const wrong = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
-    return wrong.length === 0 ? [] : [`${nameOf(result)}: ${wrong.join(', ')}`];
+    return wrong.length === 0
+      ? []
+      : [`${nameOf(result)}: ${wrong.join(', ')}${firstFailure === null ? '' : ` (${firstFailure})`}`];
   });
 }
 
 export function eventLatencyTable(results: readonly EventLatencyResult[]): string {
-  const head = ['Commit to socket', 'Events /s', 'Written /s', 'Socket', 'p50 ms', 'p95 ms', 'p99 ms'];
+  const head = ['Commit to socket', 'Events /s', 'Written /s', 'Socket', 'p50 ms', 'p95 ms', 'p99 ms', 'p95 from sending'];
   return table(
     [...head, 'Events', 'Lost', 'Doubled', 'Out of order'],
     results.map((row) => [
@@ -154,7 +160,7 @@ export function eventLatencyTable(results: readonly EventLatencyResult[]): strin
       String(row.eventsPerSecond),
       row.writtenPerSecond.toFixed(0),
       row.socket,
-      ...[row.p50Ms, row.p95Ms, row.p99Ms].map((ms) => ms.toFixed(1)),
+      ...[row.p50Ms, row.p95Ms, row.p99Ms, row.p95FromSendingMs].map((ms) => ms.toFixed(1)),
       ...[row.committed, row.lost, row.doubled, row.outOfOrder].map(String),
     ]),
   );

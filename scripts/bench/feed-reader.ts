@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { answerQuestions } from './child-process.ts';
-import type { Timed } from './delivery.ts';
+import type { Arrival } from './delivery.ts';
 import { numberInFrame } from './event-text.ts';
 import { machineMs } from './machine-clock.ts';
 
@@ -11,7 +11,7 @@ import { machineMs } from './machine-clock.ts';
 export type ReaderOrder = { connect: { url: string } } | { take: { count: number; withinMs: number } };
 
 export interface ReaderAnswer {
-  arrivals: Timed[];
+  arrivals: Arrival[];
   /** Whether the server has closed the socket. */
   isClosed: boolean;
 }
@@ -20,7 +20,7 @@ export interface ReaderAnswer {
 const DOUBLES_MS = 1_500;
 const POLL_MS = 20;
 
-let arrivals: Timed[] = [];
+let arrivals: Arrival[] = [];
 let isClosed = false;
 
 async function obey(order: ReaderOrder): Promise<ReaderAnswer> {

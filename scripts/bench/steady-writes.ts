@@ -1,6 +1,6 @@
 /** Writes at a steady rate over lanes. A lane sends one after the other, so the writes of one user, who has one lane, keep their order. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Timed } from './delivery.ts';
+import type { Committed } from './delivery.ts';
 import { machineMs } from './machine-clock.ts';
 
 export interface SteadyOrder {
@@ -13,9 +13,11 @@ export interface SteadyOrder {
 }
 
 export interface SteadyResult {
-  /** Writes that were answered with success, and when. */
-  committed: Timed[];
+  /** Writes that were answered with success. */
+  committed: Committed[];
   failures: number;
+  /** Message of the first failure. */
+  firstFailure: string | null;
   /** From the first write to the last answer. */
   seconds: number;
 }
@@ -32,24 +34,26 @@ export async function writeSteadily(
 ): Promise<SteadyResult> {
   const { rate, seconds, from, lanes } = order;
   const total = Math.round(rate * seconds);
-  const committed: Timed[] = [];
+  const committed: Committed[] = [];
   let failures = 0;
+  let firstFailure: string | null = null;
   const startedAt = machineMs();
   const runLane = async (lane: number) => {
     for (let number = lane; number < total; number += lanes) {
       const early = startedAt + (number * 1000) / rate - machineMs();
       if (early > 0) await wait(early);
+      const sentMs = machineMs();
       try {
         await write(from + number, lane);
-        committed.push([from + number, machineMs()]);
+        committed.push([from + number, sentMs, machineMs()]);
       } catch (error) {
         failures += 1;
-        if (failures === 1) console.error(`a write failed: ${String(error)}`);
+        firstFailure ??= String(error);
       }
     }
   };
   await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane)));
-  return { committed, failures, seconds: (machineMs() - startedAt) / 1000 };
+  return { committed, failures, firstFailure, seconds: (machineMs() - startedAt) / 1000 };
 }
 
 /** The first number of the next order: above all numbers of this one, and again a multiple of the lanes. */
