@@ -87,14 +87,16 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       return JSON.stringify({ items: rows.map(toTransactionJson), total: counts!.total, limit: 50, offset: 0 });
     },
     'POST /adjust': async (request, url) => {
-      const body = JSON.parse(await textOf(request)) as { amount_kopeks: number; description: string };
+      const text = await textOf(request);
+      const body = JSON.parse(text) as { amount_kopeks: number; description: string };
       const values = [Number(url.pathname.split('/')[2]), body.amount_kopeks, body.description, new Date()];
-      return JSON.stringify((await query(ADJUST_BALANCE, values))[0]);
+      return answerOf(await query<Stored>(ADJUST_BALANCE, [...values, ...guardOf(request, text)]));
     },
     'POST /purchase': async (request, url) => {
-      const body = JSON.parse(await textOf(request)) as { tariff_id: number; period_days: number };
+      const text = await textOf(request);
+      const body = JSON.parse(text) as { tariff_id: number; period_days: number };
       const values = [Number(url.pathname.split('/')[2]), body.tariff_id, body.period_days, new Date()];
-      return JSON.stringify((await query(PURCHASE, values))[0]);
+      return answerOf(await query<Stored>(PURCHASE, [...values, ...guardOf(request, text)]));
     },
     'POST /callback': async (request) => {
       const text = await textOf(request);
@@ -105,6 +107,24 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       return '{"status":"ok"}';
     },
   };
+}
+
+/** The stored answer of a write. */
+interface Stored {
+  response: object;
+}
+
+/** @throws Error when the statement changed nothing: then the baseline would be fast because it did no work */
+function answerOf([row]: Stored[]): string {
+  if (!row) throw new Error('nothing was written');
+  return JSON.stringify(row.response);
+}
+
+/** What a row of `idempotency_keys` needs: actor, key, hash of the body. */
+function guardOf(request: IncomingMessage, body: string): string[] {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') throw new Error('no Idempotency-Key');
+  return ['bare', key, createHash('sha256').update(body).digest('hex')];
 }
 
 /** Checks the password as the service does, because that is the main cost of a sign-in, and stores one session. */

@@ -41,7 +41,14 @@ export interface PathResult {
 /** After a change of sides: time for a paused process to get its breath. */
 const SETTLE_MS = 300;
 
-export async function comparePath(lab: Lab, path: MeasuredPath, pace: Pace): Promise<PathResult> {
+/** Observes the service during its rounds, e.g. its database sessions. */
+export interface Meter {
+  during<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const NO_METER: Meter = { during: (work) => work() };
+
+export async function comparePath(lab: Lab, path: MeasuredPath, pace: Pace, meter = NO_METER): Promise<PathResult> {
   const { service } = lab;
   if (path.sameBytes) await checkSameBytes(lab, path);
   const load = (isService: boolean, seconds: number) =>
@@ -65,7 +72,7 @@ export async function comparePath(lab: Lab, path: MeasuredPath, pace: Pace): Pro
       mine.push(
         await onService(lab, async () => {
           await service.readLoop();
-          const result = await mineCpu.during(() => load(true, pace.secondsPerRound));
+          const result = await meter.during(() => mineCpu.during(() => load(true, pace.secondsPerRound)));
           loopDelayMs = Math.max(loopDelayMs, (await service.readLoop()).delayMs);
           return result;
         }),

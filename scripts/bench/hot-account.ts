@@ -1,4 +1,5 @@
 /** All connections credit one account at the same time: the worst case for locks. */
+import { countDeadlocks, countLedgerProblems } from './database-facts.ts';
 import type { Lab } from './lab.ts';
 import type { DatabaseKind } from './options.ts';
 import { percentileMs } from './statistics.ts';
@@ -38,16 +39,11 @@ export async function measureHotAccount(lab: Lab, seconds: number): Promise<HotA
     failures: result.failures,
     statuses: result.statuses,
     deadlocks: before === null || after === null ? null : after - before,
-    ledgerProblems: lab.kind === 'postgres' ? await countOf(lab, 'SELECT count(*)::int AS n FROM ledger_check()') : null,
+    ledgerProblems: lab.kind === 'postgres' ? await countLedgerProblems(lab.database) : null,
   };
 }
 
 /** The embedded database runs one statement at a time and has no deadlocks; and only the service can open its folder. */
 async function deadlocks(lab: Lab): Promise<number | null> {
-  if (lab.kind === 'embedded') return null;
-  return countOf(lab, 'SELECT deadlocks::int AS n FROM pg_stat_database WHERE datname = current_database()');
-}
-
-function countOf(lab: Lab, statement: string): Promise<number> {
-  return lab.database.withSql(async (run) => Number((await run(statement))[0]!.n));
+  return lab.kind === 'embedded' ? null : countDeadlocks(lab.database);
 }

@@ -2,6 +2,7 @@
 import { SignJWT } from 'jose';
 import { closePasswordHasher, hashPassword } from '../../src/core/password-hasher.ts';
 import { startWorker, type Worker } from './child-process.ts';
+import { Cleanup } from './cleanup.ts';
 import type { LoadOrder, LoadResult } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';
 import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
@@ -13,6 +14,19 @@ const JWT_SECRET = 'benchmark-only-benchmark-only-benchmark-only';
 const PANEL_KEY = 'benchmark-panel-key';
 const DEFAULT_TOKEN = 'benchmark-default-token-of-a-decent-length';
 const JWT_HOURS = 12;
+
+/** Databases with test data, before any process that is measured runs on them. */
+export interface LabData extends Facts {
+  kind: DatabaseKind;
+  /** Of the service. */
+  environment: Record<string, string>;
+  database: ScratchDatabase;
+  /** Of the baseline. */
+  copy: ScratchDatabase;
+  outside: Worker<OutsideOrder, OutsideAnswer>;
+  receiverUrl: string;
+  close(): Promise<void>;
+}
 
 export interface Lab {
   kind: DatabaseKind;
@@ -43,30 +57,43 @@ export interface LabOptions {
   kind: DatabaseKind;
   serverUrl: string | null;
   size: SeedSize;
+  /** Of the databases on the server, as `ALTER DATABASE … SET` takes them. */
+  databaseSettings?: Record<string, string>;
   /** Whether the service trusts the client addresses in requests. */
   isBehindProxy?: boolean;
   progress: (text: string) => void;
+}
+
+export interface LabProcessOptions {
+  /** Connections of service and baseline alike; `POOL_SIZE` unless given. */
+  poolSize?: number;
   /** Options of the runtime for the service, e.g. a profiler. */
   nodeOptions?: string[];
 }
 
-export async function openLab({
-  kind,
-  serverUrl,
-  size,
-  isBehindProxy = false,
-  progress,
-  nodeOptions = [],
-}: LabOptions): Promise<Lab> {
-  const ends: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
-  };
+/** Data and processes together. */
+export async function openLab(options: LabOptions & LabProcessOptions): Promise<Lab> {
+  const data = await prepareLab(options);
   try {
-    const database = await createScratch(kind, serverUrl);
-    ends.push(() => database.drop());
-    const outside = startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts');
-    ends.push(() => outside.stop());
+    const lab = await startLab(data, options);
+    const close = async () => {
+      await lab.close();
+      await data.close();
+    };
+    return { ...lab, close };
+  } catch (error) {
+    await data.close();
+    throw error;
+  }
+}
+
+/** Creates the tables by one start of the service, fills them and copies the database for the baseline. */
+export async function prepareLab(options: LabOptions): Promise<LabData> {
+  const { kind, serverUrl, size, databaseSettings, isBehindProxy = false, progress } = options;
+  const cleanup = new Cleanup();
+  try {
+    const database = cleanup.add(await createScratch(kind, serverUrl, databaseSettings), (scratch) => scratch.drop());
+    const outside = cleanup.add(startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts'), (worker) => worker.stop());
     const { panelUrl, receiverUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });
     const environment = {
       ...database.environment,
@@ -90,39 +117,52 @@ export async function openLab({
       for (const statement of seedStatements(size, passwordHash)) await run(statement);
       return readFacts(run);
     });
-    const copy = await database.copy();
-    ends.push(() => copy.drop());
+    const copy = cleanup.add(await database.copy(), (scratch) => scratch.drop());
+    return { ...facts, kind, environment, database, copy, outside, receiverUrl, close: () => cleanup.run() };
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+}
 
-    const baseline = startWorker<object, { url: string }>('baseline-server.ts');
-    ends.push(() => baseline.stop());
-    const { url: bareUrl } = await baseline.ask({ database: copy.bare, callbackSecret: facts.callbackSecret });
-    const generator = startWorker<LoadOrder, LoadResult>('load-generator.ts');
-    ends.push(() => generator.stop());
-    const service = await startService(environment, nodeOptions);
-    ends.push(() => service.stop());
-    const { adminId, ...lab } = facts;
-    const tokens = await signTokens([...lab.userIds, adminId]);
+/** Service, baseline and load generator on the data; `close` ends these processes and leaves the data. */
+export async function startLab(data: LabData, { poolSize, nodeOptions }: LabProcessOptions = {}): Promise<Lab> {
+  const cleanup = new Cleanup();
+  try {
+    const baseline = cleanup.add(startWorker<object, { url: string }>('baseline-server.ts'), (worker) => worker.stop());
+    const bare = { ...data.copy.bare, ...(poolSize === undefined ? {} : { poolSize }) };
+    const { url: bareUrl } = await baseline.ask({ database: bare, callbackSecret: data.callbackSecret });
+    const generator = cleanup.add(startGenerator(), (worker) => worker.stop());
+    const service = cleanup.add(await startInstance(data, { poolSize, nodeOptions }), (instance) => instance.stop());
+    const tokens = await signTokens([...data.userIds, data.adminId]);
     const asUser = (id: number) => ({ authorization: `Bearer ${tokens.get(id)}`, 'content-type': 'application/json' });
-    const operator = { 'x-api-key': await makeToken(service.url), 'content-type': 'application/json' };
+    const { kind, outside, receiverUrl, userIds, emails, tariffId, callbackSecret, database } = data;
     return {
-      ...lab,
-      kind,
+      ...{ kind, outside, receiverUrl, userIds, emails, tariffId, callbackSecret, database },
       service,
       bareUrl,
       barePid: baseline.pid,
       load: (order) => generator.ask(order),
-      outside,
-      receiverUrl,
-      operator,
+      operator: { 'x-api-key': await makeToken(service.url), 'content-type': 'application/json' },
       asUser,
-      administrator: asUser(adminId),
-      database,
-      close,
+      administrator: asUser(data.adminId),
+      close: () => cleanup.run(),
     };
   } catch (error) {
-    await close();
+    await cleanup.run();
     throw error;
   }
+}
+
+/** One more process of the service on the data; an embedded database serves only one. */
+export function startInstance(data: LabData, { poolSize, nodeOptions }: LabProcessOptions = {}): Promise<MeasuredService> {
+  const size: Record<string, string> = poolSize === undefined ? {} : { DATABASE_POOL_SIZE: String(poolSize) };
+  return startService({ ...data.environment, ...size }, nodeOptions);
+}
+
+/** One more process that sends load; each sends one load after the other. */
+export function startGenerator(): Worker<LoadOrder, LoadResult> {
+  return startWorker<LoadOrder, LoadResult>('load-generator.ts');
 }
 
 type Run = (text: string) => Promise<Record<string, unknown>[]>;
@@ -130,6 +170,7 @@ type Run = (text: string) => Promise<Record<string, unknown>[]>;
 /** How many users take part; few enough that their sessions stay cached, many enough that they do not wait for each other. */
 const ACTORS = 400;
 
+/** What the test data holds. */
 interface Facts {
   userIds: number[];
   emails: string[];

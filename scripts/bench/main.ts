@@ -3,8 +3,10 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { measureBigLists } from './big-lists.ts';
 import { comparePath } from './compare-path.ts';
+import { measureEventLatency } from './event-latency.ts';
 import { measureHotAccount } from './hot-account.ts';
-import { type Lab, type LabOptions, openLab } from './lab.ts';
+import { type Lab, type LabData, type LabOptions, openLab, prepareLab } from './lab.ts';
+import { measureMoneyGrowth } from './money-growth.ts';
 import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './options.ts';
 import { type MeasuredPath, PATHS } from './paths.ts';
 import { type BenchResults, faults, keepJson, render, verdicts } from './report.ts';
@@ -13,6 +15,7 @@ import { measureSignInBurst } from './sign-in-burst.ts';
 import { measureSockets } from './sockets.ts';
 import { measureStall } from './stall.ts';
 import { measureStarts } from './start-and-memory.ts';
+import { measureTwoInstances } from './two-instances.ts';
 
 const USERS = { postgres: 20_000, embedded: 5_000 };
 const resultFolder = join(import.meta.dirname, '..', '..', '.tmp', 'bench');
@@ -45,6 +48,31 @@ async function withLab(lab: Omit<LabOptions, 'progress'>, work: (lab: Lab) => Pr
     throw error;
   } finally {
     await opened.close();
+  }
+}
+
+/** What needs several connections or several instances: PostgreSQL only. */
+async function measureScaling(serverUrl: string, results: BenchResults): Promise<void> {
+  const size = {
+    users: options.quick ? 2_000 : USERS.postgres,
+    transactions: options.quick ? 4_000 : USERS.postgres * 5,
+    withLedger: true,
+  };
+  if (wants('money-growth')) results.moneyGrowths.push(await measureMoneyGrowth(serverUrl, size, options, progress));
+  const withData = async (work: (data: LabData) => Promise<void>) => {
+    const data = await prepareLab({ kind: 'postgres', serverUrl, size, progress });
+    await work(data).finally(() => data.close());
+  };
+  if (wants('two-instances')) {
+    await withData(async (data) => {
+      progress('two instances on one database');
+      results.twoInstances.push(await measureTwoInstances(data, options));
+    });
+  }
+  if (wants('event-latency')) {
+    await withData(async (data) => {
+      results.eventLatencies.push(...(await measureEventLatency(data, options.quick ? 4 : 20, progress)));
+    });
   }
 }
 
@@ -87,6 +115,7 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
       results.stalls.push(await measureStall(lab, options.quick ? { rounds: 2, seconds: 4 } : { rounds: 5, seconds: 12 }));
     });
   }
+  if (kind === 'postgres') await measureScaling(serverUrl!, results);
   if (wants('big-lists') && options.scale > 0 && kind === 'postgres') {
     const big = { users: options.scale, transactions: options.scale * 10 };
     await withLab({ kind, serverUrl, size: { ...big, withLedger: false } }, async (lab) => {
@@ -108,6 +137,9 @@ const results: BenchResults = {
   starts: [],
   paths: [],
   hotAccounts: [],
+  moneyGrowths: [],
+  twoInstances: [],
+  eventLatencies: [],
   signInBursts: [],
   bigLists: [],
   stalls: [],

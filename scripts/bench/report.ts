@@ -3,13 +3,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BigListResult } from './big-lists.ts';
 import type { PathResult } from './compare-path.ts';
+import { type EventLatencyResult, eventLatencyFaults, eventLatencyTable, eventLatencyVerdicts } from './event-latency.ts';
 import type { HotAccountResult } from './hot-account.ts';
+import { type MoneyGrowthResult, moneyGrowthFaults, moneyGrowthTable, moneyGrowthVerdicts } from './money-growth.ts';
 import { PATHS } from './paths.ts';
 import { SIGN_INS_AT_ONCE, type SignInBurstResult } from './sign-in-burst.ts';
 import { MESSAGES_PER_SECOND, type SocketResult } from './sockets.ts';
 import type { StallResult } from './stall.ts';
 import type { StartResult } from './start-and-memory.ts';
-import { type Aim, meets } from './statistics.ts';
+import { type TwoInstancesResult, twoInstancesFaults, twoInstancesTable, twoInstancesVerdicts } from './two-instances.ts';
+import { asMs, asMultiple, describeAim, table, type Verdict, verdictOf, withUnit } from './verdict.ts';
 
 export interface BenchResults {
   machine: Record<string, unknown>;
@@ -17,20 +20,15 @@ export interface BenchResults {
   starts: StartResult[];
   paths: PathResult[];
   hotAccounts: HotAccountResult[];
+  moneyGrowths: MoneyGrowthResult[];
+  twoInstances: TwoInstancesResult[];
+  eventLatencies: EventLatencyResult[];
   signInBursts: SignInBurstResult[];
   bigLists: BigListResult[];
   stalls: StallResult[];
   sockets: SocketResult[];
   /** What was left out, and why. */
   remarks: string[];
-}
-
-export interface Verdict {
-  subject: string;
-  value: number;
-  text: string;
-  aim: Aim;
-  isMet: boolean;
 }
 
 /** Growth of one path above which it counts as a leak, MiB. */
@@ -47,60 +45,59 @@ const AIMS = {
   messages: { atLeast: MESSAGES_PER_SECOND },
 } as const;
 
-const fixed = (digits: number, unit: string) => (value: number) => `${value.toFixed(digits)}${unit}`;
-
 /** Every aim that the run measured. */
 export function verdicts(results: BenchResults): Verdict[] {
-  const verdict = (subject: string, value: number, aim: Aim, show: (value: number) => string): Verdict => ({
-    subject,
-    value,
-    text: show(value),
-    aim,
-    isMet: meets(value, aim),
-  });
-  const ms = fixed(1, ' ms');
-  const times = fixed(2, ' x');
   return [
     ...results.paths.flatMap((result) => {
       const path = PATHS.find((candidate) => candidate.name === result.name)!;
       const subject = `${result.title} [${result.database}]`;
       return [
-        verdict(`${subject}: throughput`, result.ratio.median, path.ratioAim, times),
-        ...(path.p99Aim ? [verdict(`${subject}: p99`, result.serviceP99Ms / result.bareP99Ms, path.p99Aim, times)] : []),
+        verdictOf(`${subject}: throughput`, result.ratio.median, path.ratioAim, asMultiple),
+        ...(path.p99Aim ? [verdictOf(`${subject}: p99`, result.serviceP99Ms / result.bareP99Ms, path.p99Aim, asMultiple)] : []),
       ];
     }),
     ...results.hotAccounts.flatMap((result) => [
-      verdict(`one hot account [${result.database}]`, result.perSecond, AIMS.hotAccount, fixed(0, '/s')),
-      verdict(`deadlocks on it [${result.database}]`, result.deadlocks ?? 0, { atMost: 0 }, fixed(0, '')),
+      verdictOf(`one hot account [${result.database}]`, result.perSecond, AIMS.hotAccount, withUnit(0, '/s')),
+      verdictOf(`deadlocks on it [${result.database}]`, result.deadlocks ?? 0, { atMost: 0 }, withUnit(0, '')),
     ]),
+    ...results.moneyGrowths.flatMap(moneyGrowthVerdicts),
+    ...results.twoInstances.flatMap(twoInstancesVerdicts),
+    ...eventLatencyVerdicts(results.eventLatencies),
     ...results.signInBursts.map((result) =>
-      verdict(
+      verdictOf(
         `event loop delay p99 with ${SIGN_INS_AT_ONCE} sign-ins at once [${result.database}]`,
         result.loopDelayP99Ms,
         AIMS.signInLoop,
-        ms,
+        asMs,
       ),
     ),
-    ...results.bigLists.map((result) => verdict(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, ms)),
+    ...results.bigLists.map((result) =>
+      verdictOf(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, asMs),
+    ),
     ...results.stalls.map((result) =>
-      verdict(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
-        fixed(0, ' %')(value * 100),
+      verdictOf(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
+        withUnit(0, ' %')(value * 100),
       ),
     ),
     ...results.starts.flatMap((result) => [
-      verdict(
+      verdictOf(
         `ready after start [${result.database}]`,
         result.database === 'embedded' ? result.firstStartMs : result.laterStartMs,
         AIMS.start[result.database],
-        fixed(0, ' ms'),
+        withUnit(0, ' ms'),
       ),
       ...(result.database === 'postgres' && result.idleMemoryMiB !== null
-        ? [verdict('idle memory [postgres]', result.idleMemoryMiB, AIMS.idleMemory, fixed(0, ' MiB'))]
+        ? [verdictOf('idle memory [postgres]', result.idleMemoryMiB, AIMS.idleMemory, withUnit(0, ' MiB'))]
         : []),
     ]),
     ...results.sockets.flatMap((result) => [
-      verdict(`event loop delay p99 with ${result.sockets} sockets`, result.loopDelayP99Ms, AIMS.socketLoop, ms),
-      verdict('messages a second to them', Math.max(result.floodPerSecond, result.askedPerSecond), AIMS.messages, fixed(0, '/s')),
+      verdictOf(`event loop delay p99 with ${result.sockets} sockets`, result.loopDelayP99Ms, AIMS.socketLoop, asMs),
+      verdictOf(
+        'messages a second to them',
+        Math.max(result.floodPerSecond, result.askedPerSecond),
+        AIMS.messages,
+        withUnit(0, '/s'),
+      ),
     ]),
   ];
 }
@@ -120,6 +117,9 @@ export function faults(results: BenchResults): string[] {
     ...results.hotAccounts
       .filter((result) => (result.ledgerProblems ?? 0) > 0)
       .map((result) => `ledger check: ${result.ledgerProblems} problems [${result.database}]`),
+    ...results.moneyGrowths.flatMap(moneyGrowthFaults),
+    ...results.twoInstances.flatMap(twoInstancesFaults),
+    ...eventLatencyFaults(results.eventLatencies),
     ...results.signInBursts
       .filter((result) => result.failures > 0)
       .map((result) => `sign-ins at once [${result.database}]: ${JSON.stringify(result.statuses)}`),
@@ -129,10 +129,6 @@ export function faults(results: BenchResults): string[] {
       .filter((result) => result.received < result.expected)
       .map((result) => `sockets: ${result.received} of ${result.expected} messages came`),
   ];
-}
-
-export function describeAim(aim: Aim): string {
-  return aim.atLeast === undefined ? `<= ${aim.atMost}` : `>= ${aim.atLeast}`;
 }
 
 /** The tables, as Markdown. */
@@ -174,6 +170,9 @@ export function render(results: BenchResults): string {
       ),
     );
   }
+  parts.push(...results.moneyGrowths.map(moneyGrowthTable));
+  if (results.twoInstances.length > 0) parts.push(twoInstancesTable(results.twoInstances));
+  if (results.eventLatencies.length > 0) parts.push(eventLatencyTable(results.eventLatencies));
   if (results.bigLists.length > 0) {
     parts.push(
       table(
@@ -223,12 +222,6 @@ export function render(results: BenchResults): string {
   );
   parts.push(...results.remarks);
   return parts.join('\n\n');
-}
-
-function table(head: string[], rows: string[][]): string {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
-  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 }
 
 /** @returns path of the file */

@@ -12,6 +12,8 @@ export interface ScratchDatabase {
   environment: Record<string, string>;
   /** The same for the baseline. */
   bare: { url: string; poolSize: number } | { dataDir: string };
+  /** Address of the database; null for an embedded one, which only one process can open. */
+  url: string | null;
   /** One connection for the statements; no service may be running on an embedded one. */
   withSql<T>(work: (run: (text: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T>;
   /** A copy of the database. Nothing may be connected to this one meanwhile. */
@@ -41,23 +43,37 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<string
 
 let count = 0;
 
-export function createScratch(kind: DatabaseKind, serverUrl: string | null): Promise<ScratchDatabase> {
+/** @param settings of a database on a server, as `ALTER DATABASE … SET` takes them */
+export function createScratch(
+  kind: DatabaseKind,
+  serverUrl: string | null,
+  settings: Record<string, string> = {},
+): Promise<ScratchDatabase> {
   if (kind === 'embedded') return createEmbedded(null);
   if (serverUrl === null) throw new Error('no PostgreSQL server');
-  return createOnServer(serverUrl, null);
+  return createOnServer(serverUrl, null, settings);
 }
 
-async function createOnServer(serverUrl: string, template: string | null): Promise<ScratchDatabase> {
+async function createOnServer(
+  serverUrl: string,
+  template: string | null,
+  settings: Record<string, string>,
+): Promise<ScratchDatabase> {
   count += 1;
   const name = `subscription_bench_${process.pid}_${count}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   await onServer(serverUrl, `CREATE DATABASE ${name}${template === null ? '' : ` TEMPLATE ${template}`}`);
+  // A copy does not inherit them.
+  for (const [setting, value] of Object.entries(settings)) {
+    await onServer(serverUrl, `ALTER DATABASE ${name} SET ${setting} = ${value}`);
+  }
   const dataDir = await mkdtemp(join(tmpdir(), 'subscription-bench-'));
   return {
     kind: 'postgres',
     environment: { DATABASE_URL: url.href, DATABASE_POOL_SIZE: String(POOL_SIZE), DATA_DIR: dataDir },
     bare: { url: url.href, poolSize: POOL_SIZE },
+    url: url.href,
     withSql: async (work) => {
       const client = new pg.Client({ connectionString: url.href });
       await client.connect();
@@ -67,7 +83,7 @@ async function createOnServer(serverUrl: string, template: string | null): Promi
         await client.end();
       }
     },
-    copy: () => createOnServer(serverUrl, name),
+    copy: () => createOnServer(serverUrl, name, settings),
     drop: async () => {
       await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await rm(dataDir, { recursive: true, force: true });
@@ -92,6 +108,7 @@ async function createEmbedded(source: string | null): Promise<ScratchDatabase> {
     kind: 'embedded',
     environment: { DATA_DIR: dataDir, ALLOW_EMBEDDED_IN_PRODUCTION: 'true' },
     bare: { dataDir },
+    url: null,
     withSql: async (work) => {
       const database = await PGlite.create({ dataDir: join(dataDir, 'database') });
       try {
