@@ -33,7 +33,7 @@ async function templateKey(): Promise<string> {
   const { installableJobs } = await import('../../src/composition/install-jobs.ts');
   const queues = installableJobs().map(({ name, queue }) => [name, queue]);
   return createHash('sha256')
-    .update(`v3 ${[...migrations, ...topics].map((file) => file.checksum).join(' ')} ${JSON.stringify(queues)}`)
+    .update(`v4 ${[...migrations, ...topics].map((file) => file.checksum).join(' ')} ${JSON.stringify(queues)}`)
     .digest('hex')
     .slice(0, 16);
 }
@@ -171,10 +171,10 @@ export async function emptyDatabaseOnServer(): Promise<{ url: string; drop(): Pr
  * whose transaction does fails. The connection beside the pool names the real function with its schema.
  */
 function refusingNotices(database: string): string[] {
-  return [`ALTER DATABASE ${database} SET search_path = public, pg_catalog`];
+  return [`ALTER DATABASE ${database} SET search_path = public, refusals, pg_catalog`];
 }
 
-const REFUSE_NOTICES = `CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS
+const REFUSE_NOTICES = `CREATE SCHEMA refusals; CREATE FUNCTION refusals.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS
   $$ BEGIN RAISE EXCEPTION 'a transaction of the service sends a notice, which makes all commits wait for each other'; END $$`;
 
 async function onServer(...statements: string[]): Promise<void> {
