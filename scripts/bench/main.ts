@@ -5,6 +5,7 @@ import { measureBigLists } from './big-lists.ts';
 import { comparePath } from './compare-path.ts';
 import { measureHotAccount } from './hot-account.ts';
 import { type Lab, type LabOptions, openLab } from './lab.ts';
+import { measureLogLines } from './log-lines.ts';
 import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './options.ts';
 import { type MeasuredPath, PATHS } from './paths.ts';
 import { type BenchResults, faults, keepJson, render, verdicts } from './report.ts';
@@ -133,6 +134,7 @@ if (wants('sockets')) {
   progress('sockets');
   results.sockets.push(await measureSockets(options.sockets, options.quick ? 3 : 10));
 }
+if (wants('logging')) results.remarks.push(...(await measureLogLines(options.quick)));
 results.machine.loadAfter = loadavg();
 console.log(`\n${render(results)}\n\nKept in ${await keepJson(resultFolder, results, at)}`);
 const wrong = faults(results);
