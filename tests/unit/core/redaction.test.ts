@@ -71,7 +71,7 @@ describe('redaction of a text', () => {
       // Redacting again changes nothing: nothing was left that a rule finds.
       expect(redactor.text(shown)).toBe(shown);
     }
-    expect(unchanged).toBeGreaterThan(200);
+    expect(unchanged).toBeGreaterThan(100);
   });
 
   it.each(SHAPES)('blanks %j alone, at the start, in the middle and at the end', (shape) => {
