@@ -49,7 +49,7 @@ export interface RowStatement {
   parserOf: (type: number) => Parse;
 }
 
-/** For `query(statement, done)` of a pool or a connection. Not public in the types of the driver: `tests/unit/core/adapter-internals.test.ts`. */
+/** For `query(statement, done)` of a pool or a connection. The driver calls its methods, which its types leave out. */
 export class RowQuery<Row extends object> extends pg.Query {
   /** Complete when `done` is called. */
   readonly found: Row[] = [];
