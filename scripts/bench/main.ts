@@ -6,6 +6,7 @@ import { comparePath } from './compare-path.ts';
 import { measureEventLatency } from './event-latency.ts';
 import { measureHotAccount } from './hot-account.ts';
 import { type Lab, type LabData, type LabOptions, openLab, prepareLab } from './lab.ts';
+import { measureLogLines } from './log-lines.ts';
 import { measureMoneyGrowth } from './money-growth.ts';
 import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './options.ts';
 import { type MeasuredPath, PATHS } from './paths.ts';
@@ -165,6 +166,7 @@ if (wants('sockets')) {
   progress('sockets');
   results.sockets.push(await measureSockets(options.sockets, options.quick ? 3 : 10));
 }
+if (wants('logging')) results.remarks.push(...(await measureLogLines(options.quick)));
 results.machine.loadAfter = loadavg();
 console.log(`\n${render(results)}\n\nKept in ${await keepJson(resultFolder, results, at)}`);
 const wrong = faults(results);

@@ -1,6 +1,8 @@
-import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { SECOND_MS } from './clock.ts';
 import type { LogLevel } from './env.ts';
+import { openLogOutput } from './log-output.ts';
 import { createRedactor, type Redactor } from './redaction.ts';
 
 export type { Logger };
@@ -29,6 +31,21 @@ function prettyStream(stream: DestinationStream | undefined): DestinationStream 
   return { write: (line) => stream.write(format(line)) };
 }
 
+/** `pino.stdTimeFunctions.isoTime`, which makes the whole text anew for each line, with the text of the second kept. */
+export function isoTime(now: () => number = Date.now): () => string {
+  let second = Number.NaN;
+  let start = '';
+  return () => {
+    const time = now();
+    const current = Math.floor(time / SECOND_MS);
+    if (current !== second) {
+      second = current;
+      start = `,"time":"${new Date(current * SECOND_MS).toISOString().slice(0, -'000Z'.length)}`;
+    }
+    return `${start}${String(time - current * SECOND_MS).padStart(3, '0')}Z"`;
+  };
+}
+
 /**
  * The service's logger. Secrets are blanked twice: by key in every logged object and binding, then by value and shape in the
  * finished line, so neither a nested field nor the message or stack of an error can contain one.
@@ -36,15 +53,12 @@ function prettyStream(stream: DestinationStream | undefined): DestinationStream 
 export function createLogger(options: LoggerOptions): Logger {
   const redactor = options.redactor ?? createRedactor();
   const scrubbed = (object: object): Record<string, unknown> => redactor.value(object) as Record<string, unknown>;
-  const stream =
-    options.format === 'pretty'
-      ? prettyStream(options.stream)
-      : (options.stream ?? openDestination({ dest: STANDARD_OUTPUT, sync: false }));
+  const stream = options.format === 'pretty' ? prettyStream(options.stream) : (options.stream ?? openLogOutput(STANDARD_OUTPUT));
   const logger = pino(
     {
       level: options.level,
       base: { service: 'subscription-service' },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: isoTime(),
       formatters: { level: (label) => ({ level: label }), log: scrubbed },
       // Errors are plain objects by the time serializers run; pino's own would rename them.
       serializers: { err: (error: unknown) => error },

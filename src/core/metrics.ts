@@ -72,7 +72,15 @@ export function createMetrics(): Metrics {
     buckets: HTTP_BUCKETS,
     registers,
   });
-  const httpInFlight = new Gauge({ name: 'http_requests_in_flight', help: 'Requests being answered now', registers });
+  let inFlight = 0;
+  new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests being answered now',
+    registers,
+    collect() {
+      this.set(inFlight);
+    },
+  });
   const outboundTotal = new Counter({
     name: 'outbound_requests_total',
     help: 'Attempts of calls to outside systems',
@@ -154,9 +162,9 @@ export function createMetrics(): Metrics {
   return {
     startHttpRequest() {
       const startedAt = performance.now();
-      httpInFlight.inc();
+      inFlight += 1;
       return ({ route, method, status }) => {
-        httpInFlight.dec();
+        inFlight -= 1;
         httpDuration.observe({ route, method, status }, (performance.now() - startedAt) / 1000);
       };
     },

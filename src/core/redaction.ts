@@ -14,9 +14,18 @@ const MAX_ITEMS = 100;
 /** More than the depth of any body of the interface. */
 const MAX_SHOWN_DEPTH = 32;
 
+/** Bounded, because bodies of clients can have any keys; those of the service are few and come with every line. */
+const MAX_KNOWN_KEYS = 2_000;
+const MAX_KNOWN_KEY_LENGTH = 100;
+const knownKeys = new Map<string, boolean>();
+
 /** Is the value under this name a secret? Spelling does not matter: `api_key`, `apiKey`, `X-Api-Key`. */
 export function isSecretKey(key: string): boolean {
-  return SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const isSecret = SECRET_KEY.test(key.toLowerCase().replace(/[^a-z0-9]/g, ''));
+  if (knownKeys.size < MAX_KNOWN_KEYS && key.length <= MAX_KNOWN_KEY_LENGTH) knownKeys.set(key, isSecret);
+  return isSecret;
 }
 
 /** Identity data as the messenger signs it: the text alone authenticates the user, for a day and longer. */
@@ -55,6 +64,12 @@ const PATTERNS: readonly [RegExp, string][] = [
   // Query strings and key=value text.
   [new RegExp(`(${SECRET_NAMES}=)(?!\\[redacted)[^\\s&;,"'\\\\]+`, 'gi'), `$1${REDACTED}`],
 ];
+
+/**
+ * True for every text in which one of `PATTERNS` or `QUOTED_NAME` finds something. Most lines are free of all of them, and one pass
+ * over the text shows it.
+ */
+const MAY_SHOW_SECRET = new RegExp(`eyJ|sst_|:(?:\\/\\/|[\\w-]{35})|(?:Bearer|Basic)\\s|${SECRET_NAMES}(?:=|\\\\*"\\s*:)`, 'i');
 
 export interface Redactor {
   /** The text without registered values and without anything that has the shape of a secret. */
@@ -105,35 +120,46 @@ function blank(value: unknown): unknown {
   return value === null || value === undefined || value === '' ? value : REDACTED;
 }
 
-function plainEntries(value: object): [string, unknown][] {
-  if (value instanceof Error) return Object.entries(errorFields(value));
-  if (value instanceof Map) return [...value].map(([key, item]) => [String(key), item]);
-  return Object.entries(value);
+/** The value as an object whose fields are logged. */
+function fieldsOf(value: object): Record<string, unknown> {
+  if (value instanceof Error) return errorFields(value);
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), item]));
+  return value as Record<string, unknown>;
 }
 
-function scrub(value: unknown, depth: number, above: readonly object[]): unknown {
+/** @param above the objects that contain the value, the outermost first */
+function scrub(value: unknown, above: object[]): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return value;
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
   if (value instanceof URL || value instanceof URLSearchParams) return value.toString();
   if (above.includes(value)) return '[circular]';
-  if (depth >= MAX_DEPTH) return '[too deep]';
-  const path = [...above, value];
-  if (!(value instanceof Error) && 'toJSON' in value && typeof value.toJSON === 'function') {
-    return scrub(value.toJSON(), depth + 1, path);
-  }
+  if (above.length >= MAX_DEPTH) return '[too deep]';
+  above.push(value);
+  const copy = scrubParts(value, above);
+  above.pop();
+  return copy;
+}
+
+function scrubParts(value: object, above: object[]): unknown {
+  if (!(value instanceof Error) && 'toJSON' in value && typeof value.toJSON === 'function') return scrub(value.toJSON(), above);
   const items = value instanceof Set ? [...value] : value;
   if (Array.isArray(items)) {
     // Raw header lists alternate names and values.
     return items.slice(0, MAX_ITEMS).map((item, index) => {
       const name: unknown = items[index - 1];
       if (index % 2 === 1 && typeof name === 'string' && isSecretKey(name)) return blank(item);
-      return scrub(item, depth + 1, path);
+      return scrub(item, above);
     });
   }
   const copy: Record<string, unknown> = {};
-  for (const [key, item] of plainEntries(value)) copy[key] = isSecretKey(key) ? blank(item) : scrub(item, depth + 1, path);
+  const fields = fieldsOf(value);
+  for (const key of Object.keys(fields)) {
+    const item = fields[key];
+    copy[key] = isSecretKey(key) ? blank(item) : scrub(item, above);
+  }
   return copy;
 }
 
@@ -158,12 +184,13 @@ export function createRedactor(values: Iterable<string> = []): Redactor {
 
   function redactText(text: string): string {
     let result = knownPattern === null ? text : text.replace(knownPattern, REDACTED);
+    if (!MAY_SHOW_SECRET.test(result)) return result;
     for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
     return withoutQuotedSecrets(result);
   }
 
   register(values);
-  return { text: redactText, value: (value) => scrub(value, 0, []), register };
+  return { text: redactText, value: (value) => scrub(value, []), register };
 }
 
 /**

@@ -14,11 +14,23 @@ export function fieldOf(column: string): string {
   return field;
 }
 
-/** Rows of a driver's array mode as objects under the fields' names; all objects of one result have one shape. */
-export function toObjects<Row extends object>(fields: readonly { name: string }[], rows: readonly unknown[][]): Row[] {
-  const keys = fields.map((field) => fieldOf(field.name));
+/** What all rows of one result have in common. */
+export interface RowShape {
+  readonly keys: readonly string[];
+  /** Every field with null; copies of it are objects of one shape. */
+  readonly blank: Readonly<Record<string, unknown>>;
+}
+
+export function rowShape(columns: readonly { readonly name: string }[]): RowShape {
+  const keys = columns.map((column) => fieldOf(column.name));
   const blank: Record<string, unknown> = {};
   for (const key of keys) blank[key] = null;
+  return { keys, blank };
+}
+
+/** Rows of a driver's array mode as objects under the fields' names. */
+export function toObjects<Row extends object>(fields: readonly { name: string }[], rows: readonly unknown[][]): Row[] {
+  const { keys, blank } = rowShape(fields);
   return rows.map((values) => {
     const row = { ...blank };
     for (let at = 0; at < keys.length; at++) row[keys[at]!] = values[at];

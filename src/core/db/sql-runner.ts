@@ -2,21 +2,23 @@ import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
 import type { ClientBase, Pool } from 'pg';
 import pg from 'pg';
 import type { SqlRunner } from './db.ts';
+import { momentOf } from './moments.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
 import { toObjects } from './row-objects.ts';
+import { RowQuery } from './row-query.ts';
 
 const INT8 = 20;
 const NUMERIC = 1700;
+const TIMESTAMPTZ = 1184;
 const textOf = (value: string) => value;
 
 /** int8 as number (our ids and kopeks stay below 2^53), numeric as text, everything else as node-postgres does. */
-const serverTypes = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
-    if (oid === INT8) return Number;
-    if (oid === NUMERIC) return textOf;
-    return pg.types.getTypeParser(oid, format as 'text');
-  }) as typeof pg.types.getTypeParser,
-};
+function parserOf(type: number): (text: string) => unknown {
+  if (type === INT8) return Number;
+  if (type === NUMERIC) return textOf;
+  if (type === TIMESTAMPTZ) return momentOf;
+  return pg.types.getTypeParser(type, 'text');
+}
 
 export interface SqlOnBoth<Connection> {
   root: SqlRunner;
@@ -24,33 +26,39 @@ export interface SqlOnBoth<Connection> {
   on: (connection: Connection) => SqlRunner;
 }
 
+/** The part of a pool and of a connection that takes a `RowQuery`; the types of the driver leave it out. */
+interface RowTarget {
+  query(query: RowQuery<object>, done: (error: Error | null | undefined) => void): void;
+}
+
+/** @param nameOf gives the name of the prepared statement of a text, empty = unnamed */
+function runnerOn(target: RowTarget, nameOf: (text: string) => string): SqlRunner {
+  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+    const query = new RowQuery<Row>({ name: nameOf(text), text, values, parserOf });
+    try {
+      await new Promise<void>((resolve, reject) => target.query(query, (error) => (error ? reject(error) : resolve())));
+    } catch (error) {
+      // The driver's stack ends at the socket; this one names who asked.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    }
+    return query.found;
+  };
+}
+
 /** Plain SQL on a server, on the pool and on a transaction's connection, as prepared statements with these names. */
 export function serverSql(pool: Pool, nameOf: (text: string) => string): SqlOnBoth<ClientBase> {
-  const runnerOn =
-    (target: Pool | ClientBase): SqlRunner =>
-    async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-      const statement = { name: nameOf(text), text, values: values as unknown[], types: serverTypes, rowMode: 'array' } as const;
-      const { fields, rows } = await target.query(statement);
-      return toObjects<Row>(fields, rows);
-    };
-  return { root: guardedRoot(runnerOn(pool)), on: runnerOn };
+  const on = (target: unknown) => runnerOn(target as RowTarget, nameOf);
+  return { root: guardedRoot(on(pool)), on };
 }
 
 /** Plain SQL on one connection, planned anew for each statement with the values that it has. */
 export function unnamedSql(client: ClientBase): SqlRunner {
-  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-    const { fields, rows } = await client.query({
-      text,
-      values: values as unknown[],
-      types: serverTypes,
-      rowMode: 'array',
-    } as const);
-    return toObjects<Row>(fields, rows);
-  };
+  return runnerOn(client as unknown as RowTarget, () => '');
 }
 
 /**
- * What `serverTypes` is on a server. The embedded database is opened with them: given with a query, they would be merged with its own
+ * What `parserOf` is on a server. The embedded database is opened with them: given with a query, they would be merged with its own
  * five hundred for each statement, which is a tenth of its processor time.
  */
 export const EMBEDDED_PARSERS = { [INT8]: Number, [NUMERIC]: textOf };

@@ -41,6 +41,21 @@ function isTrusted(address: Address, ranges: readonly Range[]): boolean {
   return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
+/** Addresses of sockets come again with each request of a connection. */
+const knownPeers = new Map<string, { address: Address; text: string }>();
+const MAX_KNOWN_PEERS = 10_000;
+
+function knownPeer(text: string | undefined): { address: Address; text: string } | null {
+  const known = text === undefined ? undefined : knownPeers.get(text);
+  if (known !== undefined) return known;
+  const address = parseAddress(text);
+  if (text === undefined || address === null) return null;
+  const peer = { address, text: address.toString() };
+  if (knownPeers.size >= MAX_KNOWN_PEERS) knownPeers.clear();
+  knownPeers.set(text, peer);
+  return peer;
+}
+
 /**
  * Address of the client (spec 01 section 4.3). Forwarding headers count only when the peer is a trusted proxy: then it is the right-most
  * element of `X-Forwarded-For` that is not a trusted proxy itself, since the client may have invented everything to its left; else
@@ -49,10 +64,10 @@ function isTrusted(address: Address, ranges: readonly Range[]): boolean {
  * @returns null without a peer
  */
 export function clientIp(origin: RequestOrigin, trustedProxies: readonly string[]): string | null {
-  const peer = parseAddress(origin.peer);
+  const peer = knownPeer(origin.peer);
   if (peer === null) return null;
   const ranges = rangesOf(trustedProxies);
-  if (!isTrusted(peer, ranges)) return peer.toString();
+  if (!isTrusted(peer.address, ranges)) return peer.text;
 
   const hops = [origin.forwardedFor ?? []].flat().join(',').split(',');
   for (const hop of hops.reverse()) {
@@ -62,5 +77,5 @@ export function clientIp(origin: RequestOrigin, trustedProxies: readonly string[
     if (!isTrusted(address, ranges)) return address.toString();
   }
   const realIp = parseAddress([origin.realIp ?? []].flat()[0]);
-  return (realIp ?? peer).toString();
+  return realIp?.toString() ?? peer.text;
 }
