@@ -26,10 +26,12 @@ describe.skipIf(!serverUrl)('the end of a session in one packet with the end of 
     process.on('uncaughtException', (error) => uncaught.push(error));
     try {
       const first = database.db.sql<{ one: number }>('SELECT 1 AS one FROM pg_sleep(0.2)');
-      const second = database.db.prisma.$transaction((t) => t.$queryRawUnsafe('SELECT 2 AS two')).then(
-        () => 'answered',
-        () => 'rejected',
-      );
+      const second = database.db.prisma
+        .$transaction((t) => t.$queryRawUnsafe('SELECT 2 AS two'))
+        .then(
+          () => 'answered',
+          () => 'rejected',
+        );
       await proxy.endAfterStatement();
       expect(await first).toEqual([{ one: 1 }]);
       expect(await second).toBe('rejected');
