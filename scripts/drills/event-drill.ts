@@ -89,9 +89,9 @@ async function runOnStage(
     for (const writer of writers) await writer.kill();
     await load.stop(WRITE_LIMIT_MS);
     const seconds = (performance.now() - startedAt) / 1_000;
-    progress('sockets and webhooks');
+    progress('webhooks and sockets');
     await waitForSockets(stage.database, watchers, after, SOCKET_LIMIT_MS);
-    await waitForWebhook(stage.database, receiver, HOOKED_TYPES, after, WEBHOOK_LIMIT_MS);
+    const webhookMs = await waitForWebhook(stage.database, receiver, HOOKED_TYPES, after, WEBHOOK_LIMIT_MS);
     await proveSockets(stage.database, watchers, { after, mayLose: false }, report);
     await proveWebhook(stage.database, receiver, HOOKED_TYPES, after, report);
     await proveMoney(stage.database, before, book, report);
@@ -102,6 +102,7 @@ async function runOnStage(
         `${events} events in ${seconds.toFixed(0)} s. Killed: ${countsText(killing.kills)}.`,
         renderAnswers(book),
         renderSockets(watchers),
+        `The last webhook arrived ${(webhookMs / 1_000).toFixed(0)} s after the end of the load.`,
         renderErrors(stage),
       ].join('\n\n'),
     );

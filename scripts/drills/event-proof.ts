@@ -128,17 +128,20 @@ export async function proveWebhook(
   );
 }
 
-/** Waits until the receiver has accepted as many deliveries as there are events, at most `limitMs`. */
+/**
+ * Waits until the receiver has accepted as many deliveries as there are events, at most `limitMs`. @returns milliseconds that it took
+ */
 export async function waitForWebhook(
   database: ScratchDatabase,
   receiver: WebhookReceiver,
   eventTypes: readonly string[],
   after: number,
   limitMs: number,
-): Promise<void> {
-  const until = performance.now() + limitMs;
+): Promise<number> {
+  const startedAt = performance.now();
   const expected = hookedOf(await readEvents(database, after), eventTypes).length;
-  while (receiver.deliveries.size < expected && performance.now() < until) await wait(500);
+  while (receiver.deliveries.size < expected && performance.now() - startedAt < limitMs) await wait(500);
+  return performance.now() - startedAt;
 }
 
 function hookedOf(rows: readonly AudienceRow[], eventTypes: readonly string[]): AudienceRow[] {

@@ -11,7 +11,7 @@ import { createRandom } from './seeded-random.ts';
 import { renderSockets } from './socket-table.ts';
 import { openStage, type Stage, subscribeWebhook } from './stage.ts';
 import { openStand, type Stand } from './stand.ts';
-import { openWatchers } from './watchers.ts';
+import { openWatchers, startCutting } from './watchers.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 import { WriteBook } from './write-book.ts';
 
@@ -23,8 +23,8 @@ const PAUSE_MS = 25;
 const PAYMENTS = 2_000;
 const USERS = 300;
 const CABINET_SOCKETS = 6;
-/** Waits for what is still open after the last fault. */
-const SETTLE_MS = 180_000;
+/** Waits for what is still open after the last fault; deliveries and jobs that met it are repeated after minutes. */
+const SETTLE_MS = 600_000;
 const WRITE_LIMIT_MS = 120_000;
 
 interface Phase {
@@ -79,19 +79,28 @@ async function runOnStage(
     const book = new WriteBook();
     const urls = stage.instances.map((instance) => instance.url);
     const load = startMoneyLoad(stage, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS });
-    const phases = await runFaults(stand, book, options, progress);
+    const stopCutting = startCutting(watchers, createRandom(options.seed + 1));
+    const phases = await runFaults(stand, book, options, progress).finally(stopCutting);
     progress('the end of the load');
     await load.stop(WRITE_LIMIT_MS);
     await waitForCallbacks(stage.database, SETTLE_MS);
-    progress('sockets and webhooks');
-    await waitForWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, SETTLE_MS);
+    progress('webhooks and sockets');
+    const webhookMs = await waitForWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, SETTLE_MS);
     await waitForSockets(stage.database, watchers, lastEvent, 30_000);
     await proveMoney(stage.database, before, book, report);
     proveAnswers(book, report);
     proveInstances(stage, report);
     await proveSockets(stage.database, watchers, { after: lastEvent, mayLose: true }, report);
     await proveWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, report);
-    console.log([renderPhases(phases, book), renderAnswers(book), renderSockets(watchers), renderErrors(stage)].join('\n\n'));
+    console.log(
+      [
+        renderPhases(phases, book),
+        renderAnswers(book),
+        renderSockets(watchers),
+        renderErrors(stage),
+        `The last webhook arrived ${(webhookMs / 1_000).toFixed(0)} s after the end of the load.`,
+      ].join('\n\n'),
+    );
   } finally {
     for (const { socket } of watchers) socket.stop();
     await receiver.close();
@@ -113,7 +122,7 @@ async function runFaults(
     const recoveryMs = recovers ? await stand.recover() : null;
     await waitForSuccess(book);
     await steady();
-    phases.push({ name, from, to: performance.now(), recoveryMs, output: output.split('\n').at(-1) ?? '' });
+    phases.push({ name, from, to: performance.now(), recoveryMs, output: lastWords(output) });
   };
   await run('steady', async () => '', false);
   await run('kill-primary', () => stand.command('kill-primary'), true);
@@ -121,6 +130,16 @@ async function runFaults(
   await run('switchover', () => stand.command('switchover'), true);
   await run(`pause-primary ${options.pauseSeconds}`, () => stand.command('pause-primary', String(options.pauseSeconds)), true);
   return phases;
+}
+
+/** The last line that is not a table. */
+function lastWords(output: string): string {
+  return (
+    output
+      .split('\n')
+      .filter((line) => !/^[+|]/.test(line))
+      .at(-1) ?? ''
+  );
 }
 
 /** The service serves again: one more write was acknowledged. @throws Error when none is */

@@ -31,6 +31,8 @@ export interface ResumingSocket {
   readonly feed: FeedName;
   readonly record: SocketRecord;
   isOpen(): boolean;
+  /** Breaks the connection, as a network does; it connects again by itself. */
+  cut(): void;
   /** Closes the connection for good. */
   stop(): void;
 }
@@ -92,6 +94,7 @@ export function openResumingSocket(name: string, options: ResumingSocketOptions)
     feed,
     record,
     isOpen: () => isGreeted,
+    cut: () => socket?.terminate(),
     stop: () => {
       isStopped = true;
       clearTimeout(timer);

@@ -8,6 +8,8 @@ import type { Stage } from './stage.ts';
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
 const OPEN_LIMIT_MS = 30_000;
+const MIN_BETWEEN_CUTS_MS = 500;
+const MAX_BETWEEN_CUTS_MS = 3_000;
 
 export interface WatcherOptions {
   /** Sockets on `/ws` for each address. */
@@ -44,4 +46,20 @@ export async function openWatchers(stage: Stage, random: SeededRandom, options: 
     await wait(50);
   }
   return watchers;
+}
+
+/** Breaks connections of sockets at random, one at a time. @returns a function that ends it */
+export function startCutting(watchers: readonly Watcher[], random: SeededRandom): () => void {
+  let timer: NodeJS.Timeout;
+  const schedule = (): void => {
+    timer = setTimeout(
+      () => {
+        random.pick(watchers).socket.cut();
+        schedule();
+      },
+      random.between(MIN_BETWEEN_CUTS_MS, MAX_BETWEEN_CUTS_MS),
+    );
+  };
+  schedule();
+  return () => clearTimeout(timer);
 }
