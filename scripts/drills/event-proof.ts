@@ -24,6 +24,9 @@ export interface EventProofOptions {
   mayLose: boolean;
 }
 
+/** Longer than the service waits before it reads again what it missed. */
+const QUIET_MS = 15_000;
+
 type AudienceRow = EventRow & { audience: string };
 
 export async function readLastEvent(database: ScratchDatabase): Promise<number> {
@@ -45,7 +48,10 @@ export async function readEvents(database: ScratchDatabase, after: number): Prom
   }));
 }
 
-/** Waits until every socket has as many events as it is to get, at most `limitMs`. */
+/**
+ * Waits until every socket has as many events as it is to get. Ends earlier when nothing has arrived for `QUIET_MS` although all are
+ * connected: what is missing then does not come any more.
+ */
 export async function waitForSockets(
   database: ScratchDatabase,
   watchers: readonly Watcher[],
@@ -54,11 +60,14 @@ export async function waitForSockets(
 ): Promise<void> {
   const until = performance.now() + limitMs;
   const expected = expectedOf(await readEvents(database, after));
+  const received = () => watchers.reduce((sum, { socket }) => sum + socket.record.events.length, 0);
+  let last = { count: received(), at: performance.now() };
   while (performance.now() < until) {
-    const isComplete = watchers.every(
-      (watcher) => watcher.socket.isOpen() && watcher.socket.record.events.length >= expected(watcher).length,
-    );
-    if (isComplete) break;
+    const isOpen = watchers.every(({ socket }) => socket.isOpen());
+    const isComplete = watchers.every((watcher) => watcher.socket.record.events.length >= expected(watcher).length);
+    if (isOpen && isComplete) break;
+    if (!isOpen || received() !== last.count) last = { count: received(), at: performance.now() };
+    else if (performance.now() - last.at > QUIET_MS) break;
     await wait(200);
   }
   // What is sent twice comes later than what is sent once.
@@ -117,10 +126,14 @@ export async function proveWebhook(
   const rows = hookedOf(await readEvents(database, after), eventTypes);
   const expected = rows.map((row) => eventIdentity('ws', row.type, row.payload));
   const { missing, doubled, unknown } = compareOccurrences(expected, receiver.deliveries.values());
+  const states = await database.withSql((run) =>
+    run('SELECT status, count(*) AS n FROM webhook_deliveries GROUP BY 1 ORDER BY 1'),
+  );
+  const stored = states.map((row) => `${row.status} ${row.n}`).join(', ');
   report.add(
     `webhooks of ${eventTypes.join(', ')}: each event once`,
     `${rows.length} expected, ${receiver.deliveries.size} deliveries, ${missing.length} missing, ${doubled.length} doubled, ` +
-      `${unknown.length} not in the database, ${receiver.refused} refused, ${receiver.repeats} repeats of a delivery id`,
+      `${unknown.length} not in the database, ${receiver.refused} refused, ${receiver.repeats} repeats of a delivery id, stored as: ${stored}`,
     [
       ...missing.map((identity) => `never delivered: ${identity}`),
       ...doubled.map((identity) => `delivered with two ids: ${identity}`),

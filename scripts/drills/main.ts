@@ -1,11 +1,17 @@
 /** npm run drill: faults on purpose, under load, with proofs from the database afterwards (docs/drills.md). Exit code 1 = violated. */
+import { undoNow } from './cleanup.ts';
 import { runEventDrill } from './event-drill.ts';
 import { runFailoverDrill } from './failover-drill.ts';
 import { type DrillOptions, HELP, readOptions } from './options.ts';
 import { DrillReport } from './report.ts';
 import { runRestartDrill } from './restart-drill.ts';
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error('  interrupted: cleaning up');
+    void undoNow().then(() => process.exit(130));
+  });
+}
 
 const options = readArguments();
 const report = new DrillReport();

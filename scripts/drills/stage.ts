@@ -6,6 +6,7 @@ import { startWorker } from '../bench/child-process.ts';
 import type { OutsideAnswer, OutsideOrder } from '../bench/outside-server.ts';
 import { createScratch, type ScratchDatabase } from '../bench/scratch-database.ts';
 import { BENCH_TARIFF, seedStatements } from '../bench/seed-data.ts';
+import { undoAtEnd } from './cleanup.ts';
 import { createInstance, type Instance } from './instance.ts';
 
 const JWT_SECRET = 'drill-only-drill-only-drill-only-drill-only';
@@ -55,9 +56,9 @@ type Run = (text: string) => Promise<Record<string, unknown>[]>;
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   const ends: (() => Promise<unknown>)[] = [];
-  const close = async () => {
+  const close = undoAtEnd(async () => {
     for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
-  };
+  });
   try {
     const logFolder = join(import.meta.dirname, '..', '..', '.tmp', 'drills', `${options.drill}-${timeName(new Date())}`);
     await mkdir(logFolder, { recursive: true });

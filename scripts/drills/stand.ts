@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { undoAtEnd } from './cleanup.ts';
 
 const RECOVERY_LIMIT_MS = 300_000;
 
@@ -29,10 +30,10 @@ export async function openStand(script: string, folder: string | null): Promise<
     if (code !== 0) throw new Error(`${name} of the stand failed with code ${code}\n${output}`);
     return output;
   };
-  const close = async (): Promise<void> => {
+  const close = undoAtEnd(async () => {
     if (!wasRunning) await command('stop');
     if (folder === null) await rm(where, { recursive: true, force: true });
-  };
+  });
   try {
     const started = wasRunning ? await command('status') : await command('start');
     const primaryUrl = /^primary +(\S+)$/m.exec(started)?.[1];
