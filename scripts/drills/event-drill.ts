@@ -62,7 +62,8 @@ async function runOnStage(
       'CREATE TABLE drill_numbers AS SELECT id AS user_id, 0 AS number FROM users; ALTER TABLE drill_numbers ADD PRIMARY KEY (user_id)',
     ),
   );
-  const watchers = await openWatchers(stage, random, { feedSockets: 2, users: stage.userIds.slice(0, CABINET_SOCKETS) });
+  const watchedUsers = stage.userIds.slice(0, CABINET_SOCKETS);
+  const watchers = await openWatchers(stage, random, { feedSockets: 2, users: watchedUsers });
   const writers = Array.from({ length: WRITERS }, (_, index) => createWriter(stage, options.seed + 1_000 * (index + 1), index));
   try {
     const before = await stage.database.withSql(readMoneyBefore);
@@ -123,12 +124,15 @@ function createWriter(stage: Stage, seed: number, index: number): Writer {
   let starts = 0;
   let isRetired = false;
   const url = stage.database.environment.DATABASE_URL!;
+  // Those with sockets more often, so that these get many events.
+  const watched = stage.userIds.slice(0, CABINET_SOCKETS);
+  const writtenUsers = [...stage.userIds, ...Array.from({ length: 8 }, () => watched).flat()];
   return {
     name: `writer-${index + 1}`,
     start: async () => {
       if (isRetired) return;
       // Another sequence after each start: with the same one it would only repeat itself.
-      const words = [url, String(seed + 10 * starts++), stage.userIds.join(',')];
+      const words = [url, String(seed + 10 * starts++), writtenUsers.join(',')];
       child = trackChild(
         fork(join(import.meta.dirname, 'event-writer.ts'), words, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
       );

@@ -72,13 +72,14 @@ async function runOnStage(
   const random = createRandom(options.seed);
   const receiver = await startWebhookReceiver();
   for (const eventType of HOOKED_TYPES) await subscribeWebhook(stage, eventType, receiver.url);
-  const watchers = await openWatchers(stage, random, { feedSockets: 2, users: stage.userIds.slice(0, CABINET_SOCKETS) });
+  const watchedUsers = stage.userIds.slice(0, CABINET_SOCKETS);
+  const watchers = await openWatchers(stage, random, { feedSockets: 2, users: watchedUsers });
   try {
     const before = await stage.database.withSql(readMoneyBefore);
     const lastEvent = await readLastEvent(stage.database);
     const book = new WriteBook();
     const urls = stage.instances.map((instance) => instance.url);
-    const load = startMoneyLoad(stage, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS });
+    const load = startMoneyLoad(stage, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS, watchedUsers });
     const stopCutting = startCutting(watchers, createRandom(options.seed + 1));
     const phases = await runFaults(stand, book, options, progress).finally(stopCutting);
     progress('the end of the load');

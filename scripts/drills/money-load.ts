@@ -16,6 +16,8 @@ export interface LoadOptions {
   pauseMs: number;
   /** Balance writes to be made by all clients together; without it they go on until `stop`. */
   balanceWrites?: number;
+  /** Users whose sockets are watched: a third of the writes is theirs. */
+  watchedUsers?: readonly number[];
   /** Of the balance writes: those that take money; the others give it. */
   debitShare?: number;
 }
@@ -31,6 +33,7 @@ const ANSWER_LIMIT_MS = 30_000;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 400;
 const MAX_AMOUNT_KOPEKS = 5_000;
+const WATCHED_SHARE = 1 / 3;
 
 export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRandom, options: LoadOptions): MoneyLoad {
   const { urls, clients, pauseMs } = options;
@@ -49,10 +52,11 @@ export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRand
   const send = (write: MoneyWrite, lane: number, call: (url: string) => Call) =>
     book.sendUntilAcknowledged(write, requester, (attempt) => call(urls[(lane + attempt) % urls.length]!), mayTry);
 
+  const watched = options.watchedUsers ?? stage.userIds;
   const writeBalance = async (lane: number): Promise<boolean> => {
     if (remaining <= 0) return false;
     remaining -= 1;
-    const userId = random.pick(stage.userIds);
+    const userId = random.pick(random.next() < WATCHED_SHARE ? watched : stage.userIds);
     const sign = random.next() < (options.debitShare ?? 0) ? -1 : 1;
     const write = book.begin('balance', userId, sign * random.between(1, MAX_AMOUNT_KOPEKS));
     const body = JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) });
