@@ -57,13 +57,13 @@ export function answerQuestions<Request>(handle: (request: Request) => Promise<o
   process.on('disconnect', () => process.exit(0));
 }
 
-/** Signals and waits; kills after ten seconds. */
-export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+/** Signals and waits; kills after `patienceMs`. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals, patienceMs = 10_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGCONT');
   child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
   await exited;
   clearTimeout(timer);
 }

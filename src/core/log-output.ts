@@ -31,8 +31,10 @@ export function openLogOutput(descriptor: number): LogOutput {
   const destination = openDestination({ dest: descriptor, sync: false, minLength: ENOUGH_BYTES });
   let timer: NodeJS.Timeout | null = null;
   let isWanted = false;
+  let isEnded = false;
 
   function writeSoon(): void {
+    if (isEnded) return;
     isWanted = true;
     destination.flush();
   }
@@ -42,12 +44,9 @@ export function openLogOutput(descriptor: number): LogOutput {
   }
   // While a write is under way `flush` does nothing: what came in the meantime follows now.
   destination.on('drain', () => {
-    if (!isWanted) return;
+    if (!isWanted || isEnded) return;
     isWanted = false;
     destination.flush();
-  });
-  destination.on('close', () => {
-    if (timer !== null) clearTimeout(timer);
   });
 
   const output = {
@@ -62,6 +61,8 @@ export function openLogOutput(descriptor: number): LogOutput {
     flushSync: () => destination.flushSync(),
     end: () =>
       new Promise<void>((resolve) => {
+        isEnded = true;
+        if (timer !== null) clearTimeout(timer);
         destination.once('close', resolve);
         destination.end();
       }),

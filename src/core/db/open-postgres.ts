@@ -38,6 +38,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     onConnect: refuseStandby,
   });
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
+  // The pool takes its listener off before a caller gets the connection, and the caller adds one in a later step. The server's message that
+  // it ends the session can come in between, in one packet with the end of the statement before; an `error` event without a listener
+  // would end the process. Whoever uses the connection is rejected all the same.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   const { rows } = await pool.query<{ version: string }>("SELECT current_setting('server_version_num') AS version");
   const version = Number(rows[0]?.version ?? 0);
   if (version < 150_000) {

@@ -1,0 +1,6 @@
+// npm run drill -- failover|events|restart [options]
+import { join } from 'node:path';
+import { prepare, root, run, runtime } from './prepare.mjs';
+
+await prepare();
+process.exit(await run(runtime(), [join(root, 'scripts', 'drills', 'main.ts'), ...process.argv.slice(2)]));

@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util';
+
+export type DrillOptions =
+  | { drill: 'failover'; stand: string; folder: string | null; seed: number; steadySeconds: number; pauseSeconds: number }
+  | { drill: 'events'; count: number; seed: number }
+  | { drill: 'restart'; requests: number; seed: number };
+
+export const HELP = `npm run drill -- NAME [options]
+  failover --stand SCRIPT   a replicated PostgreSQL loses its primary in four ways while two instances move money
+    --folder F              folder of the stand (a temporary one, removed at the end)
+    --steady N              seconds of load before and after each fault (8)
+    --pause N               seconds for which the primary is stopped (15)
+  events                    readers and writers of events are killed at random
+    --count N               events (100000)
+  restart                   both instances behind HAProxy are restarted one after the other
+    --requests N            requests (2000)
+  --seed N                  of the random choices (printed; a new one unless given)`;
+
+/** @throws Error with a sentence for the terminal */
+export function readOptions(args: readonly string[]): DrillOptions | 'help' {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean' },
+      stand: text,
+      folder: text,
+      seed: text,
+      steady: text,
+      pause: text,
+      count: text,
+      requests: text,
+    },
+  });
+  if (values.help) return 'help';
+  const seed = wholeNumber('seed', values.seed, Math.floor(Math.random() * 2 ** 31), 0);
+  switch (positionals[0]) {
+    case 'failover':
+      if (values.stand === undefined) throw new Error('failover needs --stand SCRIPT');
+      return {
+        drill: 'failover',
+        stand: values.stand,
+        folder: values.folder ?? null,
+        seed,
+        steadySeconds: wholeNumber('steady', values.steady, 8, 1),
+        pauseSeconds: wholeNumber('pause', values.pause, 15, 1),
+      };
+    case 'events':
+      return { drill: 'events', seed, count: wholeNumber('count', values.count, 100_000, 100) };
+    case 'restart':
+      return { drill: 'restart', seed, requests: wholeNumber('requests', values.requests, 2_000, 10) };
+    default:
+      throw new Error('the drill is failover, events or restart');
+  }
+}
+
+function wholeNumber(name: string, text: string | undefined, usual: number, min: number): number {
+  const value = text === undefined ? usual : Number(text);
+  if (!Number.isSafeInteger(value) || value < min) throw new Error(`--${name} is a whole number from ${min}`);
+  return value;
+}

@@ -1,0 +1,55 @@
+/** What a drill found: tables for the reader, and whether anything was violated. */
+
+export interface Check {
+  title: string;
+  isMet: boolean;
+  /** The counts behind the verdict. */
+  facts: string;
+  /** First differences, for a check that is not met. */
+  examples: readonly string[];
+}
+
+const MAX_EXAMPLES = 5;
+
+export class DrillReport {
+  readonly #checks: Check[] = [];
+
+  /** @param examples the violations; none = met */
+  add(title: string, facts: string, examples: readonly string[]): void {
+    this.#checks.push({ title, isMet: examples.length === 0, facts, examples });
+  }
+
+  get isMet(): boolean {
+    return this.#checks.every((check) => check.isMet);
+  }
+
+  render(): string {
+    const rows = this.#checks.map((check) => [check.isMet ? 'ok' : 'VIOLATED', check.title, check.facts]);
+    const lines = [textTable(['', 'check', 'counts'], rows)];
+    for (const { title, isMet, examples } of this.#checks) {
+      if (isMet) continue;
+      lines.push('', `${title}: ${examples.length} violations, the first of them:`);
+      for (const example of examples.slice(0, MAX_EXAMPLES)) lines.push(`  ${example}`);
+    }
+    return lines.join('\n');
+  }
+}
+
+/** Columns as wide as their widest cell. */
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, index) => Math.max(cell.length, ...rows.map((row) => row[index]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index]!))
+      .join('  ')
+      .trimEnd();
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/** `a 3, b 1`, in the order of the keys. */
+export function countsText(counts: ReadonlyMap<string | number, number>): string {
+  return [...counts]
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+    .map(([key, count]) => `${key}: ${count}`)
+    .join(', ');
+}

@@ -1,0 +1,172 @@
+/** Both instances behind a balancer are restarted one after the other while clients send requests that nobody repeats. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { findServer } from '../bench/scratch-database.ts';
+import { proveInstances, renderErrors } from './answer-proof.ts';
+import { type Balancer, findBalancer, startBalancer } from './balancer.ts';
+import { proveSockets, readLastEvent, waitForSockets } from './event-proof.ts';
+import { proveMoney, readMoneyBefore } from './money-proof.ts';
+import { descriptionOf } from './movement-check.ts';
+import type { DrillOptions } from './options.ts';
+import { countsText, type DrillReport, textTable } from './report.ts';
+import { type Answer, createRequester } from './requester.ts';
+import { createRandom, type SeededRandom } from './seeded-random.ts';
+import { renderSockets } from './socket-table.ts';
+import { openStage, type Stage } from './stage.ts';
+import { openWatchers } from './watchers.ts';
+import { WriteBook } from './write-book.ts';
+
+type RestartOptions = Extract<DrillOptions, { drill: 'restart' }>;
+
+const CLIENTS = 20;
+const PAUSE_MS = 60;
+const DRAIN_MS = 3_000;
+const ANSWER_LIMIT_MS = 30_000;
+const SETTLE_MS = 30_000;
+
+interface Traffic {
+  failures: string[];
+  statuses: Map<number, number>;
+  sent: number;
+  /** Sent while an instance was being restarted. */
+  sentDuringRestarts: number;
+}
+
+/** @returns false when HAProxy or PostgreSQL is missing and the drill was left out */
+export async function runRestartDrill(
+  options: RestartOptions,
+  report: DrillReport,
+  progress: (text: string) => void,
+): Promise<boolean> {
+  const program = findBalancer();
+  if (program === null) {
+    console.log('Left out: HAProxy is not installed (apt-get install haproxy).');
+    return false;
+  }
+  const serverUrl = await findServer(process.env);
+  if (serverUrl === null) {
+    console.log('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
+    return false;
+  }
+  progress('tables, test data, two instances behind HAProxy');
+  const environment = { SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
+  const stage = await openStage({
+    serverUrl,
+    instances: 2,
+    users: 200,
+    payments: 0,
+    poolSize: 10,
+    drill: 'restart',
+    environment,
+  });
+  try {
+    const ports = stage.instances.map((instance) => instance.port);
+    const balancer = await startBalancer(program, ports, stage.logFolder);
+    try {
+      await runBehind(balancer, stage, options, report, progress);
+    } finally {
+      await balancer.stop();
+    }
+  } finally {
+    await stage.close();
+  }
+  return true;
+}
+
+async function runBehind(
+  balancer: Balancer,
+  stage: Stage,
+  options: RestartOptions,
+  report: DrillReport,
+  progress: (text: string) => void,
+): Promise<void> {
+  const random = createRandom(options.seed);
+  const watchers = await openWatchers(stage, random, { feedSockets: 4, users: stage.userIds.slice(0, 4), urls: [balancer.url] });
+  try {
+    const before = await stage.database.withSql(readMoneyBefore);
+    const after = await readLastEvent(stage.database);
+    const book = new WriteBook();
+    let isRestarting = true;
+    const restarts = restartAll(stage, progress).finally(() => {
+      isRestarting = false;
+    });
+    const traffic = await sendRequests(balancer.url, stage, book, random, options.requests, () => isRestarting);
+    const rows = await restarts;
+    await waitForSockets(stage.database, watchers, after, SETTLE_MS);
+    report.add(
+      'no request failed',
+      `${traffic.failures.length} of ${traffic.sent} failed; ${traffic.sentDuringRestarts} were sent during the restarts`,
+      traffic.failures,
+    );
+    proveInstances(stage, report);
+    await proveMoney(stage.database, before, book, report);
+    await proveSockets(stage.database, watchers, { after, mayLose: false }, report);
+    console.log(
+      [
+        textTable(['restart', 'ended after', 'exit code', 'ready again after'], rows),
+        `Answers by status (0 = none): ${countsText(traffic.statuses)}`,
+        renderSockets(watchers),
+        renderErrors(stage),
+      ].join('\n\n'),
+    );
+  } finally {
+    for (const { socket } of watchers) socket.stop();
+  }
+}
+
+async function restartAll(stage: Stage, progress: (text: string) => void): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const instance of stage.instances) {
+    await wait(1_000);
+    progress(`restart of ${instance.name}`);
+    const from = performance.now();
+    const code = await instance.stop();
+    const endedMs = performance.now() - from;
+    await instance.start();
+    // As the balancer asks: it must have seen the instance ready before the next one goes.
+    await wait(1_000);
+    const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+    rows.push([instance.name, seconds(endedMs), String(code), seconds(performance.now() - from - endedMs)]);
+  }
+  return rows;
+}
+
+/** Clients with connections that stay open; each request is sent once. */
+async function sendRequests(
+  url: string,
+  stage: Stage,
+  book: WriteBook,
+  random: SeededRandom,
+  requests: number,
+  isRestarting: () => boolean,
+): Promise<Traffic> {
+  const requester = createRequester({ connections: CLIENTS, limitMs: ANSWER_LIMIT_MS });
+  const traffic: Traffic = { failures: [], statuses: new Map(), sent: 0, sentDuringRestarts: 0 };
+  const operator = { 'x-api-key': stage.apiToken, 'content-type': 'application/json' };
+  const count = (what: string, answer: Answer): void => {
+    traffic.statuses.set(answer.status, (traffic.statuses.get(answer.status) ?? 0) + 1);
+    if (answer.status === 200) return;
+    traffic.failures.push(`${new Date().toISOString()} ${what}: ${answer.status} ${answer.problem ?? answer.body.slice(0, 200)}`);
+  };
+  const client = async (): Promise<void> => {
+    while (traffic.sent < requests || isRestarting()) {
+      traffic.sent += 1;
+      if (isRestarting()) traffic.sentDuringRestarts += 1;
+      const userId = random.pick(stage.userIds);
+      if (random.next() < 0.5) {
+        count('GET /users/{id}', await requester.send({ method: 'GET', url: `${url}/users/${userId}`, headers: operator }));
+      } else {
+        const write = book.begin('balance', userId, random.between(1, 5_000));
+        const body = JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) });
+        const headers = { ...operator, 'idempotency-key': write.key };
+        const answer = await requester.send({ method: 'POST', url: `${url}/users/${userId}/balance`, headers, body });
+        write.tries += 1;
+        write.isAcknowledged = answer.status === 200;
+        count('POST /users/{id}/balance', answer);
+      }
+      await wait(PAUSE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  requester.close();
+  return traffic;
+}

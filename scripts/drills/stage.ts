@@ -1,0 +1,193 @@
+/** What drills run on: a scratch database with users, instances of the service, and the outside systems they need. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SignJWT } from 'jose';
+import { startWorker } from '../bench/child-process.ts';
+import type { OutsideAnswer, OutsideOrder } from '../bench/outside-server.ts';
+import { createScratch, type ScratchDatabase } from '../bench/scratch-database.ts';
+import { BENCH_TARIFF, seedStatements } from '../bench/seed-data.ts';
+import { undoAtEnd } from './cleanup.ts';
+import { createInstance, type Instance } from './instance.ts';
+
+const JWT_SECRET = 'drill-only-drill-only-drill-only-drill-only';
+const DEFAULT_TOKEN = 'drill-default-token-of-a-decent-length';
+const PANEL_KEY = 'drill-panel-key';
+const JWT_HOURS = 12;
+const PAYMENT_KOPEKS = 50_000;
+
+/** A payment at the fake provider that is paid already; its callback has not come. */
+export interface PreparedPayment {
+  externalId: string;
+  userId: number;
+  amountKopeks: number;
+}
+
+export interface Stage {
+  database: ScratchDatabase;
+  instances: readonly Instance[];
+  /** Folder of the instances' logs. */
+  logFolder: string;
+  /** Credential of a caller of the Web API. */
+  apiToken: string;
+  /** Active users, in the order of their ids. */
+  userIds: readonly number[];
+  /** Access token of a user of the cabinet. */
+  tokenOf(userId: number): string;
+  tariffId: number;
+  priceKopeks: number;
+  callbackSecret: string;
+  payments: readonly PreparedPayment[];
+  /** Ends the instances and drops the database. */
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  serverUrl: string;
+  instances: number;
+  users: number;
+  payments: number;
+  poolSize: number;
+  /** Names the folder of the logs. */
+  drill: string;
+  environment?: Record<string, string>;
+}
+
+type Run = (text: string) => Promise<Record<string, unknown>[]>;
+
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const ends: (() => Promise<unknown>)[] = [];
+  const close = undoAtEnd(async () => {
+    for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
+  });
+  try {
+    const logFolder = join(import.meta.dirname, '..', '..', '.tmp', 'drills', `${options.drill}-${timeName(new Date())}`);
+    await mkdir(logFolder, { recursive: true });
+    const database = await createScratch('postgres', options.serverUrl);
+    ends.push(() => database.drop());
+    const outside = startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts');
+    ends.push(() => outside.stop());
+    const { panelUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });
+    const environment = {
+      ...database.environment,
+      DATABASE_POOL_SIZE: String(options.poolSize),
+      SANDBOX: 'on',
+      CABINET_JWT_SECRET: JWT_SECRET,
+      WEB_API_DEFAULT_TOKEN: DEFAULT_TOKEN,
+      VPNPANEL_API_URL: panelUrl,
+      VPNPANEL_API_KEY: PANEL_KEY,
+      WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
+      // A panel that does not answer in time on a busy machine would close the cabinet.
+      MAINTENANCE_AUTO_ENABLE: 'false',
+      ...options.environment,
+    };
+    const names = Array.from({ length: options.instances }, (_, index) => `instance-${index + 1}`);
+    const instances = await Promise.all(names.map((name) => createInstance(name, environment, logFolder)));
+    ends.push(async () => {
+      await Promise.all(instances.map((instance) => instance.stop()));
+      for (const instance of instances) instance.close();
+    });
+    // The first start makes the tables; the data is written while nothing runs on them.
+    await instances[0]!.start();
+    await instances[0]!.stop();
+    const facts = await database.withSql(async (run) => {
+      for (const statement of seedStatements({ users: options.users, transactions: options.users, withLedger: true }, 'x'))
+        await run(statement);
+      const read = await readFacts(run);
+      return { ...read, payments: await preparePayments(run, read.userIds, options.payments) };
+    });
+    for (const instance of instances) await instance.start();
+    const tokens = await signTokens(facts.userIds);
+    const apiToken = await makeToken(instances[0]!.url);
+    return { ...facts, database, instances, logFolder, apiToken, tokenOf: (userId) => tokens.get(userId)!, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function readFacts(run: Run) {
+  const users = await run(`SELECT id FROM users WHERE status = 'active' ORDER BY id`);
+  const [tariff] = await run(`SELECT id, (period_prices->>'30')::int AS price FROM tariffs WHERE name = '${BENCH_TARIFF}'`);
+  const [secrets] = await run(`SELECT value->>'paymentSecret' AS secret FROM service_state WHERE key = 'sandbox:secrets'`);
+  return {
+    userIds: users.map((row) => Number(row.id)),
+    tariffId: Number(tariff!.id),
+    priceKopeks: Number(tariff!.price),
+    callbackSecret: String(secrets!.secret),
+  };
+}
+
+/** Payments as a top-up leaves them, and the same ones, paid, in the state of the fake provider. */
+async function preparePayments(run: Run, userIds: readonly number[], count: number): Promise<PreparedPayment[]> {
+  if (count === 0) return [];
+  const payments = Array.from({ length: count }, (_, index) => ({
+    externalId: `drill-payment-${index}`,
+    userId: userIds[index % userIds.length]!,
+    amountKopeks: PAYMENT_KOPEKS,
+  }));
+  const now = new Date().toISOString();
+  const invoices = payments.map(({ externalId, amountKopeks }) => ({
+    id: externalId,
+    wire: 'sandbox',
+    orderId: `order-of-${externalId}`,
+    status: 'paid',
+    amountKopeks,
+    currency: 'RUB',
+    description: '',
+    option: null,
+    returnUrl: null,
+    metadata: {},
+    createdAt: now,
+    paidAt: now,
+    expiresAt: new Date(Date.now() + 24 * 3_600_000).toISOString(),
+  }));
+  const values = payments.map(
+    ({ externalId, userId, amountKopeks }) =>
+      `('sandbox', ${userId}, 'order-of-${externalId}', '${externalId}', ${amountKopeks}, 'pending')`,
+  );
+  await run(`INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, status) VALUES ${values.join(', ')}`);
+  await run(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ('sandbox:payments', '${JSON.stringify({ invoices })}', now())
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`,
+  );
+  return payments;
+}
+
+async function signTokens(userIds: readonly number[]): Promise<Map<number, string>> {
+  const key = Buffer.from(JWT_SECRET);
+  const tokens = new Map<number, string>();
+  for (const id of userIds) {
+    const token = await new SignJWT({ type: 'access', permissions: [], roles: [] })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setSubject(String(id))
+      .setIssuedAt()
+      .setExpirationTime(`${JWT_HOURS}h`)
+      .sign(key);
+    tokens.set(id, token);
+  }
+  return tokens;
+}
+
+async function makeToken(url: string): Promise<string> {
+  const response = await fetch(`${url}/tokens`, {
+    method: 'POST',
+    headers: { 'x-api-key': DEFAULT_TOKEN, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'drill' }),
+  });
+  if (!response.ok) throw new Error(`no API token: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { token: string }).token;
+}
+
+/** Creates a webhook of all events of a type. @throws Error when the service refuses it */
+export async function subscribeWebhook(stage: Stage, eventType: string, url: string): Promise<void> {
+  const response = await fetch(`${stage.instances[0]!.url}/webhooks`, {
+    method: 'POST',
+    headers: { 'x-api-key': stage.apiToken, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: `drill of ${eventType}`, url, event_type: eventType }),
+  });
+  if (!response.ok) throw new Error(`no webhook: ${response.status} ${await response.text()}`);
+}
+
+function timeName(at: Date): string {
+  return at.toISOString().slice(0, 19).replaceAll(':', '-');
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { undoAtEnd, undoNow } from '../../../scripts/drills/cleanup.ts';
+import { readOptions } from '../../../scripts/drills/options.ts';
+import { DrillReport, textTable } from '../../../scripts/drills/report.ts';
+
+describe('options of a drill', () => {
+  it('reads each drill with what it needs', () => {
+    expect(readOptions(['failover', '--stand', 's.sh', '--seed', '5', '--pause', '20'])).toEqual({
+      drill: 'failover',
+      stand: 's.sh',
+      folder: null,
+      seed: 5,
+      steadySeconds: 8,
+      pauseSeconds: 20,
+    });
+    expect(readOptions(['events', '--seed', '1'])).toEqual({ drill: 'events', count: 100_000, seed: 1 });
+    expect(readOptions(['restart', '--requests', '50', '--seed', '1'])).toEqual({ drill: 'restart', requests: 50, seed: 1 });
+    expect(readOptions(['--help'])).toBe('help');
+  });
+
+  it('takes a new seed for each run', () => {
+    const seedOf = () => (readOptions(['events']) as { seed: number }).seed;
+    expect(new Set([seedOf(), seedOf(), seedOf(), seedOf()]).size).toBeGreaterThan(1);
+  });
+
+  it.each([
+    [[], /failover, events or restart/],
+    [['failover'], /--stand/],
+    [['events', '--count', '12'], /--count/],
+    [['restart', '--requests', 'many'], /--requests/],
+    [['events', '--seed', '-1'], /--seed/],
+    [['restart', '--unknown'], /unknown/],
+  ])('refuses %j', (args, problem) => {
+    expect(() => readOptions(args)).toThrow(problem);
+  });
+});
+
+describe('the report of a drill', () => {
+  it('is met as long as no check has a violation', () => {
+    const report = new DrillReport();
+    report.add('first', '3 of 3', []);
+    expect(report.isMet).toBe(true);
+    report.add(
+      'second',
+      '7 wrong',
+      Array.from({ length: 7 }, (_, index) => `difference ${index}`),
+    );
+    expect(report.isMet).toBe(false);
+    const text = report.render();
+    expect(text).toMatch(/ok +first +3 of 3/);
+    expect(text).toMatch(/VIOLATED +second +7 wrong/);
+    expect(text).toContain('second: 7 violations, the first of them:\n  difference 0\n');
+    expect(text).not.toContain('difference 5');
+  });
+
+  it('has columns as wide as their widest cell', () => {
+    expect(textTable(['a', 'b'], [['long', 'x']])).toBe('a     b\n----  -\nlong  x');
+  });
+});
+
+it('undoes what is open when a drill is interrupted, the latest first, and nothing twice', async () => {
+  const undone: string[] = [];
+  const undo = (name: string) => undoAtEnd(async () => void undone.push(name));
+  undo('stand');
+  const closeStage = undo('stage');
+  undo('database');
+  await closeStage();
+  await closeStage();
+  await undoNow();
+  await undoNow();
+  expect(undone).toEqual(['stage', 'database', 'stand']);
+});
