@@ -21,9 +21,9 @@ export function createDeliverer(): (app: App, request: DeliveryRequest) => Promi
       return;
     }
     try {
-      await deliverWebhook(app, request);
+      await deliverWebhook(app, request, slot.measure);
     } finally {
-      slot();
+      slot.release();
     }
   };
 }
@@ -41,7 +41,8 @@ export function deliverWebhookJob() {
       /** Set for a replay by hand: the number of the last attempt at the time of the request. */
       afterAttempt: z.int().optional(),
     }),
-    queue: { retryLimit: 5, retryDelaySeconds: 5, concurrency: 10 },
+    // An attempt takes 10 s at most, and its claim ends after a minute: then another worker takes over from one that was killed.
+    queue: { retryLimit: 5, retryDelaySeconds: 5, concurrency: 10, expireSeconds: 60 },
     handle: (app, { data }) => deliver(app, data),
   });
 }

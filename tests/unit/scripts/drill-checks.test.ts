@@ -92,6 +92,7 @@ describe('event identity', () => {
     audience: 'feed' as const,
     userId: 3,
     createdAt: new Date(0),
+    positionText: 'AQ.5',
   };
 
   it.each([

@@ -15,6 +15,7 @@ import {
   lockClaimed,
   lockWebhook,
 } from './repo.ts';
+import type { Slot } from './take-slot.ts';
 
 /** Longer than any attempt takes (10 s); after it the delivery of a crashed worker may be claimed again. */
 const CLAIM_MS = MINUTE_MS;
@@ -29,8 +30,9 @@ export interface DeliveryRequest {
  * Makes one attempt of a delivery (spec 06 section 3; spec 00, Outside effects). Called twice for the same attempt, in parallel or
  * one after the other, it sends once. A scheduled attempt that fails sends the job of the next one. A replay by hand does not, and an
  * earlier success stays a success.
+ * @param measure runs the request to the receiver
  */
-export async function deliverWebhook(app: App, request: DeliveryRequest): Promise<void> {
+export async function deliverWebhook(app: App, request: DeliveryRequest, measure: Slot['measure'] = (send) => send()): Promise<void> {
   const now = app.clock.now();
   const claim = await claimDelivery(app.db, {
     deliveryId: request.deliveryId,
@@ -43,11 +45,8 @@ export async function deliverWebhook(app: App, request: DeliveryRequest): Promis
   if (!claim.isActive && !isReplay) return abandonDelivery(app.db, claim, 'Webhook is disabled');
   const body = JSON.stringify(claim.payload);
   const startedAt = performance.now();
-  const answer = await app.ports.webhooks.send({
-    url: claim.url,
-    headers: deliveryHeaders({ ...claim, body, now: app.clock.now() }),
-    body,
-  });
+  const headers = deliveryHeaders({ ...claim, body, now: app.clock.now() });
+  const answer = await measure(() => app.ports.webhooks.send({ url: claim.url, headers, body }));
   const durationMs = Math.round(performance.now() - startedAt);
   const outcome = classifyAnswer(answer, app.clock.now());
   await inTransaction(app, (t) => recordAttempt(t, claim, outcome, { durationMs, isReplay }));

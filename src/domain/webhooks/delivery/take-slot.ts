@@ -5,13 +5,22 @@ const MAX_WAIT_MS = 500;
 const MIN_SPACING_MS = 10;
 const MAX_DELAY_MS = 5 * 60_000;
 
-/** Releases a slot. */
-export type Release = () => void;
+/** A place among the running attempts to one webhook. */
+export interface Slot {
+  /** Sends the request. Only this time is the receiver's; a stalled database must not look like a slow receiver. */
+  measure<T>(send: () => Promise<T>): Promise<T>;
+  release(): void;
+}
+
+interface Attempt {
+  /** When its request began; null = it waits for the database. */
+  since: number | null;
+  tookMs: number;
+}
 
 interface WebhookSlots {
-  /** When each running attempt began. */
-  readonly running: Set<{ since: number }>;
-  readonly waiting: ((release: Release) => void)[];
+  readonly running: Set<Attempt>;
+  readonly waiting: ((slot: Slot) => void)[];
   /** Measured at the last attempt that ended: the time between two releases. */
   spacingMs: number;
   /** When the last of the postponed jobs may come back. */
@@ -39,38 +48,49 @@ export class DeliverySlots {
     this.#maxWaitMs = options.maxWaitMs ?? MAX_WAIT_MS;
   }
 
-  /** Takes a slot, after a short wait if need be. @returns the function that releases it, or the milliseconds to postpone the job by */
-  async acquire(webhookId: number): Promise<Release | number> {
+  /** Takes a slot, after a short wait if need be. @returns it, or the milliseconds to postpone the job by */
+  async acquire(webhookId: number): Promise<Slot | number> {
     const now = this.#nowMs();
     const slots = this.#slots.get(webhookId) ?? newSlots(now);
     this.#slots.set(webhookId, slots);
     if (slots.running.size < MAX_AT_ONCE) return this.#take(webhookId, slots);
-    const [oldest] = slots.running;
-    const waitMs = oldest!.since + this.#maxWaitMs - now;
+    const waitMs = (oldestSince(slots) ?? now) + this.#maxWaitMs - now;
     return (waitMs > 0 ? await this.#wait(slots, waitMs) : null) ?? this.#postponeMs(slots);
   }
 
-  #take(webhookId: number, slots: WebhookSlots): Release {
-    const attempt = { since: this.#nowMs() };
+  #take(webhookId: number, slots: WebhookSlots): Slot {
+    const attempt: Attempt = { since: null, tookMs: 0 };
     slots.running.add(attempt);
-    return () => {
-      slots.running.delete(attempt);
-      slots.spacingMs = Math.max((this.#nowMs() - attempt.since) / MAX_AT_ONCE, MIN_SPACING_MS);
-      const next = slots.waiting.shift();
-      if (next) next(this.#take(webhookId, slots));
-      else if (slots.running.size === 0 && slots.lastReturnAt <= this.#nowMs()) this.#slots.delete(webhookId);
+    return {
+      measure: async (send) => {
+        const since = this.#nowMs();
+        attempt.since = since;
+        try {
+          return await send();
+        } finally {
+          attempt.since = null;
+          attempt.tookMs = this.#nowMs() - since;
+        }
+      },
+      release: () => {
+        slots.running.delete(attempt);
+        slots.spacingMs = Math.max(attempt.tookMs / MAX_AT_ONCE, MIN_SPACING_MS);
+        const next = slots.waiting.shift();
+        if (next) next(this.#take(webhookId, slots));
+        else if (slots.running.size === 0 && slots.lastReturnAt <= this.#nowMs()) this.#slots.delete(webhookId);
+      },
     };
   }
 
-  #wait(slots: WebhookSlots, waitMs: number): Promise<Release | null> {
+  #wait(slots: WebhookSlots, waitMs: number): Promise<Slot | null> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         slots.waiting.splice(slots.waiting.indexOf(onFree), 1);
         resolve(null);
       }, waitMs);
-      const onFree = (release: Release): void => {
+      const onFree = (slot: Slot): void => {
         clearTimeout(timer);
-        resolve(release);
+        resolve(slot);
       };
       slots.waiting.push(onFree);
     });
@@ -78,11 +98,16 @@ export class DeliverySlots {
 
   #postponeMs(slots: WebhookSlots): number {
     const now = this.#nowMs();
-    const [oldest] = slots.running;
-    const spacingMs = Math.max(slots.spacingMs, (now - (oldest?.since ?? now)) / MAX_AT_ONCE);
+    const spacingMs = Math.max(slots.spacingMs, (now - (oldestSince(slots) ?? now)) / MAX_AT_ONCE);
     slots.lastReturnAt = Math.min(Math.max(slots.lastReturnAt, now) + spacingMs, now + MAX_DELAY_MS);
     return Math.ceil(slots.lastReturnAt - now);
   }
+}
+
+/** When the oldest request that is under way began; null = there is none. */
+function oldestSince({ running }: WebhookSlots): number | null {
+  for (const { since } of running) if (since !== null) return since;
+  return null;
 }
 
 function newSlots(now: number): WebhookSlots {
