@@ -1,10 +1,9 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { App } from '../app.ts';
-import { sqlEventRecorder } from '../events/sql-event-recorder.ts';
-import { sqlJobSender } from '../jobs/sql-job-sender.ts';
 import type { SqlRunner } from './db.ts';
 import { isRetryable } from './db-errors.ts';
 import { refuseInsideTransaction, runInsideTransaction } from './root-guard.ts';
+import { collectEffects, type TransactionEffects } from './transaction-effects.ts';
 
 const MAX_ATTEMPTS = 5;
 
@@ -20,7 +19,14 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   for (let attempt = 1; ; attempt++) {
     const forgotten: string[] = [];
     try {
-      const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
+      const result = await begin((tx, sql) =>
+        runInsideTransaction(async () => {
+          const effects = collectEffects(sql, app.clock);
+          const answer = await fn(transactionApp(app, tx, sql, { effects, forgotten }));
+          await effects.write();
+          return answer;
+        }),
+      );
       // The NOTIFY reaches every instance, this one too, but possibly after the caller has answered.
       app.cache.drop(forgotten);
       return result;
@@ -31,12 +37,17 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   }
 }
 
-function transactionApp(app: App, tx: Prisma.TransactionClient, sql: SqlRunner, forgotten: string[]): App {
+function transactionApp(
+  app: App,
+  tx: Prisma.TransactionClient,
+  sql: SqlRunner,
+  { effects, forgotten }: { effects: TransactionEffects; forgotten: string[] },
+): App {
   return {
     ...app,
-    db: { prisma: tx, sql, begin: null },
-    jobs: sqlJobSender(sql, app.clock),
-    events: sqlEventRecorder(sql, app.clock),
+    db: { prisma: tx, sql, begin: null, effects },
+    jobs: effects.jobs,
+    events: effects.events,
     cache: {
       read: (key, ttlMs, load) => app.cache.read(key, ttlMs, load),
       drop: (keys) => app.cache.drop(keys),

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { SqlRunner } from '../db/db.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
-/** Records events through the SQL function `emit_event` (prisma/sql/events.sql). */
+/** Records events outside of a transaction through the SQL function `emit_event` (prisma/sql/events.sql), see `TransactionEffects`. */
 export function sqlEventRecorder(sql: SqlRunner, clock: Clock): EventRecorder {
   return {
     emit: async (type, payload, options) => {

@@ -13,6 +13,7 @@ const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transacti
  * @returns the outcome; a refusal is a value here, because each caller answers with its own text
  */
 export async function postMovement(app: App, movement: Movement): Promise<Posting> {
+  await app.db.effects?.write();
   const instead = movement.paidThroughProvider ? `provider:${movement.paidThroughProvider}` : null;
   const [row] = await app.db.sql<PostResult>(POST, [
     movement.userId,
