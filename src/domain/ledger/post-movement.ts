@@ -41,7 +41,8 @@ export async function postMovement(app: App, movement: Movement): Promise<Postin
   }
 }
 
-function accountKey(account: ContraAccount): string {
+/** The key under which the ledger has the account. */
+export function accountKey(account: ContraAccount): string {
   switch (account.kind) {
     case 'provider_clearing':
       return `provider:${account.provider}`;

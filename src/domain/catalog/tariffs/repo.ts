@@ -1,11 +1,24 @@
-import { allColumns, type Rows } from '../../../core/db/columns.ts';
+import { allColumns, nestedRow, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Tariff } from '../types.ts';
 
 type TariffRow = Rows['Tariff'] & Pick<Tariff, 'allowedPromoGroupIds'>;
 
-const COLUMNS = `${allColumns('Tariff').of('t')}, COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
-  FROM tariff_promo_groups g WHERE g.tariff_id = t.id), '[]') AS allowed_promo_group_ids`;
+/** The groups of the tariff row `alias`, as JSON. */
+const groupIds = (alias: string) => `COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
+  FROM tariff_promo_groups g WHERE g.tariff_id = ${alias}.id), '[]')`;
+
+const COLUMNS = `${allColumns('Tariff').of('t')}, ${groupIds('t')} AS allowed_promo_group_ids`;
+
+/** SQL of the tariff row `alias` as JSON for `tariffOf`, null where there is none: for a statement that reads it beside other rows. */
+export function tariffJson(alias: string): string {
+  return `CASE WHEN ${alias}.id IS NOT NULL THEN to_jsonb(${alias}) || jsonb_build_object('allowed_promo_group_ids', ${groupIds(alias)}) END`;
+}
+
+/** @param json read with `tariffJson` */
+export function tariffOf(json: object | null): Tariff | null {
+  return json === null ? null : toTariff(nestedRow('Tariff', json) as TariffRow);
+}
 
 function toTariff({ serverTrafficLimits, ...row }: TariffRow): Tariff {
   const limits = Object.entries(serverTrafficLimits).map(([uuid, limit]) => [

@@ -2,16 +2,13 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
-import { listSquads } from '../../catalog/find-squads.ts';
-import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/notify-user.ts';
 import { AUTOPAY_SUCCESS } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer } from '../purchase/types.ts';
-import { renewInTransaction } from '../renew-subscription.ts';
-import { findById } from '../repo.ts';
+import { RENEWAL_NEEDS, sellRenewal } from '../renew-subscription.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft } from '../rules/status.ts';
 import { pricingSettingsOf } from '../settings.ts';
@@ -40,13 +37,12 @@ export function renewEnded(app: App, userId: number): Promise<void> {
 }
 
 async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promise<void> {
-  const start = await lockSaleStart(t.db, userId);
+  const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
   const subscription = start?.subscription;
   const now = t.clock.now();
   if (!start || !subscription || !(await isDue(t.db, now, userId, scope))) return;
-  const { buyer } = start;
+  const { buyer, currentTariff: tariff, servers } = start;
   const settings = pricingSettingsOf(t);
-  const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
   const periodDays = autopayPeriod(tariff, settings);
   if (periodDays === null) {
     if (scope === 'due') await notifyNoPeriod(t, buyer, subscription.id);
@@ -54,16 +50,14 @@ async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promi
   }
   // More than a whole period is left: a lead that is longer than the period must not buy one period after the other.
   if (daysLeft(subscription, now) >= periodDays) return;
-  const servers = tariff === null ? await listSquads(t) : [];
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings, now }, periodDays);
   if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return;
   if (buyer.balanceKopeks < quote.finalKopeks) {
     if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, quote.finalKopeks);
     return;
   }
-  await renewInTransaction(t, userId, { periodDays }, true);
-  const renewed = await findById(t.db, subscription.id);
-  await notifySuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
+  const { newEndDate } = await sellRenewal(t, start, { periodDays }, true);
+  await notifySuccess(t, buyer, quote.finalKopeks, newEndDate);
 }
 
 async function notifySuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {

@@ -3,7 +3,6 @@ import { addMs, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
-import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/notify-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { chargeDayInTransaction } from '../charge-day.ts';
@@ -59,14 +58,12 @@ export function resumeDaily(app: App, userId: number): Promise<boolean> {
 /** @returns whether a day was charged */
 function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise<boolean> {
   return inTransaction(app, async (t) => {
-    const start = await lockSaleStart(t.db, userId);
+    const start = await lockSaleStart(t.db, userId, { locksCurrentTariff: true });
     const subscription = start?.subscription;
-    if (!start || !subscription || subscription.tariffId === null) return false;
+    if (!start || !subscription || !start.currentTariff) return false;
     const isSelected = work === 'topup' ? isResumable(t.db, userId) : isCandidate(t.db, work, momentOf(t, work), userId);
     if (!(await isSelected)) return false;
-    const tariff = await lockTariff(t, subscription.tariffId);
-    if (!tariff) return false;
-    const { buyer } = start;
+    const { buyer, currentTariff: tariff } = start;
     const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
     if (buyer.balanceKopeks < priceKopeks) {
       if (isStoppedNow(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
