@@ -12,7 +12,8 @@ import type { Buyer, SaleNeeds, SaleRecord, SaleStart } from './types.ts';
 
 const BUYER = columns('User', [
   ...(['id', 'status', 'authType', 'language', 'balanceKopeks', 'messengerId', 'email', 'emailVerified'] as const),
-  ...(['restrictionSubscription', 'hasHadPaidSubscription', 'promoOfferDiscountPercent', 'promoOfferDiscountExpiresAt'] as const),
+  ...(['restrictionSubscription', 'hasHadPaidSubscription'] as const),
+  ...(['promoOfferDiscountPercent', 'promoOfferDiscountSource', 'promoOfferDiscountExpiresAt'] as const),
 ]);
 
 /** A user's own columns of what a purchase needs. */
