@@ -1,5 +1,6 @@
--- Records the events and sends the jobs of a transaction, in their order (src/core/db/transaction-effects.ts). An effect is
--- {event, payload, audience, user_id, now} or {queue, data, key, delay_ms}; see emit_event() and send_job(). Returns their number.
+-- Records the events, jobs and mails of a transaction, in their order (src/core/db/transaction-effects.ts). An effect is
+-- {event, payload, audience, user_id, now}, {queue, data, key, delay_ms} or {mail, now}; see emit_event(), send_job() and queue_mail().
+-- Returns their number.
 CREATE OR REPLACE FUNCTION record_effects(p_effects jsonb) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_effect jsonb;
@@ -8,6 +9,8 @@ BEGIN
     IF v_effect ? 'queue' THEN
       PERFORM send_job(v_effect ->> 'queue', v_effect -> 'data', v_effect ->> 'key',
         (v_effect ->> 'delay_ms')::bigint * interval '1 millisecond');
+    ELSIF v_effect ? 'mail' THEN
+      PERFORM queue_mail(v_effect -> 'mail', (v_effect ->> 'now')::timestamptz);
     ELSE
       PERFORM emit_event(v_effect ->> 'event', v_effect -> 'payload', v_effect ->> 'audience', (v_effect ->> 'user_id')::integer,
         (v_effect ->> 'now')::timestamptz);

@@ -82,6 +82,24 @@ describe('sales of tariffs', () => {
     expect((await statementsOf(() => purchaseTariff(tariffs.app, buyer, order))).length).toBeLessThanOrEqual(MOST);
   });
 
+  test('a purchase of which the buyer is told by mail', async () => {
+    const tariffId = await aTariff(tariffs.app);
+    const buyer = await aBuyer(tariffs.app, 100_000);
+    const email = `${randomUUID()}@example.com`;
+    await tariffs.app.db.sql(
+      'UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int RETURNING id',
+      [buyer.userId, email],
+    );
+    const order = { tariffId, periodDays: 30, trafficGb: null, ...key() };
+    expect((await statementsOf(() => purchaseTariff(tariffs.app, buyer, order))).length).toBeLessThanOrEqual(MOST);
+    const mails = await tariffs.app.db.sql(
+      `SELECT m.id FROM outgoing_mails m JOIN jobs.job j ON j.name = 'mail.send' AND j.data ->> 'mailId' = m.id::text
+       WHERE m.recipient = $1`,
+      [email],
+    );
+    expect(mails).toHaveLength(1);
+  });
+
   test.each([
     ['renewal', (id: number) => renewSubscription(tariffs.app, { kind: 'user', userId: id }, { periodDays: 30, ...key() })],
     ['devices', (id: number) => purchaseDevices(tariffs.app, { kind: 'user', userId: id }, { devices: 1, ...key() })],
@@ -138,24 +156,22 @@ describe('classic sales', () => {
 });
 
 describe('what shares the sale or the ledger', () => {
-  test('a top-up that buys a saved order', async () => {
+  test('a top-up that autopay spends', async () => {
     const t = await testApp({ environment: { SALES_MODE: 'tariffs', AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' } });
     const buyer = await aSubscriber(t, await aTariff(t.app), { autopay_enabled: true, end_date: ago(1) });
-    const statements = await statementsOf(() => spendTopup(t.app, buyer.userId));
-    console.log('spend', statements.length, statements.map((s) => s.slice(0, 60)));
+    expect(await statementsOf(() => spendTopup(t.app, buyer.userId))).toHaveLength(9);
   });
 
   test('a spin of the wheel', async () => {
     await aWheel(tariffs.app, [{ prizeType: 'balance_bonus', prizeValue: 500, prizeValueKopeks: 500 }]);
     const buyer = await aBuyer(tariffs.app, 100_000);
-    const statements = await statementsOf(() => spinWheel(tariffs.app, buyer, 'messenger_stars', randomUUID()));
-    console.log('wheel', statements.length, statements.map((s) => s.slice(0, 60)));
+    expect(await statementsOf(() => spinWheel(tariffs.app, buyer, 'messenger_stars', randomUUID()))).toHaveLength(8);
   });
 
   test('a promo code', async () => {
     const code = await aPromocode(tariffs.app);
     const buyer = await aBuyer(tariffs.app);
     const { transactions } = await statementsDuring(() => activatePromocode(tariffs.app, buyer, code.code, randomUUID()));
-    console.log('promo', transactions.map((list) => [list.length, list.map((s) => s.slice(0, 60))]));
+    expect(transactions.map((statements) => statements.length)).toEqual([6, 7]);
   });
 });

@@ -4,16 +4,27 @@ import { delayOf, type JobSender } from '../jobs/job-sender.ts';
 import type { SqlRunner } from './db.ts';
 
 /**
- * The events and jobs of one transaction. They are collected and written in the order in which they were sent, by one statement before the
+ * The events, jobs and mails of one transaction. They are collected and written in the order in which they were sent, by one statement before the
  * commit: a use case sends them where it is clearest, and none costs a round trip to the database.
  */
 export interface TransactionEffects {
   readonly jobs: JobSender;
   readonly events: EventRecorder;
+  /** Queues a mail, see `queue_mail()` in prisma/sql/mails.sql. */
+  addMail(mail: QueuedMail): void;
   /** Writes what is waiting. Before SQL that records events itself, so that these stay behind the ones that were sent before. */
   write(): Promise<void>;
   /** What is waiting, as the JSON for `record_effects()`: for a statement that writes it together with rows. Nothing waits afterwards. */
   take(): string;
+}
+
+/** A rendered mail; its template only says what kind of mail it is. */
+export interface QueuedMail {
+  recipient: string;
+  template: string;
+  subject: string;
+  html: string;
+  text: string;
 }
 
 /** @param sql of the transaction */
@@ -36,6 +47,9 @@ export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects
       emit: async (event, payload, { audience, userId = null }) => {
         waiting.push(JSON.stringify({ event, payload, audience, user_id: userId, now: clock.now() }));
       },
+    },
+    addMail: (mail) => {
+      waiting.push(JSON.stringify({ mail, now: clock.now() }));
     },
     write: async () => {
       if (waiting.length > 0) await sql('SELECT record_effects($1::jsonb) AS recorded', [take()]);
