@@ -4,13 +4,16 @@
 
 -- Claims the idempotency key, if there is one, then locks the user, the user's subscription and the tariff ordered; the current tariff is
 -- locked when p_locks_current. A locked tariff cannot be deleted until the end of the transaction; its columns may change (spec 02 H18).
--- Answers one row. claimed is false for a key that was used before: then held is its row, which is absent after a concurrent deletion, and
--- nothing was locked. buyer is null for an unknown user. A second caller with the same key waits for the first one.
+-- Answers one row. claimed is false for a key that was used before: then known is its row, which is absent after a concurrent deletion, and
+-- nothing was locked. buyer is null for an unknown user; the tariffs are those of tariff_json(). A second caller with the same key waits
+-- for the first one.
 CREATE OR REPLACE FUNCTION open_sale(
   p_user_id integer, p_ordered_id bigint, p_locks_current boolean,
   p_actor text, p_key text, p_operation text, p_body_hash text, p_now timestamptz)
-RETURNS TABLE (claimed boolean, held idempotency_keys, buyer users, buyer_group promo_groups, current_subscription subscriptions,
-  current_tariff tariffs, ordered_tariff tariffs) LANGUAGE plpgsql AS $$
+RETURNS TABLE (claimed boolean, known idempotency_keys, buyer users, buyer_group promo_groups, current_subscription subscriptions,
+  current_tariff jsonb, ordered_tariff jsonb) LANGUAGE plpgsql AS $$
+DECLARE
+  v_tariff tariffs;
 BEGIN
   claimed := true;
   IF p_key IS NOT NULL THEN
@@ -18,7 +21,7 @@ BEGIN
     ON CONFLICT (actor, key) DO NOTHING;
     IF NOT FOUND THEN
       claimed := false;
-      SELECT k.* INTO held FROM idempotency_keys k WHERE k.actor = p_actor AND k.key = p_key;
+      SELECT k.* INTO known FROM idempotency_keys k WHERE k.actor = p_actor AND k.key = p_key;
       RETURN NEXT;
       RETURN;
     END IF;
@@ -31,12 +34,18 @@ BEGIN
   SELECT s.* INTO current_subscription FROM subscriptions s WHERE s.user_id = p_user_id FOR UPDATE;
   SELECT g.* INTO buyer_group FROM promo_groups g WHERE g.id = primary_promo_group_id(p_user_id, buyer.promo_group_id);
   IF p_locks_current THEN
-    SELECT t.* INTO current_tariff FROM tariffs t WHERE t.id = current_subscription.tariff_id FOR KEY SHARE OF t;
-  ELSIF current_subscription.tariff_id IS NOT NULL THEN
-    SELECT t.* INTO current_tariff FROM tariffs t WHERE t.id = current_subscription.tariff_id;
+    SELECT t.* INTO v_tariff FROM tariffs t WHERE t.id = current_subscription.tariff_id FOR KEY SHARE OF t;
+  ELSE
+    SELECT t.* INTO v_tariff FROM tariffs t WHERE t.id = current_subscription.tariff_id;
+  END IF;
+  IF FOUND THEN
+    current_tariff := tariff_json(v_tariff);
   END IF;
   IF p_ordered_id IS NOT NULL THEN
-    SELECT t.* INTO ordered_tariff FROM tariffs t WHERE t.id = p_ordered_id FOR KEY SHARE OF t;
+    SELECT t.* INTO v_tariff FROM tariffs t WHERE t.id = p_ordered_id FOR KEY SHARE OF t;
+    IF FOUND THEN
+      ordered_tariff := tariff_json(v_tariff);
+    END IF;
   END IF;
   RETURN NEXT;
 END $$;

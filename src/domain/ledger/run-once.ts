@@ -33,7 +33,7 @@ export interface Opened<Start> {
   /** True also without a key. */
   isClaimed: boolean;
   /** The row of a key that was used before; null when it has been deleted meanwhile. */
-  held: StoredAnswer | null;
+  known: StoredAnswer | null;
   start: Start;
 }
 
@@ -85,24 +85,24 @@ export async function runOnceFrom<Start, T>(
   const hash = bodyHash(once);
   return inTransaction(app, async (t) => {
     const opened = await open(t, { actor: who, key, operation, bodyHash: hash, createdAt: t.clock.now() });
-    if (!opened.isClaimed) return answerIn<T>(opened.held, once, hash);
+    if (!opened.isClaimed) return answerIn<T>(opened.known, once, hash);
     const response = await fn(t, opened.start);
     await storeAnswer(t, who, key, response);
     return response;
   });
 }
 
-/** SELECT list of a claim that a function made: `claimed`, and as `held` the row of the key. For `claimIn`. */
+/** SELECT list of a claim that a function made: `claimed`, and as `known` the row of the key. For `claimIn`. */
 export function claimColumns(alias: string): string {
-  return `${alias}.claimed, ${STORED.of(`(${alias}.held)`)}`;
+  return `${alias}.claimed, ${STORED.of(`(${alias}.known)`)}`;
 }
 
 /** What `claimColumns` answers; the row's fields are null for a claimed key. */
 export type ClaimRow = { claimed: boolean } & { [F in keyof StoredAnswer]: StoredAnswer[F] | null };
 
 export function claimIn({ claimed, operation, bodyHash: hash, response }: ClaimRow): Omit<Opened<never>, 'start'> {
-  if (claimed || operation === null || hash === null) return { isClaimed: claimed, held: null };
-  return { isClaimed: false, held: { operation, bodyHash: hash, response } };
+  if (claimed || operation === null || hash === null) return { isClaimed: claimed, known: null };
+  return { isClaimed: false, known: { operation, bodyHash: hash, response } };
 }
 
 /** Stores the answer, together with the events and jobs of the operation. */

@@ -130,12 +130,7 @@ export async function purchaseDevicesInTransaction(t: App, userId: number, devic
   return sellDevices(t, (await openSale(t, userId)).start, devices, 400);
 }
 
-async function sellDevices(
-  t: App,
-  opened: SaleStart | null,
-  devices: number,
-  noneStatus: 400 | 404,
-): Promise<PurchasedDevices> {
+async function sellDevices(t: App, opened: SaleStart | null, devices: number, noneStatus: 400 | 404): Promise<PurchasedDevices> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) {

@@ -89,12 +89,7 @@ function needsOf(order: TariffOrder): SaleNeeds {
   return { orderedTariffId: order.tariffId, servers: 'for_open_tariff' };
 }
 
-async function sellTariff(
-  t: App,
-  opened: SaleStart | null,
-  order: TariffOrder,
-  keepsCart: boolean,
-): Promise<PurchasedTariff> {
+async function sellTariff(t: App, opened: SaleStart | null, order: TariffOrder, keepsCart: boolean): Promise<PurchasedTariff> {
   const pricing = pricingSettingsOf(t);
   const now = t.clock.now();
   const start = requireBuyer(opened);

@@ -81,7 +81,9 @@ export function assignments(changes: SubscriptionChanges, values: unknown[]): { 
 /** The given changes under the names of their columns, for a function that applies them to a row. */
 export function columnsOf(changes: SubscriptionChanges): Record<string, unknown> {
   const fields = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(fields.map(([field, value]) => [columnOf('Subscription', field as keyof SubscriptionChanges), value]));
+  return Object.fromEntries(
+    fields.map(([field, value]) => [columnOf('Subscription', field as keyof SubscriptionChanges), value]),
+  );
 }
 
 /** Locks the user who owns this subscription, then the subscription (spec 00, lock order). Null when there is none. */

@@ -4,18 +4,9 @@ import type { Tariff } from '../types.ts';
 
 type TariffRow = Rows['Tariff'] & Pick<Tariff, 'allowedPromoGroupIds'>;
 
-/** The groups of the tariff row `alias`, as JSON. */
-const groupIds = (alias: string) => `COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
-  FROM tariff_promo_groups g WHERE g.tariff_id = ${alias}.id), '[]')`;
+const COLUMNS = `${allColumns('Tariff').of('t')}, tariff_group_ids(t.id) AS allowed_promo_group_ids`;
 
-const COLUMNS = `${allColumns('Tariff').of('t')}, ${groupIds('t')} AS allowed_promo_group_ids`;
-
-/** SQL of the tariff row `alias` as JSON for `tariffOf`, null where there is none: for a statement that reads it beside other rows. */
-export function tariffJson(alias: string): string {
-  return `CASE WHEN ${alias}.id IS NOT NULL THEN to_jsonb(${alias}) || jsonb_build_object('allowed_promo_group_ids', ${groupIds(alias)}) END`;
-}
-
-/** @param json read with `tariffJson` */
+/** @param json of `tariff_json()` in prisma/sql/tariffs.sql */
 export function tariffOf(json: object | null): Tariff | null {
   return json === null ? null : toTariff(nestedRow('Tariff', json) as TariffRow);
 }

@@ -7,9 +7,8 @@ import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
 import { notifySale } from './notify-sale.ts';
-import { recordConsumedOffer } from './record-consumed-offer.ts';
 import { writeSale } from './repo.ts';
-import type { SaleRecord, SalesProduct, SaleStart } from './types.ts';
+import type { SaleRecord, SaleStart, SalesProduct } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
 export interface PricedSale
@@ -66,10 +65,6 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
   const balanceAfter = buyer.balanceKopeks - finalKopeks;
   const consumesOffer = sale.quote.offerDiscountKopeks > 0;
-  if (consumesOffer) {
-    const { description } = sale;
-    await recordConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
-  }
   // complete_sale() records the events of the movement, behind those that were sent before.
   await t.db.effects?.write();
   const { outcome, transactionId, balanceKopeks, saved } = await writeSale(
@@ -87,7 +82,8 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
       serverPrices: sale.serverPrices,
       conversion: sale.conversion,
       amountKopeks: finalKopeks,
-      charge: isCharged ? { product: sale.product, description: sale.description } : null,
+      product: isCharged ? sale.product : null,
+      description: sale.description,
       resetsTraffic: sale.resetsTraffic,
       resetsDevices: sale.resetsDevices ?? false,
       event: sale.event(balanceAfter),

@@ -2,12 +2,13 @@ import { columns, nestedRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { ALL_SERVERS_JSON, serversOf } from '../../catalog/find-squads.ts';
-import { tariffJson, tariffOf } from '../../catalog/find-tariff.ts';
+import { tariffOf } from '../../catalog/find-tariff.ts';
 import { accountKey } from '../../ledger/post-movement.ts';
 import { type ClaimRow, claimColumns, claimIn, type KeyClaim, type Opened } from '../../ledger/run-once.ts';
 import type { Posting } from '../../ledger/types.ts';
 import { columnsOf, type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
 import type { SubscriptionDetails } from '../types.ts';
+import { consumedOfferDetails, consumedOfferSql } from './consumed-offer.ts';
 import type { Buyer, SaleNeeds, SaleRecord, SaleStart } from './types.ts';
 
 const BUYER = columns('User', [
@@ -58,9 +59,9 @@ interface OpenedRow extends BuyerRow, ClaimRow {
 const OPEN = `SELECT ${claimColumns('o')}, ${BUYER.of('(o.buyer)')},
     CASE WHEN (o.buyer_group).id IS NOT NULL THEN to_jsonb(o.buyer_group) END AS promo_group,
     CASE WHEN (o.current_subscription).id IS NOT NULL THEN to_jsonb(o.current_subscription) END AS subscription,
-    ${tariffJson('(o.current_tariff)')} AS current_tariff, ${tariffJson('(o.ordered_tariff)')} AS ordered_tariff,
+    o.current_tariff, o.ordered_tariff,
     CASE WHEN $4::text = 'always' OR $4::text = 'without_tariff' AND (o.current_subscription).tariff_id IS NULL
-        OR $4::text = 'for_open_tariff' AND (o.ordered_tariff).allowed_squads = '[]'
+        OR $4::text = 'for_open_tariff' AND o.ordered_tariff -> 'allowed_squads' = '[]'
       THEN ${ALL_SERVERS_JSON} ELSE '[]' END AS servers
   FROM open_sale($1::int, $2::bigint, $3::boolean, $5, $6, $7, $8, $9::timestamptz) o`;
 
@@ -83,7 +84,8 @@ export async function openSaleStart(
     whichServers,
     ...[claim?.actor ?? null, claim?.key ?? null, claim?.operation ?? null, claim?.bodyHash ?? null, claim?.createdAt ?? null],
   ]);
-  const { claimed, operation, bodyHash, response, promoGroup, subscription, currentTariff, orderedTariff, servers, ...user } = row!;
+  const { claimed, operation, bodyHash, response, promoGroup, subscription, currentTariff, orderedTariff, servers, ...user } =
+    row!;
   const opened = claimIn({ claimed, operation, bodyHash, response });
   if (user.id === null) return { ...opened, start: null };
   const current = tariffOf(currentTariff);
@@ -134,8 +136,7 @@ interface SoldRow extends Omit<SaleOutcome, 'saved'>, DetailColumns {
  * See `complete_sale()` in prisma/sql/sales.sql.
  */
 export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: Date): Promise<SaleOutcome> {
-  const { charge } = sale;
-  const account = charge && ({ kind: 'sales_revenue', product: charge.product } as const);
+  const account = sale.product && ({ kind: 'sales_revenue', product: sale.product } as const);
   const record = {
     user_id: sale.buyer.id,
     subscription_id: sale.subscription?.id ?? null,
@@ -143,7 +144,7 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
     resets_traffic: sale.resetsTraffic,
     resets_devices: sale.resetsDevices,
     amount_kopeks: sale.amountKopeks,
-    charge: charge && account && { kind: account.kind, key: accountKey(account), description: charge.description },
+    charge: account && { kind: account.kind, key: accountKey(account), description: sale.description },
     event: sale.event,
     drops_purchases: sale.dropsPurchases,
     forgets_notices: sale.forgetsNotices,
@@ -161,10 +162,18 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
       first_paid_period_days: sale.conversion.firstPaidPeriodDays,
     },
   };
+  const values: unknown[] = [JSON.stringify(record), now];
+  let offerLog = '';
+  if (sale.consumesOffer) {
+    // The snapshot of the statement has the discount that complete_sale() clears.
+    values.push(sale.buyer.id, consumedOfferDetails(sale));
+    const log = consumedOfferSql({ userId: '$3::int', details: '$4::jsonb', now: '$2::timestamptz' });
+    offerLog = `WITH logged AS (${log}) `;
+  }
   const [row] = await db.sql<SoldRow>(
-    `SELECT d.outcome, d.transaction_id, d.balance_kopeks, CASE WHEN (d.sold).id IS NOT NULL THEN to_jsonb(d.sold) END AS subscription,
+    `${offerLog}SELECT d.outcome, d.transaction_id, d.balance_kopeks, CASE WHEN (d.sold).id IS NOT NULL THEN to_jsonb(d.sold) END AS subscription,
        ${detailColumns('(d.sold)')} FROM complete_sale($1::jsonb, $2::timestamptz) d`,
-    [JSON.stringify(record), now],
+    values,
   );
   const { outcome, transactionId, balanceKopeks, subscription, servers, purchases } = row!;
   // The statement still sees the purchases that it deletes, and not yet the one that it adds.

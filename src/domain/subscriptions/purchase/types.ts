@@ -55,8 +55,10 @@ export interface SaleRecord {
   /** A trial became paid (spec 02 H8). */
   conversion: { trialDurationDays: number; firstPaidPeriodDays: number } | null;
   amountKopeks: number;
-  /** Null = nothing is charged, and no row is added to the transactions. */
-  charge: { product: SalesProduct; description: string } | null;
+  /** As what it is charged; null = nothing is charged, and no row is added to the transactions. */
+  product: SalesProduct | null;
+  /** Shown in the list of transactions, and in the log of a discount that is used up. */
+  description: string;
   /** The panel sets the used traffic back to zero. */
   resetsTraffic: boolean;
   /** The panel removes the user's devices. */
