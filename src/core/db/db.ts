@@ -1,4 +1,5 @@
 import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import type { TransactionEffects } from './transaction-effects.ts';
 
 /** Prisma, at the root or inside a transaction. */
 export type PrismaDb = PrismaClient | Prisma.TransactionClient;
@@ -21,4 +22,6 @@ export interface Db {
   readonly sql: SqlRunner;
   /** Null inside a transaction: they do not nest, callers join. */
   readonly begin: BeginTransaction | null;
+  /** Of the transaction; absent outside of one. */
+  readonly effects?: TransactionEffects;
 }

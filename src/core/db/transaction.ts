@@ -1,11 +1,10 @@
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { App } from '../app.ts';
 import { CACHE_FORGOTTEN } from '../cache/shared-cache.ts';
-import { sqlEventRecorder } from '../events/sql-event-recorder.ts';
-import { sqlJobSender } from '../jobs/sql-job-sender.ts';
 import type { SqlRunner } from './db.ts';
 import { retried } from './retried.ts';
 import { refuseInsideTransaction, runInsideTransaction } from './root-guard.ts';
+import { collectEffects, type TransactionEffects } from './transaction-effects.ts';
 
 /**
  * Runs `fn` in one database transaction with an `App` whose `db`, `jobs` and `events` belong to it; called inside a
@@ -18,7 +17,14 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   refuseInsideTransaction('inTransaction');
   return retried(app, async () => {
     const forgotten: string[] = [];
-    const result = await begin((tx, sql) => runInsideTransaction(() => fn(transactionApp(app, tx, sql, forgotten))));
+    const result = await begin((tx, sql) =>
+      runInsideTransaction(async () => {
+        const effects = collectEffects(sql, app.clock);
+        const answer = await fn(transactionApp(app, tx, sql, { effects, forgotten }));
+        await effects.write();
+        return answer;
+      }),
+    );
     // The event reaches every instance, this one too, but possibly after the caller has answered.
     app.cache.drop(forgotten);
     app.events.announce();
@@ -26,18 +32,22 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   });
 }
 
-function transactionApp(app: App, tx: Prisma.TransactionClient, sql: SqlRunner, forgotten: string[]): App {
-  const events = sqlEventRecorder(sql, app.clock, null);
+function transactionApp(
+  app: App,
+  tx: Prisma.TransactionClient,
+  sql: SqlRunner,
+  { effects, forgotten }: { effects: TransactionEffects; forgotten: string[] },
+): App {
   return {
     ...app,
-    db: { prisma: tx, sql, begin: null },
-    jobs: sqlJobSender(sql, app.clock),
-    events,
+    db: { prisma: tx, sql, begin: null, effects },
+    jobs: effects.jobs,
+    events: effects.events,
     cache: {
       read: (key, ttlMs, load) => app.cache.read(key, ttlMs, load),
       drop: (keys) => app.cache.drop(keys),
       forget: async (_t, keys) => {
-        await events.emit(CACHE_FORGOTTEN, { keys }, { audience: 'instance' });
+        await effects.events.emit(CACHE_FORGOTTEN, { keys }, { audience: 'instance' });
         forgotten.push(...keys);
       },
     },

@@ -3,11 +3,10 @@ import type { SqlRunner } from '../db/db.ts';
 import type { EventRecorder } from './event-recorder.ts';
 
 /**
- * Records events through the SQL function `emit_event` (prisma/sql/events.sql). Outside a transaction an event is committed when the
- * function returns, and is announced then.
- * @param announce null inside a transaction, whose commit is announced by `inTransaction`
+ * Records events outside of a transaction through the SQL function `emit_event` (prisma/sql/events.sql); those of a transaction are
+ * recorded by `TransactionEffects`. An event is committed when the function returns, and is announced then.
  */
-export function sqlEventRecorder(sql: SqlRunner, clock: Clock, announce: (() => void) | null): EventRecorder {
+export function sqlEventRecorder(sql: SqlRunner, clock: Clock, announce: () => void): EventRecorder {
   return {
     emit: async (type, payload, options) => {
       await sql('SELECT emit_event($1, $2::jsonb, $3, $4::int, $5::timestamptz) AS id', [
@@ -17,8 +16,8 @@ export function sqlEventRecorder(sql: SqlRunner, clock: Clock, announce: (() => 
         options.userId ?? null,
         clock.now(),
       ]);
-      announce?.();
+      announce();
     },
-    announce: () => announce?.(),
+    announce,
   };
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /**
  * Payload type of each job that is sent by name; filled by declaration merging next to the job's definition
  * (`domain/<module>/jobs.ts`), so that a module can send a job of a later module without importing it.
@@ -15,4 +17,9 @@ export interface JobOptions {
 /** Sends durable jobs. Inside a transaction the job becomes visible with the commit and is discarded with a rollback. */
 export interface JobSender {
   send<K extends keyof JobTypes>(queue: K, data: JobTypes[K], options?: JobOptions): Promise<void>;
+}
+
+/** Milliseconds until the job may start, from now: `startAfter` is service time, the job's row has database time. */
+export function delayOf({ startAfter }: JobOptions, clock: Clock): number {
+  return startAfter ? Math.max(0, startAfter.getTime() - clock.now().getTime()) : 0;
 }

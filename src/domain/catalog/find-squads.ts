@@ -3,6 +3,9 @@ import { findByUuids, listAll } from './servers/repo.ts';
 import { countSubscriptionsWith } from './servers/stats-repo.ts';
 import type { ServerSquad } from './types.ts';
 
+/** Every server in a statement of a later module that reads them beside other rows. */
+export { ALL_SERVERS_JSON, serversOf } from './servers/repo.ts';
+
 /** Every server, unavailable ones too, by (sort order, display name, id); never a page of them (spec 02 H9). */
 export function listSquads(app: App): Promise<ServerSquad[]> {
   return listAll(app.db, { availableOnly: false });

@@ -4,6 +4,9 @@ import { effectiveSquads } from './rules/tariff-access.ts';
 import { findFlaggedTrialTariff, findTariffById, lockTariffForShare } from './tariffs/repo.ts';
 import type { Tariff } from './types.ts';
 
+/** A tariff that a SQL function read beside other rows. */
+export { tariffOf } from './tariffs/repo.ts';
+
 /** A tariff, active or not; null when there is none. */
 export function findTariff(app: App, id: number): Promise<Tariff | null> {
   return findTariffById(app.db, id);

@@ -13,6 +13,7 @@ const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transacti
  * @returns the outcome; a refusal is a value here, because each caller answers with its own text
  */
 export async function postMovement(app: App, movement: Movement): Promise<Posting> {
+  await app.db.effects?.write();
   const instead = movement.paidThroughProvider ? `provider:${movement.paidThroughProvider}` : null;
   const [row] = await app.db.sql<PostResult>(POST, [
     movement.userId,
@@ -40,7 +41,8 @@ export async function postMovement(app: App, movement: Movement): Promise<Postin
   }
 }
 
-function accountKey(account: ContraAccount): string {
+/** The key under which the ledger has the account. */
+export function accountKey(account: ContraAccount): string {
   switch (account.kind) {
     case 'provider_clearing':
       return `provider:${account.provider}`;

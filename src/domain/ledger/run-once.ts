@@ -18,6 +18,27 @@ export interface OnceKey {
 
 const STORED = columns('IdempotencyKey', ['operation', 'bodyHash', 'response']);
 
+/** The stored row of a key; null = removed in the meantime. */
+export type StoredKey = RowOf<typeof STORED>;
+
+/** A key as a statement claims it. */
+export interface KeyClaim {
+  actor: string;
+  key: string;
+  operation: string;
+  bodyHash: string;
+  createdAt: Date;
+}
+
+/** What an operation starts from, and whether the statement that read it has claimed the key. */
+export interface Opened<Start> {
+  /** True also without a key. */
+  isClaimed: boolean;
+  /** The row of a key that was used before; null when it has been deleted meanwhile. */
+  known: StoredKey | null;
+  start: Start;
+}
+
 const MAX_KEY_LENGTH = 255;
 /** Longer than any outside call may take. */
 const ABANDONED_MS = 2 * MINUTE_MS;
@@ -43,14 +64,59 @@ export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: 
     );
     if (!mine) return (await replay<T>(t, who, once, hash)).response;
     const response = await fn(t);
-    await t.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', [
-      who,
-      key,
-      toStoredJson({ value: response }),
-    ]);
+    await storeAnswer(t, who, key, response);
     return response;
   };
   return repeatWhenLost(app, () => inTransaction(app, attempt));
+}
+
+/**
+ * `runOnce` for an operation whose first statement claims the key itself: that saves a round trip to the database.
+ * @param open claims the key with the first row that it writes or locks; null = there is no key
+ * @param fn the operation, for a claimed key only
+ */
+export async function runOnceFrom<Start, T>(
+  app: App,
+  actor: Actor,
+  once: OnceKey,
+  open: (t: App, claim: KeyClaim | null) => Promise<Opened<Start>>,
+  fn: (t: App, start: Start) => Promise<T>,
+): Promise<T> {
+  const { key, operation } = once;
+  if (key === null) return inTransaction(app, async (t) => fn(t, (await open(t, null)).start));
+  checkKey(key);
+  const who = actorKey(actor);
+  const hash = bodyHash(once);
+  const attempt = async (t: App): Promise<T> => {
+    const opened = await open(t, { actor: who, key, operation, bodyHash: hash, createdAt: t.clock.now() });
+    if (!opened.isClaimed) return answerIn<T>(opened.known, once, hash);
+    const response = await fn(t, opened.start);
+    await storeAnswer(t, who, key, response);
+    return response;
+  };
+  return repeatWhenLost(app, () => inTransaction(app, attempt));
+}
+
+/** SELECT list of a claim that a function made: `claimed`, and as `known` the row of the key. For `claimIn`. */
+export function claimColumns(alias: string): string {
+  return `${alias}.claimed, ${STORED.of(`(${alias}.known)`)}`;
+}
+
+/** What `claimColumns` answers; the row's fields are null for a claimed key. */
+export type ClaimRow = { claimed: boolean } & { [F in keyof StoredKey]: StoredKey[F] | null };
+
+export function claimIn({ claimed, operation, bodyHash: hash, response }: ClaimRow): Omit<Opened<never>, 'start'> {
+  if (claimed || operation === null || hash === null) return { isClaimed: claimed, known: null };
+  return { isClaimed: false, known: { operation, bodyHash: hash, response } };
+}
+
+/** Stores the answer, together with the events and jobs of the operation. */
+async function storeAnswer(t: App, who: string, key: string, response: unknown): Promise<void> {
+  await t.db.sql(
+    `WITH answered AS (UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key)
+     SELECT record_effects($4::jsonb) AS recorded FROM answered`,
+    [who, key, toStoredJson({ value: response }), t.db.effects!.take()],
+  );
 }
 
 /**
@@ -122,15 +188,17 @@ async function takeOver(t: App, who: string, once: OnceKey, hash: string): Promi
 }
 
 async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Promise<{ response: T }> {
-  const [row] = await t.db.sql<RowOf<typeof STORED>>(
-    `SELECT ${STORED.of()} FROM idempotency_keys WHERE actor = $1 AND key = $2`,
-    [who, once.key],
-  );
-  return { response: fromStoredJson<{ value: T }>(storedResponse(row, once, hash)).value };
+  const [row] = await t.db.sql<StoredKey>(`SELECT ${STORED.of()} FROM idempotency_keys WHERE actor = $1 AND key = $2`, [
+    who,
+    once.key,
+  ]);
+  return { response: answerIn<T>(row ?? null, once, hash) };
 }
 
-/** The stored row of a key; null = removed in the meantime. */
-export type StoredKey = RowOf<typeof STORED>;
+/** @throws AppError 409 while the first caller has no answer yet | ValidationError 422 for another request */
+function answerIn<T>(row: StoredKey | null, once: OnceKey, hash: string): T {
+  return fromStoredJson<{ value: T }>(storedResponse(row, once, hash)).value;
+}
 
 /**
  * The answer that is stored with the key of a repeat.

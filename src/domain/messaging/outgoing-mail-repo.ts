@@ -2,15 +2,11 @@ import type { Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { MailOverride, MailType, RenderedMail } from './render-mail.ts';
 
-export async function insertOutgoingMail(
-  db: Db,
-  recipient: string,
-  template: MailType,
-  mail: RenderedMail,
-  now: Date,
-): Promise<number> {
-  const data = { ...mail, recipient, template, subject: mail.subject.slice(0, 500), createdAt: now };
-  return (await db.prisma.outgoingMail.create({ data, select: { id: true } })).id;
+/** Queues a mail with its job: in a transaction together with its events and jobs, else at this moment. */
+export async function queueMail(db: Db, recipient: string, template: MailType, mail: RenderedMail, now: Date): Promise<void> {
+  const queued = { ...mail, recipient, template, subject: mail.subject.slice(0, 500) };
+  if (db.effects) db.effects.addMail(queued);
+  else await db.sql('SELECT queue_mail($1::jsonb, $2::timestamptz) AS id', [JSON.stringify(queued), now]);
 }
 
 export type WaitingMail = Pick<Rows['OutgoingMail'], 'recipient' | 'subject'> & RenderedMail;

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { findMailOverride, findWaitingMail, insertOutgoingMail, markMailSent, recordMailFailure } from './outgoing-mail-repo.ts';
+import { findMailOverride, findWaitingMail, markMailSent, queueMail, recordMailFailure } from './outgoing-mail-repo.ts';
 import { MailError } from './ports.ts';
 import { type MailType, renderMail } from './render-mail.ts';
 import { knownLanguage, type TextParams } from './texts.ts';
@@ -22,8 +22,7 @@ export async function sendMail(t: App, request: MailRequest): Promise<boolean> {
   const override = await findMailOverride(t.db, request.type, knownLanguage(request.language));
   const frame = { serviceName: t.settings.get('SMTP_FROM_NAME'), cabinetUrl: t.settings.get('CABINET_URL') };
   const mail = renderMail(request.language, request.type, request.params, frame, override);
-  const mailId = await insertOutgoingMail(t.db, request.to, request.type, mail, t.clock.now());
-  await t.jobs.send('mail.send', { mailId });
+  await queueMail(t.db, request.to, request.type, mail, t.clock.now());
   return true;
 }
 

@@ -18,7 +18,12 @@ export interface PanelResets {
 export async function requestProvisioning(t: App, subscriptionId: number, resets: PanelResets = {}): Promise<void> {
   const { resetTraffic = false, resetDevices = false } = resets;
   const isKnown = await raiseVersion(t.db, subscriptionId, { resetTraffic, resetDevices }, t.clock.now());
-  if (isKnown) await t.jobs.send('provisioning.push', { subscriptionId }, { singletonKey: String(subscriptionId) });
+  if (isKnown) await sendPush(t, subscriptionId);
+}
+
+/** Sends the push job of a subscription whose version was raised by the statement that changed it (`with_push_requested()`). */
+export function sendPush(t: App, subscriptionId: number): Promise<void> {
+  return t.jobs.send('provisioning.push', { subscriptionId }, { singletonKey: String(subscriptionId) });
 }
 
 /** What happens to a panel user without a subscription. */

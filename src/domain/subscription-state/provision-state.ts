@@ -1,4 +1,4 @@
-import type { Rows } from '../../core/db/columns.ts';
+import { columns, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 
 /**
@@ -23,8 +23,14 @@ const LEASE = "interval '90 seconds'";
 /** Of a subscription `s`: changes with every request, push and lease of a push; equal marks mean that there was no push in between. */
 export const PUSH_MARK = `concat_ws(' ', s.provision_version, s.provision_state, s.provisioned_at, s.provision_lease_until >= now())`;
 
+/** What `with_push_requested()` (prisma/sql/provisioning.sql) changes. */
+const PUSH_REQUEST = columns('Subscription', [
+  ...(['provisionState', 'provisionVersion', 'provisionAttempts', 'provisionError'] as const),
+  ...(['provisionResetTraffic', 'provisionResetDevices', 'provisionRequestedAt'] as const),
+]);
+
 /**
- * Raises the version of the desired state and marks it pending. Attempts start at 0, so that a new state gets the full number of tries.
+ * Raises the version of the desired state and marks it pending.
  * @returns false when there is no such subscription
  */
 export async function raiseVersion(
@@ -34,12 +40,9 @@ export async function raiseVersion(
   now: Date,
 ): Promise<boolean> {
   const rows = await db.sql<{ id: number }>(
-    `UPDATE subscriptions SET
-       provision_state = 'pending', provision_version = provision_version + 1, provision_attempts = 0, provision_error = NULL,
-       provision_reset_traffic = provision_reset_traffic OR $2::boolean,
-       provision_reset_devices = provision_reset_devices OR $3::boolean,
-       provision_requested_at = $4::timestamptz
-     WHERE id = $1::int RETURNING id`,
+    `UPDATE subscriptions s SET (${PUSH_REQUEST.of()}) =
+       (SELECT ${PUSH_REQUEST.of('r')} FROM with_push_requested(s, $2::boolean, $3::boolean, $4::timestamptz) r)
+     WHERE s.id = $1::int RETURNING s.id`,
     [subscriptionId, resets.resetTraffic, resets.resetDevices, now],
   );
   return rows.length > 0;

@@ -1,15 +1,14 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
-import { listSquads } from '../catalog/find-squads.ts';
 import { userNotFound } from '../identity/errors.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import type { InsufficientFundsRefusal } from './purchase/insufficient-funds.ts';
-import { lockSaleStart } from './purchase/repo.ts';
+import { openSale } from './purchase/open-sale.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { startTrial, TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
@@ -40,16 +39,21 @@ export function activateTrial(
   refusal: InsufficientFundsRefusal,
 ): Promise<ActivatedTrial> {
   const once = { key: idempotencyKey, operation: 'subscription.trial', input: {} };
-  return runOnce(app, actor, once, (t) => activateTrialInTransaction(t, actor.userId, refusal));
+  return runOnceFrom(
+    app,
+    actor,
+    once,
+    (t, claim) => openSale(t, actor.userId, { servers: 'always' }, claim),
+    (t, start) => startTrialFrom(t, start, refusal),
+  );
 }
 
-async function activateTrialInTransaction(t: App, userId: number, refusal: InsufficientFundsRefusal): Promise<ActivatedTrial> {
-  const start = await lockSaleStart(t.db, userId);
+async function startTrialFrom(t: App, start: SaleStart | null, refusal: InsufficientFundsRefusal): Promise<ActivatedTrial> {
   if (!start) throw userNotFound();
   const { buyer, subscription } = start;
   refuseIneligible(t, start);
   const { tariff, ...terms } = await readTrialTerms(t);
-  const squads = await pickTrialSquads(t, terms.squads, await listSquads(t));
+  const squads = await pickTrialSquads(t, terms.squads, start.servers);
   const feeKopeks = trialPrice(subscriptionSettingsOf(t));
   const started = startTrial(terms, squads, t.clock.now());
   const sale = await completeSale(t, start, {

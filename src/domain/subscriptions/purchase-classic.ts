@@ -3,19 +3,19 @@ import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { listSquads } from '../catalog/find-squads.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricePart } from '../pricing/types.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds, insufficientFundsMessage } from './purchase/insufficient-funds.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
-import type { Buyer } from './purchase/types.ts';
+import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
@@ -89,8 +89,12 @@ export function purchaseClassic(
 ): Promise<PurchasedClassic> {
   const { selection, idempotencyKey: key } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
-    runOnce(app, actor, { key, operation: 'subscription.purchase', input: selection }, (t) =>
-      purchaseClassicInTransaction(t, actor.userId, selection),
+    runOnceFrom(
+      app,
+      actor,
+      { key, operation: 'subscription.purchase', input: selection },
+      (t, claim) => openSale(t, actor.userId, NEEDS, claim),
+      (t, start) => sellClassic(t, start, selection),
     ),
   );
 }
@@ -101,11 +105,17 @@ export async function purchaseClassicInTransaction(
   userId: number,
   selection: ClassicSelection,
 ): Promise<PurchasedClassic> {
+  return sellClassic(t, (await openSale(t, userId, NEEDS)).start, selection);
+}
+
+const NEEDS: SaleNeeds = { servers: 'always' };
+
+async function sellClassic(t: App, opened: SaleStart | null, selection: ClassicSelection): Promise<PurchasedClassic> {
   refuseTariffsMode(t);
-  const start = await beginSale(t, userId);
-  const { buyer, subscription } = start;
-  const order = resolveSelection(selection, await inputOf(t, buyer, subscription));
+  const start = requireBuyer(opened);
+  const { buyer, subscription, servers: squads } = start;
   const now = t.clock.now();
+  const order = resolveSelection(selection, { subscription, user: buyer, squads, settings: pricingSettingsOf(t), now });
   const changes = classicChanges(subscription, order, { now, settings: subscriptionSettingsOf(t) });
   const isConversion = subscription?.isTrial === true && subscription.status !== 'pending';
   const period = periodLabel(order.periodDays, buyer.language);

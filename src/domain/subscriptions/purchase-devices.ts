@@ -3,16 +3,17 @@ import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import type { Tariff } from '../catalog/types.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { devicesLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { DEVICES_PURCHASED } from './events.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
-import type { Buyer } from './purchase/types.ts';
+import type { Buyer, SaleStart } from './purchase/types.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
@@ -81,8 +82,12 @@ export function purchaseDevices(
 ): Promise<PurchasedDevices> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
-    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.devices', input }, (t) =>
-      purchaseDevicesInTransaction(t, actor.userId, input.devices, noneStatus),
+    runOnceFrom(
+      app,
+      actor,
+      { key: idempotencyKey, operation: 'subscription.devices', input },
+      (t, claim) => openSale(t, actor.userId, {}, claim),
+      (t, start) => sellDevices(t, start, input.devices, noneStatus),
     ),
   );
 }
@@ -97,7 +102,8 @@ export async function readDevicePrice(
   const { buyer } = found;
   const subscription = found.details?.subscription;
   if (!subscription) return { available: false, reason: text(buyer.language, 'errors.subscription_not_active_now') };
-  const plan = await planFor(app, buyer, subscription, devices);
+  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
+  const plan = planFor(app, buyer, { subscription, tariff }, devices);
   if (plan.kind === 'refusal') return { available: false, reason: reasonOf(buyer, plan), ...boundsOf(subscription, plan) };
   const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
   const { quote, terms, canAdd } = plan;
@@ -120,19 +126,18 @@ export async function readDevicePrice(
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseDevicesInTransaction(
-  t: App,
-  userId: number,
-  devices: number,
-  noneStatus: 400 | 404 = 400,
-): Promise<PurchasedDevices> {
-  const start = await beginSale(t, userId);
+export async function purchaseDevicesInTransaction(t: App, userId: number, devices: number): Promise<PurchasedDevices> {
+  return sellDevices(t, (await openSale(t, userId)).start, devices, 400);
+}
+
+async function sellDevices(t: App, opened: SaleStart | null, devices: number, noneStatus: 400 | 404): Promise<PurchasedDevices> {
+  const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) {
     if (noneStatus === 404) throw noSubscription();
     throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
   }
-  const { quote } = await offerDevices(t, buyer, subscription, devices);
+  const { quote } = offerDevices(t, buyer, { subscription, tariff: start.currentTariff }, devices);
   const description = describeDevices(buyer, devices);
   const newLimit = subscription.deviceLimit + devices;
   const sale = await completeSale(t, start, {
@@ -147,7 +152,7 @@ export async function purchaseDevicesInTransaction(
       insufficientFundsForDevices(buyer, quote.finalKopeks, devicesCart(devices, quote, missing, description)),
   });
   const paid = { amount_kopeks: quote.finalKopeks, amount_rubles: rublesOf(quote.finalKopeks) };
-  const owner = { audience: 'user', userId } as const;
+  const owner = { audience: 'user', userId: buyer.id } as const;
   await t.events.emit(DEVICES_PURCHASED, { devices_added: devices, new_device_limit: newLimit, ...paid }, owner);
   const label = (kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
   return {
@@ -163,8 +168,8 @@ export async function purchaseDevicesInTransaction(
 }
 
 /** @throws AppError 400 why these devices are not sold, in the user's language */
-export async function offerDevices(app: App, buyer: Buyer, subscription: Subscription, devices: number): Promise<DeviceOffer> {
-  const plan = await planFor(app, buyer, subscription, devices);
+export function offerDevices(app: App, buyer: Buyer, target: DeviceTarget, devices: number): DeviceOffer {
+  const plan = planFor(app, buyer, target, devices);
   if (plan.kind === 'offer') return plan;
   const { language } = buyer;
   if ('max' in plan) throw refuse('devices_limit_exceeded', 400, text(language, 'errors.devices_maximum', { max: plan.max }));
@@ -172,8 +177,13 @@ export async function offerDevices(app: App, buyer: Buyer, subscription: Subscri
   throw refuse('subscription_inactive', 400, text(language, 'errors.subscription_inactive'));
 }
 
-async function planFor(app: App, buyer: Buyer, subscription: Subscription, devices: number) {
-  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
+/** Devices for which subscription, and its tariff. */
+interface DeviceTarget {
+  subscription: Subscription;
+  tariff: Tariff | null;
+}
+
+function planFor(app: App, buyer: Buyer, { subscription, tariff }: DeviceTarget, devices: number) {
   const context = { user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() };
   return planDevices(subscription, tariff, devices, context);
 }

@@ -3,22 +3,20 @@ import type { App } from '../../core/app.ts';
 import { DAY_MS } from '../../core/clock.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { isRowId } from '../../core/row-id.ts';
-import { effectiveSquadsOf, lockTariff } from '../catalog/find-tariff.ts';
-import { tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
+import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../catalog/types.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { discountLabel, periodLabel } from '../pricing/labels.ts';
 import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { tariffNotOffered, tariffsModeOff } from './errors.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
-import type { Buyer, SaleStart } from './purchase/types.ts';
+import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { planTariffPurchase, purchasedPeriod } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
@@ -72,25 +70,32 @@ export function purchaseTariff(
 ): Promise<PurchasedTariff> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
-    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.purchase-tariff', input }, (t) =>
-      purchaseTariffInTransaction(t, actor.userId, input, options.keepsCart),
+    runOnceFrom(
+      app,
+      actor,
+      { key: idempotencyKey, operation: 'subscription.purchase-tariff', input },
+      (t, claim) => openSale(t, actor.userId, needsOf(input), claim),
+      (t, start) => sellTariff(t, start, input, options.keepsCart),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseTariffInTransaction(
-  t: App,
-  userId: number,
-  order: TariffOrder,
-  keepsCart = true,
-): Promise<PurchasedTariff> {
+export async function purchaseTariffInTransaction(t: App, userId: number, order: TariffOrder): Promise<PurchasedTariff> {
+  return sellTariff(t, (await openSale(t, userId, needsOf(order))).start, order, true);
+}
+
+function needsOf(order: TariffOrder): SaleNeeds {
+  return { orderedTariffId: order.tariffId, servers: 'for_open_tariff' };
+}
+
+async function sellTariff(t: App, opened: SaleStart | null, order: TariffOrder, keepsCart: boolean): Promise<PurchasedTariff> {
   const pricing = pricingSettingsOf(t);
   const now = t.clock.now();
-  const start = await beginSale(t, userId);
+  const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
-  const tariff = await offeredTariff(t, buyer, order.tariffId);
+  const tariff = offeredTariff(start);
   const quote = priceOrder(tariff, order, start, pricing, now);
   const outcome = planTariffPurchase(
     subscription,
@@ -98,7 +103,7 @@ export async function purchaseTariffInTransaction(
       tariff,
       periodDays: order.periodDays,
       customTrafficGb: order.trafficGb,
-      squads: (await effectiveSquadsOf(t, tariff)).map((squadUuid) => ({ squadUuid, isAvailable: true })),
+      squads: effectiveSquads(tariff, start.servers).map((squadUuid) => ({ squadUuid, isAvailable: true })),
     },
     { now, settings: subscriptionSettingsOf(t), pricing, isCurrentTariffDaily: start.isCurrentTariffDaily },
   );
@@ -136,9 +141,8 @@ export async function purchaseTariffInTransaction(
   return answerOf(t, { buyer, tariff, quote, pricing, sale });
 }
 
-/** The tariff, locked for share so that it cannot be deleted during the sale (spec 02 H18), if this buyer may have it (H19). */
-async function offeredTariff(t: App, buyer: Buyer, tariffId: number): Promise<Tariff> {
-  const tariff = isRowId(tariffId) ? await lockTariff(t, tariffId) : null;
+/** The tariff ordered, if this buyer may have it (spec 02 H19). */
+function offeredTariff({ buyer, orderedTariff: tariff }: SaleStart): Tariff {
   if (!tariff?.isActive) throw tariffNotOffered();
   if (!tariffVisibleTo(tariff, buyer.primaryPromoGroup)) {
     throw refuse('tariff_not_available', 403, 'This tariff is not available for your promo group');

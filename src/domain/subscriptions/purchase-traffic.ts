@@ -1,17 +1,17 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { rublesOf } from '../../core/money.ts';
-import { findTariff } from '../catalog/find-tariff.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import type { Tariff } from '../catalog/types.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import type { AddOnQuote } from '../pricing/addons.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { TRAFFIC_PURCHASED } from './events.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { type InsufficientFundsRefusal, insufficientFunds } from './purchase/insufficient-funds.ts';
-import type { Buyer } from './purchase/types.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
+import type { Buyer, SaleStart } from './purchase/types.ts';
 import { listPurchases } from './repo.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { reactivatedStatus } from './rules/status.ts';
@@ -49,23 +49,31 @@ export function purchaseTraffic(
 ): Promise<PurchasedTraffic> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
-    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic', input }, (t) =>
-      purchaseTrafficInTransaction(t, actor.userId, input, refusal),
+    runOnceFrom(
+      app,
+      actor,
+      { key: idempotencyKey, operation: 'subscription.traffic', input },
+      (t, claim) => openSale(t, actor.userId, {}, claim),
+      (t, start) => sellTraffic(t, start, input, refusal),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseTrafficInTransaction(
+export async function purchaseTrafficInTransaction(t: App, userId: number, order: TrafficOrder): Promise<PurchasedTraffic> {
+  return sellTraffic(t, (await openSale(t, userId)).start, order, null);
+}
+
+async function sellTraffic(
   t: App,
-  userId: number,
+  opened: SaleStart | null,
   { gb }: TrafficOrder,
-  refusal: InsufficientFundsRefusal | null = null,
+  refusal: InsufficientFundsRefusal | null,
 ): Promise<PurchasedTraffic> {
-  const start = await beginSale(t, userId);
+  const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
-  const quote = await quoteTraffic(t, buyer, subscription, gb);
+  const quote = quoteTraffic(t, buyer, { subscription, tariff: start.currentTariff }, gb);
   const now = t.clock.now();
   const added = addTraffic(subscription, await listPurchases(t.db, subscription.id), gb, now);
   const unlimited: SubscriptionChanges = { trafficLimitGb: 0, purchasedTrafficGb: 0, trafficResetAt: null };
@@ -96,7 +104,7 @@ export async function purchaseTrafficInTransaction(
       amount_kopeks: quote.finalKopeks,
       amount_rubles: rublesOf(quote.finalKopeks),
     },
-    { audience: 'user', userId },
+    { audience: 'user', userId: buyer.id },
   );
   return {
     message: text(buyer.language, 'subscriptions.traffic_bought', { traffic: trafficLabel(gb, buyer.language) }),
@@ -109,10 +117,15 @@ export async function purchaseTrafficInTransaction(
 }
 
 /** The price of the package for this subscription. @throws AppError 400 or 404 why it is not sold (see `planTraffic`) */
-export async function quoteTraffic(app: App, buyer: Buyer, subscription: Subscription, gb: number): Promise<AddOnQuote> {
+export function quoteTraffic(
+  app: App,
+  buyer: Buyer,
+  { subscription, tariff }: { subscription: Subscription; tariff: Tariff | null },
+  gb: number,
+): AddOnQuote {
   return planTraffic({
     subscription,
-    tariff: subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId),
+    tariff,
     gb,
     buyer,
     pricing: pricingSettingsOf(app),

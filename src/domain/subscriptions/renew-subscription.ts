@@ -2,19 +2,17 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { listSquads } from '../catalog/find-squads.ts';
-import { lockTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import type { ClassicQuote } from '../pricing/classic-price.ts';
 import { periodLabel } from '../pricing/labels.ts';
 import type { TariffQuote } from '../pricing/tariff-price.ts';
 import { noSubscription } from './errors.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
-import type { Buyer } from './purchase/types.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
+import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { extendSubscription } from './rules/extend.ts';
 import { isSellable, quoteRenewal } from './rules/renewal.ts';
@@ -52,31 +50,43 @@ export function renewSubscription(
 ): Promise<RenewedSubscription> {
   const { idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
-    runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.renew', input }, (t) =>
-      renewInTransaction(t, actor.userId, input),
+    runOnceFrom(
+      app,
+      actor,
+      { key: idempotencyKey, operation: 'subscription.renew', input },
+      (t, claim) => openSale(t, actor.userId, RENEWAL_NEEDS, claim),
+      (t, start) => sellRenewal(t, start, input),
     ),
   );
 }
 
+/** What a renewal has to lock and read. */
+export const RENEWAL_NEEDS: SaleNeeds = { locksCurrentTariff: true, servers: 'without_tariff' };
+
+/** The renewal in the caller's transaction, for orders that run after a top-up (spec 02 section 6). */
+export async function renewInTransaction(t: App, userId: number, order: RenewalOrder): Promise<RenewedSubscription> {
+  return sellRenewal(t, (await openSale(t, userId, RENEWAL_NEEDS)).start, order);
+}
+
 /**
- * The renewal itself in the caller's transaction: also for autopay and orders that run after a top-up (spec 02 sections 6, 13).
+ * The renewal itself in the caller's transaction, also for autopay (spec 02 section 13).
+ * @param opened with `RENEWAL_NEEDS`
  * @param isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
  * resets it there only when the old time was over (spec 02 section 3.2)
  */
-export async function renewInTransaction(
+export async function sellRenewal(
   t: App,
-  userId: number,
+  opened: SaleStart | null,
   order: RenewalOrder,
   isAutopay = false,
 ): Promise<RenewedSubscription> {
   const pricing = pricingSettingsOf(t);
   const settings = subscriptionSettingsOf(t);
   const now = t.clock.now();
-  const start = await beginSale(t, userId, 'Subscription renewal is restricted for this account');
+  const start = requireBuyer(opened, 'Subscription renewal is restricted for this account');
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
-  const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
-  const servers = tariff === null ? await listSquads(t) : [];
+  const { currentTariff: tariff, servers } = start;
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings: pricing, now }, order.periodDays);
   if (quote.kind === 'refusal') throw refuse('period_unavailable', 400, 'Selected renewal period is not available');
   if (!isSellable(quote)) throw refuse('invalid_period', 400, 'Invalid renewal period');

@@ -39,8 +39,7 @@ export function toDetails(subscription: Subscription, { servers, purchases }: De
 
 /** SQL of the id of a user's primary promo group; `alias` is the users row (spec 04 section 8.1). */
 export function primaryGroupIdSql(alias: string): string {
-  return `COALESCE((SELECT pg.id FROM user_promo_groups m JOIN promo_groups pg ON pg.id = m.promo_group_id
-    WHERE m.user_id = ${alias}.id ORDER BY pg.priority DESC, pg.id DESC LIMIT 1), ${alias}.promo_group_id)`;
+  return `primary_promo_group_id(${alias}.id, ${alias}.promo_group_id)`;
 }
 
 /** The type in SQL of each field that a life-cycle rule may set. */
@@ -77,6 +76,14 @@ export function assignments(changes: SubscriptionChanges, values: unknown[]): { 
     placeholders.push(`$${values.length}::${CASTS[field]}`);
   }
   return { names, placeholders };
+}
+
+/** The given changes under the names of their columns, for a function that applies them to a row. */
+export function columnsOf(changes: SubscriptionChanges): Record<string, unknown> {
+  const fields = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    fields.map(([field, value]) => [columnOf('Subscription', field as keyof SubscriptionChanges), value]),
+  );
 }
 
 /** Locks the user who owns this subscription, then the subscription (spec 00, lock order). Null when there is none. */

@@ -2,6 +2,8 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { put } from '../../core/short-lived.ts';
+import { findTariff } from '../catalog/find-tariff.ts';
+import type { Tariff } from '../catalog/types.ts';
 import { text } from '../messaging/texts.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
@@ -17,7 +19,7 @@ import type { SavedCart, Subscription } from './types.ts';
  */
 export async function saveTrafficCart(app: App, actor: UserActor, gb: number): Promise<void> {
   const { buyer, subscription } = await subscriptionOf(app, actor);
-  const quote = await quoteTraffic(app, buyer, subscription, gb);
+  const quote = quoteTraffic(app, buyer, { subscription, tariff: await tariffOf(app, subscription) }, gb);
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
   const traffic = trafficLabel(gb, buyer.language);
   const description = text(buyer.language, 'subscriptions.transaction_traffic', { traffic });
@@ -27,7 +29,7 @@ export async function saveTrafficCart(app: App, actor: UserActor, gb: number): P
 /** The same for devices. @throws AppError 400 no_subscription and what the purchase refuses */
 export async function saveDevicesCart(app: App, actor: UserActor, devices: number): Promise<void> {
   const { buyer, subscription } = await subscriptionOf(app, actor);
-  const { quote } = await offerDevices(app, buyer, subscription, devices);
+  const { quote } = offerDevices(app, buyer, { subscription, tariff: await tariffOf(app, subscription) }, devices);
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
   await save(app, buyer, devicesCart(devices, quote, missing, describeDevices(buyer, devices)));
 }
@@ -41,4 +43,8 @@ async function subscriptionOf(app: App, actor: UserActor): Promise<{ buyer: Buye
 
 function save(app: App, buyer: Buyer, cart: SavedCart): Promise<void> {
   return put(app, cartKey(buyer.id), cart, app.settings.get('CART_TTL_SECONDS'));
+}
+
+function tariffOf(app: App, { tariffId }: Subscription): Promise<Tariff | null> {
+  return tariffId === null ? Promise.resolve(null) : findTariff(app, tariffId);
 }

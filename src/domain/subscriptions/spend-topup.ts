@@ -3,8 +3,8 @@ import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
 import { dropIfSame, put, take } from '../../core/short-lived.ts';
-import { renewEnded } from './autopay/renew-due.ts';
-import { resumeDaily } from './daily/charge-days.ts';
+import { renewEndedFrom } from './autopay/renew-due.ts';
+import { resumeDailyFrom } from './daily/charge-days.ts';
 import { notifyOrderBought, notifyOrderRefused, notifySavedOrder } from './notify-saved-order.ts';
 import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
@@ -13,7 +13,7 @@ import { purchaseClassicInTransaction } from './purchase-classic.ts';
 import { purchaseDevicesInTransaction } from './purchase-devices.ts';
 import { purchaseTariffInTransaction } from './purchase-tariff.ts';
 import { purchaseTrafficInTransaction } from './purchase-traffic.ts';
-import { renewInTransaction } from './renew-subscription.ts';
+import { RENEWAL_NEEDS, sellRenewal } from './renew-subscription.ts';
 import { cartKey, readCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
 
@@ -41,7 +41,7 @@ export async function spendTopup(app: App, userId: number, claim: ClaimTopup = a
   try {
     await inTransaction(app, async (t) => {
       attempt.order = null;
-      const start = await lockSaleStart(t.db, userId);
+      const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
       if (start && (await claim(t))) await spend(t, start, attempt);
     });
   } catch (error) {
@@ -56,14 +56,17 @@ export async function spendTopup(app: App, userId: number, claim: ClaimTopup = a
   }
 }
 
-/** @param attempt receives the order before it is bought, so that a later refusal is known to concern it */
+/**
+ * @param start with `RENEWAL_NEEDS`; nothing is bought twice from it
+ * @param attempt receives the order before it is bought, so that a later refusal is known to concern it
+ */
 async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
   const userId = start.buyer.id;
   const isRepeat = await hasPaidSince(t.db, userId, addMs(t.clock.now(), -REPEAT_WINDOW_MS));
-  if (!isRepeat && (await resumeDaily(t, userId))) return;
+  if (!isRepeat && (await resumeDailyFrom(t, start))) return;
   const cart = await readCart(t, userId);
   if (cart === null) {
-    if (!isRepeat) await renewEnded(t, userId);
+    if (!isRepeat) await renewEndedFrom(t, start);
     return;
   }
   if (cart.total_price <= 0) return;
@@ -76,21 +79,23 @@ async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | nul
  * Removes the saved order and buys it. One that can never be bought is only removed, and its owner is told.
  * @throws AppError the refusal of the purchase; its rollback restores the saved order
  */
-async function buySaved(t: App, { buyer, subscription }: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
+async function buySaved(t: App, start: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
+  const { buyer, subscription } = start;
   const cart = await take<SavedCart>(t, cartKey(buyer.id));
   if (cart === null) return;
   const isForAnother = cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id;
   if (isForAnother || subscription?.status === 'disabled') return notifyOrderRefused(t, buyer, cart);
   attempt.order = cart;
-  await purchase(t, buyer.id, cart);
+  await purchase(t, start, cart);
   await notifyOrderBought(t, buyer, cart);
 }
 
 /** The purchase that the owner asked for, at the present price and by the present rules. */
-function purchase(t: App, userId: number, cart: SavedCart): Promise<unknown> {
+function purchase(t: App, start: SaleStart, cart: SavedCart): Promise<unknown> {
+  const userId = start.buyer.id;
   switch (cart.cart_mode) {
     case 'extend':
-      return renewInTransaction(t, userId, { periodDays: cart.period_days });
+      return sellRenewal(t, start, { periodDays: cart.period_days });
     case 'tariff_purchase': {
       const { tariff_id: tariffId, period_days: periodDays, custom_traffic_gb: trafficGb } = cart;
       return purchaseTariffInTransaction(t, userId, { tariffId, periodDays, trafficGb });

@@ -2,18 +2,19 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { formatPrice } from '../../core/money.ts';
 import { isRowId } from '../../core/row-id.ts';
-import { effectiveSquadsOf, findTariff, lockTariff } from '../catalog/find-tariff.ts';
+import { findTariff } from '../catalog/find-tariff.ts';
+import { effectiveSquads } from '../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../catalog/types.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { freeLabel } from '../pricing/labels.ts';
 import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
-import type { Buyer } from './purchase/types.ts';
+import type { Buyer, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { type ValidatedSwitch, validateSwitch } from './rules/switch-order.ts';
 import { planTariffSwitch } from './rules/tariff-purchase.ts';
@@ -78,8 +79,13 @@ export async function previewTariffSwitch(app: App, actor: UserActor, order: Swi
   const found = await requireBuyerDetails(app, actor);
   const { buyer } = found;
   const next = isRowId(order.tariffId) ? await findTariff(app, order.tariffId) : null;
-  const request = { buyer, subscription: found.details?.subscription ?? null, next };
-  return previewOf(app, buyer, await validate(app, request, 'Tariff not available for your promo group'));
+  const subscription = found.details?.subscription ?? null;
+  const current = subscription?.tariffId == null ? null : await findTariff(app, subscription.tariffId);
+  return previewOf(
+    app,
+    buyer,
+    validate(app, { buyer, subscription, current, next }, 'Tariff not available for your promo group'),
+  );
 }
 
 /**
@@ -93,18 +99,22 @@ export function switchTariff(
   order: SwitchOrder & { idempotencyKey: string | null },
 ): Promise<SwitchedTariff> {
   const { idempotencyKey, ...input } = order;
-  return runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.switch-tariff', input }, (t) =>
-    switchTariffInTransaction(t, actor.userId, input),
+  const { tariffId } = input;
+  return runOnceFrom(
+    app,
+    actor,
+    { key: idempotencyKey, operation: 'subscription.switch-tariff', input },
+    (t, claim) => openSale(t, actor.userId, { orderedTariffId: tariffId, servers: 'for_open_tariff' }, claim),
+    sellSwitch,
   );
 }
 
-async function switchTariffInTransaction(t: App, userId: number, order: SwitchOrder): Promise<SwitchedTariff> {
-  const start = await beginSale(t, userId);
-  const { buyer } = start;
+async function sellSwitch(t: App, opened: SaleStart | null): Promise<SwitchedTariff> {
+  const start = requireBuyer(opened);
   // The current tariff cannot go away meanwhile: that would have to change the locked subscription.
-  const locked = isRowId(order.tariffId) ? await lockTariff(t, order.tariffId) : null;
-  const valid = await validate(t, { buyer, subscription: start.subscription, next: locked }, 'Tariff not available');
-  const { subscription, current, next, quote } = valid;
+  const { buyer, currentTariff, orderedTariff } = start;
+  const request = { buyer, subscription: start.subscription, current: currentTariff, next: orderedTariff };
+  const { subscription, current, next, quote } = validate(t, request, 'Tariff not available');
   const result = planTariffSwitch(
     subscription,
     {
@@ -112,7 +122,7 @@ async function switchTariffInTransaction(t: App, userId: number, order: SwitchOr
       kind: quote.kind,
       newPeriodDays: quote.newPeriodDays,
       isPaid: quote.finalKopeks > 0,
-      squads: (await effectiveSquadsOf(t, next)).map((squadUuid) => ({ squadUuid, isAvailable: true })),
+      squads: effectiveSquads(next, start.servers).map((squadUuid) => ({ squadUuid, isAvailable: true })),
     },
     { now: t.clock.now(), settings: subscriptionSettingsOf(t), pricing: pricingSettingsOf(t) },
   );
@@ -163,17 +173,15 @@ async function switchTariffInTransaction(t: App, userId: number, order: SwitchOr
   };
 }
 
-async function validate(
+function validate(
   app: App,
-  request: { buyer: Buyer; subscription: Subscription | null; next: Tariff | null },
+  request: { buyer: Buyer; subscription: Subscription | null; current: Tariff | null; next: Tariff | null },
   denied: string,
-): Promise<ValidatedSwitch> {
-  const { buyer, subscription } = request;
-  const current = subscription?.tariffId == null ? null : await findTariff(app, subscription.tariffId);
+): ValidatedSwitch {
+  const { buyer } = request;
   return validateSwitch(
     {
       ...request,
-      current,
       pricing: pricingSettingsOf(app),
       now: app.clock.now(),
       messages: {

@@ -2,15 +2,15 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { type AddOnQuote, quoteTrafficChange } from '../pricing/addons.ts';
 import { isTrafficFixed } from '../pricing/classic-price.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
-import { beginSale } from './purchase/begin-sale.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForTrafficSwitch } from './purchase/insufficient-funds.ts';
+import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { actualStatus } from './rules/status.ts';
 import { pricingSettingsOf } from './settings.ts';
@@ -45,13 +45,17 @@ export function switchTraffic(
   order: TrafficSwitchOrder & { idempotencyKey: string | null },
 ): Promise<SwitchedTraffic> {
   const { idempotencyKey, ...input } = order;
-  return runOnce(app, actor, { key: idempotencyKey, operation: 'subscription.traffic-switch', input }, (t) =>
-    switchTrafficInTransaction(t, actor.userId, input.gb),
+  return runOnceFrom(
+    app,
+    actor,
+    { key: idempotencyKey, operation: 'subscription.traffic-switch', input },
+    (t, claim) => openSale(t, actor.userId, {}, claim),
+    (t, start) => sellSwitch(t, start, input.gb),
   );
 }
 
-async function switchTrafficInTransaction(t: App, userId: number, gb: number): Promise<SwitchedTraffic> {
-  const start = await beginSale(t, userId);
+async function sellSwitch(t: App, opened: SaleStart | null, gb: number): Promise<SwitchedTraffic> {
+  const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
   const quote = quoteSwitch(t, start, subscription, gb);

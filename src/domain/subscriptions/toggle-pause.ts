@@ -2,15 +2,14 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { lockTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { userNotFound } from '../identity/errors.ts';
-import { runOnce } from '../ledger/run-once.ts';
+import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { chargeDayInTransaction } from './charge-day.ts';
 import { noSubscription } from './errors.ts';
 import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
-import { lockSaleStart } from './purchase/repo.ts';
+import { openSale } from './purchase/open-sale.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { update } from './repo.ts';
 import { isPast, isStopped } from './rules/status.ts';
@@ -35,15 +34,13 @@ export interface PauseState {
  */
 export function togglePause(app: App, actor: UserActor, idempotencyKey: string | null): Promise<PauseState> {
   const once = { key: idempotencyKey, operation: 'subscription.pause', input: {} };
-  return runOnce(app, actor, once, (t) => toggleInTransaction(t, actor.userId));
+  return runOnceFrom(app, actor, once, (t, claim) => openSale(t, actor.userId, { locksCurrentTariff: true }, claim), toggle);
 }
 
-async function toggleInTransaction(t: App, userId: number): Promise<PauseState> {
-  const start = await lockSaleStart(t.db, userId);
+async function toggle(t: App, start: SaleStart | null): Promise<PauseState> {
   if (!start) throw userNotFound();
-  const { buyer, subscription } = start;
+  const { buyer, subscription, currentTariff: tariff } = start;
   if (!subscription) throw noSubscription();
-  const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
   if (!tariff) throw refuse('no_tariff', 400, 'Subscription has no tariff');
   if (!tariff.isDaily) throw refuse('not_daily_tariff', 400, 'Pause is only available for daily tariffs');
   const now = t.clock.now();

@@ -1,4 +1,4 @@
-import { allColumns, type Rows } from '../../../core/db/columns.ts';
+import { allColumns, nestedRow, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { ServerSquad } from '../types.ts';
 
@@ -16,6 +16,14 @@ export function listAll(db: Db, options: { availableOnly: boolean }): Promise<Da
   return db.sql<DatedServer>(`SELECT ${COLUMNS} FROM server_squads s WHERE s.is_available OR NOT $1::boolean ORDER BY ${ORDER}`, [
     options.availableOnly,
   ]);
+}
+
+/** SQL of every server as JSON for `serversOf`, in the usual order: for a statement that reads them beside other rows. */
+export const ALL_SERVERS_JSON = `(SELECT COALESCE(json_agg(a), '[]') FROM (SELECT ${COLUMNS} FROM server_squads s ORDER BY ${ORDER}) a)`;
+
+/** @param json read with `ALL_SERVERS_JSON` */
+export function serversOf(json: readonly object[]): DatedServer[] {
+  return json.map((server) => nestedRow('ServerSquad', server) as DatedServer);
 }
 
 export function findByUuids(db: Db, uuids: readonly string[]): Promise<DatedServer[]> {

@@ -1,11 +1,15 @@
-import { allColumns, type Rows } from '../../../core/db/columns.ts';
+import { allColumns, nestedRow, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Tariff } from '../types.ts';
 
 type TariffRow = Rows['Tariff'] & Pick<Tariff, 'allowedPromoGroupIds'>;
 
-const COLUMNS = `${allColumns('Tariff').of('t')}, COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
-  FROM tariff_promo_groups g WHERE g.tariff_id = t.id), '[]') AS allowed_promo_group_ids`;
+const COLUMNS = `${allColumns('Tariff').of('t')}, tariff_group_ids(t.id) AS allowed_promo_group_ids`;
+
+/** @param json of `tariff_json()` in prisma/sql/tariffs.sql */
+export function tariffOf(json: object | null): Tariff | null {
+  return json === null ? null : toTariff(nestedRow('Tariff', json) as TariffRow);
+}
 
 function toTariff({ serverTrafficLimits, ...row }: TariffRow): Tariff {
   const limits = Object.entries(serverTrafficLimits).map(([uuid, limit]) => [

@@ -3,7 +3,7 @@ import { firstCharacters } from '../../../core/characters.ts';
 import { addDays } from '../../../core/clock.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { hexToken } from '../../../core/random.ts';
-import { findTariff } from '../../catalog/find-tariff.ts';
+import type { Tariff } from '../../catalog/types.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
 import { issuePromocode } from '../../promo/codes/issue-promocode.ts';
@@ -18,6 +18,8 @@ export interface Winner {
   userId: number;
   language: string;
   subscription: Subscription | null;
+  /** Of the subscription. */
+  tariff: Tariff | null;
 }
 
 export interface AppliedPrize {
@@ -81,7 +83,7 @@ async function credit(t: App, winner: Winner, prize: WheelPrize, kopeks: number)
 async function giveDays(t: App, winner: Winner, prize: WheelPrize): Promise<AppliedPrize> {
   const subscription = usable(winner);
   if (!subscription) return credit(t, winner, prize, prize.prizeValueKopeks);
-  const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
+  const { tariff } = winner;
   if (tariff?.isDaily) {
     const kopeks = tariff.dailyPriceKopeks > 0 ? prize.prizeValue * tariff.dailyPriceKopeks : prize.prizeValueKopeks;
     return credit(t, winner, prize, kopeks);

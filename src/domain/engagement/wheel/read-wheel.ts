@@ -6,7 +6,7 @@ import { kopeksForStarsFloor } from '../../payments/stars-rate.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { isActive } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import { countSpinsSince, listPrizes, readConfig } from './repo.ts';
+import { readWheelFor } from './repo.ts';
 import { availabilityOf, type SpinFacts } from './rules.ts';
 import { listSpins, readSpinner } from './spin-repo.ts';
 import type { Availability, SpinRecord, WheelConfig, WheelPrize } from './types.ts';
@@ -25,9 +25,7 @@ export async function factsOf(
   user: { userId: number; balanceKopeks: number; subscription: Subscription | null },
 ): Promise<{ facts: SpinFacts; prizes: WheelPrize[] }> {
   const now = app.clock.now();
-  const config = await readConfig(app.db, now);
-  const prizes = await listPrizes(app.db, { activeOnly: true });
-  const spinsToday = await countSpinsSince(app.db, user.userId, startOfDay(now));
+  const { config, prizes, spinsToday } = await readWheelFor(app.db, user.userId, { now, since: startOfDay(now) });
   const { balanceKopeks, subscription } = user;
   const requiredKopeks = spinPriceKopeks(app, config);
   return { facts: { config, activePrizes: prizes.length, spinsToday, balanceKopeks, subscription, requiredKopeks, now }, prizes };

@@ -1,5 +1,5 @@
 import { givenFields } from '../../../core/changes.ts';
-import { allColumns, plainRow } from '../../../core/db/columns.ts';
+import { allColumns, nestedRow, plainRow } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { WheelConfig, WheelConfigChanges, WheelPrize } from './types.ts';
 
@@ -37,10 +37,21 @@ export function listPrizes(db: Db, { activeOnly }: { activeOnly: boolean }): Pro
   );
 }
 
-export async function countSpinsSince(db: Db, userId: number, since: Date): Promise<number> {
-  const [row] = await db.sql<{ n: number }>(
-    'SELECT count(*)::int AS n FROM wheel_spins WHERE user_id = $1::int AND created_at >= $2::timestamptz',
+/** The wheel, its active prizes in the order of the wheel, and the spins of a user since a moment. */
+export async function readWheelFor(
+  db: Db,
+  userId: number,
+  { now, since }: { now: Date; since: Date },
+): Promise<{ config: WheelConfig; prizes: WheelPrize[]; spinsToday: number }> {
+  const [row] = await db.sql<WheelConfig & { prizes: object[]; spinsToday: number }>(
+    `SELECT ${allColumns('WheelConfig').of('c')},
+       COALESCE((SELECT json_agg(p ORDER BY p.sort_order, p.id) FROM wheel_prizes p WHERE p.config_id = 1 AND p.is_active), '[]') AS prizes,
+       (SELECT count(*)::int FROM wheel_spins w WHERE w.user_id = $1::int AND w.created_at >= $2::timestamptz) AS spins_today
+     FROM wheel_configs c WHERE c.id = 1`,
     [userId, since],
   );
-  return row!.n;
+  // Without a row of the wheel there is no prize and no spin either.
+  if (!row) return { config: await readConfig(db, now), prizes: [], spinsToday: 0 };
+  const { prizes, spinsToday, ...config } = row;
+  return { config, prizes: prizes.map((prize) => nestedRow('WheelPrize', prize)), spinsToday };
 }

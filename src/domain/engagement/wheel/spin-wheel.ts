@@ -2,18 +2,20 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { isAppError } from '../../../core/errors.ts';
-import { findTariff } from '../../catalog/find-tariff.ts';
+import type { Tariff } from '../../catalog/types.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
-import { runOnce } from '../../ledger/run-once.ts';
+import { runOnceFrom } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
-import { applyManualChange, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { applyManualChange } from '../../subscriptions/manual/manual-changes.ts';
+import { openSale } from '../../subscriptions/purchase/open-sale.ts';
+import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { applyPrize } from './apply-prize.ts';
 import { draw, probabilitiesOf, rotationDegrees } from './odds.ts';
 import { factsOf } from './read-wheel.ts';
 import { availabilityOf, daysValueKopeks, ERROR_TEXTS, type SpinFacts } from './rules.ts';
-import { insertSpin, readSpinner } from './spin-repo.ts';
+import { insertSpin } from './spin-repo.ts';
 import type { SpinError, SpinOutcome, SpinPayment, WheelPrize, WonPrize } from './types.ts';
 
 /** A user with locked row and subscription, and the data that decides about a spin. */
@@ -23,6 +25,8 @@ export interface Spinner {
   facts: SpinFacts;
   /** Active ones, in the order of the wheel. */
   prizes: readonly WheelPrize[];
+  /** Of the subscription; null without one. */
+  tariff: Tariff | null;
 }
 
 /** How a spin was paid. */
@@ -44,11 +48,16 @@ export interface PaidSpin {
  */
 export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment, key: string | null): Promise<SpinOutcome> {
   try {
-    return await runOnce(app, actor, { key, operation: 'wheel.spin', input: { payment } }, async (t) => {
-      const spinner = await lockSpinner(t, actor.userId);
-      if (!spinner) throw new Error('the user of the session does not exist');
-      return spin(t, spinner, payment);
-    });
+    return await runOnceFrom(
+      app,
+      actor,
+      { key, operation: 'wheel.spin', input: { payment } },
+      (t, claim) => openSale(t, actor.userId, {}, claim),
+      async (t, start) => {
+        if (!start) throw new Error('the user of the session does not exist');
+        return spin(t, await spinnerOf(t, start), payment);
+      },
+    );
   } catch (error) {
     if (isAppError(error)) throw error;
     app.log.error({ err: error, userId: actor.userId }, 'a wheel spin failed');
@@ -58,11 +67,14 @@ export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment
 
 /** Locks the user, then the subscription, and reads all that decides about a spin. Null for an unknown user. */
 export async function lockSpinner(t: App, userId: number): Promise<Spinner | null> {
-  const subscription = await lockUserSubscription(t, userId);
-  const user = await readSpinner(t.db, userId);
-  if (subscription === undefined || !user) return null;
-  const { facts, prizes } = await factsOf(t, { userId, balanceKopeks: user.balanceKopeks, subscription });
-  return { userId, language: user.language, facts, prizes };
+  const { start } = await openSale(t, userId);
+  return start && spinnerOf(t, start);
+}
+
+async function spinnerOf(t: App, { buyer, subscription, currentTariff: tariff }: SaleStart): Promise<Spinner> {
+  const { id: userId, language, balanceKopeks } = buyer;
+  const { facts, prizes } = await factsOf(t, { userId, balanceKopeks, subscription });
+  return { userId, language, facts, prizes, tariff };
 }
 
 async function spin(t: App, spinner: Spinner, payment: SpinPayment): Promise<SpinOutcome> {
@@ -97,10 +109,9 @@ async function payWithBalance(t: App, { userId, language, facts }: Spinner): Pro
   };
 }
 
-async function payWithDays(t: App, { facts }: Spinner): Promise<PaidSpin> {
+async function payWithDays(t: App, { facts, tariff }: Spinner): Promise<PaidSpin> {
   const subscription = facts.subscription!;
   const days = facts.config.spinCostDays;
-  const tariff = subscription.tariffId === null ? null : await findTariff(t, subscription.tariffId);
   const month = tariff?.periodPrices[30] || t.settings.get('PRICE_30_DAYS');
   const shortened = await applyManualChange(t, subscription.id, { changes: { endDate: addDays(subscription.endDate, -days) } });
   return {
@@ -116,10 +127,10 @@ async function payWithDays(t: App, { facts }: Spinner): Promise<PaidSpin> {
 
 /** Draws, gives the prize and records the spin, which was paid in this transaction. */
 export async function drawPrize(t: App, spinner: Spinner, paid: PaidSpin): Promise<WonPrize> {
-  const { userId, language, prizes, facts } = spinner;
+  const { userId, language, prizes, facts, tariff } = spinner;
   const index = draw(probabilitiesOf(prizes, paid.valueKopeks, facts.config.rtpPercent), t.random);
   const prize = prizes[index]!;
-  const given = await applyPrize(t, { userId, language, subscription: paid.subscription }, prize, facts.config);
+  const given = await applyPrize(t, { userId, language, subscription: paid.subscription, tariff }, prize, facts.config);
   await insertSpin(t.db, {
     userId,
     prize,

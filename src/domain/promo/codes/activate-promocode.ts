@@ -4,11 +4,12 @@ import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { hitsSoFar, isWithinLimit } from '../../../core/rate-limit.ts';
-import { isAnswered, runOnce } from '../../ledger/run-once.ts';
-import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { isAnswered, runOnceFrom } from '../../ledger/run-once.ts';
+import { openSale } from '../../subscriptions/purchase/open-sale.ts';
+import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import { activationRefused, tooManyGuesses } from './errors.ts';
 import { giveEffects } from './give-effects.ts';
-import { countActivations, lockRedeemer, recordUse, takeUse } from './redeem-repo.ts';
+import { findCodeFor, lockRedeemer, type Redeemer, takeUse } from './redeem-repo.ts';
 import { findCodeByText } from './repo.ts';
 import { activationRefusal, isDiscountExpired, normaliseCode } from './rules.ts';
 
@@ -38,8 +39,12 @@ export async function activatePromocode(
 ): Promise<ActivatedPromocode> {
   const normalised = normaliseCode(code);
   await guardAgainstGuessing(app, actor, normalised, idempotencyKey);
-  return runOnce(app, actor, { key: idempotencyKey, operation: 'promocode.activate', input: { code: normalised } }, (t) =>
-    redeem(t, actor.userId, normalised),
+  return runOnceFrom(
+    app,
+    actor,
+    { key: idempotencyKey, operation: 'promocode.activate', input: { code: normalised } },
+    (t, claim) => openSale(t, actor.userId, {}, claim),
+    (t, start) => redeem(t, start, normalised),
   );
 }
 
@@ -72,17 +77,17 @@ async function countGuess(t: App, userId: number, code: string, idempotencyKey: 
   await isWithinLimit(t, `promocode:guess:${userId}`, MAX_GUESSES, GUESS_WINDOW_SECONDS);
 }
 
-async function redeem(t: App, userId: number, code: string): Promise<ActivatedPromocode> {
-  const subscription = await lockUserSubscription(t, userId);
-  const user = await lockRedeemer(t.db, userId);
-  if (!user || subscription === undefined) throw activationRefused('user_not_found');
-  const found = await findCodeByText(t.db, code);
-  if (!found) throw activationRefused('not_found');
+async function redeem(t: App, start: SaleStart | null, code: string): Promise<ActivatedPromocode> {
+  if (!start) throw activationRefused('user_not_found');
+  const { buyer, subscription } = start;
+  const user = redeemerOf(buyer);
   const now = t.clock.now();
-  const { hasUsedCode, recent } = await countActivations(t.db, userId, found.id, addDays(now, -1));
+  const known = await findCodeFor(t.db, buyer.id, code, addDays(now, -1));
+  if (!known) throw activationRefused('not_found');
+  const { promocode: found, hasUsedCode, activationsToday } = known;
   const facts = {
     hasUsedCode,
-    activationsToday: recent,
+    activationsToday,
     hasHadPaid: user.hasHadPaid,
     hasActiveDiscount: user.discount.percent > 0 && !isDiscountExpired(user.discount, now),
     hasSubscription: subscription !== null,
@@ -90,16 +95,28 @@ async function redeem(t: App, userId: number, code: string): Promise<ActivatedPr
   const refusal = activationRefusal(found, facts, now);
   if (refusal) throw activationRefused(refusal);
   // Only one of parallel users gets the last remaining use; the row stays locked until the commit.
-  const name = await takeUse(t.db, found.id);
+  const countsAsPaid = found.type === 'subscription_days';
+  const name = await takeUse(t.db, { userId: buyer.id, promocodeId: found.id, countsAsPaid, now });
   if (name === null) throw activationRefused('used');
   const promocode = { ...found, code: name };
-  const countsAsPaid = promocode.type === 'subscription_days';
-  await recordUse(t.db, { userId, promocodeId: promocode.id, code: promocode.code, countsAsPaid, now });
-  const sentences = await giveEffects(t, { promocode, userId, user, subscription });
+  const sentences = await giveEffects(t, { promocode, userId: buyer.id, user, subscription });
   const credited = promocode.type === 'balance' ? promocode.balanceBonusKopeks : 0;
   return {
     balanceBeforeKopeks: user.balanceKopeks,
     balanceAfterKopeks: user.balanceKopeks + credited,
     bonusDescription: sentences.length > 0 ? sentences.join('\n') : null,
+  };
+}
+
+function redeemerOf(buyer: SaleStart['buyer']): Redeemer {
+  return {
+    language: buyer.language,
+    balanceKopeks: buyer.balanceKopeks,
+    hasHadPaid: buyer.hasHadPaidSubscription,
+    discount: {
+      percent: buyer.promoOfferDiscountPercent,
+      source: buyer.promoOfferDiscountSource,
+      expiresAt: buyer.promoOfferDiscountExpiresAt,
+    },
   };
 }

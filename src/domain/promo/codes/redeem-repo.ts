@@ -1,6 +1,7 @@
 import type { Db } from '../../../core/db/db.ts';
 import { countPromocodeSql, setDiscountSourceSql } from '../../identity/promo-account.ts';
-import type { PersonalDiscount } from './types.ts';
+import { CODE } from './repo.ts';
+import type { PersonalDiscount, Promocode } from './types.ts';
 
 /** The user who activates a code; the row is locked. */
 export interface Redeemer {
@@ -45,46 +46,48 @@ export async function findDiscount(db: Db, userId: number): Promise<PersonalDisc
   return row ?? null;
 }
 
-/** Whether the user has used this code, and how many codes were activated since a moment. */
-export async function countActivations(
+/**
+ * A code with whether the user has used it, and how many codes the user has activated since a moment. Null when there is no such code.
+ * @param code as `normaliseCode` returns it
+ */
+export async function findCodeFor(
   db: Db,
   userId: number,
-  promocodeId: number,
+  code: string,
   since: Date,
-): Promise<{ hasUsedCode: boolean; recent: number }> {
-  const [row] = await db.sql<{ hasUsed: boolean; recent: number }>(
-    `SELECT EXISTS (SELECT 1 FROM promocode_uses WHERE user_id = $1::int AND promocode_id = $2::int) AS has_used,
-       (SELECT count(*)::int FROM promocode_activations WHERE user_id = $1::int AND activated_at > $3::timestamptz) AS recent`,
-    [userId, promocodeId, since],
+): Promise<{ promocode: Promocode; hasUsedCode: boolean; activationsToday: number } | null> {
+  const [row] = await db.sql<Promocode & { hasUsedCode: boolean; activationsToday: number }>(
+    `SELECT ${CODE}, EXISTS (SELECT 1 FROM promocode_uses x WHERE x.user_id = $1::int AND x.promocode_id = p.id) AS has_used_code,
+       (SELECT count(*)::int FROM promocode_activations a WHERE a.user_id = $1::int AND a.activated_at > $3::timestamptz)
+         AS activations_today
+     FROM promocodes p WHERE p.code = $2`,
+    [userId, code, since],
   );
-  return { hasUsedCode: row!.hasUsed, recent: row!.recent };
+  if (!row) return null;
+  const { hasUsedCode, activationsToday, ...promocode } = row;
+  return { promocode, hasUsedCode, activationsToday };
 }
 
 /**
- * Counts one use of the code, if one remains (spec 04 section 7.5).
+ * Counts one use of the code, if one remains (spec 04 section 7.5), and then inserts the use and the row of the append-only log, and
+ * updates the user.
  * @returns the text of the code, which cannot change until the end of the transaction but may have changed since the code was read;
- * null = no use remains
+ * null = no use remains, and nothing was written
  */
-export async function takeUse(db: Db, promocodeId: number): Promise<string | null> {
+export async function takeUse(
+  db: Db,
+  use: { userId: number; promocodeId: number; countsAsPaid: boolean; now: Date },
+): Promise<string | null> {
   const [row] = await db.sql<{ code: string }>(
-    `UPDATE promocodes SET current_uses = current_uses + 1 WHERE id = $1::int AND current_uses < max_uses AND is_active
-     RETURNING code`,
-    [promocodeId],
+    `WITH taken AS (UPDATE promocodes SET current_uses = current_uses + 1
+         WHERE id = $2::int AND current_uses < max_uses AND is_active RETURNING id, code),
+       used AS (INSERT INTO promocode_uses (promocode_id, user_id, used_at) SELECT id, $1::int, $4::timestamptz FROM taken),
+       logged AS (INSERT INTO promocode_activations (user_id, code, activated_at) SELECT $1::int, code, $4::timestamptz FROM taken),
+       counted AS (${countPromocodeSql({ userId: '(SELECT $1::int FROM taken)', countsAsPaid: '$3::boolean', now: '$4::timestamptz' })})
+     SELECT code FROM taken`,
+    [use.userId, use.promocodeId, use.countsAsPaid, use.now],
   );
   return row?.code ?? null;
-}
-
-/** Inserts the use row and the row of the append-only log, and updates the user. */
-export async function recordUse(
-  db: Db,
-  use: { userId: number; promocodeId: number; code: string; countsAsPaid: boolean; now: Date },
-): Promise<void> {
-  await db.sql(
-    `WITH used AS (INSERT INTO promocode_uses (promocode_id, user_id, used_at) VALUES ($2::int, $1::int, $5::timestamptz)),
-       logged AS (INSERT INTO promocode_activations (user_id, code, activated_at) VALUES ($1::int, $3, $5::timestamptz))
-     ${countPromocodeSql({ userId: '$1::int', countsAsPaid: '$4::boolean', now: '$5::timestamptz' })}`,
-    [use.userId, use.promocodeId, use.code, use.countsAsPaid, use.now],
-  );
 }
 
 /** Users with a discount of a code, found by the uses of the code, which are indexed, not by the text on every user. */

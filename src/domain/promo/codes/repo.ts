@@ -4,7 +4,7 @@ import { isRowId } from '../../../core/row-id.ts';
 import { fullName } from '../../identity/rules.ts';
 import type { Promocode, PromocodeDetails, PromocodeUse, PromocodeValues } from './types.ts';
 
-const CODE = allColumns('Promocode').of();
+export const CODE = allColumns('Promocode').of();
 
 export interface PromocodeFilter {
   /** Null and absent = both. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
 import { clearDiscountSql } from '../../identity/promo-account.ts';
-import { claimedOfferSql } from '../../subscriptions/purchase/record-consumed-offer.ts';
+import { claimedOfferSql } from '../../subscriptions/purchase/consumed-offer.ts';
 
 /**
  * Deactivates up to `limit` expired offers, with a log row each. Offers of users whose row is locked are skipped until the next round

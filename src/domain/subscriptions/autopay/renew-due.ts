@@ -2,16 +2,13 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
-import { listSquads } from '../../catalog/find-squads.ts';
-import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/notify-user.ts';
 import { AUTOPAY_SUCCESS } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
-import type { Buyer } from '../purchase/types.ts';
-import { renewInTransaction } from '../renew-subscription.ts';
-import { findById } from '../repo.ts';
+import type { Buyer, SaleStart } from '../purchase/types.ts';
+import { RENEWAL_NEEDS, sellRenewal } from '../renew-subscription.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft } from '../rules/status.ts';
 import { pricingSettingsOf } from '../settings.ts';
@@ -26,27 +23,36 @@ import { type AutopayCandidate, type AutopayScope, isDue, listDue } from './repo
 export function renewDue(app: App): Promise<void> {
   return forEachPage<AutopayCandidate>(app, {
     list: (after, limit) => listDue(app.db, app.clock.now(), after, limit),
-    each: ({ userId }) => inTransaction(app, (t) => renew(t, userId)),
+    each: ({ userId }) => renewOne(app, userId, 'due'),
     failure: ({ id }) => ['a subscription could not be renewed by autopay', { subscriptionId: id }],
   });
 }
 
 /**
  * After a top-up: renews a subscription that ended at most 30 days ago and has autopay on, when the balance covers it (spec 02 section 6,
- * H12). In the caller's transaction or in a new one.
+ * H12). In a transaction of its own.
  */
 export function renewEnded(app: App, userId: number): Promise<void> {
-  return inTransaction(app, (t) => renew(t, userId, 'expired'));
+  return renewOne(app, userId, 'expired');
 }
 
-async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promise<void> {
-  const start = await lockSaleStart(t.db, userId);
-  const subscription = start?.subscription;
+/** The same in the caller's transaction. @param start with `RENEWAL_NEEDS` */
+export function renewEndedFrom(t: App, start: SaleStart): Promise<void> {
+  return renewFrom(t, start, 'expired');
+}
+
+function renewOne(app: App, userId: number, scope: AutopayScope): Promise<void> {
+  return inTransaction(app, async (t) => {
+    const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
+    if (start) await renewFrom(t, start, scope);
+  });
+}
+
+async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise<void> {
+  const { buyer, subscription, currentTariff: tariff, servers } = start;
   const now = t.clock.now();
-  if (!start || !subscription || !(await isDue(t.db, now, userId, scope))) return;
-  const { buyer } = start;
+  if (!subscription || !(await isDue(t.db, now, buyer.id, scope))) return;
   const settings = pricingSettingsOf(t);
-  const tariff = subscription.tariffId === null ? null : await lockTariff(t, subscription.tariffId);
   const periodDays = autopayPeriod(tariff, settings);
   if (periodDays === null) {
     if (scope === 'due') await notifyNoPeriod(t, buyer, subscription.id);
@@ -54,16 +60,14 @@ async function renew(t: App, userId: number, scope: AutopayScope = 'due'): Promi
   }
   // More than a whole period is left: a lead that is longer than the period must not buy one period after the other.
   if (daysLeft(subscription, now) >= periodDays) return;
-  const servers = tariff === null ? await listSquads(t) : [];
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings, now }, periodDays);
   if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return;
   if (buyer.balanceKopeks < quote.finalKopeks) {
     if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, quote.finalKopeks);
     return;
   }
-  await renewInTransaction(t, userId, { periodDays }, true);
-  const renewed = await findById(t.db, subscription.id);
-  await notifySuccess(t, buyer, quote.finalKopeks, renewed!.endDate);
+  const { newEndDate } = await sellRenewal(t, start, { periodDays }, true);
+  await notifySuccess(t, buyer, quote.finalKopeks, newEndDate);
 }
 
 async function notifySuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {

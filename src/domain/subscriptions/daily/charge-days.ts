@@ -3,14 +3,13 @@ import { addMs, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
-import { lockTariff } from '../../catalog/find-tariff.ts';
 import { recipientOf } from '../../messaging/notify-user.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { chargeDayInTransaction } from '../charge-day.ts';
 import { DAILY_DEBIT } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
-import type { Buyer } from '../purchase/types.ts';
+import type { Buyer, SaleNeeds, SaleStart } from '../purchase/types.ts';
 import { update } from '../repo.ts';
 import { isPast } from '../rules/status.ts';
 import { recurringDailyPrice } from '../rules/view.ts';
@@ -48,34 +47,43 @@ function momentOf(app: App, work: DailyWork): Date {
   return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
 }
 
+/** What a charge has to lock and read. */
+const NEEDS: SaleNeeds = { locksCurrentTariff: true };
+
 /**
- * After a top-up: resumes a user's stopped daily subscription when the balance covers a day (spec 02 section 6, step 1). In the caller's
- * transaction or in a new one. @returns whether it was resumed
+ * After a top-up: resumes a user's stopped daily subscription when the balance covers a day (spec 02 section 6, step 1). In a transaction
+ * of its own. @returns whether it was resumed
  */
 export function resumeDaily(app: App, userId: number): Promise<boolean> {
   return chargeDay(app, 'topup', userId);
 }
 
+/** The same in the caller's transaction. @param start with the current tariff locked */
+export function resumeDailyFrom(t: App, start: SaleStart): Promise<boolean> {
+  return chargeFrom(t, 'topup', start);
+}
+
 /** @returns whether a day was charged */
 function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise<boolean> {
   return inTransaction(app, async (t) => {
-    const start = await lockSaleStart(t.db, userId);
-    const subscription = start?.subscription;
-    if (!start || !subscription || subscription.tariffId === null) return false;
-    const isSelected = work === 'topup' ? isResumable(t.db, userId) : isCandidate(t.db, work, momentOf(t, work), userId);
-    if (!(await isSelected)) return false;
-    const tariff = await lockTariff(t, subscription.tariffId);
-    if (!tariff) return false;
-    const { buyer } = start;
-    const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
-    if (buyer.balanceKopeks < priceKopeks) {
-      if (isStoppedNow(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
-      return false;
-    }
-    const sale = await chargeDayInTransaction(t, start, { subscription, tariff, priceKopeks }, true);
-    await notifyDebit(t, buyer, priceKopeks, sale.balanceKopeks);
-    return true;
+    const start = await lockSaleStart(t.db, userId, NEEDS);
+    return start !== null && chargeFrom(t, work, start);
   });
+}
+
+async function chargeFrom(t: App, work: DailyWork | 'topup', start: SaleStart): Promise<boolean> {
+  const { buyer, subscription, currentTariff: tariff } = start;
+  if (!subscription || !tariff) return false;
+  const isSelected = work === 'topup' ? isResumable(t.db, buyer.id) : isCandidate(t.db, work, momentOf(t, work), buyer.id);
+  if (!(await isSelected)) return false;
+  const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
+  if (buyer.balanceKopeks < priceKopeks) {
+    if (isStoppedNow(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);
+    return false;
+  }
+  const sale = await chargeDayInTransaction(t, start, { subscription, tariff, priceKopeks }, true);
+  await notifyDebit(t, buyer, priceKopeks, sale.balanceKopeks);
+  return true;
 }
 
 /**

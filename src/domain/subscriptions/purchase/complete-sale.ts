@@ -1,17 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import type { AppError } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
-import { postMovement } from '../../ledger/post-movement.ts';
-import type { ContraAccount } from '../../ledger/types.ts';
 import type { QuoteTotals } from '../../pricing/types.ts';
-import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { sendPush } from '../../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
 import { notifySale } from './notify-sale.ts';
-import { recordConsumedOffer } from './record-consumed-offer.ts';
 import { writeSale } from './repo.ts';
-import type { Buyer, SaleRecord, SaleStart } from './types.ts';
+import type { SaleRecord, SaleStart, SalesProduct } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
 export interface PricedSale
@@ -49,8 +46,6 @@ export const ADD_ON = {
   sendsMail: false,
 } satisfies Partial<PricedSale>;
 
-type SalesProduct = Extract<ContraAccount, { kind: 'sales_revenue' }>['product'];
-
 export interface CompletedSale {
   details: SubscriptionDetails;
   balanceKopeks: number;
@@ -66,13 +61,13 @@ export interface CompletedSale {
 export async function completeSale(t: App, start: SaleStart, sale: PricedSale): Promise<CompletedSale> {
   const { buyer, subscription } = start;
   const { finalKopeks } = sale.quote;
-  const posting = await charge(t, buyer, sale);
+  if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
+  const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
+  const balanceAfter = buyer.balanceKopeks - finalKopeks;
   const consumesOffer = sale.quote.offerDiscountKopeks > 0;
-  if (consumesOffer) {
-    const { description } = sale;
-    await recordConsumedOffer(t, { userId: buyer.id, description, amountKopeks: finalKopeks, paidBy: 'balance' });
-  }
-  const details = await writeSale(
+  // complete_sale() records the events of the movement, behind those that were sent before.
+  await t.db.effects?.write();
+  const { outcome, transactionId, balanceKopeks, saved } = await writeSale(
     t.db,
     {
       buyer,
@@ -87,37 +82,22 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
       serverPrices: sale.serverPrices,
       conversion: sale.conversion,
       amountKopeks: finalKopeks,
-      transactionId: posting.transactionId,
-      event: sale.event(posting.balanceKopeks),
+      product: isCharged ? sale.product : null,
+      description: sale.description,
+      resetsTraffic: sale.resetsTraffic,
+      resetsDevices: sale.resetsDevices ?? false,
+      event: sale.event(balanceAfter),
     },
     cartKey(buyer.id),
     t.clock.now(),
   );
-  await requestProvisioning(t, details.subscription.id, {
-    resetTraffic: sale.resetsTraffic,
-    resetDevices: sale.resetsDevices ?? false,
-  });
-  if (sale.isTerm) await announceTerm(t, start, sale, details);
+  if (outcome === 'insufficient') throw sale.refusal(finalKopeks - balanceKopeks!);
+  if (saved === null) throw new Error(`a charge under the user's lock ended as ${outcome}`);
+  await sendPush(t, saved.subscription.id);
+  if (sale.isTerm) await announceTerm(t, start, sale, saved);
   if (sale.sendsMail)
-    await notifySale(t, buyer, details.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
-  return { details, balanceKopeks: posting.balanceKopeks, transactionId: posting.transactionId };
-}
-
-async function charge(t: App, buyer: Buyer, sale: PricedSale): Promise<{ transactionId: number | null; balanceKopeks: number }> {
-  const { finalKopeks } = sale.quote;
-  if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
-  if (finalKopeks === 0 && sale.skipsFreeRow) return { transactionId: null, balanceKopeks: buyer.balanceKopeks };
-  const posting = await postMovement(t, {
-    userId: buyer.id,
-    type: 'subscription_payment',
-    amountKopeks: 0 - finalKopeks,
-    contra: { kind: 'sales_revenue', product: sale.product },
-    paymentMethod: 'balance',
-    description: sale.description,
-  });
-  if (posting.outcome === 'insufficient') throw sale.refusal(finalKopeks - posting.balanceKopeks);
-  if (posting.outcome !== 'posted') throw new Error(`a charge under the user's lock ended as ${posting.outcome}`);
-  return posting;
+    await notifySale(t, buyer, saved.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
+  return { details: saved, balanceKopeks: balanceAfter, transactionId };
 }
 
 async function announceTerm(t: App, { buyer, subscription }: SaleStart, sale: PricedSale, details: SubscriptionDetails) {

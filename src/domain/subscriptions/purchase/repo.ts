@@ -1,13 +1,20 @@
 import { columns, nestedRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import { dropSql } from '../../../core/short-lived.ts';
-import { assignments, type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
-import type { Subscription, SubscriptionDetails } from '../types.ts';
-import type { Buyer, SaleRecord, SaleStart } from './types.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { ALL_SERVERS_JSON, serversOf } from '../../catalog/find-squads.ts';
+import { tariffOf } from '../../catalog/find-tariff.ts';
+import { accountKey } from '../../ledger/post-movement.ts';
+import { type ClaimRow, claimColumns, claimIn, type KeyClaim, type Opened } from '../../ledger/run-once.ts';
+import type { Posting } from '../../ledger/types.ts';
+import { columnsOf, type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
+import type { SubscriptionDetails } from '../types.ts';
+import { consumedOfferDetails, consumedOfferSql } from './consumed-offer.ts';
+import type { Buyer, SaleNeeds, SaleRecord, SaleStart } from './types.ts';
 
 const BUYER = columns('User', [
   ...(['id', 'status', 'authType', 'language', 'balanceKopeks', 'messengerId', 'email', 'emailVerified'] as const),
-  ...(['restrictionSubscription', 'hasHadPaidSubscription', 'promoOfferDiscountPercent', 'promoOfferDiscountExpiresAt'] as const),
+  ...(['restrictionSubscription', 'hasHadPaidSubscription'] as const),
+  ...(['promoOfferDiscountPercent', 'promoOfferDiscountSource', 'promoOfferDiscountExpiresAt'] as const),
 ]);
 
 /** A user's own columns of what a purchase needs. */
@@ -40,30 +47,64 @@ export async function findBuyerDetails(db: Db, userId: number): Promise<BuyerDet
   };
 }
 
+interface OpenedRow extends BuyerRow, ClaimRow {
+  promoGroup: object | null;
+  subscription: object | null;
+  currentTariff: object | null;
+  orderedTariff: object | null;
+  servers: object[];
+}
+
+/** Locks and reads in one statement, see `open_sale()` in prisma/sql/sales.sql. The names of servers need no lock. */
+const OPEN = `SELECT ${claimColumns('o')}, ${BUYER.of('(o.buyer)')},
+    CASE WHEN (o.buyer_group).id IS NOT NULL THEN to_jsonb(o.buyer_group) END AS promo_group,
+    CASE WHEN (o.current_subscription).id IS NOT NULL THEN to_jsonb(o.current_subscription) END AS subscription,
+    o.current_tariff, o.ordered_tariff,
+    CASE WHEN $4::text = 'always' OR $4::text = 'without_tariff' AND (o.current_subscription).tariff_id IS NULL
+        OR $4::text = 'for_open_tariff' AND o.ordered_tariff -> 'allowed_squads' = '[]'
+      THEN ${ALL_SERVERS_JSON} ELSE '[]' END AS servers
+  FROM open_sale($1::int, $2::bigint, $3::boolean, $5, $6, $7, $8, $9::timestamptz) o`;
+
 /**
- * Locks the user's row, then the subscription's, and reads what pricing needs. Two statements on purpose: the second one's
- * snapshot is taken with the lock in hand, a join in the first would still see the rows from before the wait.
+ * Claims the key, locks the user's row, the subscription's and the tariffs' that the sale needs, and reads what pricing needs, all in one
+ * statement. For a key that was used before nothing is locked, and the start is null, as for an unknown user.
+ * @param claim null = there is no key
  */
-export async function lockSaleStart(db: Db, userId: number): Promise<SaleStart | null> {
-  const [user] = await db.sql<BuyerRow>(`SELECT ${BUYER.of('u')} FROM users u WHERE u.id = $1::int FOR NO KEY UPDATE`, [userId]);
-  if (!user) return null;
-  const [row] = await db.sql<{
-    promoGroup: object | null;
-    subscription: object | null;
-    isDaily: boolean | null;
-  }>(
-    `WITH locked AS MATERIALIZED (SELECT * FROM subscriptions WHERE user_id = $1::int FOR UPDATE)
-     SELECT to_jsonb(g) AS promo_group, to_jsonb(l) AS subscription, t.is_daily
-     FROM users u LEFT JOIN locked l ON true LEFT JOIN tariffs t ON t.id = l.tariff_id
-       LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')}
-     WHERE u.id = $1::int`,
-    [userId],
-  );
+export async function openSaleStart(
+  db: Db,
+  userId: number,
+  needs: SaleNeeds,
+  claim: KeyClaim | null,
+): Promise<Opened<SaleStart | null>> {
+  const { orderedTariffId, locksCurrentTariff = false, servers: whichServers = null } = needs;
+  const [row] = await db.sql<OpenedRow>(OPEN, [
+    userId,
+    orderedTariffId !== undefined && isRowId(orderedTariffId) ? orderedTariffId : null,
+    locksCurrentTariff,
+    whichServers,
+    ...[claim?.actor ?? null, claim?.key ?? null, claim?.operation ?? null, claim?.bodyHash ?? null, claim?.createdAt ?? null],
+  ]);
+  const { claimed, operation, bodyHash, response, promoGroup, subscription, currentTariff, orderedTariff, servers, ...user } =
+    row!;
+  const opened = claimIn({ claimed, operation, bodyHash, response });
+  if (user.id === null) return { ...opened, start: null };
+  const current = tariffOf(currentTariff);
   return {
-    buyer: { ...user, primaryPromoGroup: nestedRow('PromoGroup', row?.promoGroup ?? null) },
-    subscription: row?.subscription ? nestedRow('Subscription', row.subscription) : null,
-    isCurrentTariffDaily: row?.isDaily ?? false,
+    ...opened,
+    start: {
+      buyer: { ...user, primaryPromoGroup: nestedRow('PromoGroup', promoGroup) },
+      subscription: nestedRow('Subscription', subscription),
+      currentTariff: current,
+      isCurrentTariffDaily: current?.isDaily ?? false,
+      orderedTariff: tariffOf(orderedTariff),
+      servers: serversOf(servers),
+    },
   };
+}
+
+/** Locks the user's row, then the subscription's, and reads what pricing needs. Null for an unknown user. */
+export async function lockSaleStart(db: Db, userId: number, needs: SaleNeeds = {}): Promise<SaleStart | null> {
+  return (await openSaleStart(db, userId, needs, null)).start;
 }
 
 /** Whether the user paid for a subscription, or for something of it, after `since`. */
@@ -76,74 +117,67 @@ export async function hasPaidSince(db: Db, userId: number, since: Date): Promise
   return rows.length > 0;
 }
 
-/**
- * Writes everything of a sale but the money in one statement: the subscription, its purchases, notices and servers, the user's
- * flags, the conversion, the dashboard event; the saved order is fulfilled or outdated and goes (spec 02 sections 3 and 15).
- */
-export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: Date): Promise<SubscriptionDetails> {
-  const values: unknown[] = [
-    sale.buyer.id,
-    sale.subscription?.id ?? null,
-    now,
-    sale.dropsPurchases,
-    sale.consumesOffer,
-    sale.transactionId,
-    sale.amountKopeks,
-    sale.event?.type ?? null,
-    JSON.stringify(sale.event?.extra ?? {}),
-    JSON.stringify(sale.serverPrices),
-    cartKey,
-    sale.conversion?.trialDurationDays ?? null,
-    sale.conversion?.firstPaidPeriodDays ?? null,
-    sale.forgetsNotices,
-    sale.marksPaid,
-    sale.endsCarts,
-    sale.trafficPurchase?.trafficGb ?? null,
-    sale.trafficPurchase?.expiresAt ?? null,
-  ];
-  const [row] = await db.sql<Subscription & DetailColumns>(
-    `WITH saved AS (${savedSql(sale, values)}),
-       dropped AS (DELETE FROM traffic_purchases WHERE subscription_id = $2::int AND $4::boolean),
-       forgotten AS (DELETE FROM sent_notifications WHERE subscription_id = $2::int AND $14::boolean),
-       cart AS (${dropSql('$11::text')}
-         AND ($16::text[] IS NULL OR value ->> 'cart_mode' = ANY ($16::text[]))),
-       bought AS (INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
-         SELECT $2::int, $17::int, $18::timestamptz, $3::timestamptz WHERE $17::int IS NOT NULL),
-       -- The place where a promo offer is used up.
-       buyer AS (UPDATE users SET has_had_paid_subscription = has_had_paid_subscription OR $15::boolean, updated_at = $3::timestamptz,
-           promo_offer_discount_percent = CASE WHEN $5::boolean THEN 0 ELSE promo_offer_discount_percent END,
-           promo_offer_discount_source = CASE WHEN $5::boolean THEN NULL ELSE promo_offer_discount_source END,
-           promo_offer_discount_expires_at = CASE WHEN $5::boolean THEN NULL ELSE promo_offer_discount_expires_at END
-         WHERE id = $1::int AND ($15::boolean AND NOT has_had_paid_subscription OR $5::boolean)),
-       conversion AS (INSERT INTO subscription_conversions
-           (user_id, converted_at, trial_duration_days, payment_method, first_payment_amount_kopeks, first_paid_period_days)
-         SELECT $1::int, $3::timestamptz, $12::int, 'balance', $7::bigint, $13::int WHERE $13::int IS NOT NULL),
-       event AS (INSERT INTO subscription_events
-           (event_type, user_id, subscription_id, transaction_id, amount_kopeks, currency, occurred_at, extra, created_at)
-         SELECT $8::text, $1::int, saved.id, $6::int, $7::bigint, 'RUB', $3::timestamptz, $9::jsonb, $3::timestamptz FROM saved
-         WHERE $8::text IS NOT NULL),
-       connected AS (SELECT saved.id AS subscription_id, q.id AS server_id, COALESCE(($10::jsonb ->> q.squad_uuid)::bigint, 0) AS paid
-         FROM saved JOIN server_squads q ON saved.connected_squads @> to_jsonb(q.squad_uuid::text)),
-       gone AS (DELETE FROM subscription_servers
-         WHERE subscription_id = $2::int AND server_squad_id NOT IN (SELECT server_id FROM connected)),
-       linked AS (INSERT INTO subscription_servers AS had (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
-         SELECT subscription_id, server_id, paid, $3::timestamptz FROM connected
-         ON CONFLICT (subscription_id, server_squad_id)
-           DO UPDATE SET paid_price_kopeks = had.paid_price_kopeks + EXCLUDED.paid_price_kopeks
-           WHERE EXCLUDED.paid_price_kopeks > 0)
-     SELECT saved.*, ${detailColumns('saved')} FROM saved`,
-    values,
-  );
-  // The statement still sees the purchases that it deletes, and not yet the one that it adds.
-  return toDetails(row!, sale.dropsPurchases ? { servers: row!.servers, purchases: [] } : row!);
+/** What `complete_sale()` did; `saved` is null when nothing was written. */
+export interface SaleOutcome {
+  outcome: Posting['outcome'] | 'free';
+  transactionId: number | null;
+  /** After the movement; null without one. */
+  balanceKopeks: number | null;
+  saved: SubscriptionDetails | null;
 }
 
-function savedSql(sale: SaleRecord, values: unknown[]): string {
-  const { names, placeholders } = assignments(sale.changes, values);
-  if (sale.subscription === null) {
-    return `INSERT INTO subscriptions (user_id, created_at, updated_at, ${names.join(', ')})
-      VALUES ($1::int, $3::timestamptz, $3::timestamptz, ${placeholders.join(', ')}) RETURNING *`;
+interface SoldRow extends Omit<SaleOutcome, 'saved'>, DetailColumns {
+  subscription: object | null;
+}
+
+/**
+ * Writes a sale in one statement: the money, the subscription with the request to update the panel, its purchases, notices and servers, the
+ * user's flags, the conversion, the dashboard event; the saved order is fulfilled or outdated and goes (spec 02 sections 3 and 15).
+ * See `complete_sale()` in prisma/sql/sales.sql.
+ */
+export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: Date): Promise<SaleOutcome> {
+  const account = sale.product && ({ kind: 'sales_revenue', product: sale.product } as const);
+  const record = {
+    user_id: sale.buyer.id,
+    subscription_id: sale.subscription?.id ?? null,
+    changes: columnsOf(sale.changes),
+    resets_traffic: sale.resetsTraffic,
+    resets_devices: sale.resetsDevices,
+    amount_kopeks: sale.amountKopeks,
+    charge: account && { kind: account.kind, key: accountKey(account), description: sale.description },
+    event: sale.event,
+    drops_purchases: sale.dropsPurchases,
+    forgets_notices: sale.forgetsNotices,
+    marks_paid: sale.marksPaid,
+    consumes_offer: sale.consumesOffer,
+    traffic_purchase: sale.trafficPurchase && {
+      traffic_gb: sale.trafficPurchase.trafficGb,
+      expires_at: sale.trafficPurchase.expiresAt,
+    },
+    cart_key: cartKey,
+    ends_carts: sale.endsCarts,
+    server_prices: sale.serverPrices,
+    conversion: sale.conversion && {
+      trial_duration_days: sale.conversion.trialDurationDays,
+      first_paid_period_days: sale.conversion.firstPaidPeriodDays,
+    },
+  };
+  const values: unknown[] = [JSON.stringify(record), now];
+  let offerLog = '';
+  if (sale.consumesOffer) {
+    // The snapshot of the statement has the discount that complete_sale() clears.
+    values.push(sale.buyer.id, consumedOfferDetails(sale));
+    const log = consumedOfferSql({ userId: '$3::int', details: '$4::jsonb', now: '$2::timestamptz' });
+    offerLog = `WITH logged AS (${log}) `;
   }
-  const sets = names.map((name, index) => `${name} = ${placeholders[index]}, `).join('');
-  return `UPDATE subscriptions SET ${sets}updated_at = $3::timestamptz WHERE id = $2::int RETURNING *`;
+  const [row] = await db.sql<SoldRow>(
+    `${offerLog}SELECT d.outcome, d.transaction_id, d.balance_kopeks, CASE WHEN (d.sold).id IS NOT NULL THEN to_jsonb(d.sold) END AS subscription,
+       ${detailColumns('(d.sold)')} FROM complete_sale($1::jsonb, $2::timestamptz) d`,
+    values,
+  );
+  const { outcome, transactionId, balanceKopeks, subscription, servers, purchases } = row!;
+  // The statement still sees the purchases that it deletes, and not yet the one that it adds.
+  const shown = { servers, purchases: sale.dropsPurchases ? [] : purchases };
+  const saved = subscription === null ? null : toDetails(nestedRow('Subscription', subscription), shown);
+  return { outcome, transactionId, balanceKopeks, saved };
 }

@@ -32,7 +32,11 @@ export interface DeliveryRequest {
  * earlier success stays a success.
  * @param measure runs the request to the receiver
  */
-export async function deliverWebhook(app: App, request: DeliveryRequest, measure: Slot['measure'] = (send) => send()): Promise<void> {
+export async function deliverWebhook(
+  app: App,
+  request: DeliveryRequest,
+  measure: Slot['measure'] = (send) => send(),
+): Promise<void> {
   const now = app.clock.now();
   const claim = await claimDelivery(app.db, {
     deliveryId: request.deliveryId,

@@ -1,0 +1,10 @@
+-- The promo groups that may have a tariff, as JSON; [] is everyone (spec 02 H19).
+CREATE OR REPLACE FUNCTION tariff_group_ids(p_tariff_id integer) RETURNS json LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id) FROM tariff_promo_groups g
+    WHERE g.tariff_id = p_tariff_id), '[]')
+$$;
+
+-- A tariff with its promo groups, as src/domain/catalog reads it.
+CREATE OR REPLACE FUNCTION tariff_json(p_tariff tariffs) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(p_tariff) || jsonb_build_object('allowed_promo_group_ids', tariff_group_ids((p_tariff).id))
+$$;

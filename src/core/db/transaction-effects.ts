@@ -1,0 +1,61 @@
+import type { Clock } from '../clock.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { delayOf, type JobSender } from '../jobs/job-sender.ts';
+import type { SqlRunner } from './db.ts';
+
+/**
+ * The events, jobs and mails of one transaction. They are collected and written in the order in which they were sent, by one statement before the
+ * commit: a use case sends them where it is clearest, and none costs a round trip to the database.
+ */
+export interface TransactionEffects {
+  readonly jobs: JobSender;
+  readonly events: EventRecorder;
+  /** Queues a mail, see `queue_mail()` in prisma/sql/mails.sql. */
+  addMail(mail: QueuedMail): void;
+  /** Writes what is waiting. Before SQL that records events itself, so that these stay behind the ones that were sent before. */
+  write(): Promise<void>;
+  /** What is waiting, as the JSON for `record_effects()`: for a statement that writes it together with rows. Nothing waits afterwards. */
+  take(): string;
+}
+
+/** A rendered mail; its template only says what kind of mail it is. */
+export interface QueuedMail {
+  recipient: string;
+  template: string;
+  subject: string;
+  html: string;
+  text: string;
+}
+
+/** @param sql of the transaction */
+export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects {
+  // As JSON from the start: what a caller does with a payload afterwards does not matter.
+  let waiting: string[] = [];
+  const take = (): string => {
+    const taken = `[${waiting.join(',')}]`;
+    waiting = [];
+    return taken;
+  };
+  return {
+    jobs: {
+      send: async (queue, data, options = {}) => {
+        const { singletonKey: key = null } = options;
+        waiting.push(JSON.stringify({ queue, data, key, delay_ms: delayOf(options, clock) }));
+      },
+    },
+    events: {
+      emit: async (event, payload, { audience, userId = null }) => {
+        waiting.push(JSON.stringify({ event, payload, audience, user_id: userId, now: clock.now() }));
+      },
+      // `inTransaction` does it after the commit.
+      announce: () => undefined,
+    },
+    addMail: (mail) => {
+      waiting.push(JSON.stringify({ mail, now: clock.now() }));
+    },
+    write: async () => {
+      if (waiting.length > 0) await sql('SELECT record_effects($1::jsonb) AS recorded', [take()]);
+    },
+    take,
+  };
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { spinWheel } from '../../src/domain/engagement/wheel/spin-wheel.ts';
+import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
+import { renewEnded } from '../../src/domain/subscriptions/autopay/renew-due.ts';
+import { resumeDaily } from '../../src/domain/subscriptions/daily/charge-days.ts';
+import { purchaseClassic } from '../../src/domain/subscriptions/purchase-classic.ts';
+import { purchaseDevices } from '../../src/domain/subscriptions/purchase-devices.ts';
+import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
+import { purchaseTraffic } from '../../src/domain/subscriptions/purchase-traffic.ts';
+import { renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';
+import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
+import { switchTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
+import { switchTraffic } from '../../src/domain/subscriptions/switch-traffic.ts';
+import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
+import { aPromocode } from '../support/promocode-samples.ts';
+import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';
+import { statementsDuring } from '../support/statement-recorder.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { serverUrl } from '../support/test-database.ts';
+import { aWheel } from '../support/wheel-samples.ts';
+
+/** The statements of one operation at most, BEGIN and COMMIT included (docs/database.md, Round trips). */
+const MOST = 6;
+
+let tariffs: TestApp;
+let classic: TestApp;
+beforeAll(async () => {
+  if (!serverUrl) throw new Error('Round trips are counted on a PostgreSQL server: set TEST_DATABASE_URL');
+  tariffs = await testApp({ environment: { SALES_MODE: 'tariffs' } });
+  classic = await testApp({ environment: { SALES_MODE: 'classic', TRAFFIC_PACKAGES_CONFIG: '10:5000:true,50:20000:true' } });
+});
+
+const key = () => ({ idempotencyKey: randomUUID() });
+const ago = (days: number) => new Date(tariffs.clock.now().getTime() - days * 86_400_000);
+
+/** Runs an operation that makes one transaction and nothing outside of it. @returns its statements */
+async function statementsOf(run: () => Promise<unknown>): Promise<string[]> {
+  const { transactions, others } = await statementsDuring(run);
+  expect(others).toEqual([]);
+  expect(transactions).toHaveLength(1);
+  expect(transactions[0]!.at(-1)).toBe('COMMIT');
+  return transactions[0]!;
+}
+
+async function aSubscriber(app: TestApp, tariffId: number | null, columns: Record<string, unknown> = {}) {
+  const buyer = await aBuyer(app.app, 500_000);
+  await aStoredSubscription(app.app, buyer.userId, { tariff_id: tariffId, ...columns });
+  return buyer;
+}
+
+describe('sales of tariffs', () => {
+  test('a first purchase: the lock, the sale and the answer', async () => {
+    const tariffId = await aTariff(tariffs.app);
+    const buyer = await aBuyer(tariffs.app, 100_000);
+    const statements = await statementsOf(() =>
+      purchaseTariff(tariffs.app, buyer, { tariffId, periodDays: 30, trafficGb: null, ...key() }),
+    );
+    expect(statements).toHaveLength(5);
+    const functions = statements.map((text) => text.match(/\b(?:open_sale|complete_sale|record_effects)\b/)?.[0] ?? text);
+    expect(functions).toEqual(['BEGIN', 'open_sale', 'complete_sale', 'record_effects', 'COMMIT']);
+  });
+
+  test('a repeat with the same key reads the answer and nothing else', async () => {
+    const tariffId = await aTariff(tariffs.app);
+    const buyer = await aBuyer(tariffs.app, 100_000);
+    const order = { tariffId, periodDays: 30, trafficGb: null, ...key() };
+    const first = await purchaseTariff(tariffs.app, buyer, order);
+    let repeated: unknown;
+    const statements = await statementsOf(async () => {
+      repeated = await purchaseTariff(tariffs.app, buyer, order);
+    });
+    expect(statements).toHaveLength(3);
+    expect(repeated).toEqual(first);
+  });
+
+  test('a purchase with a personal discount', async () => {
+    const tariffId = await aTariff(tariffs.app);
+    const buyer = await aSubscriber(tariffs, tariffId);
+    await anOffer(tariffs.app, buyer.userId, 10);
+    const order = { tariffId, periodDays: 30, trafficGb: null, ...key() };
+    expect(await statementsOf(() => purchaseTariff(tariffs.app, buyer, order))).toHaveLength(5);
+  });
+
+  test('a purchase of which the buyer is told by mail', async () => {
+    const tariffId = await aTariff(tariffs.app);
+    const buyer = await aBuyer(tariffs.app, 100_000);
+    const email = `${randomUUID()}@example.com`;
+    await tariffs.app.db.sql(
+      'UPDATE users SET messenger_id = NULL, email = $2, email_verified = true WHERE id = $1::int RETURNING id',
+      [buyer.userId, email],
+    );
+    const order = { tariffId, periodDays: 30, trafficGb: null, ...key() };
+    expect((await statementsOf(() => purchaseTariff(tariffs.app, buyer, order))).length).toBeLessThanOrEqual(MOST);
+    const mails = await tariffs.app.db.sql(
+      `SELECT m.id FROM outgoing_mails m JOIN jobs.job j ON j.name = 'mail.send' AND j.data ->> 'mailId' = m.id::text
+       WHERE m.recipient = $1`,
+      [email],
+    );
+    expect(mails).toHaveLength(1);
+  });
+
+  test.each([
+    ['renewal', (id: number) => renewSubscription(tariffs.app, { kind: 'user', userId: id }, { periodDays: 30, ...key() })],
+    ['devices', (id: number) => purchaseDevices(tariffs.app, { kind: 'user', userId: id }, { devices: 1, ...key() })],
+    ['traffic', (id: number) => purchaseTraffic(tariffs.app, { kind: 'user', userId: id }, { gb: 10, ...key() })],
+  ])('%s', async (_name, run) => {
+    const columns = { traffic_topup_enabled: true, traffic_topup_packages: { 10: 5_000 }, device_price_kopeks: 1_000 };
+    const buyer = await aSubscriber(tariffs, await aTariff(tariffs.app, columns));
+    expect((await statementsOf(() => run(buyer.userId))).length).toBeLessThanOrEqual(MOST);
+  });
+
+  test('a switch of the tariff', async () => {
+    const buyer = await aSubscriber(tariffs, await aTariff(tariffs.app));
+    const order = { tariffId: await aTariff(tariffs.app, { period_prices: { 30: 90_000 } }), periodDays: null, trafficGb: null };
+    const statements = await statementsOf(() => switchTariff(tariffs.app, buyer, { ...order, ...key() }));
+    expect(statements.length).toBeLessThanOrEqual(MOST);
+  });
+
+  test('autopay', async () => {
+    const buyer = await aSubscriber(tariffs, await aTariff(tariffs.app), { autopay_enabled: true, end_date: ago(1) });
+    const statements = await statementsOf(() => renewEnded(tariffs.app, buyer.userId));
+    expect(statements.length).toBeLessThanOrEqual(MOST);
+    expect(statements.some((text) => text.includes('complete_sale'))).toBe(true);
+  });
+
+  test('a day of a daily tariff, by the service and by its owner', async () => {
+    const tariffId = await aTariff(tariffs.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+    const stopped = { status: 'expired', end_date: ago(0.5) };
+    const buyer = await aSubscriber(tariffs, tariffId, stopped);
+    const charge = await statementsOf(() => resumeDaily(tariffs.app, buyer.userId));
+    expect(charge.length).toBeLessThanOrEqual(MOST);
+    expect(charge.some((text) => text.includes('complete_sale'))).toBe(true);
+    const owner = await aSubscriber(tariffs, tariffId, stopped);
+    const resume = await statementsOf(() => togglePause(tariffs.app, owner, randomUUID()));
+    expect(resume.length).toBeLessThanOrEqual(MOST);
+  });
+});
+
+describe('classic sales', () => {
+  test('a purchase and a renewal', async () => {
+    const { uuid } = await aServer(classic.app);
+    const buyer = await aBuyer(classic.app, 500_000);
+    const selection = { periodId: null, periodDays: 30, trafficGb: 10, squadUuids: [uuid], devices: 1 };
+    const purchase = await statementsOf(() => purchaseClassic(classic.app, buyer, { selection, ...key() }));
+    expect(purchase.length).toBeLessThanOrEqual(MOST);
+    const renewal = await statementsOf(() => renewSubscription(classic.app, buyer, { periodDays: 30, ...key() }));
+    expect(renewal.length).toBeLessThanOrEqual(MOST);
+  });
+
+  test('a switch of the traffic', async () => {
+    const buyer = await aSubscriber(classic, null, { traffic_limit_gb: 10 });
+    const statements = await statementsOf(() => switchTraffic(classic.app, buyer, { gb: 50, ...key() }));
+    expect(statements.length).toBeLessThanOrEqual(MOST);
+  });
+});
+
+describe('what shares the sale or the ledger', () => {
+  test('a top-up that autopay spends', async () => {
+    const t = await testApp({ environment: { SALES_MODE: 'tariffs', AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' } });
+    const buyer = await aSubscriber(t, await aTariff(t.app), { autopay_enabled: true, end_date: ago(1) });
+    expect(await statementsOf(() => spendTopup(t.app, buyer.userId))).toHaveLength(9);
+  });
+
+  test('a spin of the wheel', async () => {
+    await aWheel(tariffs.app, [{ prizeType: 'balance_bonus', prizeValue: 500, prizeValueKopeks: 500 }]);
+    const buyer = await aBuyer(tariffs.app, 100_000);
+    expect(await statementsOf(() => spinWheel(tariffs.app, buyer, 'messenger_stars', randomUUID()))).toHaveLength(8);
+  });
+
+  test('a promo code', async () => {
+    const code = await aPromocode(tariffs.app);
+    const buyer = await aBuyer(tariffs.app);
+    const { transactions } = await statementsDuring(() => activatePromocode(tariffs.app, buyer, code.code, randomUUID()));
+    expect(transactions.map((statements) => statements.length)).toEqual([6, 7]);
+  });
+});
