@@ -1,6 +1,5 @@
-import { runLedgerCheck } from '../domain/ledger/check-ledger.ts';
 import { type LedgerHealth, readLedgerHealth } from '../domain/ledger/check/health.ts';
-import { countLedgerRows } from '../domain/ledger/check/repo.ts';
+import { countLedger, runLedgerCheck } from '../domain/ledger/check-ledger.ts';
 import { type Command, EXIT } from './command.ts';
 import { withApp } from './open-service.ts';
 import { alignColumns } from './text-table.ts';
@@ -30,7 +29,7 @@ export const ledgerCheckCommand: Command = {
         call.progress(`${Math.floor(share * 100)} % of the whole ledger checked …`);
       };
       const { problems, ...found } = await runLedgerCheck(app, call.options.full === true ? { onFullStep: showStep } : {});
-      const facts = await countLedgerRows(app.db);
+      const facts = await countLedger(app);
       const health = await readLedgerHealth(app);
       const counts = `${facts.transactions} transactions, ${facts.entries} entries, ${facts.users} users`;
       const data = {

@@ -148,7 +148,9 @@ export function createMetrics(): Metrics {
       const values = await ledger;
       return values && read(values);
     });
-  ledgerGauge('ledger_check_ok', '1 = a recent ledger check found no difference', ({ isOk }) => (isOk === null ? null : Number(isOk)));
+  ledgerGauge('ledger_check_ok', '1 = a recent ledger check found no difference', ({ isOk }) =>
+    isOk === null ? null : Number(isOk),
+  );
   ledgerGauge('ledger_check_timestamp', 'Unix time of the last complete ledger check', ({ checkedAt }) =>
     checkedAt === null ? null : checkedAt.getTime() / 1000,
   );

@@ -30,6 +30,7 @@ export async function settleLedger(app: App): Promise<void> {
   await eventually(async () => {
     await checkNew(app);
     const { checked } = await readCheckState(app.db);
-    if (!checked || checked.entryId < given.entryId || checked.transactionId < given.transactionId) throw new Error('not settled yet');
+    if (!checked || checked.entryId < given.entryId || checked.transactionId < given.transactionId)
+      throw new Error('not settled yet');
   });
 }

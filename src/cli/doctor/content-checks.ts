@@ -3,7 +3,6 @@ import { MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
-import { listProblems, readGivenIds } from '../../domain/ledger/check/repo.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const STATEMENT_CANCELLED = '57014';
@@ -62,9 +61,8 @@ export async function checkJobs(database: Database): Promise<Finding> {
 /** Whether the ledger is balanced and is checked in time. A small ledger is checked now; of a large one the stored result is shown. */
 export async function checkMoney({ db }: Database): Promise<Finding> {
   const health = await readLedgerHealth({ db, clock: systemClock });
-  const { transactionId } = await readGivenIds(db);
-  const proved = transactionId <= PROVED_AT_ONCE ? await findProblems(db) : null;
-  const found = proved ?? [...new Set((await listProblems(db, 100)).map((row) => row.problem))];
+  const proved = health.highestTransactionId <= PROVED_AT_ONCE ? await findProblems(db) : null;
+  const found = proved ?? health.problemKinds;
   if (found.length > 0) return problem('ledger', found.join(', '), 'npm run cli -- ledger check lists every difference.');
   if (health.isLate || (proved === null && health.checkedAt === null)) {
     const last = health.checkedAt === null ? 'no check has ended' : `the last check ended at ${health.checkedAt.toISOString()}`;

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { checkNew, type NewRows } from './check/check-new.ts';
 import { continueFullPass, runFullPass } from './check/full-pass.ts';
 import { readLedgerHealth } from './check/health.ts';
-import { deleteCorrectedProblems, type LedgerProblem, listProblems } from './check/repo.ts';
+import { countLedgerRows, deleteCorrectedProblems, type LedgerCounts, type LedgerProblem, listProblems } from './check/repo.ts';
 import { stepOfCheck } from './check/state.ts';
 
 export type { LedgerProblem } from './check/repo.ts';
@@ -13,6 +13,11 @@ const LOGGED = 20;
 /** Proves the whole ledger by one statement (spec 00, Ledger). An empty list means that it is clean. Reads only. For small ledgers. */
 export function checkLedger(app: App): Promise<LedgerProblem[]> {
   return app.db.sql<LedgerProblem>('SELECT problem, row_id, detail FROM ledger_check() LIMIT $1::int', [LISTED]);
+}
+
+/** Counts the rows of the ledger, however many there are. */
+export function countLedger(app: App): Promise<LedgerCounts> {
+  return countLedgerRows(app.db);
 }
 
 export interface LedgerCheckOptions {

@@ -7,7 +7,7 @@ import { readLedgerHealth } from '../../../src/domain/ledger/check/health.ts';
 import { listProblems } from '../../../src/domain/ledger/check/repo.ts';
 import { readCheckState } from '../../../src/domain/ledger/check/state.ts';
 import { checkLedger, runLedgerCheck } from '../../../src/domain/ledger/check-ledger.ts';
-import { aUser, unique } from '../../support/builders.ts';
+import { unique } from '../../support/builders.ts';
 import { aMovement, settleLedger } from '../../support/ledger-check.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -46,7 +46,9 @@ const kinds: Record<string, () => Promise<Damage>> = {
   },
   completed_transaction_without_entries: async () => {
     const { userId } = await aMovement(t.app);
-    await byForce(`INSERT INTO transactions (user_id, type, amount_kopeks, is_completed) VALUES (${userId}, 'deposit', 5, false)`);
+    await byForce(
+      `INSERT INTO transactions (user_id, type, amount_kopeks, is_completed) VALUES (${userId}, 'deposit', 5, false)`,
+    );
     const [row] = await t.app.db.sql<{ id: number }>('SELECT max(id) AS id FROM transactions');
     const set = (isCompleted: boolean) => `UPDATE transactions SET is_completed = ${isCompleted} WHERE id = ${row!.id}`;
     return { problem: 'completed_transaction_without_entries', rowId: row!.id, apply: set(true), undo: set(false) };
@@ -187,7 +189,12 @@ describe('a check that does not run', () => {
     t.clock.advance(2 * MINUTE_MS);
     // Another instance gives the same answer.
     const other = await testApp({ database, clock: t.clock });
-    expect(await readLedgerHealth(other.app)).toMatchObject({ isOk: false, isLate: true, hasProblems: false, ageSeconds: 121 * 60 });
+    expect(await readLedgerHealth(other.app)).toMatchObject({
+      isOk: false,
+      isLate: true,
+      hasProblems: false,
+      ageSeconds: 121 * 60,
+    });
 
     await runLedgerCheck(app);
     expect(errors).toEqual(['THE LEDGER CHECK DID NOT COMPLETE', 'NO LEDGER CHECK WAS COMPLETED IN TIME']);

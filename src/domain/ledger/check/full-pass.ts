@@ -67,8 +67,7 @@ async function stepOfTransactions(t: App, pass: FullPass): Promise<Step> {
   const { transactionId } = await readGivenIds(t.db);
   const through = endOfStep(pass.after, TRANSACTIONS, transactionId);
   await checkTransactions(t.db, { after: pass.after, through }, t.clock.now());
-  const next: FullPass =
-    through === HIGHEST_ID ? { ...pass, part: 'balances', after: BEFORE_ALL } : { ...pass, after: through };
+  const next: FullPass = through === HIGHEST_ID ? { ...pass, part: 'balances', after: BEFORE_ALL } : { ...pass, after: through };
   return { changes: { pass: next }, result: false };
 }
 

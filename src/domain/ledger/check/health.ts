@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/clock.ts';
-import { listProblems } from './repo.ts';
+import { listProblemKinds, readGivenIds } from './repo.ts';
 import { readCheckState } from './state.ts';
 
 /** Two rounds of the job: the metric becomes 0 when no check has come to its end for as long. */
@@ -11,6 +11,10 @@ export interface LedgerHealth {
   /** False when a difference is stored, or when no check has come to its end in time; null = none has, but it is not late yet. */
   isOk: boolean | null;
   hasProblems: boolean;
+  /** The kinds of differences that are stored. */
+  problemKinds: string[];
+  /** The highest id given to a transaction; 0 = there is none. */
+  highestTransactionId: number;
   /** Whether the last check that came to its end is more than two hours old. */
   isLate: boolean;
   /** UTC. Null = none has come to its end. */
@@ -26,7 +30,9 @@ export interface LedgerHealth {
 /** Reads it from the database, so that the answer is the same on every instance and after a restart. */
 export async function readLedgerHealth(app: Pick<App, 'db' | 'clock'>): Promise<LedgerHealth> {
   const { completedAt, since, lastPass } = await readCheckState(app.db);
-  const hasProblems = (await listProblems(app.db, 1)).length > 0;
+  const problemKinds = await listProblemKinds(app.db);
+  const hasProblems = problemKinds.length > 0;
+  const { transactionId: highestTransactionId } = await readGivenIds(app.db);
   const now = app.clock.now().getTime();
   const secondsSince = (moment: string) => Math.max(0, (now - new Date(moment).getTime()) / SECOND_MS);
   const ageSeconds = secondsSince(completedAt ?? since ?? new Date(0).toISOString());
@@ -34,6 +40,8 @@ export async function readLedgerHealth(app: Pick<App, 'db' | 'clock'>): Promise<
   return {
     isOk: completedAt === undefined && !hasProblems && !isLate ? null : !hasProblems && !isLate,
     hasProblems,
+    problemKinds,
+    highestTransactionId,
     isLate,
     checkedAt: completedAt === undefined ? null : new Date(completedAt),
     ageSeconds,

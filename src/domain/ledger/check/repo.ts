@@ -1,4 +1,4 @@
-import { type Rows, columns } from '../../../core/db/columns.ts';
+import { columns, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { LedgerPoint } from './state.ts';
 
@@ -157,6 +157,14 @@ export async function deleteCorrectedProblems(db: Db, limit: number): Promise<nu
 /** The stored problems, at most `limit`. */
 export function listProblems(db: Db, limit: number): Promise<LedgerProblem[]> {
   return db.sql<LedgerProblem>(`SELECT ${PROBLEM.of()} FROM ledger_problems ORDER BY problem, row_id LIMIT $1::int`, [limit]);
+}
+
+/** The kinds of the stored problems. */
+export async function listProblemKinds(db: Db): Promise<string[]> {
+  const rows = await db.sql<{ problem: string }>(
+    'SELECT DISTINCT problem FROM (SELECT problem FROM ledger_problems LIMIT 1000) AS stored ORDER BY problem',
+  );
+  return rows.map((row) => row.problem);
 }
 
 /** How many rows there are in the tables of the ledger. */
