@@ -206,7 +206,9 @@ $$;
 -- entry, and wallets that moved. Of a wallet only the entries after its checked sum are read; where they do not give the balance, the
 -- whole wallet decides.
 CREATE OR REPLACE FUNCTION ledger_check_entries(p_after bigint, p_through bigint, p_through_transaction bigint)
-RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
+RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN QUERY
   SELECT p.problem, p.row_id, p.detail
     FROM (SELECT DISTINCT e.transaction_id::bigint AS id FROM ledger_entries e
       WHERE e.id > p_after AND e.id <= p_through AND e.transaction_id <= p_through_transaction) changed
@@ -220,5 +222,5 @@ RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS 
       LEFT JOIN ledger_checked_balances c ON c.account_id = a.id
       WHERE u.balance_kopeks < 0 OR u.balance_kopeks <> coalesce(c.kopeks, 0) + coalesce((SELECT sum(e.kopeks) FROM ledger_entries e
         WHERE e.account_id = a.id AND e.id > coalesce(c.through_entry_id, 0)), 0)) differing
-    CROSS JOIN LATERAL ledger_check_balances(differing.id - 1, differing.id) p
-$$;
+    CROSS JOIN LATERAL ledger_check_balances(differing.id - 1, differing.id) p;
+END $$;
