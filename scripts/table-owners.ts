@@ -20,7 +20,9 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   idempotency_keys: 'ledger',
   ledger_accounts: 'ledger',
+  ledger_checked_balances: 'ledger',
   ledger_entries: 'ledger',
+  ledger_problems: 'ledger',
   transaction_count_mark: 'ledger',
   transaction_day_counts: 'ledger',
   transactions: 'ledger',

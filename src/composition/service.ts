@@ -16,6 +16,7 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { systemRandom } from '../core/random.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { readLedgerHealth } from '../domain/ledger/check/health.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
 import { createSettingsStore } from '../domain/settings/settings-store.ts';
@@ -73,7 +74,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const database = await openDatabase(env, log);
   try {
     const migrated = await database.migrate();
-    const jobs = allJobs(metrics);
+    const jobs = allJobs();
     const runner = new JobRunner(database, log, jobs);
     await runner.install();
     const bus = new EventBus(database.side, log);
@@ -105,6 +106,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     metrics.setPoolSource(() => database.poolCounters());
     metrics.setQueueLagSource(() => queueLag(database));
     metrics.setOutboxSource(() => outboxAge(database));
+    metrics.setLedgerSource(() => readLedgerHealth(app));
     return {
       app,
       database,

@@ -30,6 +30,17 @@ export interface PoolCounts {
   waiting: number;
 }
 
+export interface LedgerValues {
+  /** False when a check found a difference, or when none has come to its end in time; null = none has, but it is not late yet. */
+  isOk: boolean | null;
+  /** When the last complete check ended; null = none has. */
+  checkedAt: Date | null;
+  /** Age of that check; without one, the time for which it is missing. */
+  ageSeconds: number;
+  /** Age of the last check of everything; null = none has ended. */
+  fullAgeSeconds: number | null;
+}
+
 /** Name of a queue, feed … → value. */
 export type ValuesByName = Readonly<Record<string, number>>;
 export type Source<T> = () => T | Promise<T>;
@@ -45,8 +56,8 @@ export interface Metrics extends OutboundMetrics {
   setOutboxSource(source: Source<number>): void;
   /** Connected sockets of each feed. */
   setWebsocketSource(source: Source<ValuesByName>): void;
-  /** Result of a ledger check that ended at `checkedAt`. */
-  recordLedgerCheck(isOk: boolean, checkedAt: Date): void;
+  /** What is known about the ledger in the whole cluster. */
+  setLedgerSource(source: Source<LedgerValues>): void;
   readonly contentType: string;
   /** The Prometheus text. A source that fails leaves its gauge out and never fails the scrape. */
   render(): Promise<string>;
@@ -94,11 +105,6 @@ export function createMetrics(): Metrics {
     buckets: OUTBOUND_BUCKETS,
     registers,
   });
-  const ledgerOk = new Gauge({ name: 'ledger_check_ok', help: '1 = the last ledger check found no difference', registers });
-  const ledgerCheckedAt = new Gauge({ name: 'ledger_check_timestamp', help: 'Unix time of the last ledger check', registers });
-  // Labelless gauges begin as 0, which would read as "check failed" before the first one ran.
-  ledgerOk.remove();
-  ledgerCheckedAt.remove();
 
   function labelledGauge(name: string, help: string, label: string): (source: Source<ValuesByName>) => void {
     let current: Source<ValuesByName> | null = null;
@@ -142,6 +148,27 @@ export function createMetrics(): Metrics {
   );
   plainGauge('outbox_oldest_age_seconds', 'Age of the oldest undelivered event', () => ask(outboxSource));
 
+  let ledgerSource: Source<LedgerValues> | null = null;
+  // One query of the source at each scrape, for all of its gauges.
+  let ledger: Promise<LedgerValues | null> = Promise.resolve(null);
+  const ledgerGauge = (name: string, help: string, read: (values: LedgerValues) => number | null) =>
+    plainGauge(name, help, async () => {
+      const values = await ledger;
+      return values && read(values);
+    });
+  ledgerGauge('ledger_check_ok', '1 = a recent ledger check found no difference', ({ isOk }) =>
+    isOk === null ? null : Number(isOk),
+  );
+  ledgerGauge('ledger_check_timestamp', 'Unix time of the last complete ledger check', ({ checkedAt }) =>
+    checkedAt === null ? null : checkedAt.getTime() / 1000,
+  );
+  ledgerGauge('ledger_check_age_seconds', 'Age of the last complete ledger check', ({ ageSeconds }) => ageSeconds);
+  ledgerGauge(
+    'ledger_full_check_age_seconds',
+    'Age of the last check of the whole ledger',
+    ({ fullAgeSeconds }) => fullAgeSeconds,
+  );
+
   const eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   eventLoop.enable();
   const eventLoopName = 'event_loop_delay_seconds';
@@ -180,12 +207,14 @@ export function createMetrics(): Metrics {
       outboxSource = source;
     },
     setWebsocketSource: labelledGauge('websocket_clients', 'Connected sockets', 'feed'),
-    recordLedgerCheck(isOk, checkedAt) {
-      ledgerOk.set(isOk ? 1 : 0);
-      ledgerCheckedAt.set(checkedAt.getTime() / 1000);
+    setLedgerSource(source) {
+      ledgerSource = source;
     },
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    render() {
+      ledger = ask(ledgerSource);
+      return registry.metrics();
+    },
     close() {
       eventLoop.disable();
       registry.removeSingleMetric(eventLoopName);

@@ -1,4 +1,3 @@
-import type { Metrics } from '../core/metrics.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { identityJobs } from '../domain/identity/jobs.ts';
@@ -24,10 +23,10 @@ import { webhookJobs } from '../domain/webhooks/jobs.ts';
  * The jobs of all modules, and what later modules add to the jobs of earlier ones. The return type is inferred: it has the name and
  * the payload of every job, by which a test compares the list with `JobTypes`.
  */
-export function allJobs(metrics: Pick<Metrics, 'recordLedgerCheck'>) {
+export function allJobs() {
   return [
     ...messagingJobs,
-    ...ledgerJobs((isClean, checkedAt) => metrics.recordLedgerCheck(isClean, checkedAt)),
+    ...ledgerJobs,
     ...identityJobs,
     ...promoGroupJobs,
     // A guest purchase may be waiting for the links that the panel gives with a push.

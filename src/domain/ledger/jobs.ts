@@ -11,16 +11,12 @@ const countTransactions = defineJob({
   handle: (app) => countTransactionsByDay(app),
 });
 
-/** Receives the result of each check, for `/metrics`. */
-export type LedgerCheckRecorder = (isClean: boolean, checkedAt: Date) => void;
+/** Checks what is new in the ledger, and a share of the rest. A run that is cut short keeps its progress. */
+const checkLedger = defineJob({
+  name: 'ledger.check',
+  queue: { expireSeconds: 600 },
+  every: () => 60 * MINUTE_MS,
+  handle: (app, { signal }) => runLedgerCheck(app, { signal }),
+});
 
-/** Checks the whole ledger. */
-const checkLedger = (recordCheck: LedgerCheckRecorder) =>
-  defineJob({
-    name: 'ledger.check',
-    queue: { expireSeconds: 600 },
-    every: () => 60 * MINUTE_MS,
-    handle: async (app) => recordCheck(await runLedgerCheck(app), app.clock.now()),
-  });
-
-export const ledgerJobs = (recordCheck: LedgerCheckRecorder) => [countTransactions, checkLedger(recordCheck)];
+export const ledgerJobs = [countTransactions, checkLedger];

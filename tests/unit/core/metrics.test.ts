@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMetrics, type Metrics } from '../../../src/core/metrics.ts';
+import { createMetrics, type LedgerValues, type Metrics } from '../../../src/core/metrics.ts';
 
 describe('createMetrics', () => {
   const made: Metrics[] = [];
@@ -73,12 +73,19 @@ describe('createMetrics', () => {
 
   it('shows the ledger check only after one ran', async () => {
     const metrics = create();
-    expect(await metrics.render()).not.toMatch(/^ledger_check_ok /m);
-    metrics.recordLedgerCheck(true, new Date(1_700_000_000_000));
+    expect(await metrics.render()).not.toMatch(/^ledger_/m);
+    let ledger: LedgerValues = { isOk: null, checkedAt: null, ageSeconds: 3, fullAgeSeconds: null };
+    metrics.setLedgerSource(() => ledger);
+    const waiting = await metrics.render();
+    expect(waiting).not.toMatch(/^(ledger_check_ok|ledger_check_timestamp|ledger_full_check_age_seconds) /m);
+    expect(waiting).toContain('ledger_check_age_seconds 3\n');
+    ledger = { isOk: true, checkedAt: new Date(1_700_000_000_000), ageSeconds: 60, fullAgeSeconds: 600 };
     const text = await metrics.render();
     expect(text).toContain('ledger_check_ok 1\n');
     expect(text).toContain('ledger_check_timestamp 1700000000\n');
-    metrics.recordLedgerCheck(false, new Date(1_700_000_060_000));
+    expect(text).toContain('ledger_check_age_seconds 60\n');
+    expect(text).toContain('ledger_full_check_age_seconds 600\n');
+    ledger = { ...ledger, isOk: false };
     expect(await metrics.render()).toContain('ledger_check_ok 0\n');
   });
 

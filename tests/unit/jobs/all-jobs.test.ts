@@ -5,7 +5,7 @@ import type { PayloadOf } from '../../../src/core/jobs/define-job.ts';
 import type { JobTypes } from '../../../src/core/jobs/job-sender.ts';
 import { allJobs } from '../../../src/jobs/all-jobs.ts';
 
-const jobs = allJobs({ recordLedgerCheck: () => undefined });
+const jobs = allJobs();
 
 type Listed = (typeof jobs)[number];
 type Payloads = { [Job in Listed as Job['name']]: PayloadOf<Job> };
