@@ -224,6 +224,7 @@ class RealtimeServer implements Realtime {
       from = after === null ? null : await resumePosition(this.#options.bus, after);
     } catch (error) {
       if (isAppError(error)) return close(error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
+      if (ws.readyState !== ws.OPEN) return;
       this.#options.app.log.error({ err: error, feed: feed.rules.name }, 'a socket could not be signed in');
       return close(CLOSE.tryLater, refusalReason(503));
     }
@@ -251,7 +252,7 @@ class RealtimeServer implements Realtime {
             ? { of: 'audience', audience: 'feed' }
             : { of: 'user', userId, receivesStaffEvents: feed.receivesStaffEvents(client) },
         frameOf: (event) => textFrame(userId === null ? feedText(event) : cabinetText(event)),
-        hold: () => client.hold(this.#fanOut.next),
+        collect: () => client.collect(this.#fanOut.next),
       });
     } catch (error) {
       this.#options.app.log.warn({ err: error, feed: feed.rules.name }, 'a socket could not be given what it missed');

@@ -38,8 +38,8 @@ export interface Missing {
   /** What the client may see at present. */
   scope: () => EventScope;
   frameOf: (event: DeliveredEvent) => Buffer;
-  /** Lets the client hold live events: those after the bus's present position. */
-  hold: () => void;
+  /** Lets the client collect live events: those after the bus's present position. */
+  collect: () => void;
 }
 
 /** Sends clients the events that they missed, and joins them to the live ones without a gap or a repeat. */
@@ -55,16 +55,16 @@ export class CatchUp {
   }
 
   /**
-   * Resolves when the client has joined or is closed. What is delivered during a round is held for the client and sent after it: on a busy
+   * Resolves when the client has joined or is closed. What is delivered during a round is collected for the client and sent after it: on a busy
    * service something new is committed during each read, so that a client that only reads would never be done. A round during which
-   * more was delivered than may be held is followed by another one.
+   * more was delivered than may be collected is followed by another one.
    * @throws when the database cannot be read
    */
   async run(missing: Missing): Promise<void> {
-    const { client, hold } = missing;
+    const { client, collect } = missing;
     for (let from = missing.from; client.isOpen; ) {
       const until = { position: this.#bus.position, issuedAt: unixTime() };
-      hold();
+      collect();
       await this.#send(missing, from, until);
       if (client.release()) return;
       from = until;

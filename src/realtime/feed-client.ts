@@ -14,15 +14,15 @@ let lastNumber = 0;
 const CATCH_UP_SHARE = 1 / 4;
 
 /**
- * One open socket: answers pings, limits its queue and the number of its messages. It receives live frames after `join`, or between `hold` and
+ * One open socket: answers pings, limits its queue and the number of its messages. It receives live frames after `join`, or between `collect` and
  * `release` stores them while it is given what it missed.
  */
 export class FeedClient {
-  /** Number of the first frame of the feed that this client is to receive; infinite before `join` and `hold`. */
+  /** Number of the first frame of the feed that this client is to receive; infinite before `join` and `collect`. */
   #firstFrame = Number.POSITIVE_INFINITY;
   /** Live frames that are sent when the client has what it missed. */
-  #held: Buffer[] | null = null;
-  #heldBytes = 0;
+  #collected: Buffer[] | null = null;
+  #collectedBytes = 0;
   readonly #ws: WebSocket;
   readonly #socket: Duplex;
   readonly #limits: RealtimeLimits;
@@ -62,7 +62,7 @@ export class FeedClient {
     else this.#socket.write(frames);
   }
 
-  /** Bytes that are written to this client at once while it catches up, and that are held for it. */
+  /** Bytes that are written to this client at once while it catches up, and that are collected for it. */
   get catchUpBytes(): number {
     return this.#limits.maxQueuedBytes * CATCH_UP_SHARE;
   }
@@ -83,36 +83,36 @@ export class FeedClient {
   /** Sends live frames from now on. @param firstFrame number of the next frame of the feed */
   join(firstFrame: number): void {
     this.#firstFrame = firstFrame;
-    this.#held = null;
+    this.#collected = null;
   }
 
   /** Stores live frames from now on, until `release` or until they are too many. @param firstFrame as of `join` */
-  hold(firstFrame: number): void {
+  collect(firstFrame: number): void {
     this.#firstFrame = firstFrame;
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#collected = [];
+    this.#collectedBytes = 0;
   }
 
-  /** Sends what was held; later live frames are sent as they come. @returns false when there was too much, so that it was dropped */
+  /** Sends what was collected; later live frames are sent as they come. @returns false when there was too much, so that it was dropped */
   release(): boolean {
-    if (this.#held === null) return false;
-    const held = this.#held;
-    this.#held = null;
-    if (held.length > 0) this.send(Buffer.concat(held));
+    if (this.#collected === null) return false;
+    const collected = this.#collected;
+    this.#collected = null;
+    if (collected.length > 0) this.send(Buffer.concat(collected));
     return true;
   }
 
-  /** Sends or holds live frames; does nothing before `join` and `hold`. */
+  /** Sends or collects live frames; does nothing before `join` and `collect`. */
   sendLive(frames: Buffer): void {
     if (this.#firstFrame === Number.POSITIVE_INFINITY) return;
-    if (this.#held === null) {
+    if (this.#collected === null) {
       this.send(frames);
       return;
     }
-    this.#held.push(frames);
-    this.#heldBytes += frames.length;
-    if (this.#heldBytes <= this.catchUpBytes) return;
-    this.#held = null;
+    this.#collected.push(frames);
+    this.#collectedBytes += frames.length;
+    if (this.#collectedBytes <= this.catchUpBytes) return;
+    this.#collected = null;
     this.#firstFrame = Number.POSITIVE_INFINITY;
   }
 
