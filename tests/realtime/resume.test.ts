@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, SECOND_MS } from '../../src/core/clock.ts';
 import type { SqlRunner } from '../../src/core/db/db.ts';
 import { parsePosition, positionTexts } from '../../src/core/events/event-position.ts';
@@ -17,6 +17,8 @@ beforeAll(async () => {
   server = await startRealtime(t.app, t.database);
   token = (await anApiToken(t.app)).token;
 });
+// No event of another test is delivered to the clients of this one.
+beforeEach(() => server.bus.refresh());
 afterEach(disconnectAll);
 afterAll(() => server.close());
 
@@ -111,6 +113,7 @@ describe('/ws', () => {
     await emitNumbers(t.app, 3, 4);
     const first = await feed(start);
     await received(first, 4);
+    expect(numbersOf(first)).toEqual(range(1, 4));
     for (const seen of range(1, 3)) {
       const next = await feed(first.ids[seen]);
       await received(next, 4);
