@@ -6,7 +6,7 @@ import { CACHE_FORGOTTEN } from '../core/cache/shared-cache.ts';
 import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import { isAppError } from '../core/errors.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
-import type { EventPosition } from '../core/events/event-position.ts';
+import type { ClientPosition } from '../core/events/event-position.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
@@ -226,12 +226,13 @@ class RealtimeServer implements Realtime {
     };
     if (credential === null) return close(CLOSE.policy, feed.rules.missingReason);
     let access: Access;
-    let from: EventPosition | null;
+    let from: ClientPosition | null;
     try {
       access = await feed.rules.authenticate(credential, ip);
       from = after === null ? null : await resumePosition(this.#options.bus, after);
     } catch (error) {
       if (isAppError(error)) return close(error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
+      if (ws.readyState !== ws.OPEN) return;
       this.#options.app.log.error({ err: error, feed: feed.rules.name }, 'a socket could not be signed in');
       return close(CLOSE.tryLater, refusalReason(503));
     }
@@ -244,17 +245,12 @@ class RealtimeServer implements Realtime {
     const id = from === null ? presentPositionText(this.#options.bus) : after;
     client.send(textFrame(JSON.stringify({ ...access.greeting, id, ...(after === null ? {} : { resumed: from !== null }) })));
     ws.resume();
-    if (from === null) this.#join(client);
+    if (from === null) client.join(this.#fanOut.next);
     else await this.#sendMissed(feed, client, access, from);
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
   }
 
-  /** From now on the client receives events as they happen. */
-  #join(client: FeedClient): void {
-    client.firstFrame = this.#fanOut.next;
-  }
-
-  async #sendMissed(feed: Feed, client: FeedClient, { userId }: Access, from: EventPosition): Promise<void> {
+  async #sendMissed(feed: Feed, client: FeedClient, { userId }: Access, from: ClientPosition): Promise<void> {
     try {
       await this.#catchUp.run({
         client,
@@ -264,7 +260,7 @@ class RealtimeServer implements Realtime {
             ? { of: 'audience', audience: 'feed' }
             : { of: 'user', userId, receivesStaffEvents: feed.receivesStaffEvents(client) },
         frameOf: (event) => textFrame(userId === null ? feedText(event) : cabinetText(event)),
-        join: () => this.#join(client),
+        collect: () => client.collect(this.#fanOut.next),
       });
     } catch (error) {
       this.#options.app.log.warn({ err: error, feed: feed.rules.name }, 'a socket could not be given what it missed');

@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { SqlRunner } from '../core/db/db.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
-import type { EventScope } from '../core/events/event-log.ts';
-import { type EventPosition, parsePosition, positionTexts } from '../core/events/event-position.ts';
+import { type EventScope, isInScope } from '../core/events/event-log.ts';
+import { type ClientPosition, parsePosition, positionTexts } from '../core/events/event-position.ts';
 import { EVENT_RETENTION_DAYS } from '../core/events/event-recorder.ts';
-import { isSamePosition, replayEvents } from '../core/events/replay-events.ts';
+import { replayEvents } from '../core/events/replay-events.ts';
 import type { FeedClient } from './feed-client.ts';
 
 /** Clients whose missed events are read at the same time: after a restart all clients come back together. */
@@ -15,7 +15,7 @@ const MARGIN_MS = HOUR_MS;
 /** The `id` of a frame for what has been delivered by now. */
 export function presentPositionText(bus: Pick<EventBus, 'position'>): string {
   const { position } = bus;
-  return positionTexts(position, Math.floor(Date.now() / SECOND_MS))(position.throughId);
+  return positionTexts(position, unixTime())(position.throughId);
 }
 
 /**
@@ -23,23 +23,23 @@ export function presentPositionText(bus: Pick<EventBus, 'position'>): string {
  * @returns null when it is no position of this database, or so old that events after it may have been deleted
  * @throws when the database cannot be read
  */
-export async function resumePosition(bus: Pick<EventBus, 'position' | 'refresh'>, text: string): Promise<EventPosition | null> {
+export async function resumePosition(bus: Pick<EventBus, 'position' | 'refresh'>, text: string): Promise<ClientPosition | null> {
   const parsed = parsePosition(text);
   if (parsed === null) return null;
   if (Date.now() - parsed.issuedAt * SECOND_MS > EVENT_RETENTION_DAYS * DAY_MS - MARGIN_MS) return null;
   // Another instance, from which the client has it, may be ahead of this one.
   await bus.refresh();
-  return parsed.position.target.next <= bus.position.target.next ? parsed.position : null;
+  return parsed.position.target.next <= bus.position.target.next ? parsed : null;
 }
 
 export interface Missing {
   client: FeedClient;
-  from: EventPosition;
+  from: ClientPosition;
   /** What the client may see at present. */
   scope: () => EventScope;
   frameOf: (event: DeliveredEvent) => Buffer;
-  /** Lets the client receive live events, those after the bus's present position. */
-  join: () => void;
+  /** Lets the client collect live events: those after the bus's present position. */
+  collect: () => void;
 }
 
 /** Sends clients the events that they missed, and joins them to the live ones without a gap or a repeat. */
@@ -54,28 +54,43 @@ export class CatchUp {
     this.#bus = bus;
   }
 
-  /** Resolves when the client has joined or is closed. @throws when the database cannot be read */
-  async run({ client, from, scope, frameOf, join }: Missing): Promise<void> {
-    for (let at = from; client.isOpen; ) {
-      const until = this.#bus.position;
-      if (isSamePosition(at, until)) {
-        join();
-        return;
-      }
-      const pages = replayEvents((text, values) => this.#inTurn(() => this.#sql(text, values)), at, until, scope());
-      for await (const events of pages) {
-        client.send(Buffer.concat(events.map(frameOf)));
-        await client.drained();
-        if (!client.isOpen) return;
-      }
-      at = until;
+  /**
+   * Resolves when the client has joined or is closed. What is delivered during a round is collected for the client and sent after it: on a busy
+   * service something new is committed during each read, so that a client that only reads would never be done. A round during which
+   * more was delivered than may be collected is followed by another one.
+   * @throws when the database cannot be read
+   */
+  async run(missing: Missing): Promise<void> {
+    const { client, collect } = missing;
+    for (let from = missing.from; client.isOpen; ) {
+      const until = { position: this.#bus.position, issuedAt: unixTime() };
+      collect();
+      await this.#send(missing, from, until);
+      if (client.release()) return;
+      from = until;
     }
   }
 
-  async #inTurn<T>(read: () => Promise<T>): Promise<T> {
+  async #send({ client, scope, frameOf }: Missing, from: ClientPosition, until: ClientPosition): Promise<void> {
+    const read: SqlRunner = (text, values) => this.#inTurn(client, () => this.#sql(text, values));
+    try {
+      for await (const events of replayEvents(read, from, until.position, scope())) {
+        for (const frames of framesOf(events, { scope, frameOf, limit: client.catchUpBytes })) {
+          await client.sendAndWait(frames);
+          if (!client.isOpen) return;
+        }
+      }
+    } catch (error) {
+      if (client.isOpen) throw error;
+    }
+  }
+
+  /** @throws when the client has left meanwhile: nobody needs the answer */
+  async #inTurn<T>(client: FeedClient, read: () => Promise<T>): Promise<T> {
     if (this.#readers >= MAX_READERS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#readers += 1;
     try {
+      if (!client.isOpen) throw new Error('the client has left');
       return await read();
     } finally {
       const next = this.#waiting.shift();
@@ -83,4 +98,28 @@ export class CatchUp {
       else this.#readers -= 1;
     }
   }
+}
+
+/** Frames in buffers of about `limit` bytes. They are made when they are needed, by the rights that the client has then. */
+function* framesOf(
+  events: readonly DeliveredEvent[],
+  { scope, frameOf, limit }: Pick<Missing, 'scope' | 'frameOf'> & { limit: number },
+): Generator<Buffer> {
+  let frames: Buffer[] = [];
+  let size = 0;
+  for (const event of events) {
+    if (!isInScope(scope(), event)) continue;
+    const frame = frameOf(event);
+    frames.push(frame);
+    size += frame.length;
+    if (size < limit) continue;
+    yield Buffer.concat(frames, size);
+    frames = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(frames, size);
+}
+
+function unixTime(): number {
+  return Math.floor(Date.now() / SECOND_MS);
 }

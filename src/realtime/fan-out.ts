@@ -6,6 +6,9 @@ const SLICE = 500;
 /** Frames of events that arrive together are written together, up to this size. */
 const MAX_WRITE_BYTES = 256 * 1024;
 
+/** What the fan-out needs of a client. */
+export type Listener = Pick<FeedClient, 'firstFrame' | 'sendLive'>;
+
 /** Frames in one write. */
 interface Bundle {
   bytes: Buffer;
@@ -21,13 +24,13 @@ interface Bundle {
  * are published after it has joined.
  */
 export class FanOut {
-  readonly #clients: ReadonlySet<FeedClient>;
+  readonly #clients: ReadonlySet<Listener>;
   #waiting: Buffer[] = [];
   #isRunning = false;
   #published = 0;
   #whenIdle: (() => void)[] = [];
 
-  constructor(clients: ReadonlySet<FeedClient>) {
+  constructor(clients: ReadonlySet<Listener>) {
     this.#clients = clients;
   }
 
@@ -72,7 +75,7 @@ export class FanOut {
   }
 
   /** The iterator continues after the pause: a client that has left is skipped, one that has joined is served. */
-  #write(bundle: Bundle, clients: Iterator<FeedClient>): void {
+  #write(bundle: Bundle, clients: Iterator<Listener>): void {
     for (let served = 0; served < SLICE; served += 1) {
       const step = clients.next();
       if (step.done) {
@@ -86,8 +89,8 @@ export class FanOut {
 }
 
 /** A client that joined while the frames were waiting has the events of the earlier ones already. */
-function sendFrom(client: FeedClient, { bytes, first, ends }: Bundle): void {
+function sendFrom(client: Listener, { bytes, first, ends }: Bundle): void {
   const skipped = client.firstFrame - first;
-  if (skipped <= 0) client.send(bytes);
-  else if (skipped < ends.length) client.send(bytes.subarray(ends[skipped - 1]!));
+  if (skipped <= 0) client.sendLive(bytes);
+  else if (skipped < ends.length) client.sendLive(bytes.subarray(ends[skipped - 1]!));
 }

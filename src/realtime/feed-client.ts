@@ -10,10 +10,19 @@ const CLOSE_GRACE_MS = 1_000;
 
 let lastNumber = 0;
 
-/** One open socket: answers pings, limits its queue and the number of its messages. */
+/** Part of the queue's limit that a client which catches up may use, so that live frames have room beside it. */
+const CATCH_UP_SHARE = 1 / 4;
+
+/**
+ * One open socket: answers pings, limits its queue and the number of its messages. It receives live frames after `join`, or between `collect` and
+ * `release` stores them while it is given what it missed.
+ */
 export class FeedClient {
-  /** Number of the first frame of the feed that this client is to receive; infinite while it is given what it missed. */
-  firstFrame = Number.POSITIVE_INFINITY;
+  /** Number of the first frame of the feed that this client is to receive; infinite before `join` and `collect`. */
+  #firstFrame = Number.POSITIVE_INFINITY;
+  /** Live frames that are sent when the client has what it missed. */
+  #collected: Buffer[] | null = null;
+  #collectedBytes = 0;
   readonly #ws: WebSocket;
   readonly #socket: Duplex;
   readonly #limits: RealtimeLimits;
@@ -37,9 +46,8 @@ export class FeedClient {
     });
   }
 
-  /** Whether the client receives events as they happen. */
-  get isLive(): boolean {
-    return this.firstFrame !== Number.POSITIVE_INFINITY;
+  get firstFrame(): number {
+    return this.#firstFrame;
   }
 
   get isOpen(): boolean {
@@ -54,18 +62,58 @@ export class FeedClient {
     else this.#socket.write(frames);
   }
 
-  /** Resolves when the client has read what was sent, or is closed. */
-  async drained(): Promise<void> {
-    if (!this.isOpen || !this.#socket.writableNeedDrain) return;
+  /** Bytes that are written to this client at once while it catches up, and that are collected for it. */
+  get catchUpBytes(): number {
+    return this.#limits.maxQueuedBytes * CATCH_UP_SHARE;
+  }
+
+  /** Writes ready frames, however long; resolves when the connection has taken them, or is closed. */
+  async sendAndWait(frames: Buffer): Promise<void> {
+    if (!this.isOpen) return;
     await new Promise<void>((resolve) => {
       const finish = (): void => {
-        this.#socket.off('drain', finish);
         this.#socket.off('close', finish);
         resolve();
       };
-      this.#socket.on('drain', finish);
       this.#socket.on('close', finish);
+      this.#socket.write(frames, finish);
     });
+  }
+
+  /** Sends live frames from now on. @param firstFrame number of the next frame of the feed */
+  join(firstFrame: number): void {
+    this.#firstFrame = firstFrame;
+    this.#collected = null;
+  }
+
+  /** Stores live frames from now on, until `release` or until they are too many. @param firstFrame as of `join` */
+  collect(firstFrame: number): void {
+    this.#firstFrame = firstFrame;
+    this.#collected = [];
+    this.#collectedBytes = 0;
+  }
+
+  /** Sends what was collected; later live frames are sent as they come. @returns false when there was too much, so that it was dropped */
+  release(): boolean {
+    if (this.#collected === null) return false;
+    const collected = this.#collected;
+    this.#collected = null;
+    if (collected.length > 0) this.send(Buffer.concat(collected));
+    return true;
+  }
+
+  /** Sends or collects live frames; does nothing before `join` and `collect`. */
+  sendLive(frames: Buffer): void {
+    if (this.#firstFrame === Number.POSITIVE_INFINITY) return;
+    if (this.#collected === null) {
+      this.send(frames);
+      return;
+    }
+    this.#collected.push(frames);
+    this.#collectedBytes += frames.length;
+    if (this.#collectedBytes <= this.catchUpBytes) return;
+    this.#collected = null;
+    this.#firstFrame = Number.POSITIVE_INFINITY;
   }
 
   /** Closes the connection with a reason; a peer that does not answer is cut off. */

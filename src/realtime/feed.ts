@@ -108,11 +108,11 @@ export class Feed {
   }
 
   sendToUser(userId: number, frame: Buffer): void {
-    for (const client of this.#byUser.get(userId) ?? []) if (client.isLive) client.send(frame);
+    for (const client of this.#byUser.get(userId) ?? []) client.sendLive(frame);
   }
 
   sendToStaff(frame: Buffer): void {
-    for (const client of this.#staff) if (client.isLive) client.send(frame);
+    for (const client of this.#staff) client.sendLive(frame);
   }
 
   receivesStaffEvents(client: FeedClient): boolean {

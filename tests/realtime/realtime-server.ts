@@ -21,6 +21,7 @@ export interface Person {
 
 export interface TestRealtime {
   realtime: Realtime;
+  bus: EventBus;
   http: Server;
   /** `ws://127.0.0.1:port` */
   url: string;
@@ -72,6 +73,7 @@ export async function startRealtime(
   });
   return {
     realtime,
+    bus,
     http,
     url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`,
     people,
@@ -109,5 +111,15 @@ export async function emit(app: App, event: EmittedEvent): Promise<void> {
     event.userId ?? null,
     app.clock.now(),
   ]);
+  app.events.announce();
+}
+
+/** Records feed events with the payloads `{n, filler}`, n from `first` to `last`, in one transaction. */
+export async function emitNumbers(app: App, first: number, last: number, filler = ''): Promise<void> {
+  await app.db.sql(
+    `SELECT count(emit_event('user.created', jsonb_build_object('n', n, 'filler', $3::text), 'feed', NULL, $4::timestamptz)) AS events
+     FROM generate_series($1::int, $2::int) n`,
+    [first, last, filler, app.clock.now()],
+  );
   app.events.announce();
 }

@@ -40,11 +40,9 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
         showNotice(texts.noticeRenewed);
         reloadAll();
       }),
-      // Events during an interruption are not sent again, so everything is loaded again.
-      client.live.onStatus((status) => {
-        setIsLive(status === 'open');
-        if (status === 'open') reloadAll();
-      }),
+      client.live.onStatus((status) => setIsLive(status === 'open')),
+      // Events may have been missed, so everything is loaded again.
+      client.live.onGap(reloadAll),
     ];
     return () => {
       for (const stop of stops) stop();

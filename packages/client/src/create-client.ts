@@ -86,6 +86,8 @@ export interface FeedClientOptions {
   baseUrl: string;
   /** API token. It reads the events of all users: never give it to a browser. */
   apiKey: string;
+  /** `id` of the last event that an earlier process has processed: the events after it are delivered first. Default: new events only. */
+  after?: string;
   WebSocket?: WebSocketConstructor;
   socketTiming?: Partial<SocketTiming>;
 }
@@ -97,6 +99,7 @@ export function createFeedClient(options: FeedClientOptions): LiveFeed<FeedMessa
     WebSocket: options.WebSocket ?? globalWebSocket(),
     target: async () => ({ url }),
     renew: async (reason) => !reason.startsWith('Unauthorized'),
+    ...(options.after === undefined ? {} : { after: options.after }),
     ...(options.socketTiming ? { timing: options.socketTiming } : {}),
   });
 }

@@ -48,8 +48,8 @@ export interface CabinetEvents {
 
 export type CabinetEventType = keyof CabinetEvents;
 
-/** One event as a handler gets it. */
-export type CabinetEvent<Type extends CabinetEventType = CabinetEventType> = { type: Type } & CabinetEvents[Type];
+/** One event as a handler gets it; `id` is its opaque place in the feed. */
+export type CabinetEvent<Type extends CabinetEventType = CabinetEventType> = { type: Type; id?: string } & CabinetEvents[Type];
 
 /** Message of `/cabinet/ws` by type. */
 export type CabinetMessages = { [Type in CabinetEventType]: CabinetEvent<Type> };
@@ -114,6 +114,8 @@ export interface FeedEvent<Type extends FeedEventType = FeedEventType> {
   payload: FeedEvents[Type];
   /** ISO 8601 in UTC, without a zone. */
   timestamp: string;
+  /** Opaque place in the feed: what `createFeedClient` takes as `after`. */
+  id?: string;
 }
 
 /** Message of `/ws` by type. */

@@ -11,12 +11,14 @@ export class LiveFeed<Messages> {
   readonly #handlers = new Map<string, Set<(message: never) => void>>();
   readonly #anyHandlers = new Set<(message: AnyEvent) => void>();
   readonly #statusHandlers = new Set<(status: LiveStatus) => void>();
+  readonly #gapHandlers = new Set<(gap: undefined) => void>();
   readonly #socket: ReconnectingSocket;
 
-  constructor(rules: Omit<SocketRules, 'onMessage' | 'onStatus'>) {
+  constructor(rules: Omit<SocketRules, 'onMessage' | 'onStatus' | 'onGap'>) {
     this.#socket = new ReconnectingSocket({
       ...rules,
       onMessage: (message) => this.#deliver(message),
+      onGap: () => callAll(this.#gapHandlers, undefined),
       onStatus: (status) => callAll(this.#statusHandlers, status),
     });
     // Browsers report when the network is back; elsewhere the pause ends by itself.
@@ -42,10 +44,19 @@ export class LiveFeed<Messages> {
   }
 
   /**
-   * Receives every change of the connection. Events while it was not `open` are not sent again: after each `open`, load again
-   * what is shown.
+   * Is called when there may be events that were not received: load again what is shown. That is so at the first connection, at the first of
+   * another session, and after an interruption of more than seven days. After shorter ones the events that were missed are delivered, in
+   * order and once, before the new ones, and this is not called. Does not open the connection.
    * @returns ends the subscription
    */
+  onGap(handler: () => void): () => void {
+    this.#gapHandlers.add(handler);
+    return () => {
+      this.#gapHandlers.delete(handler);
+    };
+  }
+
+  /** Receives every change of the connection, to show it; what to load again says `onGap`. @returns ends the subscription */
   onStatus(handler: (status: LiveStatus) => void): () => void {
     this.#statusHandlers.add(handler);
     return () => {
@@ -53,12 +64,12 @@ export class LiveFeed<Messages> {
     };
   }
 
-  /** Connects again with the current credential, if there is a handler. */
+  /** Begins anew with the current credential, if there is a handler: the connection does not continue the one before. */
   restart(): void {
     this.#socket.restart();
   }
 
-  /** Ends the connection; the next handler opens it again. */
+  /** Ends the connection; the next handler opens a new one, which does not continue it. */
   close(): void {
     this.#socket.stop();
   }

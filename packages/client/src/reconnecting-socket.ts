@@ -1,3 +1,5 @@
+import { FeedPosition } from './feed-position.ts';
+
 /** The part of a browser's WebSocket that is needed. */
 export interface WebSocketLike {
   send(data: string): void;
@@ -21,6 +23,10 @@ export interface SocketRules {
   /** The service refused the credential. @returns whether another attempt makes sense */
   renew(reason: string): Promise<boolean>;
   onMessage(message: Record<string, unknown>): void;
+  /** A connection does not continue an earlier one; called before its first message. */
+  onGap(): void;
+  /** `id` of the last message that was processed, by an earlier process for example; the first connection continues there. */
+  after?: string;
   onStatus(status: LiveStatus): void;
   timing?: Partial<SocketTiming>;
 }
@@ -38,10 +44,11 @@ export interface SocketTiming {
 const TIMING: SocketTiming = { pingMs: 25_000, pongMs: 10_000, openMs: 15_000, firstPauseMs: 500, maxPauseMs: 30_000 };
 const CLOSE_POLICY = 1008;
 
-/** Keeps one socket open: pings, detects a dead connection, reconnects after growing, jittered pauses, renews a refused credential. */
+/** Keeps one socket open: pings, detects a dead connection, reconnects after growing, jittered pauses, renews a refused credential, continues after the last message. */
 export class ReconnectingSocket {
   readonly #rules: SocketRules;
   readonly #timing: SocketTiming;
+  readonly #position: FeedPosition;
   #isWanted = false;
   /** Grows with every new start; messages of an older connection are ignored. */
   #era = 0;
@@ -53,6 +60,7 @@ export class ReconnectingSocket {
   constructor(rules: SocketRules) {
     this.#rules = rules;
     this.#timing = { ...TIMING, ...rules.timing };
+    this.#position = new FeedPosition(rules.after);
   }
 
   get status(): LiveStatus {
@@ -62,26 +70,31 @@ export class ReconnectingSocket {
   start(): void {
     if (this.#isWanted) return;
     this.#isWanted = true;
-    this.restart();
+    this.#connectAtOnce();
   }
 
   stop(): void {
     this.#isWanted = false;
+    this.#position.forget();
     this.#drop();
     this.#say('idle');
   }
 
-  /** Connects again at once, for example with another credential. Does nothing before `start`. */
+  /** Begins anew at once, for example with the credential of another user. Connects only after `start`. */
   restart(): void {
-    if (!this.#isWanted) return;
-    this.#drop();
-    this.#failures = 0;
-    void this.#connect();
+    this.#position.forget();
+    if (this.#isWanted) this.#connectAtOnce();
   }
 
   /** The network is back: does not wait for the pause to end. */
   hurry(): void {
-    if (this.#status === 'waiting') this.restart();
+    if (this.#status === 'waiting') this.#connectAtOnce();
+  }
+
+  #connectAtOnce(): void {
+    this.#drop();
+    this.#failures = 0;
+    void this.#connect();
   }
 
   #drop(): void {
@@ -110,7 +123,7 @@ export class ReconnectingSocket {
       this.#say('idle');
       return;
     }
-    const socket = new this.#rules.WebSocket(target.url, target.protocols);
+    const socket = new this.#rules.WebSocket(this.#position.urlAfter(target.url), target.protocols);
     this.#socket = socket;
     socket.onmessage = ({ data }) => this.#receive(String(data));
     socket.onclose = ({ code, reason }) => void this.#closed(code, reason);
@@ -130,9 +143,12 @@ export class ReconnectingSocket {
     this.#timer = setTimeout(() => this.#ping(), this.#timing.pingMs);
     const isGreeting = this.#status !== 'open';
     this.#failures = 0;
+    const fields = message as Record<string, unknown>;
+    const isGap = isGreeting && !this.#position.greeted(fields);
+    this.#position.received(fields);
     this.#say('open');
-    const { type } = message as { type?: unknown };
-    if (!isGreeting && type !== 'pong') this.#rules.onMessage(message as Record<string, unknown>);
+    if (isGap) this.#rules.onGap();
+    if (!isGreeting && fields.type !== 'pong') this.#rules.onMessage(fields);
   }
 
   #ping(): void {

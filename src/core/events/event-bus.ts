@@ -30,6 +30,7 @@ const MIN_PAUSE_MS = 20;
 /** How often events are looked for that nobody announced: their process ended after the commit, or a notice was lost. */
 const SWEEP_MS = SECOND_MS / 2;
 const PAGE = 1_000;
+const EVERY_EVENT = { of: 'all' } as const;
 
 /**
  * Delivers the committed events of every instance to the listeners of this instance: once each, those of one user in the order of their
@@ -162,7 +163,7 @@ export class EventBus {
   async #read(): Promise<number> {
     if (this.#backlogEnd !== null) return this.#readBacklog();
     const { base } = this.#position;
-    const found = await readNewEvents(this.#side.sql, base, { scope: { of: 'all' }, limit: PAGE, below: null });
+    const found = await readNewEvents(this.#side.sql, base, { scope: EVERY_EVENT, limit: PAGE, below: null });
     if (found.isCut) {
       this.#backlogEnd = await this.#beginBacklog({ base, target: found.snapshot, throughId: 0 });
       return this.#readBacklog();
@@ -177,7 +178,7 @@ export class EventBus {
     let delivered = 0;
     for (let end = this.#backlogEnd; end !== null && !this.#isStopped; ) {
       const { base, target, throughId } = this.#position;
-      const page = await readPage(this.#side.sql, throughId, end, PAGE);
+      const page = await readPage(this.#side.sql, throughId, end, { scope: EVERY_EVENT, limit: PAGE });
       const events = page.filter((event) => isOfRound(event, base, target));
       this.#deliver(events, this.#position);
       delivered += events.length;
@@ -193,7 +194,7 @@ export class EventBus {
   }
 
   async #beginBacklog(round: EventPosition): Promise<number> {
-    const ids = await readIdRange(this.#side.sql, round.base);
+    const ids = await readIdRange(this.#side.sql, round.base, EVERY_EVENT);
     this.#position = { ...round, throughId: (ids?.first ?? 1) - 1 };
     return ids?.last ?? 0;
   }

@@ -102,22 +102,37 @@ function conditionsOf(scope: EventScope, values: unknown[]): string[] {
 }
 
 /** The lowest and the highest id of the events after `since`: the range in which a long list of them is read page by page. */
-export async function readIdRange(sql: SqlRunner, since: EventSnapshot): Promise<{ first: number; last: number } | null> {
+export async function readIdRange(
+  sql: SqlRunner,
+  since: EventSnapshot,
+  scope: EventScope,
+): Promise<{ first: number; last: number } | null> {
+  const values: unknown[] = [since.next, since.running];
   // OFFSET 0: otherwise the planner reads ids from the lowest one on until it meets a row that fulfils the condition.
+  const parts = conditionsOf(scope, values).map(
+    (condition) => `(SELECT id FROM domain_events
+       WHERE (transaction_number >= $1::bigint OR transaction_number = ANY ($2::bigint[]))${condition} OFFSET 0)`,
+  );
   const [row] = await sql<{ first: number | null; last: number | null }>(
-    `SELECT min(id) AS first, max(id) AS last FROM (SELECT id FROM domain_events
-       WHERE transaction_number >= $1::bigint OR transaction_number = ANY ($2::bigint[]) OFFSET 0) e`,
-    [since.next, since.running],
+    `SELECT min(id) AS first, max(id) AS last FROM (${parts.join(' UNION ALL ')}) e`,
+    values,
   );
   return row?.first == null || row.last === null ? null : { first: row.first, last: row.last };
 }
 
 /** A page of events by id, those of every transaction that is committed by now. */
-export async function readPage(sql: SqlRunner, afterId: number, lastId: number, limit: number): Promise<StoredEvent[]> {
-  return sql<StoredEvent>(
-    `SELECT ${EVENT.of()} FROM domain_events WHERE id > $1::bigint AND id <= $2::bigint ORDER BY id LIMIT $3::int`,
-    [afterId, lastId, limit],
+export async function readPage(
+  sql: SqlRunner,
+  afterId: number,
+  lastId: number,
+  options: { scope: EventScope; limit: number },
+): Promise<StoredEvent[]> {
+  const values: unknown[] = [afterId, lastId, options.limit];
+  const parts = conditionsOf(options.scope, values).map(
+    (condition) =>
+      `(SELECT * FROM domain_events WHERE id > $1::bigint AND id <= $2::bigint${condition} ORDER BY id LIMIT $3::int)`,
   );
+  return sql<StoredEvent>(`SELECT ${EVENT.of('e')} FROM (${parts.join(' UNION ALL ')}) e ORDER BY id LIMIT $3::int`, values);
 }
 
 /** Events of a round, see `EventPosition`. */

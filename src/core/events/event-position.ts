@@ -41,9 +41,10 @@ export interface ClientPosition {
 }
 
 const VERSION = 1;
-/** More transactions than a server can run; a text that names more is not one of ours. */
-const MAX_RUNNING = 10_000;
-const MAX_LENGTH = 14_000;
+/** More transactions than a server writes with at the same time. */
+const MAX_RUNNING = 1_000;
+/** Positions are sent in an address; proxies accept about 8,000 characters. */
+const MAX_LENGTH = 6_000;
 
 /**
  * Writes positions as the opaque `id` of socket frames: the snapshots in variable-length numbers as base64url, then the event's id.
@@ -89,7 +90,7 @@ function takeSnapshot(numbers: number[], earlier: number): EventSnapshot | null 
   if (distance === undefined || count === undefined || count > MAX_RUNNING || count > numbers.length) return null;
   const next = earlier + distance;
   const running = numbers.splice(0, count).map((gap) => next - gap);
-  return Number.isSafeInteger(next) && running.every((id) => id >= 0) ? { next, running } : null;
+  return Number.isSafeInteger(next) && running.every((id) => id >= 0 && id < next) ? { next, running } : null;
 }
 
 /** Seven bits a byte, the lowest first; the highest bit says that more bytes follow. Numbers exceed 32 bits, so no bit operations. */

@@ -1,10 +1,10 @@
-import { SECOND_MS } from '../clock.ts';
 import type { SqlRunner } from '../db/db.ts';
 import type { DeliveredEvent } from './event-bus.ts';
-import { type EventScope, isInScope, isOfRound, readIdRange, readNewEvents, readPage, type StoredEvent } from './event-log.ts';
-import { type EventPosition, type EventSnapshot, isSameSnapshot, positionTexts } from './event-position.ts';
+import { type EventScope, isOfRound, readIdRange, readNewEvents, readPage, type StoredEvent } from './event-log.ts';
+import { type ClientPosition, type EventPosition, type EventSnapshot, isSameSnapshot, positionTexts } from './event-position.ts';
 
-const PAGE = 1_000;
+/** A page waits in memory while its client reads, so it is not larger than what may wait for a client that receives live events. */
+const PAGE = 500;
 
 /** A part of a round: the events with ids above `afterId`, up to and including `throughId`. */
 interface Part {
@@ -16,26 +16,23 @@ interface Part {
 
 /**
  * Reads what a client missed: the events after the position `from` that are delivered at the position `until`, in pages and in the order
- * in which they were, or could have been, delivered live (spec 08 S6).
+ * in which they were, or could have been, delivered live (spec 08 S6). Their positions are as old as `from`: the events that a client has not
+ * received when it leaves in between are deleted as early as those after `from`.
  * @param until a position of this instance that is not before `from`
  */
 export async function* replayEvents(
   sql: SqlRunner,
-  from: EventPosition,
+  { position: from, issuedAt }: ClientPosition,
   until: EventPosition,
   scope: EventScope,
 ): AsyncGenerator<DeliveredEvent[]> {
   for (const part of partsBetween(from, until)) {
     if (isSameSnapshot(part.base, part.target)) continue;
-    const textAfter = positionTexts(part, Math.floor(Date.now() / SECOND_MS));
+    const textAfter = positionTexts(part, issuedAt);
     for await (const events of readPart(sql, part, scope)) {
       if (events.length > 0) yield events.map((event) => ({ ...event, positionText: textAfter(event.id) }));
     }
   }
-}
-
-export function isSamePosition(a: EventPosition, b: EventPosition): boolean {
-  return isSameSnapshot(a.base, b.base) && isSameSnapshot(a.target, b.target) && a.throughId === b.throughId;
 }
 
 function partsBetween(from: EventPosition, until: EventPosition): Part[] {
@@ -58,12 +55,12 @@ async function* readPart(sql: SqlRunner, part: Part, scope: EventScope): AsyncGe
     yield found.events.filter(isWanted);
     return;
   }
-  const ids = await readIdRange(sql, base);
+  const ids = await readIdRange(sql, base, scope);
   if (ids === null) return;
   const lastId = Math.min(ids.last, throughId);
   for (let readThrough = Math.max(ids.first - 1, afterId); ; ) {
-    const page = await readPage(sql, readThrough, lastId, PAGE);
-    yield page.filter((event) => isWanted(event) && isInScope(scope, event));
+    const page = await readPage(sql, readThrough, lastId, { scope, limit: PAGE });
+    yield page.filter(isWanted);
     if (page.length < PAGE) return;
     readThrough = page.at(-1)!.id;
   }

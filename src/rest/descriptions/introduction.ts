@@ -95,6 +95,10 @@ more than once; repeated deliveries have the same \`webhook-id\`. Redirects are 
 token>\` sends the events of the signed-in user, and of tickets to administrators. \`{"type": "ping"}\` is answered by \`{"type":
 "pong"}\`. A connection without a valid token is closed with code 1008.
 
+Every message except \`pong\` has an \`id\`, an opaque text. A client that connects again adds \`&after=<id of its last message>\` and receives what
+it missed, each event once and in order, before the new ones. The first message then has \`resumed: true\`. With \`resumed: false\` the
+\`id\` is unknown or more than 7 days old: load again what is shown.
+
 # Limits
 
 Sign-in, sales pages and some costly operations are limited by address or by user; beyond the limit they answer 429. A JSON body has at

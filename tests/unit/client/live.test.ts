@@ -174,7 +174,117 @@ describe('live events of a user', () => {
   });
 });
 
+describe('a connection that continues an earlier one', () => {
+  /** A client whose connections and gaps are recorded. */
+  async function listening() {
+    const client = connect();
+    const received: string[] = [];
+    client.live.onAnyEvent(({ type }) => received.push(type));
+    client.live.onGap(() => received.push('gap'));
+    service.knobs.greeting.id = 'g 1+';
+    await status(client.live, 'open');
+    return { client, received };
+  }
+
+  /** Ends the connection and waits until the next one has greeted. */
+  async function interrupted(client: CabinetClient, greeting: Record<string, unknown> = {}): Promise<void> {
+    Object.assign(service.knobs.greeting, greeting);
+    const before = service.sockets.length;
+    service.sockets.at(-1)!.socket.terminate();
+    await opened(before + 1);
+    await status(client.live, 'open');
+  }
+
+  const positions = () => service.sockets.map(({ after }) => after);
+
+  it('names the last message, be it the greeting or an event, and never an answer to a ping', async () => {
+    const { client, received } = await listening();
+    await interrupted(client, { id: 'g 1+', resumed: true });
+    sendEvent({ type: 'one', id: 'e1' });
+    sendEvent({ type: 'two', id: 'e2&token=x' });
+    sendEvent({ type: 'pong' });
+    sendEvent({ type: 'three without an id' });
+    await expect.poll(() => received).toEqual(['gap', 'one', 'two', 'three without an id']);
+    await interrupted(client, { id: 'e2&token=x' });
+    await interrupted(client);
+    expect(positions()).toEqual([null, 'g 1+', 'e2&token=x', 'e2&token=x']);
+    expect(service.sockets.map(({ credential }) => credential)).toEqual(Array(4).fill('access-1'));
+    expect(received).toHaveLength(4);
+  });
+
+  it('reports a gap at the first connection and whenever the service does not continue, before the events', async () => {
+    const { client, received } = await listening();
+    expect(received).toEqual(['gap']);
+    await interrupted(client, { id: 'g2', resumed: false });
+    sendEvent({ type: 'new', id: 'e3' });
+    await expect.poll(() => received).toEqual(['gap', 'gap', 'new']);
+    await interrupted(client, { id: 'g3', resumed: undefined });
+    expect(received).toEqual(['gap', 'gap', 'new', 'gap']);
+    expect(positions()).toEqual([null, 'g 1+', 'e3']);
+  });
+
+  it('forgets a place that a service without ids does not know, and one that is too long for an address', async () => {
+    const { client, received } = await listening();
+    await interrupted(client, { id: undefined, resumed: undefined });
+    await interrupted(client, { id: 'g2' });
+    sendEvent({ type: 'long', id: 'x'.repeat(6_001) });
+    await expect.poll(() => received.at(-1)).toBe('long');
+    await interrupted(client);
+    expect(positions()).toEqual([null, 'g 1+', null, null]);
+    expect(received).toEqual(['gap', 'gap', 'gap', 'long', 'gap']);
+  });
+
+  it('keeps the place over a renewed token and a network that is back', async () => {
+    const { client, received } = await listening();
+    service.good.delete('access-1');
+    service.knobs.greeting.resumed = true;
+    await opened(1);
+    service.sockets[0]!.socket.close(1008, 'Unauthorized: Invalid token');
+    await expect.poll(() => service.sockets.map(({ credential }) => credential)).toEqual(['access-1', 'access-2']);
+    await status(client.live, 'open');
+    expect(positions()).toEqual([null, 'g 1+']);
+    expect(received).toEqual(['gap']);
+  });
+
+  it.each(['sign-out', 'sign-in without a sign-out', 'close'])('begins anew after a %s', async (change) => {
+    const { client, received } = await listening();
+    sendEvent({ type: 'private', id: 'of user 1' });
+    await expect.poll(() => received).toEqual(['gap', 'private']);
+    service.good.add('access-9');
+    if (change === 'sign-out') await client.session.signOut();
+    if (change === 'close') {
+      client.live.close();
+      client.live.onAnyEvent(() => undefined);
+    } else await client.session.start({ access_token: 'access-9', refresh_token: 'refresh-9' });
+    await opened(2);
+    await status(client.live, 'open');
+    expect(positions()).toEqual([null, null]);
+    await expect.poll(() => received).toEqual(['gap', 'private', 'gap']);
+  });
+
+  it('reports a gap when another page has signed in as another user', async () => {
+    const { client, received } = await listening();
+    await interrupted(client, { user_id: 2, resumed: true });
+    expect(received).toEqual(['gap', 'gap']);
+    await interrupted(client);
+    expect(received).toEqual(['gap', 'gap']);
+  });
+});
+
 describe('the feed of the service', () => {
+  it('continues after the event that an earlier process has processed', async () => {
+    service.knobs.greeting = { type: 'connection', id: 'stored', resumed: true };
+    const feed = createFeedClient({ baseUrl: service.baseUrl, apiKey: 'key', after: 'stored', socketTiming });
+    clients.push(feed);
+    const received: unknown[] = [];
+    feed.onGap(() => received.push('gap'));
+    feed.onEvent('user.created', ({ id }) => received.push(id));
+    await status(feed, 'open');
+    sendEvent({ type: 'user.created', payload: {}, timestamp: '', id: 'next' });
+    await expect.poll(() => received).toEqual(['next']);
+    expect(service.sockets).toMatchObject([{ path: '/ws', credential: 'key', after: 'stored' }]);
+  });
+
   it('receives events with payload and time', async () => {
     const feed = createFeedClient({ baseUrl: service.baseUrl, apiKey: 'key with blanks', socketTiming });
     clients.push(feed);

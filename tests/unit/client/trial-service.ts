@@ -45,13 +45,15 @@ export interface TrialApi {
 export async function startTrialService() {
   const seen: SeenRequest[] = [];
   const good = new Set(['access-1']);
-  const sockets: { path: string; credential: string; socket: WebSocket }[] = [];
+  const sockets: { path: string; credential: string; after: string | null; socket: WebSocket }[] = [];
   const knobs = {
     refreshAnswers: ['rotate'] as RefreshAnswer[],
     /** Requests to cut off before they are answered, after their effect. */
     cuts: 0,
     failures503: 0,
     refreshGate: null as Promise<void> | null,
+    /** First message of a socket. */
+    greeting: { type: 'connected', user_id: 1, is_admin: false } as Record<string, unknown>,
     closeSocketsWith: null as { code: number; reason: string } | null,
   };
   const spent: { key: string | null; amount: number }[] = [];
@@ -149,13 +151,13 @@ export async function startTrialService() {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const offered = request.headers['sec-websocket-protocol'] ?? '';
     const credential = /bearer\.([^,\s]+)/.exec(offered)?.[1] ?? url.searchParams.get('token') ?? '';
-    sockets.push({ path: url.pathname, credential, socket });
+    sockets.push({ path: url.pathname, credential, after: url.searchParams.get('after'), socket });
     socket.on('message', (data) => {
       if (String(data) === '{"type":"ping"}') socket.send('{"type":"pong"}');
     });
     if (knobs.closeSocketsWith) socket.close(knobs.closeSocketsWith.code, knobs.closeSocketsWith.reason);
     else if (url.pathname === '/cabinet/ws' && !good.has(credential)) socket.close(1008, 'Unauthorized: Invalid token');
-    else socket.send('{"type":"connected","user_id":1,"is_admin":false}');
+    else socket.send(JSON.stringify(knobs.greeting));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
