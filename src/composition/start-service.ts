@@ -106,13 +106,14 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       if (drainMs > 0) realtime.drain(drainMs);
       await drained;
       unfollowToken();
-      stopSchedules();
+      const schedulesStopped = stopSchedules();
       await realtime.close();
       // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.
       await fastify.close();
       await runner.stop(10_000);
       await fakes?.close();
       await closePasswordHasher();
+      await schedulesStopped;
       await service.close();
       metrics.close();
     },

@@ -11,13 +11,15 @@ import { readState, writeStateIfChanged } from '../core/service-state.ts';
  */
 const TICK_MS = 15 * SECOND_MS;
 
-/** Starts to send the jobs that have a schedule. @returns a function that stops it */
-export function startSchedules(app: App, jobs: readonly JobDefinition[]): () => void {
+/** Starts to send the jobs that have a schedule. @returns a function that stops it, and resolves when the last one has been sent */
+export function startSchedules(app: App, jobs: readonly JobDefinition[]): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void>;
   const tick = async (): Promise<void> => {
     for (const { name, every } of jobs) {
       if (every === null) continue;
+      if (stopped) return;
       try {
         await startRound(app, name, every(app));
       } catch (error) {
@@ -25,14 +27,17 @@ export function startSchedules(app: App, jobs: readonly JobDefinition[]): () => 
       }
     }
     if (!stopped) {
-      timer = setTimeout(tick, TICK_MS);
+      timer = setTimeout(() => {
+        running = tick();
+      }, TICK_MS);
       timer.unref();
     }
   };
-  void tick();
-  return () => {
+  running = tick();
+  return async () => {
     stopped = true;
     clearTimeout(timer);
+    await running;
   };
 }
 

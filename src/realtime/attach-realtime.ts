@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { App } from '../core/app.ts';
 import { CACHE_FORGOTTEN } from '../core/cache/shared-cache.ts';
+import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
 import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import { isAppError } from '../core/errors.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
@@ -233,7 +234,8 @@ class RealtimeServer implements Realtime {
     } catch (error) {
       if (isAppError(error)) return close(error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
       if (ws.readyState !== ws.OPEN) return;
-      this.#options.app.log.error({ err: error, feed: feed.rules.name }, 'a socket could not be signed in');
+      const level = isDatabaseUnavailable(error) ? 'warn' : 'error';
+      this.#options.app.log[level]({ err: error, feed: feed.rules.name }, 'a socket could not be signed in');
       return close(CLOSE.tryLater, refusalReason(503));
     }
     if (ws.readyState !== ws.OPEN) return;

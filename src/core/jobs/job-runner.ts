@@ -8,6 +8,7 @@ import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from '.
 /** Schema of the job tables in the database. */
 const JOBS_SCHEMA = 'jobs';
 const POLL_SECONDS = 0.5;
+const REPORT_PAUSE_MS = 10_000;
 
 function optionsOf(definition: QueuePolicy) {
   return {
@@ -25,13 +26,25 @@ export class JobRunner {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #jobs: readonly JobDefinition[];
+  #reportedAt = Number.NEGATIVE_INFINITY;
+  #unreported = 0;
 
   constructor(database: Database, log: Logger, jobs: readonly JobDefinition[]) {
     this.#log = log;
     this.#jobs = jobs;
     this.#database = database;
     this.#boss = new PgBoss({ db: database.jobDatabase, schema: JOBS_SCHEMA, superviseIntervalSeconds: 30 });
-    this.#boss.on('error', (error) => log.warn({ err: error }, 'job queue'));
+    this.#boss.on('error', (error) => this.#report(error));
+  }
+
+  /** Every queue asks the database twice a second: during an outage one line in a while is enough. */
+  #report(error: unknown): void {
+    const now = performance.now();
+    this.#unreported += 1;
+    if (now - this.#reportedAt < REPORT_PAUSE_MS) return;
+    this.#log.warn({ err: error, errors: this.#unreported }, 'job queue');
+    this.#reportedAt = now;
+    this.#unreported = 0;
   }
 
   /**
