@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
+import { AttemptSlots } from '../../core/jobs/attempt-slots.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { type DeliveryRequest, deliverWebhook } from './delivery/deliver-webhook.ts';
 import { findWebhookOfDelivery } from './delivery/repo.ts';
-import { DeliverySlots } from './delivery/take-slot.ts';
 
 /**
  * Makes the function that carries out deliveries on this instance. When a webhook has its maximum of running attempts, the job is sent
  * again for a little later, so that a receiver that does not answer does not delay the deliveries to others.
  */
 export function createDeliverer(): (app: App, request: DeliveryRequest) => Promise<void> {
-  const slots = new DeliverySlots();
+  const slots = new AttemptSlots();
   return async (app, request) => {
     const webhookId = await findWebhookOfDelivery(app.db, request.deliveryId);
     if (webhookId === null) return;

@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import type { Slot } from '../../../core/jobs/attempt-slots.ts';
 import { type AttemptOutcome, classifyAnswer, DISABLE_AFTER_MS, deliveryHeaders, retryDelayMs } from '../rules.ts';
 import {
   abandonDelivery,
@@ -15,7 +16,6 @@ import {
   lockClaimed,
   lockWebhook,
 } from './repo.ts';
-import type { Slot } from './take-slot.ts';
 
 /** Longer than any attempt takes (10 s); after it the delivery of a crashed worker may be claimed again. */
 const CLAIM_MS = MINUTE_MS;

@@ -1,11 +1,11 @@
-/** Attempts to one webhook at the same time on this instance, so that a receiver that hangs does not occupy all workers of the queue. */
+/** Attempts to one receiver at the same time on this instance, so that a receiver that hangs does not occupy all workers of the queue. */
 const MAX_AT_ONCE = 3;
 /** A receiver whose oldest attempt runs longer than this is slow: the job does not wait for a slot. */
 const MAX_WAIT_MS = 500;
 const MIN_SPACING_MS = 10;
 const MAX_DELAY_MS = 5 * 60_000;
 
-/** A place among the running attempts to one webhook. */
+/** A place among the running attempts to one receiver. */
 export interface Slot {
   /** Sends the request. Only this time is the receiver's; a stalled database must not look like a slow receiver. */
   measure<T>(send: () => Promise<T>): Promise<T>;
@@ -18,7 +18,7 @@ interface Attempt {
   tookMs: number;
 }
 
-interface WebhookSlots {
+interface ReceiverSlots {
   readonly running: Set<Attempt>;
   readonly waiting: ((slot: Slot) => void)[];
   /** Measured at the last attempt that ended: the time between two releases. */
@@ -34,12 +34,12 @@ export interface SlotOptions {
 }
 
 /**
- * Limits parallel attempts to one webhook. This is fairness between receivers, not correctness: the claim in the database decides who
+ * Limits parallel attempts to one receiver. This is fairness between receivers, not correctness: the claim in the database decides who
  * sends. Attempts to a quick receiver wait for a slot. With a slow receiver the jobs without a slot are postponed, each by as much
  * more as slots become free, so that a long queue is not read again and again.
  */
-export class DeliverySlots {
-  readonly #slots = new Map<number, WebhookSlots>();
+export class AttemptSlots {
+  readonly #slots = new Map<number, ReceiverSlots>();
   readonly #nowMs: () => number;
   readonly #maxWaitMs: number;
 
@@ -49,16 +49,16 @@ export class DeliverySlots {
   }
 
   /** Takes a slot, after a short wait if need be. @returns it, or the milliseconds to postpone the job by */
-  async acquire(webhookId: number): Promise<Slot | number> {
+  async acquire(receiverId: number): Promise<Slot | number> {
     const now = this.#nowMs();
-    const slots = this.#slots.get(webhookId) ?? newSlots(now);
-    this.#slots.set(webhookId, slots);
-    if (slots.running.size < MAX_AT_ONCE) return this.#take(webhookId, slots);
+    const slots = this.#slots.get(receiverId) ?? newSlots(now);
+    this.#slots.set(receiverId, slots);
+    if (slots.running.size < MAX_AT_ONCE) return this.#take(receiverId, slots);
     const waitMs = (oldestSince(slots) ?? now) + this.#maxWaitMs - now;
     return (waitMs > 0 ? await this.#wait(slots, waitMs) : null) ?? this.#postponeMs(slots);
   }
 
-  #take(webhookId: number, slots: WebhookSlots): Slot {
+  #take(receiverId: number, slots: ReceiverSlots): Slot {
     const attempt: Attempt = { since: null, tookMs: 0 };
     slots.running.add(attempt);
     return {
@@ -76,13 +76,13 @@ export class DeliverySlots {
         slots.running.delete(attempt);
         slots.spacingMs = Math.max(attempt.tookMs / MAX_AT_ONCE, MIN_SPACING_MS);
         const next = slots.waiting.shift();
-        if (next) next(this.#take(webhookId, slots));
-        else if (slots.running.size === 0 && slots.lastReturnAt <= this.#nowMs()) this.#slots.delete(webhookId);
+        if (next) next(this.#take(receiverId, slots));
+        else if (slots.running.size === 0 && slots.lastReturnAt <= this.#nowMs()) this.#slots.delete(receiverId);
       },
     };
   }
 
-  #wait(slots: WebhookSlots, waitMs: number): Promise<Slot | null> {
+  #wait(slots: ReceiverSlots, waitMs: number): Promise<Slot | null> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         slots.waiting.splice(slots.waiting.indexOf(onFree), 1);
@@ -96,7 +96,7 @@ export class DeliverySlots {
     });
   }
 
-  #postponeMs(slots: WebhookSlots): number {
+  #postponeMs(slots: ReceiverSlots): number {
     const now = this.#nowMs();
     const spacingMs = Math.max(slots.spacingMs, (now - (oldestSince(slots) ?? now)) / MAX_AT_ONCE);
     slots.lastReturnAt = Math.min(Math.max(slots.lastReturnAt, now) + spacingMs, now + MAX_DELAY_MS);
@@ -105,11 +105,11 @@ export class DeliverySlots {
 }
 
 /** When the oldest request that is under way began; null = there is none. */
-function oldestSince({ running }: WebhookSlots): number | null {
+function oldestSince({ running }: ReceiverSlots): number | null {
   for (const { since } of running) if (since !== null) return since;
   return null;
 }
 
-function newSlots(now: number): WebhookSlots {
+function newSlots(now: number): ReceiverSlots {
   return { running: new Set(), waiting: [], spacingMs: MIN_SPACING_MS, lastReturnAt: now };
 }

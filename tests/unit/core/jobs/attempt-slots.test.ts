@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { DeliverySlots, type Slot } from '../../../src/domain/webhooks/delivery/take-slot.ts';
+import { AttemptSlots, type Slot } from '../../../../src/core/jobs/attempt-slots.ts';
 
 function slotsAt(maxWaitMs: number) {
   const time = { ms: 1_000 };
-  return { time, slots: new DeliverySlots({ nowMs: () => time.ms, maxWaitMs }) };
+  return { time, slots: new AttemptSlots({ nowMs: () => time.ms, maxWaitMs }) };
 }
 
 /** Takes a slot that must be free. */
-async function take(slots: DeliverySlots, webhookId: number): Promise<Slot> {
-  const slot = await slots.acquire(webhookId);
+async function take(slots: AttemptSlots, receiverId: number): Promise<Slot> {
+  const slot = await slots.acquire(receiverId);
   if (typeof slot === 'number') throw new Error('no slot was free');
   return slot;
 }
 
-describe('DeliverySlots', () => {
-  it('gives three slots to a webhook, and other webhooks their own', async () => {
+describe('AttemptSlots', () => {
+  it('gives three slots to a receiver, and others to another', async () => {
     const { slots } = slotsAt(0);
     for (let index = 0; index < 3; index += 1) await take(slots, 1);
     expect(await slots.acquire(1)).toBeTypeOf('number');
