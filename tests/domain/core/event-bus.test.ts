@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { type DeliveredEvent, EventBus } from '../../../src/core/events/event-bus.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { serverUrl } from '../../support/test-database.ts';
+import { freshDatabase, serverUrl } from '../../support/test-database.ts';
 
 let t: TestApp;
 const stops: (() => Promise<void>)[] = [];
@@ -163,27 +163,23 @@ describe('the event bus', () => {
   });
 
   it('08 S5: delivers what a new timeline commits, whatever ids it uses', async () => {
-    const { bus, seen } = await aBus();
-    await record(t.app, 1);
+    // A database of its own: a bus that has seen the pretended timeline takes everything of the real one for seen.
+    const database = await freshDatabase();
+    stops.push(() => database.drop());
+    const { app } = await testApp({ database });
+    const { bus, seen } = await aBus({ side: database.side });
+    await record(app, 1);
     await bus.refresh();
-    const ofTimeline = (expression: string) =>
-      `CREATE OR REPLACE FUNCTION event_timeline() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT ${expression} $$`;
-    const real = "('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint";
-    try {
-      await t.database.jobDatabase.executeSql(ofTimeline(`${real} + 1`));
-      await record(t.app, 2);
-      await bus.refresh();
-      await record(t.app, 3);
-      await bus.refresh();
-      expect(seen).toEqual([1, 2, 3]);
-    } finally {
-      await t.database.jobDatabase.executeSql(ofTimeline(real));
-    }
-    // The numbers of the pretended timeline would be in the future of the real one.
-    const next = await aBus();
-    await record(t.app, 4);
-    await next.bus.refresh();
-    expect(next.seen).toEqual([4]);
+    await database.jobDatabase.executeSql(
+      `CREATE OR REPLACE FUNCTION event_timeline() RETURNS bigint LANGUAGE sql VOLATILE AS
+       $$ SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint + 1 $$`,
+    );
+    await record(app, 2);
+    await bus.refresh();
+    await record(app, 3);
+    await bus.refresh();
+    expect(seen).toEqual([1, 2, 3]);
+    await bus.stop();
   });
 
   it('does not deliver the events of a dump of another server', async () => {
