@@ -6,11 +6,15 @@ import type { App } from '../../src/core/app.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { STORE_CALLBACK } from '../../src/domain/payments/callback-repo.ts';
+import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
+import { CHANGE_BALANCE } from '../../src/domain/users/account/balance-statement.ts';
 import { type ApiClient, type ApiReply, testServer, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
 import { type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { callback } from '../support/payment-samples.ts';
+import { aBuyer, aTariff } from '../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { testApp } from '../support/test-app.ts';
 import { freshDatabase, migrationsFolder, serverUrl, type TestDatabase } from '../support/test-database.ts';
@@ -34,7 +38,10 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
     const limits = { connectMs: 60_000, beginMs: 60_000, transactionMs: 90_000 };
     proxied = await openPostgres({ url: proxy.url, poolSize: 8, statementTimeoutMs: 60_000, migrationsFolder, log, limits });
     admin = new pg.Pool({ connectionString: database.url!, max: 3, application_name: 'test-admin' });
-    app = await withProvider((await testApp({ database: proxied })).app, new ScriptedProvider());
+    app = await withProvider(
+      (await testApp({ database: proxied, environment: { SALES_MODE: 'tariffs' } })).app,
+      new ScriptedProvider(),
+    );
     server = await testServer(app);
     client = await tokenClient(app, server);
   });
@@ -99,24 +106,42 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
     expect(await movements(id)).toBe(1);
   });
 
-  test.each(['before', 'after'] as const)('%s COMMIT is carried out: with a key one movement and its answer', async (when) => {
-    const { id } = await aUser(app);
-    const before = proxy.cuts();
-    proxy.cutAt('COMMIT', when);
-    const answered = await add(id, `commit-${when}`);
-    expect(answered.status).toBe(200);
-    expect(proxy.cuts()).toBe(before + 1);
-    expect(await movements(id)).toBe(1);
-    expect((await add(id, `commit-${when}`)).body).toEqual(answered.body);
-    expect(await movements(id)).toBe(1);
-  });
+  test.each(['before', 'after'] as const)(
+    '%s a balance change is carried out: with a key one movement and its answer',
+    async (when) => {
+      const { id } = await aUser(app);
+      const before = proxy.cuts();
+      proxy.cutAt(CHANGE_BALANCE, when);
+      const answered = await add(id, `change-${when}`);
+      expect(answered.status).toBe(200);
+      expect(proxy.cuts()).toBe(before + 1);
+      expect(await movements(id)).toBe(1);
+      expect((await add(id, `change-${when}`)).body).toEqual(answered.body);
+      expect(await movements(id)).toBe(1);
+    },
+  );
 
-  test('COMMIT is carried out but not answered, without a key: 503, and nothing is done twice', async () => {
+  test('a balance change is carried out but not answered, without a key: 503, and nothing is done twice', async () => {
     const { id } = await aUser(app);
-    proxy.cutAt('COMMIT', 'after');
+    proxy.cutAt(CHANGE_BALANCE, 'after');
     expect(await add(id, null)).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect(await movements(id)).toBe(1);
   });
+
+  test.each(['before', 'after'] as const)(
+    '%s COMMIT of a purchase is carried out: with a key one sale and its answer',
+    async (when) => {
+      const buyer = await aBuyer(app, 100_000);
+      const order = { tariffId: await aTariff(app), periodDays: 30, trafficGb: null, idempotencyKey: `purchase-${when}` };
+      const before = { cuts: proxy.cuts(), movements: await movements(buyer.userId) };
+      proxy.cutAt('COMMIT', when);
+      const answered = await purchaseTariff(app, buyer, order);
+      expect(proxy.cuts()).toBe(before.cuts + 1);
+      expect(await movements(buyer.userId)).toBe(before.movements + 1);
+      expect(await purchaseTariff(app, buyer, order)).toEqual(answered);
+      expect(await movements(buyer.userId)).toBe(before.movements + 1);
+    },
+  );
 
   test('an Idempotency-Key on an operation that has none: 503, no second attempt', async () => {
     const { id } = await aUser(app);
@@ -127,18 +152,23 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
     expect(rows[0].first_name).not.toBe('Anew');
   });
 
-  test.each(['before', 'after'] as const)('a provider’s callback cut %s COMMIT is stored once and acknowledged', async (when) => {
-    proxy.cutAt('COMMIT', when);
-    const eventId = `cut-${when}`;
-    expect(await callback(app, `paid-${when}`, { eventId })).toMatchObject({ status: 200 });
-    const { rows } = await admin.query(
-      `SELECT (SELECT count(*)::int FROM provider_callbacks WHERE external_id = $1) AS stored,
+  test.each(['before', 'after'] as const)(
+    'a provider’s callback cut %s it is stored: stored once and acknowledged',
+    async (when) => {
+      const before = proxy.cuts();
+      proxy.cutAt(STORE_CALLBACK, when);
+      const eventId = `cut-${when}`;
+      expect(await callback(app, `paid-${when}`, { eventId })).toMatchObject({ status: 200 });
+      expect(proxy.cuts()).toBe(before + 1);
+      const { rows } = await admin.query(
+        `SELECT (SELECT count(*)::int FROM provider_callbacks WHERE external_id = $1) AS stored,
          (SELECT count(*)::int FROM jobs.job j JOIN provider_callbacks c ON c.id = (j.data ->> 'callbackId')::int
            WHERE j.name = 'payments.callback' AND c.external_id = $1) AS jobs`,
-      [`paid-${when}`],
-    );
-    expect(rows[0]).toEqual({ stored: 1, jobs: 1 });
-  });
+        [`paid-${when}`],
+      );
+      expect(rows[0]).toEqual({ stored: 1, jobs: 1 });
+    },
+  );
 
   test('all of them, again and again, under reads, money writes and callbacks: only 200 and 503, each key one movement', async () => {
     const { id } = await aUser(app);

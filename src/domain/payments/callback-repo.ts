@@ -13,18 +13,17 @@ export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' |
 /** Queue of the job that processes a callback; its payload is `{ callbackId }`. */
 const QUEUE = 'payments.callback' satisfies keyof JobTypes;
 
+/** The statement that stores an event; tests cut sessions at it. */
+export const STORE_CALLBACK = `
+  WITH stored AS (
+    INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at)
+    VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
+  SELECT send_job($7, jsonb_build_object('callbackId', stored.id)) AS sent FROM stored`;
+
 /** Stores an event with its job, in one statement; one that is stored already stays as it is and gets no second job. */
 export async function insertCallback(db: Db, callback: NewCallback): Promise<void> {
-  await db.sql(
-    `WITH stored AS (
-       INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at)
-       VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
-     SELECT send_job($7, jsonb_build_object('callbackId', stored.id)) AS sent FROM stored`,
-    [
-      ...[callback.provider, callback.eventKey, callback.externalId, callback.body, JSON.stringify(callback.headers)],
-      ...[callback.now, QUEUE],
-    ],
-  );
+  const { provider, eventKey, externalId, body, headers, now } = callback;
+  await db.sql(STORE_CALLBACK, [provider, eventKey, externalId, body, JSON.stringify(headers), now, QUEUE]);
 }
 
 const CALLBACK = columns('ProviderCallback', ['id', 'provider', 'body', 'attempts']);

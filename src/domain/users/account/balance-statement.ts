@@ -33,7 +33,8 @@ type ChangeRow = { outcome: BalanceOutcome['outcome']; balanceKopeks: number | n
   [F in keyof StoredKey]: StoredKey[F] | null;
 };
 
-const CHANGE = `SELECT outcome, balance_kopeks, response, operation, body_hash FROM change_balance(
+/** The statement; tests cut sessions at it. */
+export const CHANGE_BALANCE = `SELECT outcome, balance_kopeks, response, operation, body_hash FROM change_balance(
   $1, $2, $3, $4, $5::bigint, $6::int, $7::bigint, $8, $9::boolean, $10, $11::timestamptz)`;
 
 /** SQLSTATE of `change_balance()`. */
@@ -58,7 +59,7 @@ export async function sendBalanceChange(
     ...[change.answer, app.clock.now()],
   ];
   try {
-    const send = () => committedStatement(app, () => app.db.sql<ChangeRow>(CHANGE, values));
+    const send = () => committedStatement(app, () => app.db.sql<ChangeRow>(CHANGE_BALANCE, values));
     // Without a key nothing tells whether a statement whose answer was lost has been carried out.
     const [row] = await (once.key === null ? send() : repeatWhenLost(app, send));
     return outcomeOf(row!, once, hash);
