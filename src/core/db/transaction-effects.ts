@@ -1,22 +1,29 @@
+import { type Rows, TABLES } from '../../generated/rows.ts';
 import type { Clock } from '../clock.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { delayOf, type JobSender } from '../jobs/job-sender.ts';
 import type { SqlRunner } from './db.ts';
 
 /**
- * The events, jobs and mails of one transaction. They are collected and written in the order in which they were sent, by one statement before the
- * commit: a use case sends them where it is clearest, and none costs a round trip to the database.
+ * The events, jobs and mails of one transaction, and rows that nothing reads before its end. They are collected and written in the order in
+ * which they were sent, by one statement before the commit: a use case sends them where it is clearest, and none costs a round trip to the
+ * database.
  */
 export interface TransactionEffects {
   readonly jobs: JobSender;
   readonly events: EventRecorder;
   /** Queues a mail, see `queue_mail()` in prisma/sql/mails.sql. */
   addMail(mail: QueuedMail): void;
+  /** Adds a row, with every column but its id, to one of the tables that `record_effects()` in prisma/sql/effects.sql lists. */
+  addRow<M extends AddedModel>(model: M, row: Omit<Rows[M], 'id'>): void;
   /** Writes what is waiting. Before SQL that records events itself, so that these stay behind the ones that were sent before. */
   write(): Promise<void>;
   /** What is waiting, as the JSON for `record_effects()`: for a statement that writes it together with rows. Nothing waits afterwards. */
   take(): string;
 }
+
+/** The tables of `addRow`. */
+type AddedModel = 'WheelSpin';
 
 /** A rendered mail; its template only says what kind of mail it is. */
 export interface QueuedMail {
@@ -52,6 +59,11 @@ export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects
     },
     addMail: (mail) => {
       waiting.push(JSON.stringify({ mail, now: clock.now() }));
+    },
+    addRow: (model, row) => {
+      const { table, columns } = TABLES[model];
+      const named = Object.entries(columns).map(([field, column]) => [column, (row as Record<string, unknown>)[field]]);
+      waiting.push(JSON.stringify({ table, row: Object.fromEntries(named) }));
     },
     write: async () => {
       if (waiting.length > 0) await sql('SELECT record_effects($1::jsonb) AS recorded', [take()]);

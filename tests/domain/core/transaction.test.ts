@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { allColumns, type Rows } from '../../../src/core/db/columns.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { toHttp } from '../../../src/core/errors.ts';
 import { aUser } from '../../support/builders.ts';
@@ -30,6 +31,44 @@ describe('inTransaction', () => {
       "SELECT payload->>'marker' AS marker FROM domain_events WHERE type = 'test.event'",
     );
     expect(events.map((event) => event.marker)).toEqual(['kept']);
+  });
+
+  test('an added row stands with its transaction; an unlisted table is refused', async () => {
+    const user = await aUser(t.app);
+    const drawn = {
+      prizeId: null,
+      prizeType: 'nothing',
+      prizeValue: 0,
+      prizeValueKopeks: 7,
+      prizeDisplayName: 'Nothing',
+    } as const;
+    const given = { generatedPromocodeId: null, debitTransactionId: null, prizeTransactionId: null, isApplied: true };
+    const createdAt = t.clock.now();
+    const spin = (paymentAmount: number) => ({
+      ...{
+        ...drawn,
+        ...given,
+        userId: user.id,
+        paymentType: 'subscription_days' as const,
+        paymentAmount,
+        paymentValueKopeks: 700,
+      },
+      ...{ paymentId: null, externalChargeId: null, appliedAt: null, createdAt },
+    });
+    const work = (rows: number[], fail: boolean) =>
+      inTransaction(t.app, async (tx) => {
+        for (const amount of rows) tx.db.effects!.addRow('WheelSpin', spin(amount));
+        if (fail) throw new Error('after the rows');
+      });
+    await work([1, 2], false);
+    await expect(work([3], true)).rejects.toThrow('after the rows');
+    const rows = await t.app.db.sql<Rows['WheelSpin']>(
+      `SELECT ${allColumns('WheelSpin').of()} FROM wheel_spins WHERE user_id = $1::int ORDER BY id`,
+      [user.id],
+    );
+    expect(rows).toEqual([1, 2].map((amount, at) => ({ ...spin(amount), id: rows[at]!.id })));
+    const unlisted = JSON.stringify([{ table: 'users', row: { id: 1 } }]);
+    await expect(t.app.db.sql('SELECT record_effects($1::jsonb) AS recorded', [unlisted])).rejects.toThrow(/case not found/);
   });
 
   test('a nested call joins: its work falls with the outer transaction', async () => {

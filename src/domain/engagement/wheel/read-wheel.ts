@@ -6,7 +6,7 @@ import { kopeksForStarsFloor } from '../../payments/stars-rate.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { isActive } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import { readWheelFor } from './repo.ts';
+import { readWheelFor, type WheelFor } from './repo.ts';
 import { availabilityOf, type SpinFacts } from './rules.ts';
 import { listSpins, readSpinner } from './spin-repo.ts';
 import type { Availability, SpinRecord, WheelConfig, WheelPrize } from './types.ts';
@@ -19,16 +19,13 @@ export function spinPriceKopeks(app: App, config: WheelConfig): number {
   return kopeksForStarsFloor(config.spinCostStars, app.settings.get('MESSENGER_STARS_RATE_RUB'));
 }
 
-/** The current data that decides whether a user may spin. */
-export async function factsOf(
+/** The data that decides whether a user may spin. */
+export function factsOf(
   app: App,
-  user: { userId: number; balanceKopeks: number; subscription: Subscription | null },
-): Promise<{ facts: SpinFacts; prizes: WheelPrize[] }> {
-  const now = app.clock.now();
-  const { config, prizes, spinsToday } = await readWheelFor(app.db, user.userId, { now, since: startOfDay(now) });
-  const { balanceKopeks, subscription } = user;
-  const requiredKopeks = spinPriceKopeks(app, config);
-  return { facts: { config, activePrizes: prizes.length, spinsToday, balanceKopeks, subscription, requiredKopeks, now }, prizes };
+  { config, prizes, spinsToday }: WheelFor,
+  user: { balanceKopeks: number; subscription: Subscription | null; now: Date },
+): SpinFacts {
+  return { config, activePrizes: prizes.length, spinsToday, requiredKopeks: spinPriceKopeks(app, config), ...user };
 }
 
 export interface WheelView {
@@ -43,10 +40,12 @@ export interface WheelView {
 export async function readWheel(app: App, { userId }: UserActor): Promise<WheelView> {
   const user = await readSpinner(app.db, userId);
   const subscription = (await readUserSubscription(app, userId))?.subscription ?? null;
-  const { facts, prizes } = await factsOf(app, { userId, balanceKopeks: user?.balanceKopeks ?? 0, subscription });
+  const now = app.clock.now();
+  const wheel = await readWheelFor(app.db, userId, { now, since: startOfDay(now) });
+  const facts = factsOf(app, wheel, { balanceKopeks: user?.balanceKopeks ?? 0, subscription, now });
   return {
     config: facts.config,
-    prizes,
+    prizes: wheel.prizes,
     spinsToday: facts.spinsToday,
     availability: availabilityOf(facts),
     hasSubscription: subscription !== null && isActive(subscription, facts.now),

@@ -38,20 +38,30 @@ export function listPrizes(db: Db, { activeOnly }: { activeOnly: boolean }): Pro
 }
 
 /** The wheel, its active prizes in the order of the wheel, and the spins of a user since a moment. */
-export async function readWheelFor(
-  db: Db,
-  userId: number,
-  { now, since }: { now: Date; since: Date },
-): Promise<{ config: WheelConfig; prizes: WheelPrize[]; spinsToday: number }> {
-  const [row] = await db.sql<WheelConfig & { prizes: object[]; spinsToday: number }>(
-    `SELECT ${allColumns('WheelConfig').of('c')},
-       COALESCE((SELECT json_agg(p ORDER BY p.sort_order, p.id) FROM wheel_prizes p WHERE p.config_id = 1 AND p.is_active), '[]') AS prizes,
-       (SELECT count(*)::int FROM wheel_spins w WHERE w.user_id = $1::int AND w.created_at >= $2::timestamptz) AS spins_today
-     FROM wheel_configs c WHERE c.id = 1`,
-    [userId, since],
-  );
-  // Without a row of the wheel there is no prize and no spin either.
-  if (!row) return { config: await readConfig(db, now), prizes: [], spinsToday: 0 };
-  const { prizes, spinsToday, ...config } = row;
-  return { config, prizes: prizes.map((prize) => nestedRow('WheelPrize', prize)), spinsToday };
+export interface WheelFor {
+  config: WheelConfig;
+  prizes: WheelPrize[];
+  spinsToday: number;
+}
+
+/** Reads the wheel together with the locks of a sale; `wheelOf` understands the answer. */
+export const wheelReads = (userId: number, since: Date) => ({
+  sql: 'wheel_facts($10::int, $11::timestamptz)',
+  values: [userId, since],
+});
+
+export async function readWheelFor(db: Db, userId: number, { now, since }: { now: Date; since: Date }): Promise<WheelFor> {
+  const [row] = await db.sql<{ facts: unknown }>('SELECT wheel_facts($1::int, $2::timestamptz) AS facts', [userId, since]);
+  return wheelOf(db, row!.facts, now);
+}
+
+/** @param facts answer of `wheel_facts()` in prisma/sql/wheel.sql; null when there is no row of the wheel, and then there is no prize and no spin either */
+export async function wheelOf(db: Db, facts: unknown, now: Date): Promise<WheelFor> {
+  if (facts === null) return { config: await readConfig(db, now), prizes: [], spinsToday: 0 };
+  const { config, prizes, spins } = facts as { config: object; prizes: object[]; spins: number };
+  return {
+    config: nestedRow('WheelConfig', config),
+    prizes: prizes.map((prize) => nestedRow('WheelPrize', prize)),
+    spinsToday: spins,
+  };
 }

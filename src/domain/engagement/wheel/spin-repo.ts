@@ -1,6 +1,6 @@
-import { columns, type RowOf } from '../../../core/db/columns.ts';
+import { columns, type RowOf, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { Period, SpinPayment, SpinRecord, WheelPrize, WheelStatistics } from './types.ts';
+import type { Period, SpinRecord, WheelPrize, WheelStatistics } from './types.ts';
 
 /** Balance and language of the user, for a spin read after the row is locked. */
 export async function readSpinner(db: Db, userId: number): Promise<{ balanceKopeks: number; language: string } | null> {
@@ -11,49 +11,24 @@ export async function readSpinner(db: Db, userId: number): Promise<{ balanceKope
   return row ?? null;
 }
 
-export interface NewSpin {
-  userId: number;
-  prize: WheelPrize;
-  paymentType: SpinPayment;
-  /** Stars or days. */
-  paymentAmount: number;
-  paymentValueKopeks: number;
-  promocodeId: number | null;
-  debitTransactionId: number | null;
-  prizeTransactionId: number | null;
-  /** Of a spin paid by an invoice. */
-  paymentId: number | null;
-  chargeId: string | null;
-  now: Date;
-}
+/** A spin with its payment and what was given; the other columns are copied from the prize. */
+export type NewSpin = Omit<
+  Rows['WheelSpin'],
+  'id' | 'isApplied' | 'appliedAt' | `prize${'Id' | 'Type' | 'Value' | 'ValueKopeks' | 'DisplayName'}`
+>;
 
-export async function insertSpin(db: Db, spin: NewSpin): Promise<number> {
-  const { prize } = spin;
-  const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO wheel_spins (user_id, prize_id, payment_type, payment_amount, payment_value_kopeks, prize_type, prize_value,
-       prize_value_kopeks, prize_display_name, generated_promocode_id, debit_transaction_id, prize_transaction_id, payment_id,
-       external_charge_id, is_applied, applied_at, created_at)
-     VALUES ($1::int, $2::int, $3, $4::int, $5::bigint, $6, $7::bigint, $8::bigint, $9, $10::int, $11::int, $12::int, $13::int, $14,
-       true, $15::timestamptz, $15::timestamptz) RETURNING id`,
-    [
-      spin.userId,
-      prize.id,
-      spin.paymentType,
-      spin.paymentAmount,
-      spin.paymentValueKopeks,
-      prize.prizeType,
-      prize.prizeValue,
-      prize.prizeValueKopeks,
-      prize.displayName,
-      spin.promocodeId,
-      spin.debitTransactionId,
-      spin.prizeTransactionId,
-      spin.paymentId,
-      spin.chargeId,
-      spin.now,
-    ],
-  );
-  return row!.id;
+/** Adds the row at the end of the transaction, together with its events. Inside of a transaction only. */
+export function addSpin(db: Db, prize: WheelPrize, spin: NewSpin): void {
+  db.effects!.addRow('WheelSpin', {
+    ...spin,
+    prizeId: prize.id,
+    prizeType: prize.prizeType,
+    prizeValue: prize.prizeValue,
+    prizeValueKopeks: prize.prizeValueKopeks,
+    prizeDisplayName: prize.displayName,
+    isApplied: true,
+    appliedAt: spin.createdAt,
+  });
 }
 
 const SPIN = columns('WheelSpin', [

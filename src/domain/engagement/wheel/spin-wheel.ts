@@ -1,11 +1,11 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { addDays } from '../../../core/clock.ts';
+import { addDays, startOfDay } from '../../../core/clock.ts';
 import { isAppError } from '../../../core/errors.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
-import { runOnceFrom } from '../../ledger/run-once.ts';
+import { type KeyClaim, runOnceFrom } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
 import { applyManualChange } from '../../subscriptions/manual/manual-changes.ts';
 import { openSale } from '../../subscriptions/purchase/open-sale.ts';
@@ -14,8 +14,9 @@ import type { Subscription } from '../../subscriptions/types.ts';
 import { applyPrize } from './apply-prize.ts';
 import { draw, probabilitiesOf, rotationDegrees } from './odds.ts';
 import { factsOf } from './read-wheel.ts';
+import { wheelOf, wheelReads } from './repo.ts';
 import { availabilityOf, daysValueKopeks, ERROR_TEXTS, type SpinFacts } from './rules.ts';
-import { insertSpin } from './spin-repo.ts';
+import { addSpin } from './spin-repo.ts';
 import type { SpinError, SpinOutcome, SpinPayment, WheelPrize, WonPrize } from './types.ts';
 
 /** A user with locked row and subscription, and the data that decides about a spin. */
@@ -52,7 +53,7 @@ export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment
       app,
       actor,
       { key, operation: 'wheel.spin', input: { payment } },
-      (t, claim) => openSale(t, actor.userId, {}, claim),
+      (t, claim) => openSpin(t, actor.userId, claim),
       async (t, start) => {
         if (!start) throw new Error('the user of the session does not exist');
         return spin(t, await spinnerOf(t, start), payment);
@@ -67,14 +68,18 @@ export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment
 
 /** Locks the user, then the subscription, and reads all that decides about a spin. Null for an unknown user. */
 export async function lockSpinner(t: App, userId: number): Promise<Spinner | null> {
-  const { start } = await openSale(t, userId);
+  const { start } = await openSpin(t, userId, null);
   return start && spinnerOf(t, start);
 }
 
-async function spinnerOf(t: App, { buyer, subscription, currentTariff: tariff }: SaleStart): Promise<Spinner> {
+const openSpin = (t: App, userId: number, claim: KeyClaim | null) =>
+  openSale(t, userId, { reads: wheelReads(userId, startOfDay(t.clock.now())) }, claim);
+
+async function spinnerOf(t: App, { buyer, subscription, currentTariff: tariff, read }: SaleStart): Promise<Spinner> {
   const { id: userId, language, balanceKopeks } = buyer;
-  const { facts, prizes } = await factsOf(t, { userId, balanceKopeks, subscription });
-  return { userId, language, facts, prizes, tariff };
+  const now = t.clock.now();
+  const wheel = await wheelOf(t.db, read, now);
+  return { userId, language, facts: factsOf(t, wheel, { balanceKopeks, subscription, now }), prizes: wheel.prizes, tariff };
 }
 
 async function spin(t: App, spinner: Spinner, payment: SpinPayment): Promise<SpinOutcome> {
@@ -131,18 +136,17 @@ export async function drawPrize(t: App, spinner: Spinner, paid: PaidSpin): Promi
   const index = draw(probabilitiesOf(prizes, paid.valueKopeks, facts.config.rtpPercent), t.random);
   const prize = prizes[index]!;
   const given = await applyPrize(t, { userId, language, subscription: paid.subscription, tariff }, prize, facts.config);
-  await insertSpin(t.db, {
+  addSpin(t.db, prize, {
     userId,
-    prize,
     paymentType: paid.type,
     paymentAmount: paid.amount,
     paymentValueKopeks: paid.valueKopeks,
-    promocodeId: given.promocodeId,
+    generatedPromocodeId: given.promocodeId,
     debitTransactionId: paid.debitTransactionId,
     prizeTransactionId: given.transactionId,
     paymentId: paid.paymentId,
-    chargeId: paid.chargeId,
-    now: t.clock.now(),
+    externalChargeId: paid.chargeId,
+    createdAt: t.clock.now(),
   });
   return {
     prizeId: prize.id,

@@ -9,7 +9,7 @@ import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import { activationRefused, tooManyGuesses } from './errors.ts';
 import { giveEffects } from './give-effects.ts';
-import { findCodeFor, lockRedeemer, type Redeemer, takeUse } from './redeem-repo.ts';
+import { codeFactsOf, codeReads, lockRedeemer, type Redeemer, takeUse } from './redeem-repo.ts';
 import { findCodeByText } from './repo.ts';
 import { activationRefusal, isDiscountExpired, normaliseCode } from './rules.ts';
 
@@ -43,8 +43,8 @@ export async function activatePromocode(
     app,
     actor,
     { key: idempotencyKey, operation: 'promocode.activate', input: { code: normalised } },
-    (t, claim) => openSale(t, actor.userId, {}, claim),
-    (t, start) => redeem(t, start, normalised),
+    (t, claim) => openSale(t, actor.userId, { reads: codeReads(actor.userId, normalised, addDays(t.clock.now(), -1)) }, claim),
+    redeem,
   );
 }
 
@@ -77,12 +77,12 @@ async function countGuess(t: App, userId: number, code: string, idempotencyKey: 
   await isWithinLimit(t, `promocode:guess:${userId}`, MAX_GUESSES, GUESS_WINDOW_SECONDS);
 }
 
-async function redeem(t: App, start: SaleStart | null, code: string): Promise<ActivatedPromocode> {
+async function redeem(t: App, start: SaleStart | null): Promise<ActivatedPromocode> {
   if (!start) throw activationRefused('user_not_found');
-  const { buyer, subscription } = start;
+  const { buyer, subscription, read } = start;
   const user = redeemerOf(buyer);
   const now = t.clock.now();
-  const known = await findCodeFor(t.db, buyer.id, code, addDays(now, -1));
+  const known = codeFactsOf(read);
   if (!known) throw activationRefused('not_found');
   const { promocode: found, hasUsedCode, activationsToday } = known;
   const facts = {

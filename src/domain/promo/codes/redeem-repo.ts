@@ -1,6 +1,6 @@
+import { nestedRow } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { countPromocodeSql, setDiscountSourceSql } from '../../identity/promo-account.ts';
-import { CODE } from './repo.ts';
 import type { PersonalDiscount, Promocode } from './types.ts';
 
 /** The user who activates a code; the row is locked. */
@@ -46,26 +46,31 @@ export async function findDiscount(db: Db, userId: number): Promise<PersonalDisc
   return row ?? null;
 }
 
+/** A code with whether the user has used it, and how many codes the user has activated since a moment. */
+export interface CodeFacts {
+  promocode: Promocode;
+  hasUsedCode: boolean;
+  activationsToday: number;
+}
+
 /**
- * A code with whether the user has used it, and how many codes the user has activated since a moment. Null when there is no such code.
+ * Reads a code together with the locks of a sale; `codeFactsOf` understands the answer.
  * @param code as `normaliseCode` returns it
  */
-export async function findCodeFor(
-  db: Db,
-  userId: number,
-  code: string,
-  since: Date,
-): Promise<{ promocode: Promocode; hasUsedCode: boolean; activationsToday: number } | null> {
-  const [row] = await db.sql<Promocode & { hasUsedCode: boolean; activationsToday: number }>(
-    `SELECT ${CODE}, EXISTS (SELECT 1 FROM promocode_uses x WHERE x.user_id = $1::int AND x.promocode_id = p.id) AS has_used_code,
-       (SELECT count(*)::int FROM promocode_activations a WHERE a.user_id = $1::int AND a.activated_at > $3::timestamptz)
-         AS activations_today
-     FROM promocodes p WHERE p.code = $2`,
-    [userId, code, since],
-  );
-  if (!row) return null;
-  const { hasUsedCode, activationsToday, ...promocode } = row;
-  return { promocode, hasUsedCode, activationsToday };
+export const codeReads = (userId: number, code: string, since: Date) => ({
+  sql: 'promocode_facts($10::int, $11::text, $12::timestamptz)',
+  values: [userId, code, since],
+});
+
+/** @param facts answer of `promocode_facts()` in prisma/sql/promocodes.sql. Null when there is no such code. */
+export function codeFactsOf(facts: unknown): CodeFacts | null {
+  if (facts === null) return null;
+  const json = facts as { promocode: object; has_used_code: boolean; activations_today: number };
+  return {
+    promocode: nestedRow('Promocode', json.promocode),
+    hasUsedCode: json.has_used_code,
+    activationsToday: json.activations_today,
+  };
 }
 
 /**

@@ -53,16 +53,21 @@ interface OpenedRow extends BuyerRow, ClaimRow {
   currentTariff: object | null;
   orderedTariff: object | null;
   servers: object[];
+  read: unknown;
 }
 
-/** Locks and reads in one statement, see `open_sale()` in prisma/sql/sales.sql. The names of servers need no lock. */
-const OPEN = `SELECT ${claimColumns('o')}, ${BUYER.of('(o.buyer)')},
+/**
+ * Locks and reads in one statement, see `open_sale()` in prisma/sql/sales.sql. The names of servers need no lock. What else is read is
+ * computed for the row that open_sale() answers, hence after all its locks; a volatile function has snapshots of its own.
+ */
+const open = (reads: string) => `SELECT ${claimColumns('o')}, ${BUYER.of('(o.buyer)')},
     CASE WHEN (o.buyer_group).id IS NOT NULL THEN to_jsonb(o.buyer_group) END AS promo_group,
     CASE WHEN (o.current_subscription).id IS NOT NULL THEN to_jsonb(o.current_subscription) END AS subscription,
     o.current_tariff, o.ordered_tariff,
     CASE WHEN $4::text = 'always' OR $4::text = 'without_tariff' AND (o.current_subscription).tariff_id IS NULL
         OR $4::text = 'for_open_tariff' AND o.ordered_tariff -> 'allowed_squads' = '[]'
-      THEN ${ALL_SERVERS_JSON} ELSE '[]' END AS servers
+      THEN ${ALL_SERVERS_JSON} ELSE '[]' END AS servers,
+    CASE WHEN (o.buyer).id IS NOT NULL THEN ${reads} END AS read
   FROM open_sale($1::int, $2::bigint, $3::boolean, $5, $6, $7, $8, $9::timestamptz) o`;
 
 /**
@@ -76,16 +81,18 @@ export async function openSaleStart(
   needs: SaleNeeds,
   claim: KeyClaim | null,
 ): Promise<Opened<SaleStart | null>> {
-  const { orderedTariffId, locksCurrentTariff = false, servers: whichServers = null } = needs;
-  const [row] = await db.sql<OpenedRow>(OPEN, [
+  const { orderedTariffId, locksCurrentTariff = false, servers: whichServers = null, reads } = needs;
+  const [row] = await db.sql<OpenedRow>(open(reads?.sql ?? 'NULL::jsonb'), [
     userId,
     orderedTariffId !== undefined && isRowId(orderedTariffId) ? orderedTariffId : null,
     locksCurrentTariff,
     whichServers,
     ...[claim?.actor ?? null, claim?.key ?? null, claim?.operation ?? null, claim?.bodyHash ?? null, claim?.createdAt ?? null],
+    ...(reads?.values ?? []),
   ]);
+  const { read, ...opening } = row!;
   const { claimed, operation, bodyHash, response, promoGroup, subscription, currentTariff, orderedTariff, servers, ...user } =
-    row!;
+    opening;
   const opened = claimIn({ claimed, operation, bodyHash, response });
   if (user.id === null) return { ...opened, start: null };
   const current = tariffOf(currentTariff);
@@ -98,6 +105,7 @@ export async function openSaleStart(
       isCurrentTariffDaily: current?.isDaily ?? false,
       orderedTariff: tariffOf(orderedTariff),
       servers: serversOf(servers),
+      read,
     },
   };
 }

@@ -21,6 +21,8 @@ export interface SaleStart {
   orderedTariff: Tariff | null;
   /** Every server, where `SaleNeeds` asked for them; else empty. */
   servers: readonly ServerSquad[];
+  /** What `SaleNeeds.reads` answered; null without it. */
+  read: unknown;
 }
 
 /** What a sale needs besides the user and the subscription. */
@@ -31,6 +33,11 @@ export interface SaleNeeds {
   locksCurrentTariff?: boolean;
   /** Servers: always, when the subscription has no tariff, or when the ordered tariff names none. Default: never. */
   servers?: 'always' | 'without_tariff' | 'for_open_tariff';
+  /**
+   * What else is read under the locks: the call of a VOLATILE plpgsql function that answers jsonb. Its parameters begin at $10. A constant
+   * text, so that there are few statements to prepare.
+   */
+  reads?: { sql: string; values: readonly unknown[] };
 }
 
 /** What a paid sale writes. */
