@@ -125,7 +125,8 @@ export class EventBus {
   async #run(): Promise<void> {
     while (this.#isWanted && !this.#isStopped) {
       const wait = this.#lastReadAt + MIN_PAUSE_MS - performance.now();
-      if (wait > 0) await pause(wait);
+      // Never longer: a clock that goes back must not stop the delivery.
+      if (wait > 0) await pause(Math.min(wait, MIN_PAUSE_MS));
       this.#lastReadAt = performance.now();
       this.#isWanted = false;
       const isFirsthand = this.#isFirsthand;

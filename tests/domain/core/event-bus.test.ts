@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import type { SideConnection } from '../../../src/core/db/side-connection.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
@@ -153,6 +153,17 @@ describe('the event bus', () => {
     });
     await eventually(() => expect(seen).toEqual([1]));
     expect(await Promise.all(read)).not.toHaveLength(0);
+  });
+
+  it('goes on after the clock went back', async () => {
+    const { bus, seen } = await aBus();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000);
+    await record(t.app, 1);
+    await bus.refresh();
+    clock.mockRestore();
+    await record(t.app, 2);
+    await bus.refresh();
+    expect(seen).toEqual([1, 2]);
   });
 
   it('gives every event a position of its own', async () => {
