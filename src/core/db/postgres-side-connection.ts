@@ -18,7 +18,6 @@ export class PostgresSideConnection implements SideConnection {
   readonly #options: SideConnectionOptions;
   readonly #listeners = new Map<string, (payload: string) => void>();
   #client: pg.Client | null = null;
-  #connecting: Promise<pg.Client> | null = null;
   #isClosed = false;
   /** Statements run one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -38,12 +37,13 @@ export class PostgresSideConnection implements SideConnection {
     await this.sql('SELECT pg_catalog.pg_notify($1, $2)::text AS sent', [channel, payload]);
   }
 
+  /** A statement that is under way is given up. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#connecting?.catch(() => undefined);
-    const client = this.#client;
-    this.#client = null;
-    await client?.end();
+    await this.#client?.end();
+    // One that was connecting has a client only now.
+    await this.#last;
+    await this.#client?.end();
   }
 
   #inTurn<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -61,13 +61,10 @@ export class PostgresSideConnection implements SideConnection {
     return running;
   }
 
+  /** Called in turn only, so that one connection is opened at a time. */
   #connected(): Promise<pg.Client> {
     if (this.#isClosed) return Promise.reject(new Error('the database is closed'));
-    if (this.#client) return Promise.resolve(this.#client);
-    this.#connecting ??= runOutsideTransaction(() => this.#open()).finally(() => {
-      this.#connecting = null;
-    });
-    return this.#connecting;
+    return this.#client ? Promise.resolve(this.#client) : runOutsideTransaction(() => this.#open());
   }
 
   async #open(): Promise<pg.Client> {
