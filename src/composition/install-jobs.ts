@@ -3,12 +3,9 @@ import { JobRunner } from '../core/jobs/job-runner.ts';
 import type { Logger } from '../core/log.ts';
 import { allJobs } from '../jobs/all-jobs.ts';
 
-/** The jobs with their queues, to install them where no job runs. */
-export const installableJobs = () => allJobs();
-
 /** Installs the job tables and the queues of all jobs in a migrated database, and runs no job. */
 export async function installJobs(database: Database, log: Logger): Promise<void> {
-  const runner = new JobRunner(database, log, installableJobs());
+  const runner = new JobRunner(database, log, allJobs());
   await runner.install();
   await runner.stop(0);
 }

@@ -30,8 +30,8 @@ async function templateKey(): Promise<string> {
   const known = process.env[TEMPLATE_KEY];
   if (known) return known;
   const { migrations, topics } = await readSchemaFiles(migrationsFolder);
-  const { installableJobs } = await import('../../src/composition/install-jobs.ts');
-  const queues = installableJobs().map(({ name, queue }) => [name, queue]);
+  const { allJobs } = await import('../../src/jobs/all-jobs.ts');
+  const queues = allJobs().map(({ name, queue }) => [name, queue]);
   return createHash('sha256')
     .update(`v4 ${[...migrations, ...topics].map((file) => file.checksum).join(' ')} ${JSON.stringify(queues)}`)
     .digest('hex')

@@ -1,9 +1,9 @@
 import { PgBoss } from 'pg-boss';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { installableJobs } from '../../../src/composition/install-jobs.ts';
 import { defineJob, type QueuePolicy } from '../../../src/core/jobs/define-job.ts';
 import { JobRunner } from '../../../src/core/jobs/job-runner.ts';
 import { createLogger } from '../../../src/core/log.ts';
+import { allJobs } from '../../../src/jobs/all-jobs.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -21,11 +21,11 @@ const changed: QueuePolicy = {
   concurrency: 1,
 };
 
-const defined = installableJobs().find(({ name }) => name === NAME)!.queue;
+const defined = allJobs().find(({ name }) => name === NAME)!.queue;
 
 /** Installs the queue with these options, or all queues as they are defined. */
 async function install(queue?: QueuePolicy): Promise<void> {
-  const jobs = queue ? [defineJob({ name: NAME, queue, handle: async () => undefined })] : installableJobs();
+  const jobs = queue ? [defineJob({ name: NAME, queue, handle: async () => undefined })] : allJobs();
   const runner = new JobRunner(t.database, createLogger({ level: 'silent', format: 'json' }), jobs);
   await runner.install();
   await runner.stop(0);
