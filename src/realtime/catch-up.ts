@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { SqlRunner } from '../core/db/db.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
 import { type EventScope, isInScope } from '../core/events/event-log.ts';
-import { type ClientPosition, parsePosition, positionTexts } from '../core/events/event-position.ts';
+import { type ClientPosition, issueTime, parsePosition, positionTexts } from '../core/events/event-position.ts';
 import { EVENT_RETENTION_DAYS } from '../core/events/event-recorder.ts';
 import { replayEvents } from '../core/events/replay-events.ts';
 import type { FeedClient } from './feed-client.ts';
@@ -15,7 +15,7 @@ const MARGIN_MS = HOUR_MS;
 /** The `id` of a frame for what has been delivered by now. */
 export function presentPositionText(bus: Pick<EventBus, 'position'>): string {
   const { position } = bus;
-  return positionTexts(position, unixTime())(position.throughId);
+  return positionTexts(position, issueTime())(position.throughId);
 }
 
 /**
@@ -63,7 +63,7 @@ export class CatchUp {
   async run(missing: Missing): Promise<void> {
     const { client, collect } = missing;
     for (let from = missing.from; client.isOpen; ) {
-      const until = { position: this.#bus.position, issuedAt: unixTime() };
+      const until = { position: this.#bus.position, issuedAt: issueTime() };
       collect();
       await this.#send(missing, from, until);
       if (client.release()) return;
@@ -118,8 +118,4 @@ function* framesOf(
     size = 0;
   }
   if (size > 0) yield Buffer.concat(frames, size);
-}
-
-function unixTime(): number {
-  return Math.floor(Date.now() / SECOND_MS);
 }

@@ -13,7 +13,7 @@ import {
   type StoredEvent,
   settleForeignEvents,
 } from './event-log.ts';
-import { type EventPosition, endOf, positionTexts } from './event-position.ts';
+import { type EventPosition, endOf, issueTime, positionTexts } from './event-position.ts';
 import type { DomainEvent } from './event-recorder.ts';
 
 /** A committed event with the text by which a client says that it has it. */
@@ -202,7 +202,7 @@ export class EventBus {
 
   #deliver(events: readonly StoredEvent[], round: EventPosition): void {
     if (events.length === 0) return;
-    const textAfter = positionTexts(round, Math.floor(Date.now() / SECOND_MS));
+    const textAfter = positionTexts(round, issueTime());
     for (const event of events) {
       const delivered = { ...event, positionText: textAfter(event.id) };
       for (const listener of this.#listeners) {

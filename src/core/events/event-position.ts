@@ -3,6 +3,7 @@
  * with a lower id that is committed later. A position is therefore a snapshot of the database: the set of transactions that were committed
  * when it was taken (spec 08 L1, S4 to S6). Snapshots of one database include each other in the order in which they were taken.
  */
+import { SECOND_MS } from '../clock.ts';
 
 /** The transactions that a snapshot contains: those with numbers (`event_transaction_number()`) below `next`, except `running`. */
 export interface EventSnapshot {
@@ -38,6 +39,11 @@ export interface ClientPosition {
   position: EventPosition;
   /** Unix time in seconds. */
   issuedAt: number;
+}
+
+/** The time of a position that is issued now. */
+export function issueTime(): number {
+  return Math.floor(Date.now() / SECOND_MS);
 }
 
 const VERSION = 1;
