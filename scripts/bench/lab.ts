@@ -1,8 +1,8 @@
 /** Everything that measurements on one kind of database need. */
-import { SignJWT } from 'jose';
 import { closePasswordHasher, hashPassword } from '../../src/core/password-hasher.ts';
 import { startWorker, type Worker } from './child-process.ts';
 import { Cleanup } from './cleanup.ts';
+import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from './credentials.ts';
 import type { LoadOrder, LoadResult } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';
 import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
@@ -10,10 +10,7 @@ import { createScratch, type ScratchDatabase } from './scratch-database.ts';
 import { BENCH_PASSWORD, BENCH_TARIFF, type SeedSize, seedStatements } from './seed-data.ts';
 import { type MeasuredService, startService } from './service.ts';
 
-const JWT_SECRET = 'benchmark-only-benchmark-only-benchmark-only';
 const PANEL_KEY = 'benchmark-panel-key';
-const DEFAULT_TOKEN = 'benchmark-default-token-of-a-decent-length';
-const JWT_HOURS = 12;
 
 /** Databases with test data, before any process that is measured runs on them. */
 export interface LabData extends Facts {
@@ -98,8 +95,7 @@ export async function prepareLab(options: LabOptions): Promise<LabData> {
     const environment = {
       ...database.environment,
       SANDBOX: 'on',
-      CABINET_JWT_SECRET: JWT_SECRET,
-      WEB_API_DEFAULT_TOKEN: DEFAULT_TOKEN,
+      ...CREDENTIAL_ENVIRONMENT,
       VPNPANEL_API_URL: panelUrl,
       VPNPANEL_API_KEY: PANEL_KEY,
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
@@ -143,7 +139,7 @@ export async function startLab(data: LabData, { poolSize, nodeOptions }: LabProc
       bareUrl,
       barePid: baseline.pid,
       load: (order) => generator.ask(order),
-      operator: { 'x-api-key': await makeToken(service.url), 'content-type': 'application/json' },
+      operator: { 'x-api-key': await makeToken(service.url, 'benchmark'), 'content-type': 'application/json' },
       asUser,
       administrator: asUser(data.adminId),
       close: () => cleanup.run(),
@@ -196,29 +192,4 @@ async function readFacts(run: Run): Promise<Facts> {
     tariffId: Number(tariff!.id),
     callbackSecret: String(secrets!.secret),
   };
-}
-
-async function signTokens(userIds: readonly number[]): Promise<Map<number, string>> {
-  const key = Buffer.from(JWT_SECRET);
-  const tokens = new Map<number, string>();
-  for (const id of userIds) {
-    const token = await new SignJWT({ type: 'access', permissions: [], roles: [] })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setSubject(String(id))
-      .setIssuedAt()
-      .setExpirationTime(`${JWT_HOURS}h`)
-      .sign(key);
-    tokens.set(id, token);
-  }
-  return tokens;
-}
-
-async function makeToken(url: string): Promise<string> {
-  const response = await fetch(`${url}/tokens`, {
-    method: 'POST',
-    headers: { 'x-api-key': DEFAULT_TOKEN, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'benchmark' }),
-  });
-  if (!response.ok) throw new Error(`no API token: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { token: string }).token;
 }

@@ -1,6 +1,7 @@
 /** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and stores the results. */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { readArguments } from '../read-arguments.ts';
 import { measureBigLists } from './big-lists.ts';
 import { comparePath } from './compare-path.ts';
 import { measureEventLatency } from './event-latency.ts';
@@ -22,22 +23,10 @@ const USERS = { postgres: 20_000, embedded: 5_000 };
 const resultFolder = join(import.meta.dirname, '..', '..', '.tmp', 'bench');
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const options = readArguments();
+const options = readArguments<BenchOptions>(readOptions, HELP);
 const progress = (text: string) => console.error(`  ${text}`);
 const wants = (name: string) => options.only.length === 0 || options.only.includes(name);
 const wantedPaths = PATHS.filter((path) => wants('paths') || options.only.includes(path.name));
-
-function readArguments(): BenchOptions {
-  try {
-    const read = readOptions(process.argv.slice(2));
-    if (read !== 'help') return read;
-    console.log(HELP);
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${HELP}`);
-    process.exit(2);
-  }
-  process.exit(0);
-}
 
 async function withLab(lab: Omit<LabOptions, 'progress'>, work: (lab: Lab) => Promise<void>): Promise<void> {
   const nodeOptions = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${resultFolder}`] : [];

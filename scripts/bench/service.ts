@@ -1,11 +1,8 @@
 /** The service under measurement: the production build in a separate process, as `npm start` runs it. */
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { endProcess, freePort, residentMiB, trackChild } from './child-process.ts';
+import { endProcess, freePort, residentMiB } from './child-process.ts';
+import { spawnService } from './spawn-service.ts';
 
-const root = join(import.meta.dirname, '..', '..');
 /** Only ends a service that hangs: on a busy machine an embedded database takes a minute. */
 const READY_LIMIT_MS = 180_000;
 
@@ -30,31 +27,13 @@ export async function startService(environment: Record<string, string>, nodeOpti
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startedAt = performance.now();
-  const args = [...nodeOptions, join(root, 'dist', 'server.js')];
-  const child = trackChild(
-    spawn(process.execPath, args, {
-      cwd: root,
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: process.env.HOME ?? '',
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        LOG_LEVEL: 'warn',
-        LOG_FORMAT: 'json',
-        // No balancer waits here.
-        SHUTDOWN_DRAIN_MS: '0',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
   const log: string[] = [];
-  for (const stream of [child.stdout!, child.stderr!]) {
-    createInterface({ input: stream }).on('line', (line) => {
-      log.push(line);
-      if (log.length > 200) log.shift();
-    });
-  }
+  const keepLine = (line: string) => {
+    log.push(line);
+    if (log.length > 200) log.shift();
+  };
+  // No balancer waits here.
+  const child = spawnService(port, { SHUTDOWN_DRAIN_MS: '0', ...environment }, keepLine, nodeOptions);
   for (;;) {
     const isReady = await fetch(`${url}/readyz`).then(
       (response) => response.ok,

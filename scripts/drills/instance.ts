@@ -1,12 +1,11 @@
 /** An instance of the built service that a drill stops, kills and starts again on the same port. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { endProcess, freePort, trackChild } from '../bench/child-process.ts';
+import { endProcess, freePort } from '../bench/child-process.ts';
+import { spawnService } from '../bench/spawn-service.ts';
 
-const root = join(import.meta.dirname, '..', '..');
 const READY_LIMIT_MS = 180_000;
 const STOP_LIMIT_MS = 60_000;
 const ERROR_LEVEL = 50;
@@ -96,26 +95,6 @@ export function isReady(url: string): Promise<boolean> {
     (response) => response.ok,
     () => false,
   );
-}
-
-function spawnService(port: number, environment: Record<string, string>, onLine: (line: string) => void): ChildProcess {
-  const child = trackChild(
-    spawn(process.execPath, [join(root, 'dist', 'server.js')], {
-      cwd: root,
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: process.env.HOME ?? '',
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        LOG_LEVEL: 'warn',
-        LOG_FORMAT: 'json',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
-  for (const stream of [child.stdout!, child.stderr!]) createInterface({ input: stream }).on('line', onLine);
-  return child;
 }
 
 function keepLine(line: string, file: WriteStream, errors: string[]): void {

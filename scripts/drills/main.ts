@@ -1,4 +1,6 @@
 /** npm run drill: faults on purpose, under load, with proofs from the database afterwards (docs/drills.md). Exit code 1 = violated. */
+
+import { readArguments } from '../read-arguments.ts';
 import { undoNow } from './cleanup.ts';
 import { runEventDrill } from './event-drill.ts';
 import { runFailoverDrill } from './failover-drill.ts';
@@ -13,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const options = readArguments();
+const options = readArguments<DrillOptions>(readOptions, HELP);
 const report = new DrillReport();
 const progress = (text: string) => console.error(`  ${text}`);
 console.error(`${options.drill}, seed ${options.seed}:`);
@@ -33,16 +35,4 @@ async function runDrill(drill: DrillOptions): Promise<boolean> {
     case 'restart':
       return runRestartDrill(drill, report, progress);
   }
-}
-
-function readArguments(): DrillOptions {
-  try {
-    const read = readOptions(process.argv.slice(2));
-    if (read !== 'help') return read;
-    console.log(HELP);
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${HELP}`);
-    process.exit(2);
-  }
-  process.exit(0);
 }

@@ -1,18 +1,15 @@
 /** What drills run on: a scratch database with users, instances of the service, and the outside systems they need. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SignJWT } from 'jose';
 import { startWorker } from '../bench/child-process.ts';
+import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from '../bench/credentials.ts';
 import type { OutsideAnswer, OutsideOrder } from '../bench/outside-server.ts';
 import { createScratch, type ScratchDatabase } from '../bench/scratch-database.ts';
 import { BENCH_TARIFF, seedStatements } from '../bench/seed-data.ts';
 import { undoAtEnd } from './cleanup.ts';
 import { createInstance, type Instance } from './instance.ts';
 
-const JWT_SECRET = 'drill-only-drill-only-drill-only-drill-only';
-const DEFAULT_TOKEN = 'drill-default-token-of-a-decent-length';
 const PANEL_KEY = 'drill-panel-key';
-const JWT_HOURS = 12;
 const PAYMENT_KOPEKS = 50_000;
 
 /** A payment at the fake provider that is paid already; its callback has not come. */
@@ -71,8 +68,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       ...database.environment,
       DATABASE_POOL_SIZE: String(options.poolSize),
       SANDBOX: 'on',
-      CABINET_JWT_SECRET: JWT_SECRET,
-      WEB_API_DEFAULT_TOKEN: DEFAULT_TOKEN,
+      ...CREDENTIAL_ENVIRONMENT,
       VPNPANEL_API_URL: panelUrl,
       VPNPANEL_API_KEY: PANEL_KEY,
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
@@ -97,7 +93,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     });
     for (const instance of instances) await instance.start();
     const tokens = await signTokens(facts.userIds);
-    const apiToken = await makeToken(instances[0]!.url);
+    const apiToken = await makeToken(instances[0]!.url, 'drill');
     return { ...facts, database, instances, logFolder, apiToken, tokenOf: (userId) => tokens.get(userId)!, close };
   } catch (error) {
     await close();
@@ -151,31 +147,6 @@ async function preparePayments(run: Run, userIds: readonly number[], count: numb
      ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`,
   );
   return payments;
-}
-
-async function signTokens(userIds: readonly number[]): Promise<Map<number, string>> {
-  const key = Buffer.from(JWT_SECRET);
-  const tokens = new Map<number, string>();
-  for (const id of userIds) {
-    const token = await new SignJWT({ type: 'access', permissions: [], roles: [] })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setSubject(String(id))
-      .setIssuedAt()
-      .setExpirationTime(`${JWT_HOURS}h`)
-      .sign(key);
-    tokens.set(id, token);
-  }
-  return tokens;
-}
-
-async function makeToken(url: string): Promise<string> {
-  const response = await fetch(`${url}/tokens`, {
-    method: 'POST',
-    headers: { 'x-api-key': DEFAULT_TOKEN, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'drill' }),
-  });
-  if (!response.ok) throw new Error(`no API token: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { token: string }).token;
 }
 
 /** Creates a webhook of all events of a type. @throws Error when the service refuses it */
