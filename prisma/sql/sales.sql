@@ -14,6 +14,7 @@ RETURNS TABLE (claimed boolean, known idempotency_keys, buyer users, buyer_group
   current_tariff jsonb, ordered_tariff jsonb) LANGUAGE plpgsql AS $$
 DECLARE
   v_tariff tariffs;
+  v_group_id integer;
 BEGIN
   claimed := true;
   IF p_key IS NOT NULL THEN
@@ -32,7 +33,9 @@ BEGIN
     RETURN;
   END IF;
   SELECT s.* INTO current_subscription FROM subscriptions s WHERE s.user_id = p_user_id FOR UPDATE;
-  SELECT g.* INTO buyer_group FROM promo_groups g WHERE g.id = primary_promo_group_id(p_user_id, buyer.promo_group_id);
+  -- As a variable: in the condition it would be computed for every group.
+  v_group_id := primary_promo_group_id(p_user_id, buyer.promo_group_id);
+  SELECT g.* INTO buyer_group FROM promo_groups g WHERE g.id = v_group_id;
   IF p_locks_current THEN
     SELECT t.* INTO v_tariff FROM tariffs t WHERE t.id = current_subscription.tariff_id FOR KEY SHARE OF t;
   ELSE

@@ -1,6 +1,7 @@
 /**
  * Each write as one hand-written statement that leaves the same rows for money as the service does (docs/performance.md): the row of the
- * `Idempotency-Key` with its answer, the movement with its ledger entries and events, the subscription, the callback with its job.
+ * `Idempotency-Key` with its answer, the movement with its ledger entries and events, the subscription, the callback with its job, the row
+ * of the audit log for a list that an administrator reads.
  */
 
 /**
@@ -40,3 +41,11 @@ export const STORE_CALLBACK = `WITH stored AS (
     INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at)
     VALUES ('sandbox', $1, $2, $3, $4::jsonb, $5::timestamptz) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
   SELECT send_job('payments.callback', jsonb_build_object('callbackId', id)) AS sent FROM stored`;
+
+/** `$1` administrator, `$2` now. */
+export const AUDIT_READ = `INSERT INTO admin_audit_log (user_id, actor_name, action, resource_type, details, ip_address, status, request_method,
+    request_path, created_at)
+  SELECT u.id, left(concat_ws(' ', u.first_name, u.last_name), 255), 'users:read', 'users',
+    '{"method": "GET", "path": "/cabinet/admin/users", "query_params": {"limit": 50}}', '127.0.0.1', 'success', 'GET', '/cabinet/admin/users',
+    $2::timestamptz
+  FROM users u WHERE u.id = $1::int`;

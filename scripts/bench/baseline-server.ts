@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyPassword } from '../../src/core/password-hasher.ts';
 import { type BareQuery, openBare } from './bare-database.ts';
-import { ADJUST_BALANCE, PURCHASE, STORE_CALLBACK } from './bare-statements.ts';
+import { ADJUST_BALANCE, AUDIT_READ, PURCHASE, STORE_CALLBACK } from './bare-statements.ts';
 import { answerQuestions } from './child-process.ts';
 import { type RecordedSql, recordSql } from './recorded-sql.ts';
 import {
@@ -68,7 +68,9 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       const [row] = await query<AccountRow>(sql.userById, [Number(url.pathname.split('/')[2])]);
       return JSON.stringify(toAccountJson(row!));
     },
-    'GET /listed': async () => {
+    'GET /listed': async (_request, url) => {
+      // The answer does not wait for the row, as in the service.
+      query(AUDIT_READ, [Number(url.pathname.split('/')[2]), new Date()]).catch(exitWith);
       const [counts] = await query<{ listed: number }>(sql.countByStatus, [null]);
       const rows = await query<ListedRow>(sql.usersForAdmin, [50, 0]);
       return JSON.stringify({ users: rows.map(toListedJson), total: counts!.listed, offset: 0, limit: 50 });
@@ -107,6 +109,11 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       return '{"status":"ok"}';
     },
   };
+}
+
+function exitWith(error: unknown): never {
+  console.error(error);
+  process.exit(1);
 }
 
 /** The stored answer of a write. */

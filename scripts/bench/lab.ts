@@ -42,6 +42,7 @@ export interface Lab {
   userIds: number[];
   /** Their e-mail addresses, in the same order; the password is `BENCH_PASSWORD`. */
   emails: string[];
+  adminId: number;
   /** Headers of an administrator who may read users. */
   administrator: Record<string, string>;
   tariffId: number;
@@ -132,9 +133,9 @@ export async function startLab(data: LabData, { poolSize, nodeOptions }: LabProc
     const service = cleanup.add(await startInstance(data, { poolSize, nodeOptions }), (instance) => instance.stop());
     const tokens = await signTokens([...data.userIds, data.adminId]);
     const asUser = (id: number) => ({ authorization: `Bearer ${tokens.get(id)}`, 'content-type': 'application/json' });
-    const { kind, outside, receiverUrl, userIds, emails, tariffId, callbackSecret, database } = data;
+    const { kind, outside, receiverUrl, userIds, emails, adminId, tariffId, callbackSecret, database } = data;
     return {
-      ...{ kind, outside, receiverUrl, userIds, emails, tariffId, callbackSecret, database },
+      ...{ kind, outside, receiverUrl, userIds, emails, adminId, tariffId, callbackSecret, database },
       service,
       bareUrl,
       barePid: baseline.pid,

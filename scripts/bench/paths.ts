@@ -113,7 +113,7 @@ export const PATHS: readonly MeasuredPath[] = [
     sameBytes: true,
     connections: READERS,
     service: (lab) => get(['/cabinet/admin/users?limit=50'], { authorization: lab.administrator.authorization! }),
-    bare: () => get(['/listed']),
+    bare: (lab) => get([`/listed/${lab.adminId}`]),
   },
   {
     name: 'balance-write',

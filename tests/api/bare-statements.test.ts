@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADJUST_BALANCE, PURCHASE, STORE_CALLBACK } from '../../scripts/bench/bare-statements.ts';
+import { ADJUST_BALANCE, AUDIT_READ, PURCHASE, STORE_CALLBACK } from '../../scripts/bench/bare-statements.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { userClient } from '../support/actors.ts';
+import { adminClient, userClient } from '../support/actors.ts';
 import { testServer, tokenClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { callback } from '../support/payment-samples.ts';
@@ -97,5 +97,19 @@ describe('the hand-written statements leave the rows for money that the service 
     expect(byHand).toEqual(byService);
     expect(byHand).toEqual({ callback: 1, 'job of a callback': 1 });
     expect(await addedBy(() => sql(STORE_CALLBACK, values))).toEqual({});
+  });
+
+  test('the audit row of a list that an administrator reads', async () => {
+    const admin = await adminClient(t.app, server, ['users:read']);
+    expect(await admin.get('/cabinet/admin/users?limit=50')).toMatchObject({ status: 200 });
+    await t.app.ports.audit.flush();
+    await sql(AUDIT_READ, [admin.user.id, t.clock.now()]);
+    const rows = await t.app.db.sql(
+      `SELECT user_id, actor_name, action, resource_type, details, status, request_method FROM admin_audit_log WHERE user_id = $1::int`,
+      [admin.user.id],
+    );
+    expect(rows).toHaveLength(2);
+    expect(rows[1]).toMatchObject({ action: 'users:read', resourceType: 'users', status: 'success', requestMethod: 'GET' });
+    expect(Object.keys(rows[0]!)).toEqual(Object.keys(rows[1]!));
   });
 });

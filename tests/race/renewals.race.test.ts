@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
-import { resumeDaily } from '../../src/domain/subscriptions/daily/charge-days.ts';
 import { runDailyService } from '../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
@@ -55,7 +54,7 @@ test('a top-up and the daily service resume a stopped subscription once', async 
   await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId, end_date: ago(1_000) });
   await runDailyService(t.app);
   await topUp(t.app, buyer.userId, 5_000);
-  await Promise.all([together(() => resumeDaily(t.app, buyer.userId)), together(() => runDailyService(t.app))]);
+  await Promise.all([together(() => spendTopup(t.app, buyer.userId)), together(() => runDailyService(t.app))]);
   expect(await paymentsOf(buyer.userId)).toEqual({ balance: 4_000, payments: 1 });
 });
 

@@ -59,7 +59,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     db: { ...prisma, sql: sql.root },
     jobDatabase: {
       executeSql: async (text, values) => {
-        const result = await pool.query(text, values);
+        // Each queue asks twice a second with one text: planned once a connection. A script has no values and cannot be prepared.
+        const result = await pool.query(values?.length ? { name: nameOf(text), text, values } : text);
         // A script of several statements answers with a list; its last result is the one that counts.
         return Array.isArray(result) ? (result as pg.QueryResult[]).at(-1)! : result;
       },

@@ -6,8 +6,8 @@ import { insertAuditEntries } from './audit-repo.ts';
 import type { AuditPort } from './ports.ts';
 import type { AuditEntry } from './types.ts';
 
-/** A row that no answer waits for is delayed this long, so that more rows share its statement. */
-const LINGER_MS = 25;
+/** A row that no answer waits for is delayed this long, so that more rows share its statement and the flush of its commit. */
+const LINGER_MS = 100;
 const BATCH = 200;
 /** Limit while the database is unavailable; then the oldest rows are dropped, so that memory stays bounded. */
 const MAX_WAITING = 20_000;
@@ -18,6 +18,8 @@ const MAX_ANSWER_WAIT_MS = 2_000;
 interface Waiting {
   db: Db;
   entry: AuditEntry;
+  /** An answer waits for the row. */
+  isAwaited: boolean;
   /** Resolves the promise of the row; may be called more than once. */
   settle: () => void;
 }
@@ -46,7 +48,7 @@ export class AuditWriter implements AuditPort {
         clearTimeout(deadline);
         resolve();
       };
-      this.#waiting.push({ db, entry, settle });
+      this.#waiting.push({ db, entry, isAwaited, settle });
       if (this.#waiting.length > MAX_WAITING) this.#drop(this.#waiting.splice(0, BATCH), 'too many rows wait');
       // A row that an answer waits for is not delayed; it shares a statement with rows that arrive during the previous statement.
       this.#start(isAwaited || this.#waiting.length >= BATCH ? 0 : LINGER_MS);
@@ -57,6 +59,11 @@ export class AuditWriter implements AuditPort {
     // A running statement may fail and put its rows back: they must still be written.
     while (this.#writing !== null) await this.#writing;
     await this.#begin(true);
+  }
+
+  /** Whether the rows that wait are written without delay. */
+  #isUrgent(): boolean {
+    return this.#waiting.length >= BATCH || this.#waiting.some((row) => row.isAwaited);
   }
 
   #start(delayMs: number): void {
@@ -79,12 +86,13 @@ export class AuditWriter implements AuditPort {
     this.#timer = null;
     this.#writing = this.#drain(isLast).then((isUnavailable) => {
       this.#writing = null;
-      if (this.#waiting.length > 0) this.#start(isUnavailable ? RETRY_MS : 0);
+      if (this.#waiting.length > 0) this.#start(isUnavailable ? RETRY_MS : LINGER_MS);
     });
     return this.#writing;
   }
 
   /**
+   * Writes one batch, then more while a batch is full or an answer waits for a row.
    * @param isLast rows that cannot be written now are dropped, because the service stops
    * @returns whether it stopped because the database is unavailable
    */
@@ -106,6 +114,7 @@ export class AuditWriter implements AuditPort {
         this.#log.warn({ err: error, rows: this.#waiting.length }, 'audit rows wait for the database');
         return true;
       }
+      if (!isLast && !this.#isUrgent()) return false;
     }
     return false;
   }

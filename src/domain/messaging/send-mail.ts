@@ -1,8 +1,12 @@
 import type { App } from '../../core/app.ts';
+import { SECOND_MS } from '../../core/clock.ts';
 import { findMailOverride, findWaitingMail, markMailSent, queueMail, recordMailFailure } from './outgoing-mail-repo.ts';
 import { MailError } from './ports.ts';
 import { type MailType, renderMail } from './render-mail.ts';
 import { knownLanguage, type TextParams } from './texts.ts';
+
+/** How long a template is trusted: mails are queued under the locks of sales, where each statement is a round trip more. */
+const TEMPLATE_TRUST_MS = 10 * SECOND_MS;
 
 export interface MailRequest {
   to: string;
@@ -19,7 +23,10 @@ export interface MailRequest {
  */
 export async function sendMail(t: App, request: MailRequest): Promise<boolean> {
   if (!t.ports.mail.isConfigured()) return false;
-  const override = await findMailOverride(t.db, request.type, knownLanguage(request.language));
+  const language = knownLanguage(request.language);
+  const override = await t.cache.read(`mail-template:${request.type}:${language}`, TEMPLATE_TRUST_MS, () =>
+    findMailOverride(t.db, request.type, language),
+  );
   const frame = { serviceName: t.settings.get('SMTP_FROM_NAME'), cabinetUrl: t.settings.get('CABINET_URL') };
   const mail = renderMail(request.language, request.type, request.params, frame, override);
   await queueMail(t.db, request.to, request.type, mail, t.clock.now());

@@ -7,14 +7,14 @@ import { renewEndedFrom } from './autopay/renew-due.ts';
 import { resumeDailyFrom } from './daily/charge-days.ts';
 import { notifyOrderBought, notifyOrderRefused, notifySavedOrder } from './notify-saved-order.ts';
 import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
-import { hasPaidSince, lockSaleStart } from './purchase/repo.ts';
-import type { SaleStart } from './purchase/types.ts';
+import { lockSaleStart } from './purchase/repo.ts';
+import type { SaleNeeds, SaleStart } from './purchase/types.ts';
 import { purchaseClassicInTransaction } from './purchase-classic.ts';
 import { purchaseDevicesInTransaction } from './purchase-devices.ts';
 import { purchaseTariffInTransaction } from './purchase-tariff.ts';
 import { purchaseTrafficInTransaction } from './purchase-traffic.ts';
 import { RENEWAL_NEEDS, sellRenewal } from './renew-subscription.ts';
-import { cartKey, readCart } from './saved-cart.ts';
+import { cartKey } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
 
 /** A payment within this time counts as the same purchase, made a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */
@@ -41,7 +41,7 @@ export async function spendTopup(app: App, userId: number, claim: ClaimTopup = a
   try {
     await inTransaction(app, async (t) => {
       attempt.order = null;
-      const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
+      const start = await lockSaleStart(t.db, userId, topupNeeds(userId, t.clock.now()));
       if (start && (await claim(t))) await spend(t, start, attempt);
     });
   } catch (error) {
@@ -56,15 +56,28 @@ export async function spendTopup(app: App, userId: number, claim: ClaimTopup = a
   }
 }
 
+/** Answer of `topup_facts()` in prisma/sql/spend-topup.sql. */
+interface TopupFacts {
+  paid_recently: boolean;
+  was_stopped: boolean;
+  cart: SavedCart | null;
+}
+
+function topupNeeds(userId: number, now: Date): SaleNeeds {
+  const reads = {
+    sql: 'topup_facts($10::int, $11, $12::timestamptz, $13::timestamptz)',
+    values: [userId, cartKey(userId), addMs(now, -REPEAT_WINDOW_MS), now],
+  };
+  return { ...RENEWAL_NEEDS, reads };
+}
+
 /**
- * @param start with `RENEWAL_NEEDS`; nothing is bought twice from it
+ * @param start with `topupNeeds`; nothing is bought twice from it
  * @param attempt receives the order before it is bought, so that a later refusal is known to concern it
  */
 async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
-  const userId = start.buyer.id;
-  const isRepeat = await hasPaidSince(t.db, userId, addMs(t.clock.now(), -REPEAT_WINDOW_MS));
-  if (!isRepeat && (await resumeDailyFrom(t, start))) return;
-  const cart = await readCart(t, userId);
+  const { paid_recently: isRepeat, was_stopped: wasStopped, cart } = start.read as TopupFacts;
+  if (!isRepeat && (await resumeDailyFrom(t, start, wasStopped))) return;
   if (cart === null) {
     if (!isRepeat) await renewEndedFrom(t, start);
     return;

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
+import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
@@ -132,7 +132,7 @@ describe('the day of a daily tariff', () => {
       await runDailyService(t.app);
       expect(await stateOf(buyer)).toMatchObject({ balance, status: 'disabled', payments: 0, pushes: 1, messages: 1 });
       await topUp(t.app, buyer.userId, 1_000 - balance);
-      await resumeDaily(t.app, buyer.userId);
+      await spendTopup(t.app, buyer.userId);
       expect(await stateOf(buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
     },
   );
@@ -154,7 +154,7 @@ describe('the day of a daily tariff', () => {
     await runDailyService(t.app);
     expect(await stateOf(lately.buyer)).toMatchObject({ balance: 0, status: 'active' });
     expect(await stateOf(longAgo.buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
-    expect(await resumeDaily(t.app, longAgo.buyer.userId)).toBe(true);
+    await spendTopup(t.app, longAgo.buyer.userId);
     expect(await stateOf(longAgo.buyer)).toMatchObject({ balance: 0, status: 'active', payments: 1 });
   });
 
@@ -178,7 +178,7 @@ describe('the day of a daily tariff', () => {
     ['was limited by the panel', { status: 'limited' }],
   ])('a top-up resumes a subscription that %s', async (_what, columns) => {
     const { buyer } = await due(1_500, columns);
-    expect(await resumeDaily(t.app, buyer.userId)).toBe(true);
+    await spendTopup(t.app, buyer.userId);
     const endDate = new Date(t.clock.now().getTime() + DAY);
     expect(await stateOf(buyer)).toMatchObject({ balance: 500, status: 'active', endDate, payments: 1, pushes: 1 });
   });
@@ -190,13 +190,13 @@ describe('the day of a daily tariff', () => {
     ['is active', {}],
   ])('a top-up does not resume a subscription that %s', async (_what, columns) => {
     const { buyer } = await due(1_500, columns);
-    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    await spendTopup(t.app, buyer.userId);
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_500, payments: 0 });
   });
 
   test('a top-up that does not cover the day changes nothing', async () => {
     const { buyer } = await due(999, { status: 'expired' });
-    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    await spendTopup(t.app, buyer.userId);
     expect(await stateOf(buyer)).toMatchObject({ balance: 999, status: 'expired', messages: 0 });
   });
 
@@ -214,7 +214,7 @@ describe('the day of a daily tariff', () => {
     const { buyer, id } = await stoppedFor(1);
     await disable(buyer.userId, id);
     await runDailyService(t.app);
-    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    await spendTopup(t.app, buyer.userId);
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled', payments: 0 });
   });
 
@@ -222,7 +222,7 @@ describe('the day of a daily tariff', () => {
     const { buyer, id } = await stoppedFor(1);
     await t.app.db.sql("UPDATE subscriptions SET disabled_reason = 'panel' WHERE id = $1::int", [id]);
     await runDailyService(t.app);
-    expect(await resumeDaily(t.app, buyer.userId)).toBe(false);
+    await spendTopup(t.app, buyer.userId);
     expect(await stateOf(buyer)).toMatchObject({ balance: 1_000, status: 'disabled' });
   });
 

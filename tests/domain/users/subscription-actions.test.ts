@@ -3,8 +3,8 @@ import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { renewDue, renewEnded } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
-import { resumeDaily } from '../../../src/domain/subscriptions/daily/charge-days.ts';
+import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
@@ -154,8 +154,7 @@ describe('what an administrator ended', () => {
   async function isLeftAlone({ id }: { id: number }): Promise<void> {
     await renewDue(app);
     await runDailyService(app);
-    await renewEnded(app, id);
-    await resumeDaily(app, id);
+    await spendTopup(app, id);
     const row = await rowOf(
       app,
       `SELECT u.balance_kopeks AS balance, s.status, s.autopay_enabled AS autopay, s.is_daily_paused AS paused

@@ -9,11 +9,12 @@ import { dayOf } from '../purchase/notify-sale.ts';
 import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer, SaleStart } from '../purchase/types.ts';
 import { RENEWAL_NEEDS, sellRenewal } from '../renew-subscription.ts';
+import { type AutopayScope, isAutopayDue } from '../rules/autopay.ts';
 import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
 import { daysLeft } from '../rules/status.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { notifyInsufficientFunds, notifyNoPeriod } from './notify-failure.ts';
-import { type AutopayCandidate, type AutopayScope, isDue, listDue } from './repo.ts';
+import { type AutopayCandidate, listDue } from './repo.ts';
 
 /**
  * Job `subscriptions.autopay`: renews from the balance the subscriptions that end soon and have autopay on (spec 02 section 13, H23).
@@ -23,35 +24,31 @@ import { type AutopayCandidate, type AutopayScope, isDue, listDue } from './repo
 export function renewDue(app: App): Promise<void> {
   return forEachPage<AutopayCandidate>(app, {
     list: (after, limit) => listDue(app.db, app.clock.now(), after, limit),
-    each: ({ userId }) => renewOne(app, userId, 'due'),
+    each: ({ userId }) => renewOne(app, userId),
     failure: ({ id }) => ['a subscription could not be renewed by autopay', { subscriptionId: id }],
   });
 }
 
 /**
- * After a top-up: renews a subscription that ended at most 30 days ago and has autopay on, when the balance covers it (spec 02 section 6,
- * H12). In a transaction of its own.
+ * After a top-up, in the caller's transaction: renews a subscription that ended at most 30 days ago and has autopay on, when the balance
+ * covers it (spec 02 section 6, H12).
+ * @param start with `RENEWAL_NEEDS`
  */
-export function renewEnded(app: App, userId: number): Promise<void> {
-  return renewOne(app, userId, 'expired');
-}
-
-/** The same in the caller's transaction. @param start with `RENEWAL_NEEDS` */
 export function renewEndedFrom(t: App, start: SaleStart): Promise<void> {
   return renewFrom(t, start, 'expired');
 }
 
-function renewOne(app: App, userId: number, scope: AutopayScope): Promise<void> {
+function renewOne(app: App, userId: number): Promise<void> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
-    if (start) await renewFrom(t, start, scope);
+    if (start) await renewFrom(t, start, 'due');
   });
 }
 
 async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise<void> {
   const { buyer, subscription, currentTariff: tariff, servers } = start;
   const now = t.clock.now();
-  if (!subscription || !(await isDue(t.db, now, buyer.id, scope))) return;
+  if (!subscription || !isAutopayDue(start, now, scope)) return;
   const settings = pricingSettingsOf(t);
   const periodDays = autopayPeriod(tariff, settings);
   if (periodDays === null) {

@@ -15,7 +15,7 @@ import { isPast } from '../rules/status.ts';
 import { recurringDailyPrice } from '../rules/view.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import type { Subscription } from '../types.ts';
-import { type DailyCandidate, type DailyWork, isCandidate, isResumable, listCandidates, recordStop } from './repo.ts';
+import { type DailyCandidate, type DailyWork, isCandidate, listCandidates, recordStop } from './repo.ts';
 
 /** A day that ends before the next round is charged in this one, so that paid days follow each other without a gap. */
 const MAX_LEAD_MS = HOUR_MS;
@@ -51,31 +51,34 @@ function momentOf(app: App, work: DailyWork): Date {
 const NEEDS: SaleNeeds = { locksCurrentTariff: true };
 
 /**
- * After a top-up: resumes a user's stopped daily subscription when the balance covers a day (spec 02 section 6, step 1). In a transaction
- * of its own. @returns whether it was resumed
+ * After a top-up, in the caller's transaction: resumes a stopped daily subscription when the balance covers a day (spec 02 section 6, step 1),
+ * however long ago it was stopped.
+ * @param start with the current tariff locked
+ * @param wasStopped the daily service disabled it for insufficient funds
+ * @returns whether it was resumed
  */
-export function resumeDaily(app: App, userId: number): Promise<boolean> {
-  return chargeDay(app, 'topup', userId);
+export async function resumeDailyFrom(t: App, start: SaleStart, wasStopped: boolean): Promise<boolean> {
+  return isResumable(start, wasStopped) && chargeFrom(t, 'topup', start);
 }
 
-/** The same in the caller's transaction. @param start with the current tariff locked */
-export function resumeDailyFrom(t: App, start: SaleStart): Promise<boolean> {
-  return chargeFrom(t, 'topup', start);
+function isResumable({ buyer, subscription, currentTariff }: SaleStart, wasStopped: boolean): boolean {
+  if (!subscription || !currentTariff?.isDaily || !currentTariff.isActive || currentTariff.dailyPriceKopeks <= 0) return false;
+  if (buyer.status !== 'active' || buyer.restrictionSubscription) return false;
+  if (subscription.isDailyPaused || subscription.isTrial) return false;
+  return subscription.status === 'expired' || subscription.status === 'limited' || wasStopped;
 }
 
 /** @returns whether a day was charged */
-function chargeDay(app: App, work: DailyWork | 'topup', userId: number): Promise<boolean> {
+function chargeDay(app: App, work: DailyWork, userId: number): Promise<boolean> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId, NEEDS);
-    return start !== null && chargeFrom(t, work, start);
+    return start !== null && (await isCandidate(t.db, work, momentOf(t, work), userId)) && chargeFrom(t, work, start);
   });
 }
 
 async function chargeFrom(t: App, work: DailyWork | 'topup', start: SaleStart): Promise<boolean> {
   const { buyer, subscription, currentTariff: tariff } = start;
   if (!subscription || !tariff) return false;
-  const isSelected = work === 'topup' ? isResumable(t.db, buyer.id) : isCandidate(t.db, work, momentOf(t, work), buyer.id);
-  if (!(await isSelected)) return false;
   const priceKopeks = recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
   if (buyer.balanceKopeks < priceKopeks) {
     if (isStoppedNow(work, subscription, t.clock.now())) await stop(t, buyer, subscription.id, priceKopeks);

@@ -18,24 +18,15 @@ const DUE = `${FROM} AND s.status = 'active' AND s.end_date <= $1::timestamptz
     AND (s.last_daily_charge_at IS NULL OR s.last_daily_charge_at <= $1::timestamptz - interval '24 hours')`;
 
 /**
- * Disabled by this service for insufficient funds after the moment `since`. Any other disabled subscription was disabled on purpose, by the
- * integration, an administrator, the panel or the channel rule; only they enable it again (spec 05 section 13), a payment does not.
- */
-function stoppedByService(since: string): string {
-  return `s.status = 'disabled' AND s.disabled_reason IS NULL AND EXISTS (SELECT 1 FROM sent_notifications n
-    WHERE n.subscription_id = s.id AND n.notification_type = 'daily_insufficient_funds' AND n.created_at > ${since})`;
-}
-
-/**
- * Expired within the last day, or stopped for insufficient funds within a few days with a balance above 0 now. A later top-up resumes the
- * subscription itself; without the bound each round would lock every user whose subscription was ever stopped. Whether the balance is
+ * Expired within the last day, or stopped for insufficient funds within a few days with a balance above 0 now. Any other disabled
+ * subscription was disabled on purpose, by the integration, an administrator, the panel or the channel rule; only they enable it again
+ * (spec 05 section 13). A later top-up resumes the subscription itself; without the bound each round would lock every user whose subscription was ever stopped. Whether the balance is
  * enough is checked under the lock, because the price of a day depends on the promo group. $1 is now.
  */
 const STOPPED = `${FROM} AND (s.status = 'expired' AND s.end_date > $1::timestamptz - interval '24 hours'
-      OR u.balance_kopeks > 0 AND ${stoppedByService(`$1::timestamptz - interval '${RESUMED_FOR_DAYS} days'`)})`;
-
-/** What a top-up resumes, however long ago it was stopped (spec 02 section 6, step 1). */
-const STOPPED_EVER = `${FROM} AND (s.status IN ('expired', 'limited') OR ${stoppedByService("'-infinity'")})`;
+      OR u.balance_kopeks > 0 AND s.status = 'disabled' AND s.disabled_reason IS NULL
+        AND EXISTS (SELECT 1 FROM sent_notifications n WHERE n.subscription_id = s.id AND n.notification_type = 'daily_insufficient_funds'
+          AND n.created_at > $1::timestamptz - interval '${RESUMED_FOR_DAYS} days'))`;
 
 const CONDITIONS = { charge: DUE, resume: STOPPED } as const;
 
@@ -52,12 +43,6 @@ export function listCandidates(db: Db, work: DailyWork, moment: Date, after: num
 /** Whether the user's subscription is still a candidate; checked again under the lock. */
 export async function isCandidate(db: Db, work: DailyWork, moment: Date, userId: number): Promise<boolean> {
   const rows = await db.sql(`SELECT s.id ${CONDITIONS[work]} AND s.user_id = $2::int`, [moment, userId]);
-  return rows.length > 0;
-}
-
-/** Whether a top-up may resume the user's subscription; checked under the lock. */
-export async function isResumable(db: Db, userId: number): Promise<boolean> {
-  const rows = await db.sql(`SELECT s.id ${STOPPED_EVER} AND s.user_id = $1::int`, [userId]);
   return rows.length > 0;
 }
 

@@ -115,16 +115,6 @@ export async function lockSaleStart(db: Db, userId: number, needs: SaleNeeds = {
   return (await openSaleStart(db, userId, needs, null)).start;
 }
 
-/** Whether the user paid for a subscription, or for something of it, after `since`. */
-export async function hasPaidSince(db: Db, userId: number, since: Date): Promise<boolean> {
-  const rows = await db.sql(
-    `SELECT id FROM transactions WHERE user_id = $1::int AND created_at > $2::timestamptz AND type = 'subscription_payment' AND is_completed
-     LIMIT 1`,
-    [userId, since],
-  );
-  return rows.length > 0;
-}
-
 /** What `complete_sale()` did; `saved` is null when nothing was written. */
 export interface SaleOutcome {
   outcome: Posting['outcome'] | 'free';

@@ -1,0 +1,16 @@
+-- What decides how a top-up is spent (src/domain/subscriptions/spend-topup.ts), besides the rows of open_sale(): {paid_recently, was_stopped, cart}.
+-- paid_recently: the user paid for a subscription, or for something of it, after p_paid_since. was_stopped: the daily service disabled the
+-- subscription for insufficient funds; any other disabled subscription was disabled on purpose (spec 05 section 13), and a payment does not
+-- enable it. cart: the saved order with the key p_cart_key, or null. VOLATILE, so that it sees what was committed before the locks of the
+-- statement that calls it were taken.
+CREATE OR REPLACE FUNCTION topup_facts(p_user_id integer, p_cart_key text, p_paid_since timestamptz, p_now timestamptz)
+RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN jsonb_build_object(
+    'paid_recently', EXISTS (SELECT 1 FROM transactions t WHERE t.user_id = p_user_id AND t.created_at > p_paid_since
+      AND t.type = 'subscription_payment' AND t.is_completed),
+    'was_stopped', EXISTS (SELECT 1 FROM subscriptions s JOIN sent_notifications n ON n.subscription_id = s.id
+      WHERE s.user_id = p_user_id AND s.status = 'disabled' AND s.disabled_reason IS NULL
+        AND n.notification_type = 'daily_insufficient_funds'),
+    'cart', (SELECT e.value FROM short_lived_entries e WHERE e.key = p_cart_key AND e.expires_at > p_now));
+END $$;
