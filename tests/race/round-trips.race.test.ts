@@ -52,7 +52,9 @@ async function saleOf(job: () => Promise<unknown>): Promise<string[]> {
 }
 
 async function balanceOf(userId: number): Promise<number> {
-  const [row] = await tariffs.app.db.sql<{ balanceKopeks: number }>('SELECT balance_kopeks FROM users WHERE id = $1::int', [userId]);
+  const [row] = await tariffs.app.db.sql<{ balanceKopeks: number }>('SELECT balance_kopeks FROM users WHERE id = $1::int', [
+    userId,
+  ]);
   return row!.balanceKopeks;
 }
 
@@ -138,9 +140,9 @@ describe('sales of tariffs', () => {
 
   test('autopay, also when the owner is told by mail', async () => {
     const columns = { autopay_enabled: true, end_date: ago(-1) };
-    for (const isTold of [false, true]) {
+    for (const hasMailOnly of [false, true]) {
       const buyer = await aSubscriber(tariffs, await aTariff(tariffs.app), columns);
-      if (isTold) await giveMailOnly(buyer.userId);
+      if (hasMailOnly) await giveMailOnly(buyer.userId);
       expect((await saleOf(() => renewDue(tariffs.app))).length).toBeLessThanOrEqual(MOST);
     }
   });

@@ -29,7 +29,13 @@ const SUBSCRIPTIONS: Record<string, unknown>[] = [
   ...[0, -59_999, -60_000, -61_000].map((ms) => ({ last_webhook_update_at: ms })),
 ];
 
-const USERS = ['status = status', "status = 'blocked'", "status = 'deleted'", 'restriction_subscription = true', 'restriction_topup = true'];
+const USERS = [
+  'status = status',
+  "status = 'blocked'",
+  "status = 'deleted'",
+  'restriction_subscription = true',
+  'restriction_topup = true',
+];
 
 test('the rule under the lock and the list of the job select the same subscriptions', async () => {
   const [monthly, daily] = [await aTariff(t.app), await aTariff(t.app, { is_daily: true, daily_price_kopeks: 100 })];
