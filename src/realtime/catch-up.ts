@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { SqlRunner } from '../core/db/db.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
 import { type EventScope, isInScope } from '../core/events/event-log.ts';
-import { type ClientPosition, issueTime, parsePosition, positionTexts } from '../core/events/event-position.ts';
+import { type ClientPosition, parsePosition, positionTexts } from '../core/events/event-position.ts';
 import { EVENT_RETENTION_DAYS } from '../core/events/event-recorder.ts';
 import { replayEvents } from '../core/events/replay-events.ts';
 import type { FeedClient } from './feed-client.ts';
@@ -13,9 +13,9 @@ const MAX_READERS = 4;
 const MARGIN_MS = HOUR_MS;
 
 /** The `id` of a frame for what has been delivered by now. */
-export function presentPositionText(bus: Pick<EventBus, 'position'>): string {
+export function presentPositionText(bus: Pick<EventBus, 'position' | 'origin'>): string {
   const { position } = bus;
-  return positionTexts(position, issueTime())(position.throughId);
+  return positionTexts(position, bus.origin)(position.throughId);
 }
 
 /**
@@ -23,9 +23,12 @@ export function presentPositionText(bus: Pick<EventBus, 'position'>): string {
  * @returns null when it is no position of this database, or so old that events after it may have been deleted
  * @throws when the database cannot be read
  */
-export async function resumePosition(bus: Pick<EventBus, 'position' | 'refresh'>, text: string): Promise<ClientPosition | null> {
+export async function resumePosition(
+  bus: Pick<EventBus, 'position' | 'origin' | 'refresh'>,
+  text: string,
+): Promise<ClientPosition | null> {
   const parsed = parsePosition(text);
-  if (parsed === null) return null;
+  if (parsed === null || parsed.database !== bus.origin.database) return null;
   if (Date.now() - parsed.issuedAt * SECOND_MS > EVENT_RETENTION_DAYS * DAY_MS - MARGIN_MS) return null;
   // Another instance, from which the client has it, may be ahead of this one.
   await bus.refresh();
@@ -45,11 +48,11 @@ export interface Missing {
 /** Sends clients the events that they missed, and joins them to the live ones without a gap or a repeat. */
 export class CatchUp {
   readonly #sql: SqlRunner;
-  readonly #bus: Pick<EventBus, 'position'>;
+  readonly #bus: Pick<EventBus, 'position' | 'origin'>;
   #readers = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(sql: SqlRunner, bus: Pick<EventBus, 'position'>) {
+  constructor(sql: SqlRunner, bus: Pick<EventBus, 'position' | 'origin'>) {
     this.#sql = sql;
     this.#bus = bus;
   }
@@ -63,7 +66,7 @@ export class CatchUp {
   async run(missing: Missing): Promise<void> {
     const { client, collect } = missing;
     for (let from = missing.from; client.isOpen; ) {
-      const until = { position: this.#bus.position, issuedAt: issueTime() };
+      const until = { position: this.#bus.position, ...this.#bus.origin };
       collect();
       await this.#send(missing, from, until);
       if (client.release()) return;

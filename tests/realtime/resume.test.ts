@@ -27,11 +27,13 @@ const cabinet = (userId: number, after?: unknown) => resume(server.url, `/cabine
 const received = (client: Awaited<ReturnType<typeof feed>>, last: number) =>
   eventually(() => expect(numbersOf(client).at(-1)).toBe(last));
 
+const originAt = (issuedAt: number) => ({ ...server.bus.origin, issuedAt: Math.floor(issuedAt / SECOND_MS) });
+
 /** The same place in the feed as of `id`, made at another time. */
 function reissued(id: unknown, issuedAt: number, later = 0): string {
   const { base, target, throughId } = parsePosition(String(id))!.position;
   const moved = { base, target: { ...target, next: target.next + later } };
-  return positionTexts(later === 0 ? { base, target } : moved, Math.floor(issuedAt / SECOND_MS))(throughId);
+  return positionTexts(later === 0 ? { base, target } : moved, originAt(issuedAt))(throughId);
 }
 
 describe('frames', () => {
@@ -209,7 +211,7 @@ describe('/cabinet/ws', () => {
     await emitNumbers(t.app, 1, 1);
     await eventually(() => expect([foreign.received.length, raw.received.length]).toEqual([2, 2]));
     const all = { next: 0, running: [] };
-    const now = Math.floor(Date.now() / SECOND_MS);
+    const now = originAt(Date.now());
     const { target } = parsePosition(String(raw.ids[1]))!.position;
     const forged = [
       positionTexts({ base: all, target: all }, now)(0),
@@ -231,7 +233,14 @@ describe('/cabinet/ws', () => {
 describe('a position that cannot be continued', () => {
   const huge = Number.MAX_SAFE_INTEGER;
   const text = (next: number, throughId: number) =>
-    positionTexts({ base: { next, running: [] }, target: { next, running: [] } }, 1e10)(throughId);
+    positionTexts(
+      { base: { next, running: [] }, target: { next, running: [] } },
+      { ...server.bus.origin, issuedAt: 1e10 },
+    )(throughId);
+  const ofAnotherDatabase = (id: string) => {
+    const { position, database, issuedAt } = parsePosition(id)!;
+    return positionTexts(position, { database: (database + 1) % 2 ** 32, issuedAt })(position.throughId);
+  };
 
   it.each([
     ['nothing', () => ''],
@@ -248,6 +257,7 @@ describe('a position that cannot be continued', () => {
     ['zeros', () => `${Buffer.alloc(3_000, 0x80).toString('base64url')}.1`],
     ['12 kB', () => 'A'.repeat(12_000)],
     ['an id older than what is kept', (id: string) => reissued(id, Date.now() - 7 * DAY_MS)],
+    ['an id of another database', (id: string) => ofAnotherDatabase(id)],
     ['an id of the future', (id: string) => reissued(id, Date.now(), 1e9)],
   ])('is answered by resumed: false and live events: %s', async (_name, positionOf) => {
     const { ids } = await feed();

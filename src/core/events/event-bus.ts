@@ -6,6 +6,7 @@ import type { SideConnection } from '../db/side-connection.ts';
 import type { Logger } from '../log.ts';
 import {
   isOfRound,
+  readDatabaseNumber,
   readIdRange,
   readNewEvents,
   readPage,
@@ -13,7 +14,7 @@ import {
   type StoredEvent,
   settleForeignEvents,
 } from './event-log.ts';
-import { type EventPosition, endOf, issueTime, positionTexts } from './event-position.ts';
+import { type EventPosition, endOf, issueTime, type PositionOrigin, positionTexts } from './event-position.ts';
 import type { DomainEvent } from './event-recorder.ts';
 
 /** A committed event with the text by which a client says that it has it. */
@@ -44,6 +45,7 @@ export class EventBus {
   readonly #listeners = new Set<EventListener>();
   readonly #drains = new Set<() => Promise<void>>();
   #position: EventPosition = endOf({ next: 0, running: [] });
+  #database = 0;
   /** Set while a round is too long for one read: the highest id that may belong to it. */
   #backlogEnd: number | null = null;
   #isWanted = false;
@@ -68,6 +70,7 @@ export class EventBus {
     await this.#side.listen(CHANNEL, (instance) => {
       if (instance !== this.#instance) this.#look(false);
     });
+    this.#database = await readDatabaseNumber(this.#side.sql);
     this.#position = endOf(await readSnapshot(this.#side.sql));
     this.#timer = setInterval(() => this.#look(true), SWEEP_MS);
     this.#timer.unref();
@@ -83,6 +86,11 @@ export class EventBus {
   /** What has been delivered by now. */
   get position(): EventPosition {
     return this.#position;
+  }
+
+  /** Of a position that is issued now. */
+  get origin(): PositionOrigin {
+    return { database: this.#database, issuedAt: issueTime() };
   }
 
   /**
@@ -202,7 +210,7 @@ export class EventBus {
 
   #deliver(events: readonly StoredEvent[], round: EventPosition): void {
     if (events.length === 0) return;
-    const textAfter = positionTexts(round, issueTime());
+    const textAfter = positionTexts(round, this.origin);
     for (const event of events) {
       const delivered = { ...event, positionText: textAfter(event.id) };
       for (const listener of this.#listeners) {

@@ -44,6 +44,15 @@ export async function readSnapshot(sql: SqlRunner): Promise<EventSnapshot> {
   return snapshotOf(row!);
 }
 
+/** A number that tells this database from others: of other servers, and of the same server under whatever name. */
+export async function readDatabaseNumber(sql: SqlRunner): Promise<number> {
+  const [row] = await sql<{ number: number }>(
+    `SELECT hashtextextended(system_identifier::text, oid::bigint) & 4294967295 AS number
+     FROM pg_control_system(), pg_database WHERE datname = current_database()`,
+  );
+  return row!.number;
+}
+
 /** As `event_transaction_number()` counts, in prisma/sql/events.sql. */
 const NUMBERS_OF_A_TIMELINE = 2 ** 42;
 

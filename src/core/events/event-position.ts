@@ -34,11 +34,17 @@ export function endOf(snapshot: EventSnapshot): EventPosition {
   return { base: snapshot, target: snapshot, throughId: 0 };
 }
 
-/** A position that a client has sent back, with the time at which it was made. */
-export interface ClientPosition {
-  position: EventPosition;
+/** Where and when a position was issued. */
+export interface PositionOrigin {
+  /** Identifies the database: a position means nothing in another one, e.g. in a restored copy. 0 to 2^32 - 1. */
+  readonly database: number;
   /** Unix time in seconds. */
-  issuedAt: number;
+  readonly issuedAt: number;
+}
+
+/** A position that a client has sent back. */
+export interface ClientPosition extends PositionOrigin {
+  position: EventPosition;
 }
 
 /** The time of a position that is issued now. */
@@ -46,7 +52,7 @@ export function issueTime(): number {
   return Math.floor(Date.now() / SECOND_MS);
 }
 
-const VERSION = 1;
+const VERSION = 2;
 /** More transactions than a server writes with at the same time. */
 const MAX_RUNNING = 1_000;
 /** Positions are sent in an address; proxies accept about 8,000 characters. */
@@ -59,9 +65,9 @@ const MAX_LENGTH = 6_000;
  */
 export function positionTexts(
   { base, target }: Omit<EventPosition, 'throughId'>,
-  issuedAt: number,
+  { database, issuedAt }: PositionOrigin,
 ): (throughId: number) => string {
-  const numbers = [VERSION, issuedAt, ...snapshotNumbers(base, 0)];
+  const numbers = [VERSION, database, issuedAt, ...snapshotNumbers(base, 0)];
   // A round that is empty needs one snapshot only.
   if (!isSameSnapshot(base, target)) numbers.push(...snapshotNumbers(target, base.next));
   const bytes: number[] = [];
@@ -77,13 +83,13 @@ export function parsePosition(text: string): ClientPosition | null {
   if (head === undefined || id === undefined) return null;
   const numbers = varints(Buffer.from(head, 'base64url'));
   if (numbers === null || numbers.shift() !== VERSION) return null;
-  const issuedAt = numbers.shift();
+  const [database, issuedAt] = numbers.splice(0, 2);
   const base = takeSnapshot(numbers, 0);
-  if (issuedAt === undefined || base === null) return null;
+  if (database === undefined || issuedAt === undefined || base === null) return null;
   const target = numbers.length === 0 ? base : takeSnapshot(numbers, base.next);
   const throughId = Number.parseInt(id, 36);
   if (target === null || numbers.length > 0 || !Number.isSafeInteger(throughId)) return null;
-  return { position: { base, target, throughId }, issuedAt };
+  return { position: { base, target, throughId }, database, issuedAt };
 }
 
 /** `next` as the distance to an earlier one, the running transactions as their distances to `next`. */

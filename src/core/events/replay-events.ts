@@ -22,13 +22,13 @@ interface Part {
  */
 export async function* replayEvents(
   sql: SqlRunner,
-  { position: from, issuedAt }: ClientPosition,
+  { position: from, ...origin }: ClientPosition,
   until: EventPosition,
   scope: EventScope,
 ): AsyncGenerator<DeliveredEvent[]> {
   for (const part of partsBetween(from, until)) {
     if (isSameSnapshot(part.base, part.target)) continue;
-    const textAfter = positionTexts(part, issuedAt);
+    const textAfter = positionTexts(part, origin);
     for await (const events of readPart(sql, part, scope)) {
       if (events.length > 0) yield events.map((event) => ({ ...event, positionText: textAfter(event.id) }));
     }
