@@ -143,6 +143,7 @@ async function runServer(sockets: number, messagesPerSecond: number, seconds: nu
         return () => undefined;
       },
       position: endOf({ next: 0, running: [] }),
+      origin: { database: 0, issuedAt: 0 },
       refresh: async () => undefined,
     },
     authenticateToken: async () => ({ tokenId: 1 }),

@@ -22,7 +22,7 @@ import { cabinetText, feedText, textFrame } from './text-frame.ts';
 export interface RealtimeOptions {
   httpServer: Server;
   app: App;
-  bus: Pick<EventBus, 'subscribe' | 'position' | 'refresh'>;
+  bus: Pick<EventBus, 'subscribe' | 'position' | 'origin' | 'refresh'>;
   authenticateToken(
     app: App,
     credentials: { apiKey: string | null; bearer: string | null },
