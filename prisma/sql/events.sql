@@ -10,6 +10,13 @@ CREATE OR REPLACE FUNCTION event_transaction_number() RETURNS bigint LANGUAGE sq
   SELECT event_timeline() * 4398046511104 + pg_current_xact_id()::text::bigint
 $$;
 
+-- A number from 0 to 2^32 - 1 that tells this database from others: the positions of readers name it (src/core/events/event-position.ts), and
+-- one from before a restore into another server or database is not taken for a place in this one (08 S5).
+CREATE OR REPLACE FUNCTION database_number() RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT hashtextextended(c.system_identifier::text, d.oid::bigint) & 4294967295
+  FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
+$$;
+
 -- Records one event (spec 00, Outside effects): the row, and a pending delivery and its job for each webhook that subscribes to it. Audience
 -- 'feed' is for administrators and webhooks, 'user' for the user's sockets. Sends no NOTIFY: PostgreSQL lets only one transaction at a time
 -- commit a notice, so that all commits of the database would wait for each other (08 L1). Readers are informed after the commit.

@@ -46,10 +46,7 @@ export async function readSnapshot(sql: SqlRunner): Promise<EventSnapshot> {
 
 /** A number that tells this database from others: of other servers, and of the same server under whatever name. */
 export async function readDatabaseNumber(sql: SqlRunner): Promise<number> {
-  const [row] = await sql<{ number: number }>(
-    `SELECT hashtextextended(system_identifier::text, oid::bigint) & 4294967295 AS number
-     FROM pg_control_system(), pg_database WHERE datname = current_database()`,
-  );
+  const [row] = await sql<{ number: number }>('SELECT database_number() AS number');
   return row!.number;
 }
 
