@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isUnstorableText } from './db/db-errors.ts';
+import { isDatabaseUnavailable, isRetryable, isUnstorableText } from './db/db-errors.ts';
 
 /**
  * Typed refusals. Domain code throws `AppError` (through `refuse`); one mapper (`toHttp`) feeds REST, tRPC and the sockets,
@@ -91,7 +91,8 @@ export function toHttp(error: unknown): HttpError {
     const issue = { loc: ['body'], type: 'value_error', msg, input: null };
     return { status: 422, body: { detail: [issue] }, headers: {}, code: 'validation_error' };
   }
-  if (isDatabaseUnavailable(error)) {
+  // A transaction that met others each of five times (`retried`) was rolled back, and may succeed later.
+  if (isDatabaseUnavailable(error) || isRetryable(error)) {
     return {
       status: 503,
       body: { detail: UNAVAILABLE },

@@ -16,6 +16,10 @@ function adapterError(kind: string): Error {
   return Object.assign(new Error(kind), { name: 'DriverAdapterError', cause: { kind } });
 }
 
+it.each(['40P01', '40001'])('a transaction that met others each time is 503: %s', (code) => {
+  for (const error of shapesOf(code)) expect(toHttp(error)).toMatchObject({ status: 503, headers: { 'Retry-After': '5' } });
+});
+
 describe('a database that is unavailable or does not answer in time', () => {
   it.each(['ECONNREFUSED', 'P2024', '08006', '57P01', '53300', '57014', '55P03', '25006'])('is 503 for a request: %s', (code) => {
     for (const error of shapesOf(code).slice(0, /^(E|P)/.test(code) ? 1 : 2)) {
