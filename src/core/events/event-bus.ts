@@ -67,11 +67,12 @@ export class EventBus {
   async start(): Promise<void> {
     const settled = await settleForeignEvents(this.#side.sql);
     if (settled > 0) this.#log.warn({ events: settled }, 'events of another database server were found; they are not delivered');
+    this.#database = await readDatabaseNumber(this.#side.sql);
+    this.#position = endOf(await readSnapshot(this.#side.sql));
+    // Only now: a notice that arrived before there is a position would read every event that is stored.
     await this.#side.listen(CHANNEL, (instance) => {
       if (instance !== this.#instance) this.#look(false);
     });
-    this.#database = await readDatabaseNumber(this.#side.sql);
-    this.#position = endOf(await readSnapshot(this.#side.sql));
     this.#timer = setInterval(() => this.#look(true), SWEEP_MS);
     this.#timer.unref();
   }

@@ -90,6 +90,28 @@ describe('the event bus', () => {
     }
   });
 
+  it('delivers nothing of before its start, though another instance announces events in that moment', async () => {
+    for (const n of [1, 2, 3]) await record(t.app, n);
+    const { side } = t.database;
+    const hasty: SideConnection = {
+      notify: (channel, payload) => side.notify(channel, payload),
+      listen: async (channel, onNotice) => {
+        await side.listen(channel, onNotice);
+        onNotice('another instance');
+      },
+      sql: async (text, values) => {
+        // A listener has subscribed before the answer to the notice is there.
+        if (text.includes('LATERAL')) await pause(50);
+        return side.sql<never>(text, values);
+      },
+    };
+    const { bus, seen } = await aBus({ side: hasty });
+    await bus.refresh();
+    await record(t.app, 4);
+    await bus.refresh();
+    expect(seen).toEqual([4]);
+  });
+
   it('reads a long list in pages and waits between them until its listeners have sent what they have', async () => {
     const lengths: number[] = [];
     let seen: number[] = [];
