@@ -88,7 +88,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       random: systemRandom,
       log,
       db: database.db,
-      jobs: sqlJobSender(database.db.sql, clock),
+      jobs: sqlJobSender(database.db.sql, clock, (queue) => runner.wake(queue)),
       events: sqlEventRecorder(database.db.sql, clock, () => bus.announce()),
       settings,
       cache,

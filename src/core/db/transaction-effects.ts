@@ -1,7 +1,7 @@
 import { type Rows, TABLES } from '../../generated/rows.ts';
 import type { Clock } from '../clock.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import { delayOf, type JobSender } from '../jobs/job-sender.ts';
+import { delayOf, type JobSender, type JobTypes } from '../jobs/job-sender.ts';
 import type { SqlRunner } from './db.ts';
 
 /**
@@ -11,6 +11,8 @@ import type { SqlRunner } from './db.ts';
  */
 export interface TransactionEffects {
   readonly jobs: JobSender;
+  /** Queues of jobs that may start as soon as the transaction is committed. */
+  readonly queues: ReadonlySet<keyof JobTypes>;
   readonly events: EventRecorder;
   /** Queues a mail, see `queue_mail()` in prisma/sql/mails.sql. */
   addMail(mail: QueuedMail): void;
@@ -38,14 +40,20 @@ export interface QueuedMail {
 export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects {
   // As JSON from the start: what a caller does with a payload afterwards does not matter.
   let waiting: string[] = [];
+  const queues = new Set<keyof JobTypes>();
   const take = (): string => {
     const taken = `[${waiting.join(',')}]`;
     waiting = [];
     return taken;
   };
   return {
+    queues,
     jobs: {
+      wake: (named) => {
+        for (const queue of named) queues.add(queue);
+      },
       send: async (queue, data, options = {}) => {
+        if (options.startAfter === undefined) queues.add(queue);
         const { singletonKey: key = null } = options;
         waiting.push(JSON.stringify({ queue, data, key, delay_ms: delayOf(options, clock) }));
       },
@@ -58,6 +66,7 @@ export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects
       announce: () => undefined,
     },
     addMail: (mail) => {
+      queues.add('mail.send');
       waiting.push(JSON.stringify({ mail, now: clock.now() }));
     },
     addRow: (model, row) => {

@@ -17,9 +17,11 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
   refuseInsideTransaction('inTransaction');
   return retried(app, async () => {
     const forgotten: string[] = [];
+    let queues: TransactionEffects['queues'] = new Set();
     const result = await begin((tx, sql) =>
       runInsideTransaction(async () => {
         const effects = collectEffects(sql, app.clock);
+        queues = effects.queues;
         const answer = await fn(transactionApp(app, tx, sql, { effects, forgotten }));
         await effects.write();
         return answer;
@@ -28,6 +30,7 @@ export async function inTransaction<T>(app: App, fn: (t: App) => Promise<T>): Pr
     // The event reaches every instance, this one too, but possibly after the caller has answered.
     app.cache.drop(forgotten);
     app.events.announce();
+    app.jobs.wake(queues);
     return result;
   });
 }

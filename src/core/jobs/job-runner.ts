@@ -1,4 +1,4 @@
-import { PgBoss, type QueueResult } from 'pg-boss';
+import { type JobWithMetadata, PgBoss, type QueueResult } from 'pg-boss';
 import type { App } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { runOutsideTransaction } from '../db/root-guard.ts';
@@ -7,7 +7,10 @@ import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from '.
 
 /** Schema of the job tables in the database. */
 const JOBS_SCHEMA = 'jobs';
+/** How often an idle worker looks for jobs that nobody announced: of other instances, and sent by SQL functions. */
 const POLL_SECONDS = 0.5;
+/** After a job a worker looks for the next one; the pause bounds what background work takes from requests. */
+const NEXT_JOB_MS = 25;
 const REPORT_PAUSE_MS = 10_000;
 
 function optionsOf(definition: QueuePolicy) {
@@ -26,6 +29,9 @@ export class JobRunner {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #jobs: readonly JobDefinition[];
+  /** Ids of the workers of each queue; those that run a job. */
+  readonly #workers = new Map<string, string[]>();
+  readonly #busy = new Set<string>();
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
 
@@ -82,30 +88,45 @@ export class JobRunner {
   /** Starts to run jobs of every given definition. */
   async work(app: App): Promise<void> {
     for (const definition of this.#jobs) {
-      const queue = definition.name;
-      const options = {
-        pollingIntervalSeconds: POLL_SECONDS,
-        localConcurrency: definition.queue.concurrency,
-        batchSize: 1,
-        burstWhenBatchFull: true,
-        includeMetadata: true,
-      } as const;
-      await this.#boss.work<unknown, unknown, typeof options>(queue, options, async ([job]) => {
-        if (!job) return;
-        const isLastTry = job.retryCount >= job.retryLimit;
-        try {
-          await runOutsideTransaction(() =>
-            runJob(app, definition, { id: job.id, data: job.data, signal: job.signal, isLastTry }),
-          );
-        } catch (error) {
-          const level = error instanceof JobPayloadError ? 'error' : 'warn';
-          this.#log[level](
-            { err: error, queue, jobId: job.id },
-            isLastTry ? 'a job failed for the last time' : 'a job failed and is retried',
-          );
-          throw error;
-        }
-      });
+      const workers: string[] = [];
+      this.#workers.set(definition.name, workers);
+      while (workers.length < definition.queue.concurrency) workers.push(await this.#startWorker(app, definition));
+    }
+  }
+
+  /** A job of this queue was committed: an idle worker looks for it now. */
+  wake(queue: string): void {
+    const idle = this.#workers.get(queue)?.find((worker) => !this.#busy.has(worker));
+    if (idle !== undefined) this.#boss.notifyWorker(idle);
+  }
+
+  async #startWorker(app: App, definition: JobDefinition): Promise<string> {
+    const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, includeMetadata: true } as const;
+    const worker: string = await this.#boss.work<unknown, unknown, typeof options>(definition.name, options, async ([job]) => {
+      if (!job) return;
+      this.#busy.add(worker);
+      try {
+        await this.#run(app, definition, job);
+      } finally {
+        this.#busy.delete(worker);
+        // Only a full batch of several jobs makes pg-boss look for more; it would wait for the next poll here.
+        setTimeout(() => this.#boss.notifyWorker(worker), NEXT_JOB_MS).unref();
+      }
+    });
+    return worker;
+  }
+
+  async #run(app: App, definition: JobDefinition, job: JobWithMetadata<unknown>): Promise<void> {
+    const isLastTry = job.retryCount >= job.retryLimit;
+    try {
+      await runOutsideTransaction(() => runJob(app, definition, { id: job.id, data: job.data, signal: job.signal, isLastTry }));
+    } catch (error) {
+      const level = error instanceof JobPayloadError ? 'error' : 'warn';
+      this.#log[level](
+        { err: error, queue: definition.name, jobId: job.id },
+        isLastTry ? 'a job failed for the last time' : 'a job failed and is retried',
+      );
+      throw error;
     }
   }
 

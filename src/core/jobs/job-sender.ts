@@ -17,6 +17,11 @@ export interface JobOptions {
 /** Sends durable jobs. Inside a transaction the job becomes visible with the commit and is discarded with a rollback. */
 export interface JobSender {
   send<K extends keyof JobTypes>(queue: K, data: JobTypes[K], options?: JobOptions): Promise<void>;
+  /**
+   * Jobs of these queues have been committed: workers of this instance look for them now and not at their next poll. Called by
+   * `inTransaction` and `send`; a statement that sends a job by itself calls it after its commit.
+   */
+  wake(queues: Iterable<keyof JobTypes>): void;
 }
 
 /** Milliseconds until the job may start, from now: `startAfter` is service time, the job's row has database time. */

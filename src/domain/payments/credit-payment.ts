@@ -106,6 +106,7 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
   const { outcome, transactionId } = await committedStatement(app, () => postTopup(app.db, topup));
   if (outcome === 'no_user') return refuseCredit(app, seen, 'no_user');
   if (outcome === 'taken') return refuseCredit(app, seen, 'order_mismatch', { transactionId });
+  if (outcome === 'credited') app.jobs.wake(['payments.after-topup']);
   return outcome;
 }
 

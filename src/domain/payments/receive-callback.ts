@@ -43,6 +43,7 @@ export async function receiveProviderCallback(
  */
 export async function storeCallback(app: App, callback: NewCallback): Promise<void> {
   await repeatWhenLost(app, () => retried(app, () => insertCallback(app.db, callback)));
+  app.jobs.wake(['payments.callback']);
 }
 
 function hasStoredPayments(app: App, method: string): Promise<boolean> {

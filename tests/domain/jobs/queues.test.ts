@@ -1,9 +1,11 @@
 import { PgBoss } from 'pg-boss';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { defineJob, type QueuePolicy } from '../../../src/core/jobs/define-job.ts';
 import { JobRunner } from '../../../src/core/jobs/job-runner.ts';
 import { createLogger } from '../../../src/core/log.ts';
 import { allJobs } from '../../../src/jobs/all-jobs.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -104,5 +106,45 @@ describe('send_job', () => {
     await expect(t.app.db.sql("SELECT send_job('no.such.queue', '{}'::jsonb) AS sent")).rejects.toThrow(
       /the job queue no\.such\.queue is not installed/,
     );
+  });
+});
+
+describe('workers', () => {
+  const queue: QueuePolicy = { ...changed, policy: 'standard', concurrency: 1 };
+
+  test('look for the next job after each one: a list of jobs does not wait for a poll each', async () => {
+    const handled: unknown[] = [];
+    const job = defineJob({ name: NAME, queue, handle: async (_app, { id }) => void handled.push(id) });
+    const runner = new JobRunner(t.database, t.app.log, [job]);
+    await runner.install();
+    for (let n = 0; n < 60; n += 1) await t.app.jobs.send(NAME as 'mail.send', {} as never);
+    try {
+      const startedAt = performance.now();
+      await runner.work(t.app);
+      await eventually(() => expect(handled).toHaveLength(60));
+      // A poll each would take half a second each.
+      expect(performance.now() - startedAt).toBeLessThan(29_000);
+    } finally {
+      await runner.stop(5_000);
+    }
+  });
+
+  test('are woken after the commit for the queues of a transaction, and not after a rollback', async () => {
+    const woken: string[][] = [];
+    const jobs = { ...t.app.jobs, wake: (queues: Iterable<string>) => void woken.push([...queues]) };
+    const app = { ...t.app, jobs };
+    const later = { startAfter: new Date(t.clock.now().getTime() + 60_000) };
+    await inTransaction(app, async (tx) => {
+      await tx.jobs.send('provisioning.push', { subscriptionId: 1 });
+      await tx.jobs.send('payments.callback', { callbackId: 1 }, later);
+      expect(woken).toEqual([]);
+    });
+    expect(woken).toEqual([['provisioning.push']]);
+    const failed = inTransaction(app, async (tx) => {
+      await tx.jobs.send('provisioning.push', { subscriptionId: 2 });
+      throw new Error('rolled back');
+    });
+    await expect(failed).rejects.toThrow('rolled back');
+    expect(woken).toHaveLength(1);
   });
 });

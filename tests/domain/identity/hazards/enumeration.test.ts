@@ -25,6 +25,7 @@ beforeAll(async () => {
     return sql(text, values);
   };
   const jobs: App['jobs'] = {
+    ...app.jobs,
     send: (queue, ...job) => {
       queues.push(queue);
       return app.jobs.send(queue, ...job);
