@@ -27,7 +27,8 @@ import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
 export const PANEL_ERROR_CODES = {
   userAlreadyDisabled: 'A029',
   userAlreadyEnabled: 'A030',
-  /** "Update user error": the answer to a stale external squad. */
+  /** "Failed to create user" and "Update user error": the answers to a stale squad, among other causes. */
+  createUser: 'A018',
   updateUser: 'A039',
 } as const;
 

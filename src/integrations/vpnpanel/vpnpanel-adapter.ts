@@ -245,13 +245,17 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
   };
 }
 
-/** Sends, and after errorCode A039 sends once more without the external squad, which the panel no longer has (spec 06 section 9). */
+/**
+ * Sends, and after the general error of a creation (A018) or a change (A039) sends once more without the external squad, which the
+ * panel may no longer have (spec 06 section 9, 08 P3). The user that is returned shows whether the squad was set.
+ */
 async function withoutStaleExternalSquad<T>(body: object, send: (body: Record<string, unknown>) => Promise<T>): Promise<T> {
   try {
     return await send({ ...body });
   } catch (error) {
-    const isStale = isPanelError(error) && error.errorCode === PANEL_ERROR_CODES.updateUser && 'externalSquadUuid' in body;
-    if (!isStale) throw error;
+    const { createUser, updateUser } = PANEL_ERROR_CODES;
+    const isGeneral = isPanelError(error) && (error.errorCode === createUser || error.errorCode === updateUser);
+    if (!isGeneral || !('externalSquadUuid' in body)) throw error;
     const { externalSquadUuid: _stale, ...rest } = body;
     return send(rest);
   }

@@ -1,10 +1,5 @@
-import {
-  GetBandwidthStatsCommand,
-  GetNodesMetricsCommand,
-  GetNodesStatisticsCommand,
-  GetStatsNodeUsersUsageCommand,
-} from '@remnawave/backend-contract';
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
+import { NodeUsersQuery } from './infra-requests.ts';
 import { nodeOf } from './infra-routes.ts';
 import { accessibleNodes, isOnline, sizeText } from './panel-answers.ts';
 import type { StoredNode, StoredUser } from './panel-data.ts';
@@ -98,7 +93,6 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/system/nodes/metrics',
-    answer: GetNodesMetricsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const nodes = state.meta.nodes.map((node) => {
         const { downloadBytes, uploadBytes, usersOnline } = realtimeOf(state, node);
@@ -129,11 +123,9 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/bandwidth-stats/nodes/:uuid/users',
-    query: GetStatsNodeUsersUsageCommand.RequestQuerySchema,
-    answer: GetStatsNodeUsersUsageCommand.ResponseSchema,
+    query: NodeUsersQuery,
     handle(request) {
-      const schema = GetStatsNodeUsersUsageCommand.RequestQuerySchema;
-      const query = checked(schema, Object.fromEntries(request.query)) as { start: string; end: string; topUsersLimit: number };
+      const query = checked(NodeUsersQuery, Object.fromEntries(request.query));
       const days = daysBetween(query.start, query.end);
       const rows = usageInRange(request, query);
       const sparklineData = days.map((day) => sumOf(rows.filter((row) => dayOf(row.at) === day)));
@@ -145,7 +137,6 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/system/stats/bandwidth',
-    answer: GetBandwidthStatsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const month = (now: Date, offset: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1);
       const year = (now: Date, offset: number) => Date.UTC(now.getUTCFullYear() + offset, 0, 1);
@@ -162,7 +153,6 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/system/stats/nodes',
-    answer: GetNodesStatisticsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const now = state.clock.now();
       const days = daysBetween(dayOf(new Date(now.getTime() - 6 * DAY_MS)), dayOf(now));

@@ -1,15 +1,16 @@
-/** A fake VPN panel: an HTTP server on loopback that checks and answers by the panel's own contract. */
+/** A fake VPN panel: an HTTP server on loopback that checks and answers as the panel does. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ERRORS } from '@remnawave/backend-contract';
 import type { Clock } from '../../core/clock.ts';
 import { type Random, systemRandom } from '../../core/random.ts';
 import { deviceRoutes } from './device-routes.ts';
+import { HWID_PATTERN } from './infra-requests.ts';
 import { infraRoutes } from './infra-routes.ts';
 import { nodeUsageRoutes } from './node-usage-routes.ts';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
+import { ERRORS } from './panel-errors.ts';
 import { createFaultSwitch, type FaultSwitch, type PanelFaults } from './panel-faults.ts';
 import { BodyRefusal, checked, PanelRefusal, type PanelRoute } from './panel-route.ts';
 import { openPanelState, type PanelState } from './panel-state.ts';
@@ -23,7 +24,6 @@ import { userRoutes } from './user-routes.ts';
 const HOST = '127.0.0.1';
 const BODY_LIMIT = 1024 * 1024;
 const CALLS_KEPT = 1000;
-const HWID_PATTERN = /^[a-zA-Z0-9=-]{10,64}$/;
 
 export interface SandboxPanelOptions {
   /** Store in which users and squads survive a restart. */

@@ -102,7 +102,7 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
   it('does not hide another cause behind the repetition', async () => {
     const { adapter } = await start();
     const draft = aDraft({ externalSquadUuid: PARTNERS, squadUuids: [UNKNOWN_UUID] });
-    await expect(adapter.createUser(draft)).rejects.toMatchObject({ name: 'PanelError', errorCode: 'A039' });
+    await expect(adapter.createUser(draft)).rejects.toMatchObject({ name: 'PanelError', errorCode: 'A018' });
   });
 
   it('refuses a taken username with the code of the panel', async () => {
@@ -264,7 +264,7 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     const some = await adapter.setSquadsOfUsers([first.uuid, UNKNOWN_UUID], [NETHERLANDS]);
     expect(some).toBe(1);
     expect((await adapter.findByUuid(first.uuid))?.squads.map((squad) => squad.uuid)).toEqual([NETHERLANDS]);
-    await expect(adapter.setSquadsOfUsers([first.uuid], [UNKNOWN_UUID])).rejects.toMatchObject({ errorCode: 'A039' });
+    await expect(adapter.setSquadsOfUsers([first.uuid], [UNKNOWN_UUID])).rejects.toMatchObject({ errorCode: 'A088' });
     expect(await adapter.setSquadsOfUsers([], [NETHERLANDS])).toBe(0);
   });
 

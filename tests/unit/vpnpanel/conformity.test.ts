@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { PANEL_CONTRACT } from '../../support/panel-contract.ts';
 import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 
@@ -12,6 +13,12 @@ interface Sample {
   body?: unknown;
   /** A body that the panel must refuse. */
   badBody?: unknown;
+}
+
+/** @throws for a route that is not in the table */
+function contractOf(route: string) {
+  if (!(route in PANEL_CONTRACT)) throw new Error(`no contract named for ${route}`);
+  return PANEL_CONTRACT[route];
 }
 
 async function send({ panel }: Pick<Started, 'panel'>, method: string, path: string, body?: unknown) {
@@ -153,8 +160,10 @@ describe.each(['uuid', 'number'] as const)('sandbox panel, %s generation', (gene
       const { status, json } = await send(started, route.method, sample.path, sample.body);
       expect(status, name).toBeGreaterThanOrEqual(200);
       expect(status, name).toBeLessThan(300);
-      if (route.answer) {
-        const result = route.answer.safeParse(json);
+      const answer = contractOf(name)?.ResponseSchema;
+      // A number of uuids instead of users is the older generation's; the newer one answers 204 there.
+      if (answer && json !== undefined) {
+        const result = answer.safeParse(json);
         expect(result.success ? [] : result.error.issues, name).toEqual([]);
       }
     }
