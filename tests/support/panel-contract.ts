@@ -75,7 +75,6 @@ export const PANEL_CONTRACT: Record<string, Command | null> = {
   'GET /api/bandwidth-stats/users/:user': GetStatsUserUsageCommand,
   'GET /api/bandwidth-stats/nodes/:uuid/users': GetStatsNodeUsersUsageCommand,
   'GET /api/bandwidth-stats/nodes/:uuid/users/legacy': null,
-  'GET /api/bandwidth-stats/nodes/realtime': null,
   'GET /api/hwid/devices': GetHwidDevicesCommand,
   'POST /api/hwid/devices': CreateUserHwidDeviceCommand,
   'POST /api/hwid/devices/delete': DeleteUserHwidDeviceCommand,

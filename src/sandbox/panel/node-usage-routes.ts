@@ -39,11 +39,6 @@ function realtimeOf(state: PanelState, node: StoredNode) {
   return { ...directions(sumOf(rows)), usersOnline: rows.filter((row) => isOnline(row.user, state.clock.now())).length };
 }
 
-function speeds(moved: { downloadBytes: number; uploadBytes: number }) {
-  const [down, up] = [Math.floor(moved.downloadBytes / 3600), Math.floor(moved.uploadBytes / 3600)];
-  return { downloadSpeedBps: down, uploadSpeedBps: up, totalSpeedBps: down + up };
-}
-
 /** Rows of one node within the days of the query, both included. */
 function usageInRange(request: RouteRequest, { start, end }: { start: string; end: string }): Usage[] {
   const { uuid } = nodeOf(request);
@@ -76,20 +71,6 @@ function calendarPeriod(state: PanelState, startOf: (now: Date, offset: number) 
 }
 
 export const nodeUsageRoutes: PanelRoute[] = [
-  {
-    method: 'GET',
-    path: '/api/bandwidth-stats/nodes/realtime',
-    only: 'uuid',
-    handle({ context: { state } }) {
-      const response = state.meta.nodes.flatMap((node) => {
-        if (node.isDisabled) return [];
-        const { usersOnline: _users, ...moved } = realtimeOf(state, node);
-        const { uuid: nodeUuid, name: nodeName, countryCode } = node;
-        return [{ nodeUuid, nodeName, countryCode, ...moved, ...speeds(moved) }];
-      });
-      return { response };
-    },
-  },
   {
     method: 'GET',
     path: '/api/system/nodes/metrics',

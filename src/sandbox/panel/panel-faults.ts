@@ -4,7 +4,10 @@ export interface PanelFaults {
   delayMs?: number;
   /** Only every n-th call fails; without it every call. Counts from the call of `set`. */
   failEvery?: number;
-  /** Answers this status without any effect. */
+  /**
+   * Answers this status without any effect: 401 and 500 as the panel itself, any other as the proxy in front of it, whose answer has no
+   * `errorCode`.
+   */
   status?: number;
   /** Carries out the call, then cuts the connection without an answer. */
   timeoutAfterEffect?: boolean;

@@ -73,8 +73,7 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
         calls.push({ method: request.method ?? '', path: request.url ?? '', status });
         if (calls.length > CALLS_KEPT) calls.shift();
       },
-      () =>
-        response.headersSent ? response.destroy() : sendError(response, 500, request.url ?? '', ERRORS.INTERNAL_SERVER_ERROR),
+      () => (response.headersSent ? response.destroy() : sendError(response, request.url ?? '', ERRORS.INTERNAL_SERVER_ERROR)),
     );
   });
   const port = await listen(server, options.port, state.meta.port);
@@ -139,7 +138,7 @@ async function handle(exchange: Exchange): Promise<number> {
   if (method === 'GET' && subscription) return answerSubscription(exchange, subscription[1] ?? '');
   const fault = faults.next(method, url.pathname);
   if (fault.delayMs !== undefined && fault.delayMs > 0) await wait(fault.delayMs);
-  if (fault.status !== undefined) return sendError(response, fault.status, url.pathname, ERRORS.INTERNAL_SERVER_ERROR);
+  if (fault.status !== undefined) return sendFault(response, fault.status, url.pathname);
   const answer = route(exchange, method, url, body);
   return sendAnswer(response, answer, fault);
 }
@@ -186,10 +185,15 @@ function errorAnswer(entry: PanelRefusal['entry'], path: string): Answer {
   return { status: entry.httpCode, body };
 }
 
-function sendError(response: ServerResponse, status: number, path: string, entry: PanelRefusal['entry']): number {
+function sendError(response: ServerResponse, path: string, entry: PanelRefusal['entry']): number {
+  return sendAnswer(response, errorAnswer(entry, path), {});
+}
+
+function sendFault(response: ServerResponse, status: number, path: string): number {
+  if (status === ERRORS.UNAUTHORIZED.httpCode) return sendError(response, path, ERRORS.UNAUTHORIZED);
+  if (status === ERRORS.INTERNAL_SERVER_ERROR.httpCode) return sendError(response, path, ERRORS.INTERNAL_SERVER_ERROR);
   const headers = status === 429 ? { 'retry-after': '1' } : {};
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-  response.end(JSON.stringify(errorAnswer(entry, path).body));
+  response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(`<html><h1>${status}</h1></html>`);
   return status;
 }
 

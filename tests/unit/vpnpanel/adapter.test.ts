@@ -286,12 +286,16 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     });
   });
 
-  it('calls a wrong key rejected, not absent', async () => {
+  it('08 P12: calls a wrong key an outage, not absent', async () => {
     const { panel } = await start();
     const connection = connectionTo(panel, { apiKey: 'wrong' });
     const adapter = createVpnPanelAdapter({ http: createPlainHttpClient(), connection: () => connection });
-    await expect(adapter.ping()).rejects.toMatchObject({ kind: 'rejected', status: 401 });
-    await expect(adapter.findByUuid(UNKNOWN_UUID)).rejects.toMatchObject({ kind: 'rejected', status: 401 });
+    await expect(adapter.ping()).rejects.toMatchObject({ kind: 'unavailable', status: 401, isKeyRefused: true });
+    await expect(adapter.findByUuid(UNKNOWN_UUID)).rejects.toMatchObject({
+      kind: 'unavailable',
+      status: 401,
+      isKeyRefused: true,
+    });
   });
 
   it('calls an unreadable answer unavailable', async () => {

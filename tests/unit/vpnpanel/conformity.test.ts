@@ -135,7 +135,6 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
       }
     : {
         'GET /api/users/by-telegram-id/:telegramId': { path: '/api/users/by-telegram-id/100500' },
-        'GET /api/bandwidth-stats/nodes/realtime': { path: '/api/bandwidth-stats/nodes/realtime' },
         'GET /api/bandwidth-stats/nodes/:uuid/users/legacy': {
           path: `/api/bandwidth-stats/nodes/${node}/users/legacy?start=2026-02-23&end=2026-03-01`,
         },
