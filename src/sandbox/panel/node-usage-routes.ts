@@ -75,7 +75,8 @@ export const nodeUsageRoutes: PanelRoute[] = [
     method: 'GET',
     path: '/api/system/nodes/metrics',
     handle({ context: { state } }) {
-      const nodes = state.meta.nodes.map((node) => {
+      const running = state.meta.nodes.filter((node) => !node.isDisabled);
+      const nodes = running.map((node) => {
         const { downloadBytes, uploadBytes, usersOnline } = realtimeOf(state, node);
         const moved = { tag: 'VLESS', upload: sizeText(uploadBytes), download: sizeText(downloadBytes) };
         const { uuid: nodeUuid, name: nodeName } = node;

@@ -13,8 +13,8 @@ export interface PanelFaults {
   timeoutAfterEffect?: boolean;
   /** Carries out the call, then answers a text that is not JSON. */
   malformed?: boolean;
-  /** Only calls whose path contains this text. */
-  path?: string;
+  /** Only calls whose path contains this text, or one of these. */
+  path?: string | readonly string[];
   /** Only calls of this method. */
   method?: string;
 }
@@ -35,7 +35,7 @@ export function createFaultSwitch(): FaultSwitch {
       calls = 0;
     },
     next(method, path) {
-      if (current.path !== undefined && !path.includes(current.path)) return {};
+      if (current.path !== undefined && ![current.path].flat().some((part) => path.includes(part))) return {};
       if (current.method !== undefined && current.method !== method) return {};
       calls += 1;
       if (current.failEvery !== undefined && calls % current.failEvery !== 0) return { delayMs: current.delayMs };
