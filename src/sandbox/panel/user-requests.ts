@@ -55,7 +55,7 @@ export const PatchUserBody = z
     description: z.string().nullish(),
     hwidDeviceLimit: z.int().min(0).nullish(),
   })
-  .refine((body) => Boolean(body.id ?? body.username), 'A user is named by id or username');
+  .refine((body) => Boolean(body.username ?? body.id), 'A user is named by id or username');
 export type PatchUserBody = z.output<typeof PatchUserBody>;
 
 export const UsersSquadsBody = z.object({
@@ -85,7 +85,7 @@ export const UserStreamQuery = z.object({
   size: Size.default(250),
   status: UserStatus.optional(),
   trafficLimitStrategy: ResetStrategy.optional(),
-  telegramId: z.coerce.number().optional(),
+  telegramId: z.coerce.number().nonnegative().optional(),
   email: z.email().optional(),
   tag: z.string().optional(),
   externalSquadUuid: z.uuid().optional(),
