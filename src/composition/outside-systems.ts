@@ -23,6 +23,7 @@ import { createStarsProvider } from '../integrations/payments/stars/stars-provid
 import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.ts';
 import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
+import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { RouteRegistry } from './route-registry.ts';
@@ -48,7 +49,10 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
   const fakeAddresses = (kind: SandboxKind) => (sandbox?.isFake(kind) ? sandbox.host.addresses() : null);
 
   const panel = createVpnPanelAdapter({
-    http: createHttpClient({ system: 'vpnpanel', connectTimeoutMs: 10_000, totalTimeoutMs: 60_000, retries: 3 }, deps),
+    http: createHttpClient(
+      { system: 'vpnpanel', connectTimeoutMs: 10_000, totalTimeoutMs: 60_000, retries: 3, isRefusal: isPanelRefusal },
+      deps,
+    ),
     connection: () => {
       const fake = fakeAddresses('vpnpanel');
       return {

@@ -31,6 +31,8 @@ export interface HttpClientOptions {
   retries?: number;
   /** Consecutive failures (transport, 5xx) that open the breaker; 0 = no breaker. Default 5. */
   breakerThreshold?: number;
+  /** Recognises a 5xx by which the system itself refuses the data of a call: it works, so the breaker does not count it. Default: none. */
+  isRefusal?: (response: HttpResponse) => boolean;
   /** How long an open breaker refuses calls without trying. Default 10 s. */
   breakerResetMs?: number;
   /** Longest body read; the rest is cut. Default 10 MiB. */

@@ -39,6 +39,7 @@ const DEFAULTS = {
   breakerThreshold: 5,
   breakerResetMs: 10_000,
   maxResponseBytes: 10 * 1024 * 1024,
+  isRefusal: () => false,
 };
 const MAX_RETRY_AFTER_MS = 30_000;
 const FIRST_BACKOFF_MS = 200;
@@ -118,7 +119,10 @@ class OutboundHttpClient implements HttpClient {
     if (full.breakerThreshold > 0) {
       const failures = new Policy({
         errorFilter: isFailureForBreaker,
-        resultFilter: (result) => (result as HttpResponse).status >= 500,
+        resultFilter: (result) => {
+          const response = result as HttpResponse;
+          return response.status >= 500 && !full.isRefusal(response);
+        },
       });
       const breaker = circuitBreaker(failures, {
         halfOpenAfter: full.breakerResetMs,

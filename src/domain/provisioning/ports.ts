@@ -11,7 +11,7 @@ declare module '../../core/app.ts' {
 }
 
 /**
- * `not_configured`: URL or key is missing, nothing was sent. `unavailable`: no answer, 429, 5xx or an answer that is not the
+ * `not_configured`: URL or key is missing, nothing was sent. `unavailable`: no answer, 401, 403, 429, 5xx or an answer that is not the
  * panel's; a retry may succeed. `rejected`: the panel refused; the same call will be refused again.
  */
 export type PanelErrorKind = 'unavailable' | 'rejected' | 'not_configured';
@@ -22,6 +22,8 @@ export class PanelError extends Error {
   readonly errorCode: string | null;
   /** HTTP status of the answer; null when there was none. */
   readonly status: number | null;
+  /** The panel refused the API key: of kind `unavailable`, because the calls succeed again with a corrected key (08 P12). */
+  readonly isKeyRefused: boolean;
 
   /** @param message safe to show: never a host, a path or a key */
   constructor(
@@ -34,6 +36,7 @@ export class PanelError extends Error {
     this.kind = kind;
     this.errorCode = options.errorCode ?? null;
     this.status = options.status ?? null;
+    this.isKeyRefused = this.status === 401 || this.status === 403;
   }
 }
 
@@ -46,7 +49,7 @@ export function isPanelError(error: unknown): error is PanelError {
 export type PanelUserStatus = 'ACTIVE' | 'DISABLED' | 'LIMITED' | 'EXPIRED';
 
 /** When the panel resets the used traffic to zero. */
-export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH';
+export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH' | 'MONTH_ROLLING';
 
 export interface PanelSquadRef {
   uuid: string;

@@ -4,7 +4,7 @@ import { isRecord, type PanelTransport, panelPath } from './panel-transport.ts';
 /**
  * Two generations of the panel's interface are in use. Up to version 2 a user is addressed by uuid and found by messenger id and
  * e-mail directly (spec 06 section 9). From version 3 on users have only a number, found through the filtered list, and the
- * panel no longer encrypts links. `@remnawave/backend-contract` describes the latter.
+ * panel no longer encrypts links.
  */
 export type PanelGeneration = 'uuid' | 'number';
 
@@ -37,34 +37,49 @@ export function requireUuid(uuid: string): string {
   return uuid;
 }
 
+/** @property hasRealtime whether nodes have the route of their current traffic; version 2.7 no longer has it (08 P6) */
+export interface PanelVersion {
+  generation: PanelGeneration;
+  hasRealtime: boolean;
+}
+
 /**
- * Determines the generation from the panel's version, once per address and ten minutes, so that an update of the panel is noticed
- * without a restart. A panel that does not answer its version is of the older generation.
+ * Reads the panel's version once per address and ten minutes, so that an update of the panel is noticed without a restart. A
+ * panel that does not answer its version is of the older generation.
  */
-export function createGenerationCache(transport: PanelTransport, monotonicMs: () => number): () => Promise<PanelGeneration> {
-  let known: { baseUrl: string; until: number; generation: Promise<PanelGeneration> } | null = null;
+export function createVersionCache(transport: PanelTransport, monotonicMs: () => number): () => Promise<PanelVersion> {
+  let known: { baseUrl: string; until: number; version: Promise<PanelVersion> } | null = null;
   return () => {
     const baseUrl = transport.baseUrl();
-    if (known && known.baseUrl === baseUrl && known.until > monotonicMs()) return known.generation;
-    const entry = { baseUrl, until: monotonicMs() + CACHED_MS, generation: askGeneration(transport) };
+    if (known && known.baseUrl === baseUrl && known.until > monotonicMs()) return known.version;
+    const entry = { baseUrl, until: monotonicMs() + CACHED_MS, version: askVersion(transport) };
     known = entry;
-    entry.generation.catch(() => {
+    entry.version.catch(() => {
       if (known === entry) known = null;
     });
-    return entry.generation;
+    return entry.version;
   };
 }
 
-async function askGeneration(transport: PanelTransport): Promise<PanelGeneration> {
+async function askVersion(transport: PanelTransport): Promise<PanelVersion> {
   try {
-    const answer = await transport.call({ method: 'GET', path: panelPath('system', 'metadata'), idempotent: true });
+    const answer = await transport.call({
+      method: 'GET',
+      path: panelPath('system', 'metadata'),
+      idempotent: true,
+      isOptional: true,
+    });
     const version = answer.found && isRecord(answer.value) ? answer.value.version : null;
-    const major = typeof version === 'string' ? Number.parseInt(version.replace(/^v/i, ''), 10) : Number.NaN;
-    return major >= 3 ? 'number' : 'uuid';
+    return versionOf(typeof version === 'string' ? version : '');
   } catch (error) {
-    // No answer or wrong credentials do not show the generation; the next call fails in the same way.
+    // No answer or wrong credentials do not show the version; the next call fails in the same way.
     const isUnknownPath = isPanelError(error) && (error.status === 404 || error.status === 405 || error.status === 400);
-    if (isUnknownPath) return 'uuid';
+    if (isUnknownPath) return versionOf('');
     throw error;
   }
+}
+
+function versionOf(text: string): PanelVersion {
+  const [major = 0, minor = 0] = (/^v?(\d+)(?:\.(\d+))?/i.exec(text)?.slice(1) ?? []).map((digits) => Number(digits ?? 0));
+  return { generation: major >= 3 ? 'number' : 'uuid', hasRealtime: major < 2 || (major === 2 && minor < 7) };
 }

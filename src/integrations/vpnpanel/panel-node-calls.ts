@@ -1,5 +1,5 @@
 import type { VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { type PanelGeneration, requireUuid } from './panel-generation.ts';
+import { type PanelVersion, requireUuid } from './panel-generation.ts';
 import { dayOf, mustBeFound, type PanelTransport, panelPath } from './panel-transport.ts';
 import { fromWireNode, fromWireNodes, fromWireStats } from './panel-wire.ts';
 import {
@@ -26,8 +26,8 @@ type NodeCalls = Pick<
   | 'listNodeDays'
 >;
 
-/** Nodes and system; the same calls in both generations of the panel, except for the current traffic. */
-export function createNodeCalls(transport: PanelTransport, generation: () => Promise<PanelGeneration>): NodeCalls {
+/** Nodes and system; the same calls in all versions of the panel, except for traffic. */
+export function createNodeCalls(transport: PanelTransport, version: () => Promise<PanelVersion>): NodeCalls {
   const get = (path: string) => transport.call({ method: 'GET', path, idempotent: true });
   const switchNode = async (uuid: string, action: 'enable' | 'disable') => {
     const path = panelPath('nodes', requireUuid(uuid), 'actions', action);
@@ -52,15 +52,15 @@ export function createNodeCalls(transport: PanelTransport, generation: () => Pro
       mustBeFound(await transport.call({ method: 'POST', path, body: { forceRestart: false }, idempotent: false }));
     },
     async listNodeTraffic() {
-      if ((await generation()) === 'number') {
-        return fromWireNodeMetrics(mustBeFound(await get(panelPath('system', 'nodes', 'metrics'))));
+      if ((await version()).hasRealtime) {
+        return fromWireRealtime(mustBeFound(await get(panelPath('bandwidth-stats', 'nodes', 'realtime'))));
       }
-      return fromWireRealtime(mustBeFound(await get(panelPath('bandwidth-stats', 'nodes', 'realtime'))));
+      return fromWireNodeMetrics(mustBeFound(await get(panelPath('system', 'nodes', 'metrics'))));
     },
     async listNodeUsage(uuid, { from, to }) {
       const query = { start: dayOf(from), end: dayOf(to) };
       const ofUsers = ['bandwidth-stats', 'nodes', requireUuid(uuid), 'users'];
-      if ((await generation()) === 'number') {
+      if ((await version()).generation === 'number') {
         const path = panelPath(...ofUsers);
         // Users are not needed, but the panel requires at least one.
         const answer = await transport.call({ method: 'GET', path, query: { ...query, topUsersLimit: 1 }, idempotent: true });

@@ -1,4 +1,5 @@
 import type { HttpClient, HttpResponse } from '../../core/http/http-client.ts';
+import type { Logger } from '../../core/log.ts';
 import { PanelError } from '../../domain/provisioning/ports.ts';
 import { connectionError, connectionHeaders, type PanelConnection } from './panel-connection.ts';
 
@@ -13,6 +14,8 @@ export interface PanelCall {
   body?: unknown;
   /** Whether the HTTP client may send the call again after a transport error. */
   idempotent: boolean;
+  /** Some versions do not have this route: its absence is not logged. */
+  isOptional?: boolean;
 }
 
 export interface PanelTransport {
@@ -35,7 +38,13 @@ function encodeSegment(segment: string): string {
   return encodeURIComponent(segment);
 }
 
-export function createPanelTransport(deps: { http: HttpClient; connection: () => PanelConnection }): PanelTransport {
+export interface PanelTransportDeps {
+  http: HttpClient;
+  connection: () => PanelConnection;
+  log?: Pick<Logger, 'warn' | 'error'>;
+}
+
+export function createPanelTransport(deps: PanelTransportDeps): PanelTransport {
   const baseUrl = () => (deps.connection().baseUrl ?? '').trim().replace(/\/+$/, '');
   return {
     baseUrl,
@@ -46,15 +55,18 @@ export function createPanelTransport(deps: { http: HttpClient; connection: () =>
       const base = (connection.baseUrl ?? '').trim().replace(/\/+$/, '');
       if (!URL.canParse(base)) throw new PanelError('not_configured', 'VPNPANEL_API_URL is not a URL');
       const query = call.query ? `?${new URLSearchParams(textsOf(call.query))}` : '';
-      return readAnswer(
-        await send(deps.http, {
-          method: call.method,
-          url: `${base}${call.path}${query}`,
-          headers: connectionHeaders(connection),
-          idempotent: call.idempotent,
-          ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-        }),
-      );
+      const response = await send(deps.http, {
+        method: call.method,
+        url: `${base}${call.path}${query}`,
+        headers: connectionHeaders(connection),
+        idempotent: call.idempotent,
+        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      });
+      if (response.status === 404 && isUnknownRoute(response) && !call.isOptional) {
+        const route = { method: call.method, path: withoutIds(call.path) };
+        deps.log?.error(route, 'vpnpanel: the panel does not have this route; its version or VPNPANEL_API_URL does not fit');
+      }
+      return readAnswer(response);
     },
   };
 }
@@ -88,23 +100,44 @@ function readAnswer(response: HttpResponse): PanelAnswer {
     }
     return { found: true, value: body.response };
   }
-  if (status === 404 && isPanelAbsence(response.text, body)) return { found: false };
+  if (status === 404 && !isUnknownRoute(response)) return { found: false };
   throw refusal(status, body);
 }
 
 /**
  * A 404 means "no such object" only when it comes from the panel's own handlers. A proxy's HTML page or the framework's
- * "Cannot GET /x" is a wrong address, and must not count as the absence of a user.
+ * "Cannot GET /x" is a wrong address or another version of the panel, and must not count as the absence of a user (08 P6).
  */
-function isPanelAbsence(text: string, body: unknown): boolean {
-  if (text.trim() === '') return true;
-  if (!isRecord(body)) return false;
-  return !(typeof body.message === 'string' && /^Cannot [A-Z]+ \//.test(body.message) && !('errorCode' in body));
+function isUnknownRoute({ text }: HttpResponse): boolean {
+  if (text.trim() === '') return false;
+  const body = parseJson(text);
+  if (!isRecord(body)) return true;
+  return typeof body.message === 'string' && /^Cannot [A-Z]+ \//.test(body.message) && !('errorCode' in body);
 }
+
+/** The path for the log: identifiers of users and objects are left out. */
+function withoutIds(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (/^[a-z-]*$/.test(segment) ? segment : ':id'))
+    .join('/');
+}
+
+/**
+ * An answer with an `errorCode` comes from a panel that works, even with status 500: so it refuses data (08 P4). Calls of one
+ * such kind must not stop all others. A proxy in front of a panel that is down sends none.
+ */
+export function isPanelRefusal(response: HttpResponse): boolean {
+  const body = parseJson(response.text);
+  return isRecord(body) && typeof body.errorCode === 'string';
+}
+
+/** Statuses below 500 that say nothing about the data of the call: wrong key, wrong address, slow, too many. */
+const TEMPORARY: readonly number[] = [401, 403, 404, 408, 429];
 
 function refusal(status: number, body: unknown): PanelError {
   const errorCode = isRecord(body) && typeof body.errorCode === 'string' ? body.errorCode : null;
-  const isTemporary = status >= 500 || status === 429 || status === 408 || status === 404 || (status >= 300 && status < 400);
+  const isTemporary = status >= 500 || TEMPORARY.includes(status) || (status >= 300 && status < 400);
   return new PanelError(isTemporary ? 'unavailable' : 'rejected', refusalText(status, body, errorCode), { errorCode, status });
 }
 

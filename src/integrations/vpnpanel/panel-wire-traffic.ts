@@ -36,14 +36,14 @@ export function bytesOfSizeText(text: string): number {
 }
 
 const wireUserTraffic = z.object({
-  categories: z.array(z.string()).catch([]),
+  categories: z.array(z.string()),
   series: z.array(
     z.object({
       uuid: z.string(),
       name: z.string().catch(''),
       countryCode: z.string().nullish(),
       total: bytes,
-      data: z.array(bytes).catch([]),
+      data: z.array(bytes),
     }),
   ),
 });
@@ -62,15 +62,15 @@ export function fromWireUserTraffic(value: unknown): PanelUserTraffic {
   };
 }
 
-/** The older generation's list of the current traffic of each node. */
+/** The list of the current traffic of each node before version 2.7. */
 export function fromWireRealtime(value: unknown): PanelNodeTraffic[] {
   const wire = z.object({ nodeUuid: z.string().catch(''), downloadBytes: bytes, uploadBytes: bytes });
   return read(z.array(raw), value).map((node) => ({ ...read(wire, node), raw: node }));
 }
 
-const sizes = z.array(z.object({ download: z.string().catch(''), upload: z.string().catch('') })).catch([]);
+const sizes = z.array(z.object({ download: z.string().catch(''), upload: z.string().catch('') }));
 
-/** The newer generation has counters of each inbound instead; they are added up under the older one's names. */
+/** From version 2.7 on there are counters of each inbound instead; they are added up under the older names. */
 export function fromWireNodeMetrics(value: unknown): PanelNodeTraffic[] {
   const node = z.object({
     nodeUuid: z.string(),

@@ -1,9 +1,9 @@
 /**
- * The only place with the panel's own field names: neutral port types to request bodies and back. Request types come from
- * `@remnawave/backend-contract`; answers are read leniently, because two generations and many minor versions are in use and a
- * new or missing secondary field must not make every call fail.
+ * The only place with the panel's own field names: neutral port types to request bodies and back. Answers are read leniently,
+ * because two generations and many minor versions are in use and a new or missing secondary field must not make every call fail.
+ * The bodies are held against the panel's package in `tests/unit/vpnpanel/conformity.test.ts`; it is not imported here, because its
+ * licence (AGPL) would extend to the service.
  */
-import type { CreateUserCommand, UpdateUserCommand } from '@remnawave/backend-contract';
 import { z } from 'zod';
 import type {
   PanelDevice,
@@ -18,6 +18,8 @@ import type {
   PanelUserDraft,
   PanelUserFields,
   PanelUserPatch,
+  PanelUserStatus,
+  TrafficResetStrategy,
 } from '../../domain/provisioning/ports.ts';
 import { PanelError } from '../../domain/provisioning/ports.ts';
 import { withoutInboundSecrets } from './inbound-secrets.ts';
@@ -27,14 +29,30 @@ import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
 export const PANEL_ERROR_CODES = {
   userAlreadyDisabled: 'A029',
   userAlreadyEnabled: 'A030',
-  /** "Update user error": the answer to a stale external squad. */
+  /** "Failed to create user" and "Update user error": the answers to a stale squad, among other causes. */
+  createUser: 'A018',
   updateUser: 'A039',
 } as const;
 
-/** On the wire dates are ISO texts; the contract's types show them after its own parsing. */
-type OnWire<T> = { [K in keyof T]: Date extends T[K] ? string : T[K] };
-type WireCreateUser = OnWire<CreateUserCommand.RequestBody>;
-type WireUserFields = Omit<OnWire<UpdateUserCommand.RequestBody>, 'id' | 'username' | 'status'>;
+/** Fields of a body that creates or changes a user; dates are ISO texts, uuids name squads, `null` empties a field. */
+interface WireUserFields {
+  expireAt?: string;
+  trafficLimitBytes?: number;
+  trafficLimitStrategy?: TrafficResetStrategy;
+  telegramId?: number;
+  email?: string;
+  hwidDeviceLimit?: number;
+  description?: string;
+  tag?: string;
+  activeInternalSquads?: string[];
+  externalSquadUuid?: string | null;
+}
+
+interface WireCreateUser extends WireUserFields {
+  username: string;
+  status: PanelUserStatus;
+  expireAt: string;
+}
 
 function toWireFields(fields: PanelUserFields): WireUserFields {
   return {
@@ -52,11 +70,8 @@ function toWireFields(fields: PanelUserFields): WireUserFields {
 }
 
 export function toWireCreate(draft: PanelUserDraft): WireCreateUser {
-  const { description, hwidDeviceLimit, ...rest } = toWireFields(draft);
   return {
-    ...rest,
-    ...(description == null ? {} : { description }),
-    ...(hwidDeviceLimit == null ? {} : { hwidDeviceLimit }),
+    ...toWireFields(draft),
     username: draft.username,
     status: draft.status,
     expireAt: draft.expireAt.toISOString(),
@@ -87,6 +102,12 @@ const date = z.string().transform((value, context) => {
   return parsed;
 });
 const optionalDate = date.nullable().catch(null);
+/** A list that older versions leave out; one that cannot be read is a failure, never an empty list (08 P10). */
+const list = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((rows) => rows ?? []);
 
 const wireUser = z.object({
   uuid: text.optional().catch(undefined),
@@ -97,7 +118,7 @@ const wireUser = z.object({
   status: z.enum(['ACTIVE', 'DISABLED', 'LIMITED', 'EXPIRED']).catch('ACTIVE'),
   expireAt: date,
   trafficLimitBytes: count,
-  trafficLimitStrategy: z.enum(['NO_RESET', 'DAY', 'WEEK', 'MONTH']).catch('NO_RESET'),
+  trafficLimitStrategy: z.enum(['NO_RESET', 'DAY', 'WEEK', 'MONTH', 'MONTH_ROLLING']).catch('NO_RESET'),
   userTraffic: z
     .object({
       usedTrafficBytes: count,
@@ -118,7 +139,7 @@ const wireUser = z.object({
   telegramId: z.coerce.number().int().positive().nullable().catch(null),
   email: optionalText,
   hwidDeviceLimit: optionalNumber,
-  activeInternalSquads: z.array(z.object({ uuid: text, name: text.catch('') })).catch([]),
+  activeInternalSquads: list(z.object({ uuid: text, name: text.catch('') })),
   externalSquadUuid: optionalText,
   tag: optionalText,
   description: optionalText,
@@ -217,7 +238,7 @@ const wireInternalSquad = z.object({
   uuid: text,
   name: text,
   info: z.object({ membersCount: count, inboundsCount: count }).catch({ membersCount: 0, inboundsCount: 0 }),
-  inbounds: z.array(wireInbound).catch([]),
+  inbounds: list(wireInbound),
 });
 
 export function fromWireInternalSquad(value: unknown): PanelInternalSquad {
@@ -249,8 +270,10 @@ const wireSquadNode = z.object({ uuid: text, nodeName: text, countryCode: text.c
 
 export function fromWireSquadNodes(value: unknown): PanelSquadNode[] {
   const either = z.object({ activeNodes: z.array(wireSquadNode).optional(), accessibleNodes: z.array(wireSquadNode).optional() });
-  const nodes = read(either, value);
-  return nodes.activeNodes ?? nodes.accessibleNodes ?? [];
+  const { activeNodes, accessibleNodes } = read(either, value);
+  const nodes = activeNodes ?? accessibleNodes;
+  if (nodes === undefined) throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read');
+  return nodes;
 }
 
 const wireNode = z.object({
@@ -344,7 +367,7 @@ export function fromWireSubscriptionInfo(value: unknown): PanelSubscriptionInfo 
   const info = read(
     z.object({
       isFound: z.boolean().catch(true),
-      links: z.array(text).catch([]),
+      links: list(text),
       ssConfLinks: z.record(text, text).catch({}),
       subscriptionUrl: text.catch(''),
     }),

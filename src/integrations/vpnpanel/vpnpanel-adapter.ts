@@ -4,7 +4,7 @@ import type { PanelUser, PanelUserPatch, VpnPanelPort } from '../../domain/provi
 import { isPanelError, type PanelError } from '../../domain/provisioning/ports.ts';
 import { isPanelEmail } from '../../domain/provisioning/rules.ts';
 import { connectionError, type PanelConnection, shownUrl } from './panel-connection.ts';
-import { createGenerationCache, panelNumberFromUuid, requireUuid } from './panel-generation.ts';
+import { createVersionCache, panelNumberFromUuid, requireUuid } from './panel-generation.ts';
 import { createNodeCalls } from './panel-node-calls.ts';
 import { createSquadCalls } from './panel-squad-calls.ts';
 import { createPanelTransport, dayOf, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
@@ -27,7 +27,7 @@ export interface VpnPanelAdapterDeps {
   http: HttpClient;
   /** The current connection settings; called for every request. */
   connection: () => PanelConnection;
-  log?: Pick<Logger, 'warn'>;
+  log?: Pick<Logger, 'warn' | 'error'>;
   /** A clock for cache ages only. Default: the process's monotonic clock. */
   monotonicMs?: () => number;
 }
@@ -42,7 +42,8 @@ interface UserAddress {
 /** The panel's REST client (spec 06 section 9). Retries, 429 and time-outs are the HTTP client's. */
 export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
   const transport = createPanelTransport(deps);
-  const generation = createGenerationCache(transport, deps.monotonicMs ?? (() => performance.now()));
+  const version = createVersionCache(transport, deps.monotonicMs ?? (() => performance.now()));
+  const generation = async () => (await version()).generation;
 
   /** Null: a panel of this generation cannot have such a user. */
   async function addressOf(uuid: string): Promise<UserAddress | null> {
@@ -241,17 +242,21 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     encryptLink,
     ...createSquadCalls(transport),
-    ...createNodeCalls(transport, generation),
+    ...createNodeCalls(transport, version),
   };
 }
 
-/** Sends, and after errorCode A039 sends once more without the external squad, which the panel no longer has (spec 06 section 9). */
+/**
+ * Sends, and after the general error of a creation (A018) or a change (A039) sends once more without the external squad, which the
+ * panel may no longer have (spec 06 section 9, 08 P3). The user that is returned shows whether the squad was set.
+ */
 async function withoutStaleExternalSquad<T>(body: object, send: (body: Record<string, unknown>) => Promise<T>): Promise<T> {
   try {
     return await send({ ...body });
   } catch (error) {
-    const isStale = isPanelError(error) && error.errorCode === PANEL_ERROR_CODES.updateUser && 'externalSquadUuid' in body;
-    if (!isStale) throw error;
+    const { createUser, updateUser } = PANEL_ERROR_CODES;
+    const isGeneral = isPanelError(error) && (error.errorCode === createUser || error.errorCode === updateUser);
+    if (!isGeneral || !('externalSquadUuid' in body)) throw error;
     const { externalSquadUuid: _stale, ...rest } = body;
     return send(rest);
   }

@@ -1,17 +1,12 @@
-import {
-  CreateUserHwidDeviceCommand,
-  DeleteAllUserHwidDevicesCommand,
-  DeleteUserHwidDeviceCommand,
-  ERRORS,
-  GetHwidDevicesCommand,
-  GetUserHwidDevicesCommand,
-} from '@remnawave/backend-contract';
+import { DeviceNameBody, DeviceOwnerBody, NewDeviceBody } from './infra-requests.ts';
 import { deviceAnswer, devicesAnswer } from './panel-answers.ts';
 import type { StoredUser } from './panel-data.ts';
+import { ERRORS } from './panel-errors.ts';
 import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
+import { PageQuery } from './user-requests.ts';
 import { userOf } from './user-routes.ts';
 
-/** In the older generation bodies have `userUuid`; the contract's schema has `userId`. */
+/** In the older generation bodies have `userUuid`; the newer one's have `userId`. */
 function adapt(body: unknown, { context }: Pick<RouteRequest, 'context'>): unknown {
   if (context.generation === 'number' || typeof body !== 'object' || body === null) return body;
   const { userUuid, ...rest } = body as Record<string, unknown>;
@@ -22,7 +17,7 @@ function adapt(body: unknown, { context }: Pick<RouteRequest, 'context'>): unkno
 }
 
 function ownerOf({ context, body }: RouteRequest): StoredUser {
-  const user = context.state.byId((body as { userId: number }).userId);
+  const user = context.state.byId((body as DeviceOwnerBody).userId);
   if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
   return user;
 }
@@ -31,13 +26,9 @@ export const deviceRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/hwid/devices',
-    query: GetHwidDevicesCommand.RequestQuerySchema,
-    answer: GetHwidDevicesCommand.ResponseSchema,
+    query: PageQuery,
     handle({ context, query }) {
-      const { start, size } = checked(GetHwidDevicesCommand.RequestQuerySchema, Object.fromEntries(query)) as {
-        start: number;
-        size: number;
-      };
+      const { start, size } = checked(PageQuery, Object.fromEntries(query));
       const rows = [...context.state.users()].flatMap((user) => user.devices.map((device) => ({ user, device })));
       const devices = rows.slice(start, start + size).map(({ user, device }) => deviceAnswer(context, user, device));
       return { response: { devices, total: rows.length } };
@@ -46,18 +37,16 @@ export const deviceRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/hwid/devices/:user',
-    answer: GetUserHwidDevicesCommand.ResponseSchema,
     handle: (request) => ({ response: devicesAnswer(request.context, userOf(request)) }),
   },
   {
     method: 'POST',
     path: '/api/hwid/devices',
     adapt,
-    body: CreateUserHwidDeviceCommand.RequestBodySchema,
-    answer: CreateUserHwidDeviceCommand.ResponseSchema,
+    body: NewDeviceBody,
     handle(request) {
       const user = ownerOf(request);
-      const { userId: _userId, hwid, ...details } = request.body as CreateUserHwidDeviceCommand.RequestBody;
+      const { userId: _userId, hwid, ...details } = request.body as NewDeviceBody;
       const { state } = request.context;
       if (user.devices.some((device) => device.hwid === hwid)) throw new PanelRefusal(ERRORS.USER_HWID_DEVICE_ALREADY_EXISTS);
       const now = state.clock.now().toISOString();
@@ -70,11 +59,10 @@ export const deviceRoutes: PanelRoute[] = [
     method: 'POST',
     path: '/api/hwid/devices/delete',
     adapt,
-    body: DeleteUserHwidDeviceCommand.RequestBodySchema,
-    answer: DeleteUserHwidDeviceCommand.ResponseSchema,
+    body: DeviceNameBody,
     handle(request) {
       const user = ownerOf(request);
-      const { hwid } = request.body as DeleteUserHwidDeviceCommand.RequestBody;
+      const { hwid } = request.body as DeviceNameBody;
       if (!request.context.state.removeDevice(user, hwid)) throw new PanelRefusal(ERRORS.HWID_DEVICE_NOT_FOUND);
       return { response: devicesAnswer(request.context, user) };
     },
@@ -83,8 +71,7 @@ export const deviceRoutes: PanelRoute[] = [
     method: 'POST',
     path: '/api/hwid/devices/delete-all',
     adapt,
-    body: DeleteAllUserHwidDevicesCommand.RequestBodySchema,
-    answer: DeleteAllUserHwidDevicesCommand.ResponseSchema,
+    body: DeviceOwnerBody,
     handle(request) {
       const user = ownerOf(request);
       for (const device of user.devices) request.context.state.removeDevice(user, device.hwid);

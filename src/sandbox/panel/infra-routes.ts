@@ -1,22 +1,4 @@
-import {
-  CreateInternalSquadCommand,
-  DisableNodeCommand,
-  EnableNodeCommand,
-  ERRORS,
-  GetAllInboundsCommand,
-  GetExternalSquadsCommand,
-  GetInternalSquadAccessibleNodesCommand,
-  GetInternalSquadCommand,
-  GetInternalSquadsCommand,
-  GetMetadataCommand,
-  GetNodeCommand,
-  GetNodesCommand,
-  GetStatsCommand,
-  GetSubscriptionInfoByShortUuidCommand,
-  RestartAllNodesCommand,
-  RestartNodeCommand,
-  UpdateInternalSquadCommand,
-} from '@remnawave/backend-contract';
+import { CreateSquadBody, PatchSquadBody, RestartBody } from './infra-requests.ts';
 import {
   accessibleNodes,
   externalSquadsAnswer,
@@ -28,6 +10,7 @@ import {
   subscriptionInfoAnswer,
 } from './panel-answers.ts';
 import type { StoredNode, StoredSquad } from './panel-data.ts';
+import { ERRORS } from './panel-errors.ts';
 import { BodyRefusal, PanelRefusal, type PanelRoute, type RouteAnswer, type RouteRequest } from './panel-route.ts';
 import { newUuid } from './user-rules.ts';
 
@@ -64,7 +47,6 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/internal-squads',
-    answer: GetInternalSquadsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const internalSquads = internalSquadsAnswer(state);
       return { response: { total: internalSquads.length, internalSquads } };
@@ -73,10 +55,9 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'POST',
     path: '/api/internal-squads',
-    body: CreateInternalSquadCommand.RequestBodySchema,
-    answer: CreateInternalSquadCommand.ResponseSchema,
+    body: CreateSquadBody,
     handle(request) {
-      const { name, inbounds } = request.body as CreateInternalSquadCommand.RequestBody;
+      const { name, inbounds } = request.body as CreateSquadBody;
       const { state } = request.context;
       if (state.meta.internalSquads.some((squad) => squad.name === name)) {
         throw new PanelRefusal(ERRORS.INTERNAL_SQUAD_NAME_ALREADY_EXISTS);
@@ -91,10 +72,9 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'PATCH',
     path: '/api/internal-squads',
-    body: UpdateInternalSquadCommand.RequestBodySchema,
-    answer: UpdateInternalSquadCommand.ResponseSchema,
+    body: PatchSquadBody,
     handle(request) {
-      const { uuid, name, inbounds } = request.body as UpdateInternalSquadCommand.RequestBody;
+      const { uuid, name, inbounds } = request.body as PatchSquadBody;
       const squad = squadOf({ ...request, params: { uuid } });
       squad.name = name ?? squad.name;
       squad.inboundUuids = inbounds ?? squad.inboundUuids;
@@ -105,7 +85,6 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/internal-squads/:uuid',
-    answer: GetInternalSquadCommand.ResponseSchema,
     handle: (request) => squadAnswer(request, squadOf(request)),
   },
   {
@@ -127,7 +106,6 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/internal-squads/:uuid/accessible-nodes',
-    answer: GetInternalSquadAccessibleNodesCommand.ResponseSchema,
     handle(request) {
       const squad = squadOf(request);
       return { response: { squadUuid: squad.uuid, accessibleNodes: accessibleNodes(request.context.state, [squad.uuid]) } };
@@ -162,7 +140,6 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/external-squads',
-    answer: GetExternalSquadsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const externalSquads = externalSquadsAnswer(state);
       return { response: { total: externalSquads.length, externalSquads } };
@@ -171,7 +148,6 @@ const squadRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/config-profiles/inbounds',
-    answer: GetAllInboundsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const inbounds = state.meta.inbounds.map(({ uuid }) => ({
         ...inboundAnswer(state, uuid),
@@ -186,39 +162,35 @@ const nodeRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/nodes',
-    answer: GetNodesCommand.ResponseSchema,
     handle: ({ context: { state } }) => ({ response: state.meta.nodes.map((node) => nodeAnswer(state, node)) }),
   },
   {
     method: 'POST',
     path: '/api/nodes/actions/restart-all',
     adapt: (body, { context }) => (context.generation === 'uuid' ? { forceRestart: false, ...(body as object) } : body),
-    body: RestartAllNodesCommand.RequestBodySchema,
+    body: RestartBody,
     handle: eventSent,
   },
   {
     method: 'GET',
     path: '/api/nodes/:uuid',
-    answer: GetNodeCommand.ResponseSchema,
     handle: (request) => ({ response: nodeAnswer(request.context.state, nodeOf(request)) }),
   },
   {
     method: 'POST',
     path: '/api/nodes/:uuid/actions/enable',
-    answer: EnableNodeCommand.ResponseSchema,
     handle: (request) => switchNode(request, false),
   },
   {
     method: 'POST',
     path: '/api/nodes/:uuid/actions/disable',
-    answer: DisableNodeCommand.ResponseSchema,
     handle: (request) => switchNode(request, true),
   },
   {
     method: 'POST',
     path: '/api/nodes/:uuid/actions/restart',
     adapt: (body, { context }) => (context.generation === 'uuid' ? { forceRestart: false, ...(body as object) } : body),
-    body: RestartNodeCommand.RequestBodySchema,
+    body: RestartBody,
     handle(request) {
       nodeOf(request);
       return eventSent(request);
@@ -230,13 +202,11 @@ const systemRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/system/metadata',
-    answer: GetMetadataCommand.ResponseSchema,
     handle: ({ context }) => ({ response: metadataAnswer(context.generation) }),
   },
   {
     method: 'GET',
     path: '/api/system/stats',
-    answer: GetStatsCommand.ResponseSchema,
     handle: ({ context: { state } }) => ({ response: statsAnswer(state) }),
   },
   {
@@ -254,7 +224,6 @@ const systemRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/sub/:shortUuid/info',
-    answer: GetSubscriptionInfoByShortUuidCommand.ResponseSchema,
     handle({ context, params }) {
       const user = context.state.byShortUuid(params.shortUuid ?? '');
       if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);

@@ -1,10 +1,5 @@
-import {
-  GetBandwidthStatsCommand,
-  GetNodesMetricsCommand,
-  GetNodesStatisticsCommand,
-  GetStatsNodeUsersUsageCommand,
-} from '@remnawave/backend-contract';
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
+import { NodeUsersQuery } from './infra-requests.ts';
 import { nodeOf } from './infra-routes.ts';
 import { accessibleNodes, isOnline, sizeText } from './panel-answers.ts';
 import type { StoredNode, StoredUser } from './panel-data.ts';
@@ -44,11 +39,6 @@ function realtimeOf(state: PanelState, node: StoredNode) {
   return { ...directions(sumOf(rows)), usersOnline: rows.filter((row) => isOnline(row.user, state.clock.now())).length };
 }
 
-function speeds(moved: { downloadBytes: number; uploadBytes: number }) {
-  const [down, up] = [Math.floor(moved.downloadBytes / 3600), Math.floor(moved.uploadBytes / 3600)];
-  return { downloadSpeedBps: down, uploadSpeedBps: up, totalSpeedBps: down + up };
-}
-
 /** Rows of one node within the days of the query, both included. */
 function usageInRange(request: RouteRequest, { start, end }: { start: string; end: string }): Usage[] {
   const { uuid } = nodeOf(request);
@@ -83,24 +73,10 @@ function calendarPeriod(state: PanelState, startOf: (now: Date, offset: number) 
 export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
-    path: '/api/bandwidth-stats/nodes/realtime',
-    only: 'uuid',
-    handle({ context: { state } }) {
-      const response = state.meta.nodes.flatMap((node) => {
-        if (node.isDisabled) return [];
-        const { usersOnline: _users, ...moved } = realtimeOf(state, node);
-        const { uuid: nodeUuid, name: nodeName, countryCode } = node;
-        return [{ nodeUuid, nodeName, countryCode, ...moved, ...speeds(moved) }];
-      });
-      return { response };
-    },
-  },
-  {
-    method: 'GET',
     path: '/api/system/nodes/metrics',
-    answer: GetNodesMetricsCommand.ResponseSchema,
     handle({ context: { state } }) {
-      const nodes = state.meta.nodes.map((node) => {
+      const running = state.meta.nodes.filter((node) => !node.isDisabled);
+      const nodes = running.map((node) => {
         const { downloadBytes, uploadBytes, usersOnline } = realtimeOf(state, node);
         const moved = { tag: 'VLESS', upload: sizeText(uploadBytes), download: sizeText(downloadBytes) };
         const { uuid: nodeUuid, name: nodeName } = node;
@@ -129,11 +105,9 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/bandwidth-stats/nodes/:uuid/users',
-    query: GetStatsNodeUsersUsageCommand.RequestQuerySchema,
-    answer: GetStatsNodeUsersUsageCommand.ResponseSchema,
+    query: NodeUsersQuery,
     handle(request) {
-      const schema = GetStatsNodeUsersUsageCommand.RequestQuerySchema;
-      const query = checked(schema, Object.fromEntries(request.query)) as { start: string; end: string; topUsersLimit: number };
+      const query = checked(NodeUsersQuery, Object.fromEntries(request.query));
       const days = daysBetween(query.start, query.end);
       const rows = usageInRange(request, query);
       const sparklineData = days.map((day) => sumOf(rows.filter((row) => dayOf(row.at) === day)));
@@ -145,7 +119,6 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/system/stats/bandwidth',
-    answer: GetBandwidthStatsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const month = (now: Date, offset: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1);
       const year = (now: Date, offset: number) => Date.UTC(now.getUTCFullYear() + offset, 0, 1);
@@ -162,7 +135,6 @@ export const nodeUsageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/system/stats/nodes',
-    answer: GetNodesStatisticsCommand.ResponseSchema,
     handle({ context: { state } }) {
       const now = state.clock.now();
       const days = daysBetween(dayOf(new Date(now.getTime() - 6 * DAY_MS)), dayOf(now));

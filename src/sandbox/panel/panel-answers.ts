@@ -225,7 +225,7 @@ export function statsAnswer(state: PanelState) {
 /** Version 2 or 3 by the generation; the service chooses from it how to address users. */
 export function metadataAnswer(generation: Generation) {
   return {
-    version: generation === 'uuid' ? '2.7.2' : '3.4.15',
+    version: generation === 'uuid' ? '2.7.4' : '3.4.15',
     build: { time: PANEL_START_AT, number: '0' },
     git: {
       backend: { commitSha: 'sandbox', branch: 'sandbox', commitUrl: '' },

@@ -1,7 +1,9 @@
-import type { CreateUserCommand } from '@remnawave/backend-contract';
+export const USER_STATUSES = ['ACTIVE', 'DISABLED', 'LIMITED', 'EXPIRED'] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
 
-export type UserStatus = NonNullable<CreateUserCommand.RequestBody['status']>;
-export type ResetStrategy = NonNullable<CreateUserCommand.RequestBody['trafficLimitStrategy']>;
+/** When the panel sets the used traffic to zero; the last one counts months from the day of creation. */
+export const RESET_STRATEGIES = ['NO_RESET', 'DAY', 'WEEK', 'MONTH', 'MONTH_ROLLING'] as const;
+export type ResetStrategy = (typeof RESET_STRATEGIES)[number];
 
 /** `uuid`: interface of version 2 (users by uuid, encrypted links). `number`: version 3 (users by number only). */
 export type Generation = 'uuid' | 'number';

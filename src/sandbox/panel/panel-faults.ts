@@ -4,14 +4,17 @@ export interface PanelFaults {
   delayMs?: number;
   /** Only every n-th call fails; without it every call. Counts from the call of `set`. */
   failEvery?: number;
-  /** Answers this status without any effect. */
+  /**
+   * Answers this status without any effect: 401 and 500 as the panel itself, any other as the proxy in front of it, whose answer has no
+   * `errorCode`.
+   */
   status?: number;
   /** Carries out the call, then cuts the connection without an answer. */
   timeoutAfterEffect?: boolean;
   /** Carries out the call, then answers a text that is not JSON. */
   malformed?: boolean;
-  /** Only calls whose path contains this text. */
-  path?: string;
+  /** Only calls whose path contains this text, or one of these. */
+  path?: string | readonly string[];
   /** Only calls of this method. */
   method?: string;
 }
@@ -32,7 +35,7 @@ export function createFaultSwitch(): FaultSwitch {
       calls = 0;
     },
     next(method, path) {
-      if (current.path !== undefined && !path.includes(current.path)) return {};
+      if (current.path !== undefined && ![current.path].flat().some((part) => path.includes(part))) return {};
       if (current.method !== undefined && current.method !== method) return {};
       calls += 1;
       if (current.failEvery !== undefined && calls % current.failEvery !== 0) return { delayMs: current.delayMs };

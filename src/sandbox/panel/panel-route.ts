@@ -1,18 +1,14 @@
-import type { ERRORS } from '@remnawave/backend-contract';
+import type { z } from 'zod';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
-
-/** The part of a zod schema that is used; the contract has its own copy of zod. */
-export interface ContractSchema {
-  safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly unknown[] } };
-}
+import type { PanelErrorEntry } from './panel-errors.ts';
 
 export interface RouteRequest {
   context: AnswerContext;
   /** Decoded path parameters by name. */
   params: Record<string, string>;
   query: URLSearchParams;
-  /** The parsed body after the contract's schema. */
+  /** The parsed body after the route's schema. */
   body: unknown;
   headers: Record<string, string | undefined>;
   path: string;
@@ -27,23 +23,19 @@ export interface PanelRoute {
   path: string;
   /** Served in one generation only. */
   only?: Generation;
-  /** The contract's schema of the body, checked before `handle`. */
-  body?: ContractSchema;
-  query?: ContractSchema;
-  /** The contract's schema of the answer, for the conformity test. Absent where the contract has none. */
-  answer?: ContractSchema;
-  /** Converts a body of the older generation into the contract's form. @returns the body to check */
+  /** Schema of the body, checked before `handle`. */
+  body?: z.ZodType;
+  query?: z.ZodType;
+  /** Converts a body of the older generation into the form of the newer one. @returns the body to check */
   adapt?: (body: unknown, request: Omit<RouteRequest, 'body'>) => unknown;
   handle(request: RouteRequest): RouteAnswer;
 }
 
-type ErrorEntry = Pick<(typeof ERRORS)[keyof typeof ERRORS], 'code' | 'message' | 'httpCode'>;
-
 /** A refusal as the panel answers it. */
 export class PanelRefusal extends Error {
-  readonly entry: ErrorEntry;
+  readonly entry: PanelErrorEntry;
 
-  constructor(entry: ErrorEntry) {
+  constructor(entry: PanelErrorEntry) {
     super(entry.message);
     this.entry = entry;
   }
@@ -59,7 +51,8 @@ export class BodyRefusal extends Error {
   }
 }
 
-export function checked(schema: ContractSchema, value: unknown): unknown {
+/** @throws BodyRefusal */
+export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new BodyRefusal(result.error.issues);

@@ -7,6 +7,14 @@ const META_KEY = 'panel/meta';
 const SHARD_COUNT = 64;
 const SHARD_PREFIX = 'panel/users/';
 
+/** Is called after the change. */
+export interface PanelListener {
+  created(user: StoredUser): void;
+  deleted(user: StoredUser): void;
+  deviceAdded(user: StoredUser, device: StoredDevice): void;
+  deviceDeleted(user: StoredUser, device: StoredDevice): void;
+}
+
 /** State of the fake panel: users with their indexes, squads, nodes; every change is marked for saving. */
 export interface PanelState {
   readonly meta: StoredMeta;
@@ -29,6 +37,8 @@ export interface PanelState {
   addDevice(user: StoredUser, device: StoredDevice): void;
   removeDevice(user: StoredUser, hwid: string): boolean;
   touchMeta(): void;
+  /** One listener; the next one replaces it. */
+  listen(listener: PanelListener): void;
   flush(): Promise<void>;
 }
 
@@ -37,6 +47,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
   const { state: store, clock, random } = deps;
   const meta = ((await store.load(META_KEY)) as StoredMeta | undefined) ?? seedMeta(clock.now());
   const users = new Map<number, StoredUser>();
+  let listener: PanelListener | null = null;
   const shards = new Map<number, Set<number>>();
   const uuids = new Map<string, number>();
   const shortUuids = new Map<string, number>();
@@ -108,6 +119,7 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
       if (!meta.shards.includes(shard)) meta.shards.push(shard);
       pending.touch(META_KEY);
       touch(user);
+      listener?.created(user);
     },
     update(user, changes) {
       unlink(user);
@@ -120,18 +132,27 @@ export async function openPanelState(deps: { state: SandboxStore; clock: Clock; 
       users.delete(user.id);
       shards.get(user.id % SHARD_COUNT)?.delete(user.id);
       touch(user);
+      listener?.deleted(user);
     },
     addDevice(user, device) {
-      user.devices = [...user.devices.filter((known) => known.hwid !== device.hwid), device];
+      const others = user.devices.filter((known) => known.hwid !== device.hwid);
+      const isNew = others.length === user.devices.length;
+      user.devices = [...others, device];
       touch(user);
+      if (isNew) listener?.deviceAdded(user, device);
     },
     removeDevice(user, hwid) {
-      const before = user.devices.length;
-      user.devices = user.devices.filter((device) => device.hwid !== hwid);
+      const removed = user.devices.find((device) => device.hwid === hwid);
+      if (!removed) return false;
+      user.devices = user.devices.filter((device) => device !== removed);
       touch(user);
-      return user.devices.length < before;
+      listener?.deviceDeleted(user, removed);
+      return true;
     },
     touchMeta: () => pending.touch(META_KEY),
+    listen(next) {
+      listener = next;
+    },
     flush: () => pending.flush(),
   };
 }

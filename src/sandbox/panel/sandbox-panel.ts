@@ -1,15 +1,17 @@
-/** A fake VPN panel: an HTTP server on loopback that checks and answers by the panel's own contract. */
+/** A fake VPN panel: an HTTP server on loopback that checks and answers as the panel does. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ERRORS } from '@remnawave/backend-contract';
 import type { Clock } from '../../core/clock.ts';
 import { type Random, systemRandom } from '../../core/random.ts';
 import { deviceRoutes } from './device-routes.ts';
+import { HWID_PATTERN } from './infra-requests.ts';
 import { infraRoutes } from './infra-routes.ts';
 import { nodeUsageRoutes } from './node-usage-routes.ts';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
+import { ERRORS } from './panel-errors.ts';
+import { createPanelEvents, type EventSubject, type PanelEvents } from './panel-events.ts';
 import { createFaultSwitch, type FaultSwitch, type PanelFaults } from './panel-faults.ts';
 import { BodyRefusal, checked, PanelRefusal, type PanelRoute } from './panel-route.ts';
 import { openPanelState, type PanelState } from './panel-state.ts';
@@ -19,11 +21,12 @@ import type { SandboxStore } from './sandbox-store.ts';
 import { subscriptionBody } from './subscription-links.ts';
 import { usageRoutes } from './usage-routes.ts';
 import { userRoutes } from './user-routes.ts';
+import { createWebhookSender, type PanelWebhook } from './webhook-sender.ts';
 
 const HOST = '127.0.0.1';
 const BODY_LIMIT = 1024 * 1024;
 const CALLS_KEPT = 1000;
-const HWID_PATTERN = /^[a-zA-Z0-9=-]{10,64}$/;
+const REVIEW_MS = 1_000;
 
 export interface SandboxPanelOptions {
   /** Store in which users and squads survive a restart. */
@@ -37,6 +40,10 @@ export interface SandboxPanelOptions {
   /** Which interface of the panel is served. Default `uuid`, the one that spec 06 section 9 describes. */
   generation?: Generation;
   random?: Random;
+  /** Where events are reported; without it none are. */
+  webhook?: PanelWebhook;
+  /** How often users who expired or reached their limit are looked for. Default 1 s. */
+  reviewMs?: number;
 }
 
 export interface SandboxPanel extends PanelView {
@@ -48,6 +55,12 @@ export interface SandboxPanel extends PanelView {
   calls(): { method: string; path: string; status: number }[];
   /** What is served, for the conformity test. */
   readonly routes: readonly PanelRoute[];
+  /** Reports users who expired or reached their limit now, without waiting for the next review. */
+  reviewUsers(): void;
+  /** Reports an event that no call of the fake causes, e.g. `node.connection_lost`. @throws for an unknown user, node or device */
+  sendEvent(event: string, subject?: EventSubject): void;
+  /** Waits until each reported event was accepted or given up. */
+  eventsSettled(): Promise<void>;
   /** Writes what is not yet saved. */
   flush(): Promise<void>;
   /** Stops the server and writes what is not yet saved. */
@@ -66,19 +79,23 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const faults = createFaultSwitch();
   const calls: { method: string; path: string; status: number }[] = [];
   const context: AnswerContext = { state, generation, baseUrl: '' };
+  const sender = options.webhook ? createWebhookSender(options.webhook, options.clock) : null;
+  const events = sender && createPanelEvents(context, sender);
+  if (events) state.listen(events.listener);
 
   const server = createServer((request, response) => {
-    handle({ request, response, context, routes, apiKey, faults }).then(
+    handle({ request, response, context, routes, apiKey, faults, events }).then(
       (status) => {
         calls.push({ method: request.method ?? '', path: request.url ?? '', status });
         if (calls.length > CALLS_KEPT) calls.shift();
       },
-      () =>
-        response.headersSent ? response.destroy() : sendError(response, 500, request.url ?? '', ERRORS.INTERNAL_SERVER_ERROR),
+      () => (response.headersSent ? response.destroy() : sendError(response, request.url ?? '', ERRORS.INTERNAL_SERVER_ERROR)),
     );
   });
   const port = await listen(server, options.port, state.meta.port);
   context.baseUrl = `http://${HOST}:${port}`;
+  events?.panelStarted();
+  const reviews = events && setInterval(() => events.reviewUsers(), options.reviewMs ?? REVIEW_MS).unref();
   if (state.meta.port !== port) {
     state.meta.port = port;
     state.touchMeta();
@@ -91,8 +108,13 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
     routes,
     calls: () => [...calls],
     ...createPanelView(context),
+    reviewUsers: () => events?.reviewUsers(),
+    sendEvent: (event, subject) => events?.sendEvent(event, subject),
+    eventsSettled: async () => sender?.settled(),
     flush: () => state.flush(),
     async close() {
+      if (reviews) clearInterval(reviews);
+      sender?.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
@@ -127,6 +149,7 @@ interface Exchange {
   routes: PanelRoute[];
   apiKey: string;
   faults: FaultSwitch;
+  events: PanelEvents | null;
 }
 
 /** @returns the status that was answered; 0 when the connection was cut */
@@ -139,7 +162,7 @@ async function handle(exchange: Exchange): Promise<number> {
   if (method === 'GET' && subscription) return answerSubscription(exchange, subscription[1] ?? '');
   const fault = faults.next(method, url.pathname);
   if (fault.delayMs !== undefined && fault.delayMs > 0) await wait(fault.delayMs);
-  if (fault.status !== undefined) return sendError(response, fault.status, url.pathname, ERRORS.INTERNAL_SERVER_ERROR);
+  if (fault.status !== undefined) return sendFault(response, fault.status, url.pathname);
   const answer = route(exchange, method, url, body);
   return sendAnswer(response, answer, fault);
 }
@@ -147,7 +170,7 @@ async function handle(exchange: Exchange): Promise<number> {
 type Answer = { status: number; body: unknown };
 
 function route(exchange: Exchange, method: string, url: URL, text: string): Answer {
-  const { request, context, routes, apiKey } = exchange;
+  const { request, context, routes, apiKey, events } = exchange;
   const path = url.pathname;
   const isAuthorised = request.headers.authorization === `Bearer ${apiKey}` || request.headers['x-api-key'] === apiKey;
   const isOpen = path.startsWith('/api/sub/');
@@ -161,6 +184,7 @@ function route(exchange: Exchange, method: string, url: URL, text: string): Answ
     const adapted = match.route.adapt ? match.route.adapt(sent, base) : sent;
     const body = match.route.body ? checked(match.route.body, adapted) : adapted;
     const answer = match.route.handle({ ...base, body });
+    events?.afterCall(match.route, { ...base, body }, answer);
     if (!('response' in answer)) return { status: answer.status, body: undefined };
     return { status: answer.status ?? 200, body: { response: answer.response } };
   } catch (error) {
@@ -186,10 +210,15 @@ function errorAnswer(entry: PanelRefusal['entry'], path: string): Answer {
   return { status: entry.httpCode, body };
 }
 
-function sendError(response: ServerResponse, status: number, path: string, entry: PanelRefusal['entry']): number {
+function sendError(response: ServerResponse, path: string, entry: PanelRefusal['entry']): number {
+  return sendAnswer(response, errorAnswer(entry, path), {});
+}
+
+function sendFault(response: ServerResponse, status: number, path: string): number {
+  if (status === ERRORS.UNAUTHORIZED.httpCode) return sendError(response, path, ERRORS.UNAUTHORIZED);
+  if (status === ERRORS.INTERNAL_SERVER_ERROR.httpCode) return sendError(response, path, ERRORS.INTERNAL_SERVER_ERROR);
   const headers = status === 429 ? { 'retry-after': '1' } : {};
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-  response.end(JSON.stringify(errorAnswer(entry, path).body));
+  response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(`<html><h1>${status}</h1></html>`);
   return status;
 }
 

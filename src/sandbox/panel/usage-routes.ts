@@ -1,4 +1,4 @@
-import { GetStatsUserUsageCommand } from '@remnawave/backend-contract';
+import { UsageQuery } from './infra-requests.ts';
 import { accessibleNodes } from './panel-answers.ts';
 import type { StoredUser } from './panel-data.ts';
 import { checked, type PanelRoute, type RouteRequest } from './panel-route.ts';
@@ -27,14 +27,10 @@ export const usageRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/bandwidth-stats/users/:user',
-    query: GetStatsUserUsageCommand.RequestQuerySchema,
-    answer: GetStatsUserUsageCommand.ResponseSchema,
+    query: UsageQuery,
     handle(request) {
       const user = userOf(request);
-      const { start, end } = checked(GetStatsUserUsageCommand.RequestQuerySchema, Object.fromEntries(request.query)) as {
-        start: string;
-        end: string;
-      };
+      const { start, end } = checked(UsageQuery, Object.fromEntries(request.query));
       const categories = daysBetween(start, end);
       const series = seriesOf(request, user, categories);
       const sparklineData = categories.map((_, day) => series.reduce((sum, node) => sum + (node.data[day] ?? 0), 0));

@@ -1,24 +1,17 @@
-import {
-  BulkUpdateUsersSquadsCommand,
-  CreateUserCommand,
-  DisableUserCommand,
-  EnableUserCommand,
-  ERRORS,
-  GetUserAccessibleNodesCommand,
-  GetUserByIdCommand,
-  GetUserByShortUuidCommand,
-  GetUserByUsernameCommand,
-  GetUsersCommand,
-  GetUsersStreamCommand,
-  ResetUserTrafficCommand,
-  ResolveUserCommand,
-  RevokeUserSubscriptionCommand,
-  UpdateUserCommand,
-} from '@remnawave/backend-contract';
 import { accessibleNodes, userAnswer } from './panel-answers.ts';
 import type { StoredUser } from './panel-data.ts';
-import { checked, PanelRefusal, type PanelRoute, type RouteAnswer, type RouteRequest } from './panel-route.ts';
-import type { PanelState } from './panel-state.ts';
+import { ERRORS } from './panel-errors.ts';
+import { BodyRefusal, checked, PanelRefusal, type PanelRoute, type RouteAnswer, type RouteRequest } from './panel-route.ts';
+import { checkStorable } from './storable-user.ts';
+import {
+  CreateUserBody,
+  PageQuery,
+  PatchUserBody,
+  ResolveUserBody,
+  RevokeUserBody,
+  UserStreamQuery,
+  UsersSquadsBody,
+} from './user-requests.ts';
 import { currentStatus, newPassword, newShortUuid, newUuid } from './user-rules.ts';
 
 /** The user that `:user` names: a uuid in the older generation, a number in the newer. @throws PanelRefusal A063 */
@@ -41,27 +34,21 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'POST',
     path: '/api/users',
-    body: CreateUserCommand.RequestBodySchema,
-    answer: CreateUserCommand.ResponseSchema,
+    body: CreateUserBody,
     handle: (request) => ({ ...oneUser(request, createUser(request)), status: 201 }),
   },
   {
     method: 'PATCH',
     path: '/api/users',
-    answer: UpdateUserCommand.ResponseSchema,
-    // Checked in `patchUser`: the contract compares the end with the machine's clock, the sandbox has its own.
+    // Checked in `patchUser`: whether the end is past depends on the sandbox's clock.
     handle: (request) => oneUser(request, patchUser(request)),
   },
   {
     method: 'GET',
     path: '/api/users',
-    query: GetUsersCommand.RequestQuerySchema,
-    answer: GetUsersCommand.ResponseSchema,
+    query: PageQuery,
     handle(request) {
-      const { start, size } = checked(GetUsersCommand.RequestQuerySchema, Object.fromEntries(request.query)) as {
-        start: number;
-        size: number;
-      };
+      const { start, size } = checked(PageQuery, Object.fromEntries(request.query));
       const { state } = request.context;
       const users = state.usersFrom(start, size);
       return { response: { users: users.map((user) => userAnswer(request.context, user)), total: state.userCount() } };
@@ -71,18 +58,16 @@ export const userRoutes: PanelRoute[] = [
     method: 'GET',
     path: '/api/users/stream',
     only: 'number',
-    query: GetUsersStreamCommand.RequestQuerySchema,
-    answer: GetUsersStreamCommand.ResponseSchema,
+    query: UserStreamQuery,
     handle: streamUsers,
   },
   {
     method: 'POST',
     path: '/api/users/resolve',
     only: 'number',
-    body: ResolveUserCommand.RequestBodySchema,
-    answer: ResolveUserCommand.ResponseSchema,
+    body: ResolveUserBody,
     handle({ context: { state }, body }) {
-      const { id, shortUuid, username } = body as ResolveUserCommand.RequestBody;
+      const { id, shortUuid, username } = body as ResolveUserBody;
       const user = id !== undefined ? state.byId(id) : (state.byShortUuid(shortUuid ?? '') ?? state.byUsername(username ?? ''));
       if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
       return { response: { id: user.id, username: user.username, shortUuid: user.shortUuid } };
@@ -91,7 +76,6 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/users/by-username/:username',
-    answer: GetUserByUsernameCommand.ResponseSchema,
     handle(request) {
       const user = request.context.state.byUsername(request.params.username ?? '');
       if (!user) throw new PanelRefusal(ERRORS.GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND);
@@ -101,7 +85,6 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/users/by-short-uuid/:shortUuid',
-    answer: GetUserByShortUuidCommand.ResponseSchema,
     handle(request) {
       const user = request.context.state.byShortUuid(request.params.shortUuid ?? '');
       if (!user) throw new PanelRefusal(ERRORS.GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND);
@@ -129,13 +112,12 @@ export const userRoutes: PanelRoute[] = [
       if (generation === 'number' || !Array.isArray(uuids)) return body;
       return { ...rest, userIds: uuids.map((uuid) => state.byUuid(String(uuid))?.id ?? 0) };
     },
-    body: BulkUpdateUsersSquadsCommand.RequestBodySchema,
+    body: UsersSquadsBody,
     handle: (request) => setSquads(request),
   },
   {
     method: 'GET',
     path: '/api/users/:user',
-    answer: GetUserByIdCommand.ResponseSchema,
     handle: (request) => oneUser(request, userOf(request)),
   },
   {
@@ -149,7 +131,6 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'GET',
     path: '/api/users/:user/accessible-nodes',
-    answer: GetUserAccessibleNodesCommand.ResponseSchema,
     handle(request) {
       const user = userOf(request);
       const activeNodes = accessibleNodes(request.context.state, user.squadUuids);
@@ -160,7 +141,6 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'POST',
     path: '/api/users/:user/actions/enable',
-    answer: EnableUserCommand.ResponseSchema,
     handle(request) {
       const user = userOf(request);
       const { state } = request.context;
@@ -172,7 +152,6 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'POST',
     path: '/api/users/:user/actions/disable',
-    answer: DisableUserCommand.ResponseSchema,
     handle(request) {
       const user = userOf(request);
       if (user.status === 'DISABLED') throw new PanelRefusal(ERRORS.USER_ALREADY_DISABLED);
@@ -183,7 +162,6 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'POST',
     path: '/api/users/:user/actions/reset-traffic',
-    answer: ResetUserTrafficCommand.ResponseSchema,
     handle(request) {
       const user = userOf(request);
       const status = user.status === 'LIMITED' ? 'ACTIVE' : user.status;
@@ -195,12 +173,11 @@ export const userRoutes: PanelRoute[] = [
   {
     method: 'POST',
     path: '/api/users/:user/actions/revoke',
-    body: RevokeUserSubscriptionCommand.RequestBodySchema,
-    answer: RevokeUserSubscriptionCommand.ResponseSchema,
+    body: RevokeUserBody,
     handle(request) {
       const user = userOf(request);
       const { state } = request.context;
-      const { revokeOnlyPasswords, shortUuid } = request.body as RevokeUserSubscriptionCommand.RequestBody;
+      const { revokeOnlyPasswords, shortUuid } = request.body as RevokeUserBody;
       if (shortUuid !== undefined && state.byShortUuid(shortUuid)) throw new PanelRefusal(ERRORS.USER_SHORT_UUID_ALREADY_EXISTS);
       state.update(user, {
         ...(revokeOnlyPasswords ? {} : { shortUuid: shortUuid ?? newShortUuid(state.random) }),
@@ -216,8 +193,8 @@ export const userRoutes: PanelRoute[] = [
 
 /** Unknown users are skipped, as by a real panel. */
 function setSquads({ context: { state, generation }, body }: RouteRequest): RouteAnswer {
-  const { userIds, activeInternalSquads } = body as BulkUpdateUsersSquadsCommand.RequestBody;
-  checkSquads(state, { activeInternalSquads });
+  const { userIds, activeInternalSquads } = body as UsersSquadsBody;
+  checkStorable(state, { activeInternalSquads }, ERRORS.BULK_ADD_INBOUNDS_TO_USERS_ERROR);
   const users = userIds.map((id) => state.byId(id)).filter((user) => user !== undefined);
   for (const user of users) state.update(user, { squadUuids: [...new Set(activeInternalSquads)] });
   return generation === 'uuid' ? { response: { affectedRows: users.length } } : { status: 204 };
@@ -225,10 +202,10 @@ function setSquads({ context: { state, generation }, body }: RouteRequest): Rout
 
 function createUser(request: RouteRequest): StoredUser {
   const { state } = request.context;
-  const body = request.body as CreateUserCommand.RequestBody;
+  const body = request.body as CreateUserBody;
   if (state.byUsername(body.username)) throw new PanelRefusal(ERRORS.USER_USERNAME_ALREADY_EXISTS);
   if (body.shortUuid && state.byShortUuid(body.shortUuid)) throw new PanelRefusal(ERRORS.USER_SHORT_UUID_ALREADY_EXISTS);
-  checkSquads(state, body);
+  checkStorable(state, body, ERRORS.CREATE_USER_ERROR);
   const now = state.clock.now().toISOString();
   const user: StoredUser = {
     id: state.meta.nextId++,
@@ -272,7 +249,7 @@ function patchUser(request: RouteRequest): StoredUser {
   const body = checkedPatch(request);
   const user = body.id !== undefined ? state.byId(body.id) : state.byUsername(body.username ?? '');
   if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
-  checkSquads(state, body);
+  checkStorable(state, body, ERRORS.UPDATE_USER_ERROR);
   const status = currentStatus(user, state.clock.now());
   const isRevived = status === 'EXPIRED' && body.expireAt !== undefined && body.status !== 'DISABLED';
   const wanted = isRevived ? 'ACTIVE' : (body.status ?? status);
@@ -294,8 +271,8 @@ function patchUser(request: RouteRequest): StoredUser {
   return user;
 }
 
-/** Replaces a uuid by the user's number, compares the end date with the sandbox's clock, then checks the contract's schema. */
-function checkedPatch({ context, body }: RouteRequest): UpdateUserCommand.RequestBody {
+/** Replaces a uuid by the user's number, checks the body, and compares the end date with the sandbox's clock. */
+function checkedPatch({ context, body }: RouteRequest): PatchUserBody {
   const raw: Record<string, unknown> = { ...(body as object) };
   if (context.generation === 'uuid' && typeof raw.uuid === 'string') {
     const user = context.state.byUuid(raw.uuid);
@@ -304,14 +281,11 @@ function checkedPatch({ context, body }: RouteRequest): UpdateUserCommand.Reques
   } else if (context.generation === 'uuid') {
     delete raw.id;
   }
-  const { expireAt, ...rest } = raw;
-  const parsed = checked(UpdateUserCommand.RequestBodySchema, rest) as UpdateUserCommand.RequestBody;
-  if (expireAt === undefined) return parsed;
-  const end = checked(CreateUserCommand.RequestBodySchema.shape.expireAt, expireAt) as Date;
-  if (end > context.state.clock.now()) return { ...parsed, expireAt: end };
-  // Usually past by both clocks; the text of the refusal is the contract's.
-  checked(UpdateUserCommand.RequestBodySchema, { ...rest, expireAt: '2000-01-01T00:00:00.000Z' });
-  return parsed;
+  const patch = checked(PatchUserBody, raw);
+  if (patch.expireAt !== undefined && patch.expireAt <= context.state.clock.now()) {
+    throw new BodyRefusal([{ code: 'custom', path: ['expireAt'], message: 'Expiration date cannot be in the past' }]);
+  }
+  return patch;
 }
 
 function defined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
@@ -319,21 +293,9 @@ function defined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> };
 }
 
-/** Unknown squads are a general error, as a real panel's foreign key gives. */
-function checkSquads(state: PanelState, body: { activeInternalSquads?: string[]; externalSquadUuid?: string | null }): void {
-  const { internalSquads, externalSquads } = state.meta;
-  const isKnown = (uuid: string) => internalSquads.some((squad) => squad.uuid === uuid);
-  const external = body.externalSquadUuid;
-  const isExternalKnown = external == null || externalSquads.some((squad) => squad.uuid === external);
-  if (!isExternalKnown || !(body.activeInternalSquads ?? []).every(isKnown)) throw new PanelRefusal(ERRORS.UPDATE_USER_ERROR);
-}
-
 function streamUsers(request: RouteRequest) {
   const { context, query } = request;
-  const filter = checked(
-    GetUsersStreamCommand.RequestQuerySchema,
-    Object.fromEntries(query),
-  ) as GetUsersStreamCommand.RequestQuery;
+  const filter = checked(UserStreamQuery, Object.fromEntries(query));
   const { state } = context;
   const now = state.clock.now();
   let candidates: Iterable<StoredUser> = state.users();

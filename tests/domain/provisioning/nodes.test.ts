@@ -122,7 +122,7 @@ describe('a panel that is down', () => {
 
   it('answers without optional numbers, but never without the node or the statistics', async () => {
     const t = await withTraffic();
-    t.panel.faults.set({ status: 500, path: '/bandwidth' });
+    t.panel.faults.set({ status: 500, path: ['/bandwidth', '/system/nodes/metrics'] });
     expect(await readNodeStatistics(t.app, GERMAN_NODE)).toMatchObject({
       node: { uuid: GERMAN_NODE },
       realtime: null,

@@ -102,7 +102,7 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
   it('does not hide another cause behind the repetition', async () => {
     const { adapter } = await start();
     const draft = aDraft({ externalSquadUuid: PARTNERS, squadUuids: [UNKNOWN_UUID] });
-    await expect(adapter.createUser(draft)).rejects.toMatchObject({ name: 'PanelError', errorCode: 'A039' });
+    await expect(adapter.createUser(draft)).rejects.toMatchObject({ name: 'PanelError', errorCode: 'A018' });
   });
 
   it('refuses a taken username with the code of the panel', async () => {
@@ -264,7 +264,7 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     const some = await adapter.setSquadsOfUsers([first.uuid, UNKNOWN_UUID], [NETHERLANDS]);
     expect(some).toBe(1);
     expect((await adapter.findByUuid(first.uuid))?.squads.map((squad) => squad.uuid)).toEqual([NETHERLANDS]);
-    await expect(adapter.setSquadsOfUsers([first.uuid], [UNKNOWN_UUID])).rejects.toMatchObject({ errorCode: 'A039' });
+    await expect(adapter.setSquadsOfUsers([first.uuid], [UNKNOWN_UUID])).rejects.toMatchObject({ errorCode: 'A088' });
     expect(await adapter.setSquadsOfUsers([], [NETHERLANDS])).toBe(0);
   });
 
@@ -286,12 +286,16 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     });
   });
 
-  it('calls a wrong key rejected, not absent', async () => {
+  it('08 P12: calls a wrong key an outage, not absent', async () => {
     const { panel } = await start();
     const connection = connectionTo(panel, { apiKey: 'wrong' });
     const adapter = createVpnPanelAdapter({ http: createPlainHttpClient(), connection: () => connection });
-    await expect(adapter.ping()).rejects.toMatchObject({ kind: 'rejected', status: 401 });
-    await expect(adapter.findByUuid(UNKNOWN_UUID)).rejects.toMatchObject({ kind: 'rejected', status: 401 });
+    await expect(adapter.ping()).rejects.toMatchObject({ kind: 'unavailable', status: 401, isKeyRefused: true });
+    await expect(adapter.findByUuid(UNKNOWN_UUID)).rejects.toMatchObject({
+      kind: 'unavailable',
+      status: 401,
+      isKeyRefused: true,
+    });
   });
 
   it('calls an unreadable answer unavailable', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { PANEL_CONTRACT } from '../../support/panel-contract.ts';
 import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 
@@ -12,6 +13,12 @@ interface Sample {
   body?: unknown;
   /** A body that the panel must refuse. */
   badBody?: unknown;
+}
+
+/** @throws for a route that is not in the table */
+function contractOf(route: string) {
+  if (!(route in PANEL_CONTRACT)) throw new Error(`no contract named for ${route}`);
+  return PANEL_CONTRACT[route];
 }
 
 async function send({ panel }: Pick<Started, 'panel'>, method: string, path: string, body?: unknown) {
@@ -128,7 +135,6 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
       }
     : {
         'GET /api/users/by-telegram-id/:telegramId': { path: '/api/users/by-telegram-id/100500' },
-        'GET /api/bandwidth-stats/nodes/realtime': { path: '/api/bandwidth-stats/nodes/realtime' },
         'GET /api/bandwidth-stats/nodes/:uuid/users/legacy': {
           path: `/api/bandwidth-stats/nodes/${node}/users/legacy?start=2026-02-23&end=2026-03-01`,
         },
@@ -153,8 +159,10 @@ describe.each(['uuid', 'number'] as const)('sandbox panel, %s generation', (gene
       const { status, json } = await send(started, route.method, sample.path, sample.body);
       expect(status, name).toBeGreaterThanOrEqual(200);
       expect(status, name).toBeLessThan(300);
-      if (route.answer) {
-        const result = route.answer.safeParse(json);
+      const answer = contractOf(name)?.ResponseSchema;
+      // A number of uuids instead of users is the older generation's; the newer one answers 204 there.
+      if (answer && json !== undefined) {
+        const result = answer.safeParse(json);
         expect(result.success ? [] : result.error.issues, name).toEqual([]);
       }
     }

@@ -94,7 +94,7 @@ describe('transport', () => {
     [404, '<html>not found</html>', 'unavailable', 'VPN panel answered with status 404'],
     [400, { message: 'connect ECONNREFUSED 10.0.0.3:5432' }, 'rejected', 'VPN panel answered with status 400'],
     [400, { message: 'see https://panel.example.com' }, 'rejected', 'VPN panel answered with status 400'],
-    [403, { message: 'Forbidden role error', errorCode: 'A004' }, 'rejected', 'VPN panel refused the credentials'],
+    [403, { message: 'Forbidden role error', errorCode: 'A004' }, 'unavailable', 'VPN panel refused the credentials'],
   ] as const)('turns status %i into an error', async (status, body, kind, message) => {
     const http = scripted({ status, text: typeof body === 'string' ? body : JSON.stringify(body) });
     const transport = createPanelTransport({ http, connection: () => plain });

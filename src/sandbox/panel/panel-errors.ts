@@ -1,0 +1,35 @@
+/** A refusal as the panel answers it: its own code, its sentence and the HTTP status. */
+export interface PanelErrorEntry {
+  code: string;
+  message: string;
+  httpCode: number;
+}
+
+const entry = (code: string, httpCode: number, message: string): PanelErrorEntry => ({ code, message, httpCode });
+
+/**
+ * Refusals that the fake gives. The panel answers data that its database refuses with status 500 and a code of the operation
+ * (08 P3, P4); a code therefore shows a panel that works. Codes, sentences and statuses are held against the panel's package in
+ * `tests/unit/vpnpanel/conformity.test.ts`.
+ */
+export const ERRORS = {
+  INTERNAL_SERVER_ERROR: entry('A001', 500, 'Server error'),
+  UNAUTHORIZED: entry('A003', 401, 'Unauthorized'),
+  NODE_NOT_FOUND: entry('A011', 404, 'Node not found'),
+  CREATE_USER_ERROR: entry('A018', 500, 'Failed to create user'),
+  USER_USERNAME_ALREADY_EXISTS: entry('A019', 400, 'User username already exists'),
+  USER_SHORT_UUID_ALREADY_EXISTS: entry('A020', 400, 'User short UUID already exists'),
+  USER_NOT_FOUND: entry('A025', 404, 'User not found'),
+  USER_ALREADY_DISABLED: entry('A029', 400, 'User already disabled'),
+  USER_ALREADY_ENABLED: entry('A030', 400, 'User already enabled'),
+  UPDATE_USER_ERROR: entry('A039', 500, 'Update user error'),
+  USERS_NOT_FOUND: entry('A062', 404, 'Users not found'),
+  GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND: entry('A063', 404, 'User with specified params not found'),
+  BULK_ADD_INBOUNDS_TO_USERS_ERROR: entry('A088', 500, 'Bulk add inbounds to users error'),
+  USER_HWID_DEVICE_ALREADY_EXISTS: entry('A098', 400, 'User hwid device already exists'),
+  INTERNAL_SQUAD_NOT_FOUND: entry('A118', 404, 'Internal squad not found'),
+  CREATE_INTERNAL_SQUAD_ERROR: entry('A119', 500, 'Create internal squad error'),
+  INTERNAL_SQUAD_NAME_ALREADY_EXISTS: entry('A120', 409, 'Internal squad name already exists'),
+  UPDATE_INTERNAL_SQUAD_ERROR: entry('A121', 500, 'Update internal squad error'),
+  HWID_DEVICE_NOT_FOUND: entry('A204', 404, 'HWID device not found'),
+} as const;

@@ -1,0 +1,108 @@
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { HttpClient } from '../../core/http/http-client.ts';
+import { createHttpClient } from '../../core/http/outbound.ts';
+
+/** Where the panel reports its events; the secret signs them. */
+export interface PanelWebhook {
+  url: string;
+  secret: string;
+  /** Between two tries of one event. Default 5 s, as of the real panel. */
+  retryPauseMs?: number;
+}
+
+/** Names of the panel's events begin with their scope, e.g. `user.created`. */
+export interface PanelEvent {
+  event: string;
+  data: unknown;
+  meta?: Record<string, unknown> | null;
+}
+
+export interface WebhookSender {
+  /** Sends as soon as the events before it have been sent once; a failed one is repeated beside the later ones. */
+  send(event: PanelEvent): void;
+  /** Waits until each event was accepted or given up. */
+  settled(): Promise<void>;
+  /** Drops what is not yet sent. */
+  close(): void;
+}
+
+const RETRIES = 3;
+const RETRY_PAUSE_MS = 5_000;
+const TOTAL_TIMEOUT_MS = 10_000;
+
+/**
+ * Sends events as the real panel does (08 section 1): one object a request, signed with a lower-case hex HMAC-SHA-256 of the raw
+ * body, without a delivery id; up to three repetitions with the same body and timestamp after anything but a 2xx.
+ */
+export function createWebhookSender(webhook: PanelWebhook, clock: Clock): WebhookSender {
+  const http = createHttpClient({
+    system: 'sandbox-panel-webhook',
+    retries: 0,
+    breakerThreshold: 0,
+    totalTimeoutMs: TOTAL_TIMEOUT_MS,
+  });
+  const open = new Set<Promise<void>>();
+  const stop = new AbortController();
+  let tail: Promise<unknown> = Promise.resolve();
+
+  async function repeat(body: string, headers: Record<string, string>): Promise<void> {
+    for (let left = RETRIES; left > 0; left -= 1) {
+      await pause(webhook.retryPauseMs ?? RETRY_PAUSE_MS, stop.signal);
+      if (stop.signal.aborted || (await isAccepted(http, webhook.url, headers, body, stop.signal))) return;
+    }
+  }
+
+  return {
+    send({ event, data, meta = null }) {
+      const timestamp = clock.now().toISOString();
+      const body = JSON.stringify({ scope: event.split('.')[0], event, timestamp, data, meta });
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'Remnawave',
+        'x-remnawave-signature': createHmac('sha256', webhook.secret).update(body).digest('hex'),
+        'x-remnawave-timestamp': timestamp,
+      };
+      const first = tail.then(() => stop.signal.aborted || isAccepted(http, webhook.url, headers, body, stop.signal));
+      tail = first;
+      const whole = first.then((accepted) => (accepted ? undefined : repeat(body, headers))).finally(() => open.delete(whole));
+      open.add(whole);
+    },
+    async settled() {
+      while (open.size > 0) await Promise.all(open);
+    },
+    close: () => stop.abort(),
+  };
+}
+
+/** Never throws: no answer is a refusal. */
+async function isAccepted(
+  http: HttpClient,
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { status } = await http.request({ method: 'POST', url, headers, body, idempotent: false, signal });
+    return status >= 200 && status < 300;
+  } catch {
+    return false;
+  }
+}
+
+/** Ends early when the panel stops; does not keep the process running. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms).unref();
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
