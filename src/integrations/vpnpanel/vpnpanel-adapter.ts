@@ -248,7 +248,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
 
 /**
  * Sends, and after the general error of a creation (A018) or a change (A039) sends once more without the external squad, which the
- * panel may no longer have (spec 06 section 9, 08 P3). The user that is returned shows whether the squad was set.
+ * panel may no longer have (08 P3, spec 06 section 9). The user that is returned shows whether the squad was set.
  */
 async function withoutStaleExternalSquad<T>(body: object, send: (body: Record<string, unknown>) => Promise<T>): Promise<T> {
   try {

@@ -19,7 +19,7 @@ const EVENT_OF_CALL: Readonly<Record<string, string>> = {
 const EVENT_OF_STATUS: Partial<Record<UserStatus, string>> = { EXPIRED: 'user.expired', LIMITED: 'user.limited' };
 
 /** What an event is about; without it the first user or node, or `data` as it is. */
-export interface EventSubject {
+export interface EventOptions {
   userUuid?: string;
   nodeUuid?: string;
   hwid?: string;
@@ -35,7 +35,7 @@ export interface PanelEvents {
   /** Reports users who expired or reached their limit since the last review, as the panel's schedulers do. */
   reviewUsers(): void;
   /** Reports an event that no call of the fake causes. @throws when there is no such user, node or device */
-  sendEvent(event: string, subject?: EventSubject): void;
+  sendEvent(event: string, options?: EventOptions): void;
   panelStarted(): void;
 }
 
@@ -43,11 +43,11 @@ export function createPanelEvents(context: AnswerContext, sender: WebhookSender)
   const { state } = context;
   const send = (event: string, data: unknown, meta?: PanelEvent['meta']) => sender.send({ event, data, meta });
   const user = (event: string, stored: StoredUser, meta?: PanelEvent['meta']) => send(event, userAnswer(context, stored), meta);
-  const device = (event: string, owner: StoredUser, stored: StoredDevice) => {
-    // The panel leaves the squads of the owner out here.
-    const owned = { ...userAnswer(context, owner), activeInternalSquads: [] };
-    send(event, { hwidUserDevice: deviceAnswer(context, owner, stored), user: owned });
-  };
+  // The panel leaves the squads of the owner out here.
+  const deviceData = (owner: StoredUser, stored: StoredDevice) => ({
+    hwidUserDevice: deviceAnswer(context, owner, stored),
+    user: { ...userAnswer(context, owner), activeInternalSquads: [] },
+  });
   const seen = new Map<number, UserStatus>();
   const review = (report: boolean) => {
     const now = state.clock.now();
@@ -59,23 +59,20 @@ export function createPanelEvents(context: AnswerContext, sender: WebhookSender)
     }
   };
 
-  function subjectOf(event: string, subject: EventSubject): unknown {
+  function dataOf(event: string, options: EventOptions): unknown {
     const [scope] = event.split('.');
-    if (subject.data !== undefined || !['user', 'user_hwid_devices', 'node'].includes(scope ?? '')) return subject.data ?? {};
+    if (options.data !== undefined || !['user', 'user_hwid_devices', 'node'].includes(scope ?? '')) return options.data ?? {};
     if (scope === 'node') {
-      const node = state.meta.nodes.find(({ uuid }) => subject.nodeUuid === undefined || uuid === subject.nodeUuid);
+      const node = state.meta.nodes.find(({ uuid }) => options.nodeUuid === undefined || uuid === options.nodeUuid);
       if (!node) throw new Error('The fake panel has no such node');
       return nodeData(context, node);
     }
-    const owner = subject.userUuid === undefined ? state.users().next().value : state.byUuid(subject.userUuid);
+    const owner = options.userUuid === undefined ? state.users().next().value : state.byUuid(options.userUuid);
     if (!owner) throw new Error('The fake panel has no such user');
     if (scope === 'user') return userAnswer(context, owner);
-    const stored = owner.devices.find((known: StoredDevice) => subject.hwid === undefined || known.hwid === subject.hwid);
+    const stored = owner.devices.find((known: StoredDevice) => options.hwid === undefined || known.hwid === options.hwid);
     if (!stored) throw new Error('The fake panel has no such device');
-    return {
-      hwidUserDevice: deviceAnswer(context, owner, stored),
-      user: { ...userAnswer(context, owner), activeInternalSquads: [] },
-    };
+    return deviceData(owner, stored);
   }
 
   review(false);
@@ -86,21 +83,22 @@ export function createPanelEvents(context: AnswerContext, sender: WebhookSender)
         seen.delete(stored.id);
         user('user.deleted', stored);
       },
-      deviceAdded: (owner, stored) => device('user_hwid_devices.added', owner, stored),
-      deviceDeleted: (owner, stored) => device('user_hwid_devices.deleted', owner, stored),
+      deviceAdded: (owner, stored) => send('user_hwid_devices.added', deviceData(owner, stored)),
+      deviceDeleted: (owner, stored) => send('user_hwid_devices.deleted', deviceData(owner, stored)),
     },
     afterCall({ method, path }, { params }, answer) {
       const event = EVENT_OF_CALL[`${method} ${path}`];
       if (event === undefined || !('response' in answer)) return;
-      if (event.startsWith('node.')) return send(event, subjectOf(event, { nodeUuid: params.uuid }));
+      if (event.startsWith('node.')) return send(event, dataOf(event, { nodeUuid: params.uuid }));
       const stored = state.byId((answer.response as { id: number }).id);
       if (!stored) return;
-      // What the call made of the status is its own event; the review reports only what time and traffic do.
-      seen.set(stored.id, currentStatus(stored, state.clock.now()));
+      // A user who was made active again is reported again at the next end; what the call itself limited is left to the review.
+      const status = currentStatus(stored, state.clock.now());
+      if (EVENT_OF_STATUS[status] === undefined) seen.set(stored.id, status);
       user(event, stored);
     },
     reviewUsers: () => review(true),
-    sendEvent: (event, subject = {}) => send(event, subjectOf(event, subject), subject.meta),
+    sendEvent: (event, options = {}) => send(event, dataOf(event, options), options.meta),
     panelStarted: () => send('service.panel_started', { panelVersion: metadataAnswer(context.generation).version }),
   };
 }

@@ -11,7 +11,7 @@ import { nodeUsageRoutes } from './node-usage-routes.ts';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
 import { ERRORS } from './panel-errors.ts';
-import { createPanelEvents, type EventSubject, type PanelEvents } from './panel-events.ts';
+import { createPanelEvents, type EventOptions, type PanelEvents } from './panel-events.ts';
 import { createFaultSwitch, type FaultSwitch, type PanelFaults } from './panel-faults.ts';
 import { BodyRefusal, checked, PanelRefusal, type PanelRoute } from './panel-route.ts';
 import { openPanelState, type PanelState } from './panel-state.ts';
@@ -40,8 +40,8 @@ export interface SandboxPanelOptions {
   /** Which interface of the panel is served. Default `uuid`, the one that spec 06 section 9 describes. */
   generation?: Generation;
   random?: Random;
-  /** Where events are reported; without it none are. */
-  webhook?: PanelWebhook;
+  /** Where events are reported, or what says it for each event; without it none are. */
+  webhook?: PanelWebhook | (() => PanelWebhook | null);
   /** How often users who expired or reached their limit are looked for. Default 1 s. */
   reviewMs?: number;
 }
@@ -58,7 +58,7 @@ export interface SandboxPanel extends PanelView {
   /** Reports users who expired or reached their limit now, without waiting for the next review. */
   reviewUsers(): void;
   /** Reports an event that no call of the fake causes, e.g. `node.connection_lost`. @throws for an unknown user, node or device */
-  sendEvent(event: string, subject?: EventSubject): void;
+  sendEvent(event: string, options?: EventOptions): void;
   /** Waits until each reported event was accepted or given up. */
   eventsSettled(): Promise<void>;
   /** Writes what is not yet saved. */
@@ -109,7 +109,7 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
     calls: () => [...calls],
     ...createPanelView(context),
     reviewUsers: () => events?.reviewUsers(),
-    sendEvent: (event, subject) => events?.sendEvent(event, subject),
+    sendEvent: (event, about) => events?.sendEvent(event, about),
     eventsSettled: async () => sender?.settled(),
     flush: () => state.flush(),
     async close() {

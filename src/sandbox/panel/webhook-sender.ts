@@ -34,8 +34,9 @@ const TOTAL_TIMEOUT_MS = 10_000;
 /**
  * Sends events as the real panel does (08 section 1): one object a request, signed with a lower-case hex HMAC-SHA-256 of the raw
  * body, without a delivery id; up to three repetitions with the same body and timestamp after anything but a 2xx.
+ * @param target read for each event; while it is null events are dropped
  */
-export function createWebhookSender(webhook: PanelWebhook, clock: Clock): WebhookSender {
+export function createWebhookSender(target: PanelWebhook | (() => PanelWebhook | null), clock: Clock): WebhookSender {
   const http = createHttpClient({
     system: 'sandbox-panel-webhook',
     retries: 0,
@@ -46,7 +47,7 @@ export function createWebhookSender(webhook: PanelWebhook, clock: Clock): Webhoo
   const stop = new AbortController();
   let tail: Promise<unknown> = Promise.resolve();
 
-  async function repeat(body: string, headers: Record<string, string>): Promise<void> {
+  async function repeat(webhook: PanelWebhook, body: string, headers: Record<string, string>): Promise<void> {
     for (let left = RETRIES; left > 0; left -= 1) {
       await pause(webhook.retryPauseMs ?? RETRY_PAUSE_MS, stop.signal);
       if (stop.signal.aborted || (await isAccepted(http, webhook.url, headers, body, stop.signal))) return;
@@ -55,6 +56,8 @@ export function createWebhookSender(webhook: PanelWebhook, clock: Clock): Webhoo
 
   return {
     send({ event, data, meta = null }) {
+      const webhook = typeof target === 'function' ? target() : target;
+      if (!webhook) return;
       const timestamp = clock.now().toISOString();
       const body = JSON.stringify({ scope: event.split('.')[0], event, timestamp, data, meta });
       const headers = {
@@ -65,7 +68,9 @@ export function createWebhookSender(webhook: PanelWebhook, clock: Clock): Webhoo
       };
       const first = tail.then(() => stop.signal.aborted || isAccepted(http, webhook.url, headers, body, stop.signal));
       tail = first;
-      const whole = first.then((accepted) => (accepted ? undefined : repeat(body, headers))).finally(() => open.delete(whole));
+      const whole = first
+        .then((accepted) => (accepted ? undefined : repeat(webhook, body, headers)))
+        .finally(() => open.delete(whole));
       open.add(whole);
     },
     async settled() {
