@@ -23,6 +23,7 @@ import { createStarsProvider } from '../integrations/payments/stars/stars-provid
 import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.ts';
 import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
+import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { RouteRegistry } from './route-registry.ts';
@@ -100,6 +101,10 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
   const providers = paymentProviders(options, messenger);
   return {
     panel,
+    panelEvents: createPanelEventPort({
+      secret: () => settings.get('VPNPANEL_WEBHOOK_SECRET'),
+      count: (outcome) => metrics.countPanelEvent(outcome),
+    }),
     messenger,
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
