@@ -32,7 +32,9 @@ export const STORE_EVENT = `
 /** Stores an event once. @returns false when this body is stored already */
 export async function insertEvent(db: Db, event: PanelEvent, moments: { happenedAt: Date; now: Date }): Promise<boolean> {
   const { name, bodyHash, user, data } = event;
-  const names = [user?.panelUuid, user?.shortUuid, user?.messengerId, user?.email, user?.subscriptionUrl].map((value) => value ?? null);
+  const names = [user?.panelUuid, user?.shortUuid, user?.messengerId, user?.email, user?.subscriptionUrl].map(
+    (value) => value ?? null,
+  );
   const stored = await db.sql(STORE_EVENT, [
     ...[bodyHash, name, ...names],
     ...[moments.happenedAt, JSON.stringify(data), moments.now, QUEUE],
@@ -44,10 +46,9 @@ const EVENT = columns('PanelEvent', ['id', 'event', 'userId', 'isLinkChanged', '
 
 /** Null when it is processed or deleted. */
 export async function findWaitingEvent(db: Db, id: number): Promise<StoredEvent | null> {
-  const [row] = await db.sql<StoredEvent>(
-    `SELECT ${EVENT.of()} FROM panel_events WHERE id = $1::int AND processed_at IS NULL`,
-    [id],
-  );
+  const [row] = await db.sql<StoredEvent>(`SELECT ${EVENT.of()} FROM panel_events WHERE id = $1::int AND processed_at IS NULL`, [
+    id,
+  ]);
   return row ?? null;
 }
 

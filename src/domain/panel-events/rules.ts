@@ -58,7 +58,14 @@ const NOTHING_KNOWN: Omit<
   PanelUser,
   'status' | 'expireAt' | 'trafficLimitBytes' | 'usedTrafficBytes' | 'deviceLimit' | 'squads'
 > = {
-  ...{ uuid: '', shortUuid: '', username: '', subscriptionUrl: '', trafficResetStrategy: 'NO_RESET', lifetimeUsedTrafficBytes: 0 },
+  ...{
+    uuid: '',
+    shortUuid: '',
+    username: '',
+    subscriptionUrl: '',
+    trafficResetStrategy: 'NO_RESET',
+    lifetimeUsedTrafficBytes: 0,
+  },
   ...{ onlineAt: null, firstConnectedAt: null, lastConnectedNodeUuid: null, cryptoLink: null, messengerId: null, email: null },
   ...{ externalSquadUuid: null, tag: null, description: null, vlessUuid: null, trojanPassword: null, ssPassword: null },
 };

@@ -173,7 +173,9 @@ function deviceOf(data: Record<string, unknown>): { device: string; user: WireUs
   const owner = wireUser.catch({}).parse(data.user);
   const shortId = wire.hwid ? firstCharacters(storableText(wire.hwid), 8) : '';
   const [name, detail] =
-    (wire.tag ?? wire.deviceModel) ? [wire.tag ?? wire.deviceModel, wire.platform] : [wire.platform ?? shortId, wire.platform && shortId];
+    (wire.tag ?? wire.deviceModel)
+      ? [wire.tag ?? wire.deviceModel, wire.platform]
+      : [wire.platform ?? shortId, wire.platform && shortId];
   const user = { ...owner, uuid: owner.uuid ?? wire.userUuid, id: owner.id ?? wire.userId };
   return { device: detail ? `${name} (${detail})` : (name ?? ''), user };
 }
