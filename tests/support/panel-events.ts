@@ -7,12 +7,12 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { processPanelEvent } from '../../src/domain/panel-events/process-event.ts';
 import { receivePanelWebhook } from '../../src/domain/panel-events/receive-event.ts';
-import type { PanelUser, VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
+import type { PanelUser } from '../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { panelNumberFromUuid } from '../../src/integrations/vpnpanel/panel-generation.ts';
 import { aUser, type BuiltUser } from './builders.ts';
-import { aSubscription, type ProvisioningTest, readRow, withPort } from './provisioning-setup.ts';
+import { aSubscription, type ProvisioningTest, readRow } from './provisioning-setup.ts';
 
 export const PANEL_SECRET = 'panel-webhook-secret-0123456789abcdef';
 export const PANEL_PATH = '/vpnpanel-webhook';
@@ -108,22 +108,6 @@ export async function aProvisioned(t: ProvisioningTest, fields: Parameters<typeo
   t.clock.advance(120_000);
   const row = await readRow(t.app, id);
   return { id, user, panelUser: (await t.adapter.findByUuid(row.vpnpanelUuid!))! };
-}
-
-/** The app with a panel that counts its calls. */
-export function countingCalls(app: App): { app: App; calls: string[] } {
-  const calls: string[] = [];
-  const panel = new Proxy(app.ports.panel, {
-    get: (target, name) => {
-      const value = Reflect.get(target, name);
-      if (typeof value !== 'function' || name === 'configurationError') return value;
-      return (...args: unknown[]) => {
-        calls.push(String(name));
-        return value.apply(target, args);
-      };
-    },
-  }) as VpnPanelPort;
-  return { app: withPort(app, panel), calls };
 }
 
 export interface EventRow {
