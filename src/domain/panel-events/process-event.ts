@@ -11,7 +11,7 @@ import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
 import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
 import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser } from './rules.ts';
-import type { ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
+import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent, UserNoticeType } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
 const RECREATION_SECONDS = 120;
@@ -43,20 +43,25 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   if (Object.hasOwn(ADMIN_NOTICES, event.event)) return notifyAdministrators(t, event);
   if (account === null) return 'unknown_user';
   const notice = USER_NOTICES[event.event];
-  if (notice !== undefined) {
-    const { percent, notConnectedHours, expirationHours, device } = event.data;
-    const isOver = event.event === 'user.expiration' && (expirationHours ?? 0) < 0;
-    const named = /^user\.expires_in_(\d+)_hours$/.exec(event.event)?.[1];
-    const hours = named === undefined ? (notConnectedHours ?? expirationHours ?? 24) : Number(named);
-    const values = { percent: percent ?? 80, hours, device: device ?? '' };
-    return notifyAccount(t, account, isOver ? 'webhook_sub_expired' : notice, values);
-  }
+  if (notice !== undefined) return notifyAccount(t, account, ...noticeOf(notice, event));
   const { subscription } = account;
   if (subscription === null) return 'no_subscription';
   if (subscription.status === 'pending') return 'not_paid';
   if (await isSuperseded(t.db, event)) return 'superseded';
   if (event.event === 'user.deleted') return applyDeletion(t, event, account, subscription);
   return applyState(t, event, account, subscription);
+}
+
+/** The notice with its values; an expiration that was some hours ago is an end. */
+function noticeOf(notice: UserNoticeType, { event, data }: StoredEvent): [UserNoticeType, NoticeValues] {
+  const { percent = 80, notConnectedHours = 24, expirationHours = 24, device = '' } = data;
+  if (notice === 'webhook_user_not_connected') return [notice, { hours: notConnectedHours }];
+  if (notice === 'webhook_sub_bandwidth_threshold') return [notice, { percent }];
+  if (notice === 'webhook_device_added' || notice === 'webhook_device_deleted') return [notice, { device }];
+  if (notice !== 'webhook_sub_expiring') return [notice, {}];
+  if (expirationHours < 0) return ['webhook_sub_expired', {}];
+  const named = /^user\.expires_in_(\d+)_hours$/.exec(event)?.[1];
+  return [notice, { hours: named === undefined ? expirationHours : Number(named) }];
 }
 
 async function applyState(t: App, event: StoredEvent, account: ReportedAccount, local: ReportedSubscription): Promise<string> {

@@ -1,5 +1,5 @@
 /** What events of the panel change in a subscription (spec 06 section 12; spec 08 section 1). */
-import { describe, expect, onTestFinished, sub } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, HOUR_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
