@@ -38,12 +38,12 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await app.db.sql('DELETE FROM panel_events');
-  await app.db.sql("DELETE FROM jobs.job WHERE name LIKE 'panel-events%'");
+  await app.db.sql("DELETE FROM jobs.job WHERE name LIKE 'panel.%'");
 });
 
 const post = (payload: string | Buffer, headers: Record<string, string> = signed(payload), path = PANEL_PATH) =>
   server.inject({ method: 'POST', url: path, headers, payload });
-const countJobs = async () => (await app.db.sql("SELECT id FROM jobs.job WHERE name = 'panel-events.process'")).length;
+const countJobs = async () => (await app.db.sql("SELECT id FROM jobs.job WHERE name = 'panel.process-event'")).length;
 const anEvent = () => panelBody('node.created', t.clock.now(), { name: 'Amsterdam' });
 
 describe('06 12: answers', () => {
@@ -191,7 +191,7 @@ describe('08 1: what is stored', () => {
     await processWaiting(app);
     expect((await eventRows(app)).map(({ event }) => event)).toEqual(bodies.map(([event]) => event));
     const rows = await app.db.sql<{ text: string }>(
-      "SELECT e::text AS text FROM panel_events e UNION ALL SELECT data::text FROM jobs.job WHERE name LIKE 'panel-events%'",
+      "SELECT e::text AS text FROM panel_events e UNION ALL SELECT data::text FROM jobs.job WHERE name LIKE 'panel.%'",
     );
     expect(rows.length).toBeGreaterThan(bodies.length);
     expect(lines.length).toBeGreaterThan(bodies.length);

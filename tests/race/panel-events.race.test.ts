@@ -9,12 +9,12 @@ it('one row, one job, one effect, one notice', async () => {
   const t = await withPanel({ environment: PANEL_WEBHOOK_ON });
   const sub = await aProvisioned(t);
   await t.app.db.sql('DELETE FROM panel_events');
-  await t.app.db.sql("DELETE FROM jobs.job WHERE name LIKE 'panel-events%' OR name = 'messenger.send'");
+  await t.app.db.sql("DELETE FROM jobs.job WHERE name LIKE 'panel.%' OR name = 'messenger.send'");
   const body = panelBody('user.limited', t.clock.now(), userData(sub.panelUser, { status: 'LIMITED' }));
   const receive = () => receivePanelWebhook(t.app, { headers: signed(body), rawBody: Buffer.from(body) });
   const replies = await Promise.all(Array.from({ length: 20 }, receive));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-  const jobs = await jobsOf(t.app, 'panel-events.process');
+  const jobs = await jobsOf(t.app, 'panel.process-event');
   expect(jobs).toHaveLength(1);
   const { eventId } = jobs[0]!.data as { eventId: number };
   await Promise.all(Array.from({ length: 10 }, () => processPanelEvent(t.app, { eventId })));

@@ -4,8 +4,8 @@ import type { Recipient } from '../messaging/notify-user.ts';
 import { sendTemplateMail } from '../messaging/send-mail.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
-import { ADMIN_NOTICES, NOTICE_SETTINGS } from './event-effects.ts';
-import type { NoticeValues, StoredEvent, UserNoticeType } from './types.ts';
+import { NOTICE_SETTINGS, type UserNoticeType } from './event-effects.ts';
+import type { NoticeValues, StoredEvent } from './types.ts';
 
 type NotificationEvents = Record<`notification.${UserNoticeType}`, NoticeValues>;
 
@@ -47,7 +47,7 @@ export async function notifyAdministrators(t: App, { event, data }: StoredEvent)
   if (chat === null) return 'switched_off';
   const { name = '—', provider = '—', version = '—', ip = '—', description = '—', moment } = data;
   const values = { name, provider, version, ip, description, moment: moment?.slice(0, 10) ?? '—' };
-  const key = `panel.${ADMIN_NOTICES[event as keyof typeof ADMIN_NOTICES]}` as TextKey;
+  const key = `panel.${event.replace('.', '_')}` as TextKey;
   await sendMessage(t, { ...chat, html: htmlText(t.settings.get('DEFAULT_LANGUAGE'), key, values) });
   return 'notified';
 }

@@ -6,12 +6,12 @@ import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { SUBSCRIPTION_EXPIRED, TRAFFIC_RESET } from '../subscriptions/events.ts';
-import { ADMIN_NOTICES, STATE_NOTICES, USER_NOTICES } from './event-effects.ts';
+import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from './event-effects.ts';
 import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
 import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
 import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser } from './rules.ts';
-import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent, UserNoticeType } from './types.ts';
+import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
 const RECREATION_SECONDS = 120;
@@ -20,7 +20,7 @@ const RECENT_MS = MINUTE_MS;
 const READ_AGAIN_MS = 65 * SECOND_MS;
 
 /**
- * Processes a stored event (queue `panel-events.process`) in one transaction: what it changes, its notices and its mark, so that any
+ * Processes a stored event (queue `panel.process-event`) in one transaction: what it changes, its notices and its mark, so that any
  * number of runs have one effect. The panel is not called. An event that tells nothing new, like those that our own pushes cause, changes
  * nothing; in doubt a push or a reading of the panel is requested, whose answer decides (spec 06 section 17, hazards 7 and 9).
  */
@@ -40,7 +40,7 @@ export async function processPanelEvent(app: App, { eventId }: { eventId: number
 
 /** @returns what came of it; null: it is processed later */
 async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount | null): Promise<string | null> {
-  if (Object.hasOwn(ADMIN_NOTICES, event.event)) return notifyAdministrators(t, event);
+  if (ADMIN_EVENTS.includes(event.event)) return notifyAdministrators(t, event);
   if (account === null) return 'unknown_user';
   const notice = USER_NOTICES[event.event];
   if (notice !== undefined) return notifyAccount(t, account, ...noticeOf(notice, event));
@@ -111,7 +111,7 @@ async function applyDeletion(
   if (isRecreated(local, account.status, now)) {
     if (!(await putIfAbsent(t, `panel_recreation:${local.id}`, {}, RECREATION_SECONDS))) {
       const startAfter = addMs(now, RECREATION_SECONDS * SECOND_MS);
-      await t.jobs.send('panel-events.process', { eventId: event.id }, { startAfter });
+      await t.jobs.send('panel.process-event', { eventId: event.id }, { startAfter });
       return null;
     }
     // The push unlinks the panel user when it finds it absent, and makes a new one; a push that fails is repeated until it succeeds.
@@ -129,5 +129,5 @@ async function applyDeletion(
 
 function requestRefresh(t: App, userId: number, delayMs: number): Promise<void> {
   const startAfter = addMs(t.clock.now(), delayMs);
-  return t.jobs.send('panel-events.refresh', { userId }, { singletonKey: String(userId), startAfter });
+  return t.jobs.send('panel.refresh-user', { userId }, { singletonKey: String(userId), startAfter });
 }

@@ -7,7 +7,7 @@ import { findAccount, lockAccount } from './repo.ts';
 import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess } from './rules.ts';
 
 /**
- * Reads one panel user and takes its state over, as a synchronisation would (queue `panel-events.refresh`): for a link that changed, and
+ * Reads one panel user and takes its state over, as a synchronisation would (queue `panel.refresh-user`): for a link that changed, and
  * where an event alone did not show which side is newer. A change that is waiting for its push, or was pushed meanwhile, is not undone.
  * @throws PanelError when the panel gave no usable answer; the queue retries
  */

@@ -4,7 +4,7 @@ import type { JobTypes } from '../../core/jobs/job-sender.ts';
 import { type PanelEvent, STATE_EVENTS } from './ports.ts';
 import type { ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
-const QUEUE = 'panel-events.process' satisfies keyof JobTypes;
+const QUEUE = 'panel.process-event' satisfies keyof JobTypes;
 
 /**
  * The statement that stores an event with its job, and finds its account: by the handle where the messenger ids agree, by short uuid, by

@@ -1,6 +1,6 @@
 /** Pure rules of what an event of the panel changes (spec 06 section 12; spec 02 section 1.3). */
 import type { PanelUser } from '../provisioning/ports.ts';
-import { updatedFromPanel } from '../provisioning/sync/rules.ts';
+import { type ReportedUser, updatedFromPanel } from '../provisioning/sync/rules.ts';
 import type { PanelColumns } from '../subscription-state/types.ts';
 import { isStopped } from '../subscriptions/rules/status.ts';
 import type { PanelEventData, StateEvent } from './ports.ts';
@@ -39,39 +39,27 @@ export function isOlderThanPush(
 }
 
 /** What is known of the panel user after the event, the rest as the row has it: squads, devices and links are never taken from an event. */
-export function reportedUser(event: StateEvent, local: ReportedSubscription, data: PanelEventData): PanelUser {
+export function reportedUser(event: StateEvent, local: ReportedSubscription, data: PanelEventData): ReportedUser {
   const implied = event in IMPLIED ? IMPLIED[event as keyof typeof IMPLIED] : AS_PANEL[local.status];
   const usedTrafficBytes = data.usedTrafficBytes ?? local.trafficUsedGb * BYTES_PER_GB;
   return {
-    ...NOTHING_KNOWN,
     status: data.status ?? implied,
     expireAt: data.expireAt === undefined ? local.endDate : new Date(data.expireAt),
     trafficLimitBytes: data.trafficLimitBytes ?? local.trafficLimitGb * BYTES_PER_GB,
     usedTrafficBytes: event === 'user.traffic_reset' ? 0 : usedTrafficBytes,
     deviceLimit: local.deviceLimit,
     squads: local.connectedSquads.map((uuid) => ({ uuid, name: '' })),
+    ...{ shortUuid: '', subscriptionUrl: '', cryptoLink: null },
   };
 }
 
-/** Fields of a panel user that no event changes here. */
-const NOTHING_KNOWN: Omit<
-  PanelUser,
-  'status' | 'expireAt' | 'trafficLimitBytes' | 'usedTrafficBytes' | 'deviceLimit' | 'squads'
-> = {
-  ...{
-    uuid: '',
-    shortUuid: '',
-    username: '',
-    subscriptionUrl: '',
-    trafficResetStrategy: 'NO_RESET',
-    lifetimeUsedTrafficBytes: 0,
-  },
-  ...{ onlineAt: null, firstConnectedAt: null, lastConnectedNodeUuid: null, cryptoLink: null, messengerId: null, email: null },
-  ...{ externalSquadUuid: null, tag: null, description: null, vlessUuid: null, trojanPassword: null, ssPassword: null },
-};
-
 /** The columns after an event, values by the rules of a synchronisation and the status by those of the event; null: nothing changes. */
-export function columnsAfter(event: StateEvent, local: ReportedSubscription, panel: PanelUser, now: Date): PanelColumns | null {
+export function columnsAfter(
+  event: StateEvent,
+  local: ReportedSubscription,
+  panel: ReportedUser,
+  now: Date,
+): PanelColumns | null {
   const synced = updatedFromPanel(local, panel, now, null) ?? columnsOf(local);
   const status = statusAfter(event, local, panel, { ...synced, now });
   // An active row whose end has passed is left to the expiry job by a synchronisation; this event says that it is over.
@@ -85,7 +73,7 @@ export function columnsAfter(event: StateEvent, local: ReportedSubscription, pan
 function statusAfter(
   event: StateEvent,
   local: ReportedSubscription,
-  panel: PanelUser,
+  panel: ReportedUser,
   { status: synced, endDate, now }: { status: PanelColumns['status']; endDate: Date; now: Date },
 ): PanelColumns['status'] {
   const isLive = local.status === 'active' || local.status === 'trial';

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
-import { ADMIN_NOTICES, NOTICE_SETTINGS, STATE_NOTICES, USER_NOTICES } from '../../../src/domain/panel-events/event-effects.ts';
+import { ADMIN_EVENTS, NOTICE_SETTINGS, STATE_NOTICES, USER_NOTICES } from '../../../src/domain/panel-events/event-effects.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, type Provisioned, panelBody, userData } from '../../support/panel-events.ts';
 import { jobsOf, type ProvisioningTest, withPanel } from '../../support/provisioning-setup.ts';
 
@@ -152,7 +152,7 @@ describe('06 12: notices to administrators', () => {
     },
   };
 
-  it.each(Object.keys(ADMIN_NOTICES))('%s', async (event) => {
+  it.each(ADMIN_EVENTS)('%s', async (event) => {
     const t = await start(ADMIN_CHAT);
     expect(await deliver(t.app, panelBody(event, t.clock.now(), { ...data, case: event }))).toEqual(['notified']);
     const [sent] = await sentTo(t.app, CHAT);

@@ -186,7 +186,7 @@ describe('06 12: values', () => {
       [sub.id],
     );
     expect(await report(t, 'user.revoked', sub)).toEqual(['read_again']);
-    expect(await jobsOf(t.app, 'panel-events.refresh')).toContainEqual({ data: { userId: sub.user.id } });
+    expect(await jobsOf(t.app, 'panel.refresh-user')).toContainEqual({ data: { userId: sub.user.id } });
     await refreshSubscription(t.app, { userId: sub.user.id });
     expect((await stateOf(t.app, sub.id)).subscriptionUrl).toBe(sub.panelUser.subscriptionUrl);
   });
@@ -212,7 +212,7 @@ describe('08 1: our own changes come back', () => {
     expect(await stateOf(t.app, sub.id)).toEqual(before);
     expect(t.panel.calls()).toHaveLength(calls);
     const jobs = await t.app.db.sql<{ name: string }>("SELECT DISTINCT name FROM jobs.job WHERE name LIKE 'p%' ORDER BY name");
-    expect(jobs.map(({ name }) => name)).toEqual(['panel-events.process']);
+    expect(jobs.map(({ name }) => name)).toEqual(['panel.process-event']);
   });
 
   it('so does the echo of a push that disabled, and of an older one while a newer waits', async () => {
@@ -296,7 +296,7 @@ describe('06 H7, H9: duplicates, order and loss', () => {
     await push(t.app, sub.id);
     t.clock.advance(SECOND_MS);
     expect(await report(t, 'user.limited', sub, { status: 'LIMITED' })).toEqual(['applied']);
-    expect(await jobsOf(t.app, 'panel-events.refresh')).toContainEqual({ data: { userId: sub.user.id } });
+    expect(await jobsOf(t.app, 'panel.refresh-user')).toContainEqual({ data: { userId: sub.user.id } });
     t.clock.advance(65 * SECOND_MS);
     await refreshSubscription(t.app, { userId: sub.user.id });
     expect((await stateOf(t.app, sub.id)).status).toBe('active');
