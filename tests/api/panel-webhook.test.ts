@@ -119,7 +119,7 @@ describe('06 12: answers', () => {
   });
 });
 
-describe('06 H9: replays', () => {
+describe('06 section 17, hazard 9: replays', () => {
   it('the same body twice, also at once, is one row and one job', async () => {
     const body = anEvent();
     const replies = await Promise.all([post(body), post(body), post(body)]);

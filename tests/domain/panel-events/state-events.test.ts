@@ -236,7 +236,7 @@ describe('08 1: our own changes come back', () => {
   });
 });
 
-describe('06 H7, H9: duplicates, order and loss', () => {
+describe('06 section 17, hazards 7 and 9: duplicates, order and loss', () => {
   it('a renewal is not undone by an event that happened before its push', async () => {
     const t = await start();
     const sub = await aProvisioned(t);
