@@ -58,6 +58,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   squad_migration_runs: 'provisioning',
   subscription_servers: 'provisioning',
 
+  panel_events: 'panel-events',
+
   sent_notifications: 'subscriptions',
   subscription_conversions: 'subscriptions',
 

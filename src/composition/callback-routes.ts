@@ -3,6 +3,7 @@ import type { App } from '../core/app.ts';
 import { receivePollUpdate } from '../domain/engagement/polls/answer-in-messenger.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
+import { isPanelWebhookOn, receivePanelWebhook } from '../domain/panel-events/receive-event.ts';
 import { METHODS } from '../domain/payments/method-defaults.ts';
 import { isMethodConfigured } from '../domain/payments/method-settings.ts';
 import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
@@ -24,6 +25,7 @@ declare module 'fastify' {
 
 /** Internal paths of callbacks. Clients cannot request them; only a provider's own path is rewritten to them. */
 const INTERNAL_PREFIX = '/~callbacks/';
+const PANEL_ROUTE = `${INTERNAL_PREFIX}vpnpanel-events`;
 const NOWHERE = '/~nowhere';
 const MESSENGER_ROUTE = '/messenger-webhook';
 /** Largest callback in bytes. */
@@ -50,7 +52,9 @@ function insideOf(app: App, bare: string): string | null {
     const path = provider.webhookPath();
     if (path !== null && barePath(path) === bare) return `${INTERNAL_PREFIX}${provider.method}`;
   }
-  return bare !== '/' && bare === barePath(app.settings.get('WEBHOOK_PATH')) ? MESSENGER_ROUTE : null;
+  if (bare === '/') return null;
+  if (isPanelWebhookOn(app) && bare === barePath(app.settings.get('VPNPANEL_WEBHOOK_PATH'))) return PANEL_ROUTE;
+  return bare === barePath(app.settings.get('WEBHOOK_PATH')) ? MESSENGER_ROUTE : null;
 }
 
 /** Routes that outside systems call. Bodies reach the adapters as the bytes received: signatures are made over these (spec 03 H17). */
@@ -64,6 +68,14 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
     scope.all<{ Params: { method: string } }>(`${INTERNAL_PREFIX}:method`, options, async (request, reply) => {
       const answer = await receiveProviderCallback(app, request.params.method, callbackOf(request));
       return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
+    });
+    scope.get(PANEL_ROUTE, options, () => ({ status: 'ok', service: 'vpnpanel_webhook', enabled: true }));
+    scope.post(PANEL_ROUTE, options, async (request, reply) => {
+      const { status, headers, body } = await receivePanelWebhook(app, callbackOf(request));
+      return reply
+        .code(status)
+        .headers(headers ?? {})
+        .send(body);
     });
     scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT, config: { callbackOf: 'WEBHOOK_PATH' } }, async (request, reply) => {
       const { headers, rawBody } = callbackOf(request);

@@ -24,6 +24,7 @@ import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.
 import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
+import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { RouteRegistry } from './route-registry.ts';
@@ -104,6 +105,10 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
   const providers = paymentProviders(options, messenger);
   return {
     panel,
+    panelEvents: createPanelEventPort({
+      secret: () => settings.get('VPNPANEL_WEBHOOK_SECRET'),
+      count: (outcome) => metrics.countPanelEvent(outcome),
+    }),
     messenger,
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },

@@ -47,6 +47,8 @@ export type Source<T> = () => T | Promise<T>;
 
 /** Prometheus metrics of one process. Sources are read at each scrape; a gauge without a source is left out. */
 export interface Metrics extends OutboundMetrics {
+  /** Counts one webhook of the panel. */
+  countPanelEvent(outcome: string): void;
   /** Records the start of a request; call the result once when it has ended. */
   startHttpRequest(): (observation: HttpObservation) => void;
   setPoolSource(source: Source<PoolCounts>): void;
@@ -103,6 +105,13 @@ export function createMetrics(): Metrics {
     help: 'Time of one attempt of a call to an outside system',
     labelNames: ['system', 'outcome'],
     buckets: OUTBOUND_BUCKETS,
+    registers,
+  });
+
+  const panelEvents = new Counter({
+    name: 'panel_webhook_events_total',
+    help: 'Webhooks of the VPN panel: received, refused, ignored, old or repeated, and processed later',
+    labelNames: ['outcome'],
     registers,
   });
 
@@ -195,6 +204,7 @@ export function createMetrics(): Metrics {
         httpDuration.observe({ route, method, status }, (performance.now() - startedAt) / 1000);
       };
     },
+    countPanelEvent: (outcome) => panelEvents.inc({ outcome }),
     observeOutbound(system, outcome, seconds) {
       outboundTotal.inc({ system, outcome });
       outboundDuration.observe({ system, outcome }, seconds);

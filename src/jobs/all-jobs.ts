@@ -5,6 +5,7 @@ import { ledgerJobs } from '../domain/ledger/jobs.ts';
 import { mergeJobs } from '../domain/merge/jobs.ts';
 import { messagingJobs } from '../domain/messaging/jobs.ts';
 import { opsJobs } from '../domain/ops/jobs.ts';
+import { panelEventJobs } from '../domain/panel-events/jobs.ts';
 import { paymentJobs } from '../domain/payments/jobs.ts';
 import { promoJobs } from '../domain/promo/jobs.ts';
 import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
@@ -32,6 +33,7 @@ export function allJobs() {
     // A guest purchase may be waiting for the links that the panel gives with a push.
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),
     ...subscriptionJobs,
+    ...panelEventJobs,
     ...paymentJobs({ stars: [wheelStars], invoices: [guestPurchases] }),
     ...promoJobs,
     ...storefrontJobs,

@@ -49,6 +49,9 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'subscription_events', column: 'user_id', on: 'move' },
   { table: 'sent_notifications', column: 'user_id', on: 'move' },
 
+  // Hints about the panel user that the account had; what it missed the next synchronisation finds.
+  { table: 'panel_events', column: 'user_id', on: 'delete' },
+
   { table: 'user_promo_groups', column: 'user_id', on: 'move_distinct', key: ['promo_group_id'] },
 
   { table: 'advertising_campaigns', column: 'partner_user_id', on: 'move' },

@@ -1,9 +1,15 @@
 import type { Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { MailOverride, MailType, RenderedMail } from './render-mail.ts';
+import type { MailOverride, MailType, RenderedMail, TemplateMailType } from './render-mail.ts';
 
 /** Queues a mail with its job: in a transaction together with its events and jobs, else at this moment. */
-export async function queueMail(db: Db, recipient: string, template: MailType, mail: RenderedMail, now: Date): Promise<void> {
+export async function queueMail(
+  db: Db,
+  recipient: string,
+  template: MailType | TemplateMailType,
+  mail: RenderedMail,
+  now: Date,
+): Promise<void> {
   const queued = { ...mail, recipient, template, subject: mail.subject.slice(0, 500) };
   if (db.effects) db.effects.addMail(queued);
   else await db.sql('SELECT queue_mail($1::jsonb, $2::timestamptz) AS id', [JSON.stringify(queued), now]);
@@ -32,7 +38,11 @@ export async function recordMailFailure(db: Db, id: number, reason: string, isFi
 }
 
 /** The administrators' template, if there is an active one. */
-export async function findMailOverride(db: Db, notificationType: MailType, language: string): Promise<MailOverride | null> {
+export async function findMailOverride(
+  db: Db,
+  notificationType: MailType | TemplateMailType,
+  language: string,
+): Promise<MailOverride | null> {
   return db.prisma.emailTemplate.findUnique({
     where: { notificationType_language: { notificationType, language }, isActive: true },
     select: { subject: true, bodyHtml: true },

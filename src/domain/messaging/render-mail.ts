@@ -36,6 +36,9 @@ export const MAIL_TYPES = [
 
 export type MailType = (typeof MAIL_TYPES)[number];
 
+/** Mails without a built-in template: they are sent where the administrators have made one (spec 05 section 9.3). */
+export type TemplateMailType = `webhook_${string}`;
+
 /** An administrator's template for one type and language (spec 05 section 11.2). */
 export interface MailOverride {
   subject: string;
@@ -76,19 +79,33 @@ export function renderMail(
   frame: MailFrame,
   override: MailOverride | null = null,
 ): RenderedMail {
-  const subjectLine = (pattern: string) => fill(pattern, params, (value) => oneLine(String(value)));
-  if (override) {
-    const body = fill(override.bodyHtml, params, (value) => escapeHtml(String(value)));
-    const html = wrapOverride(language, body, frame);
-    return { subject: oneLine(subjectLine(override.subject)), html, text: plainText(body) };
-  }
+  if (override) return renderTemplate(language, params, frame, override);
   const key = (part: string) => `mail.${type}_${part}` as TextKey;
   const body = htmlText(language, key('html'), params) + (WITHOUT_BUTTON.has(type) ? '' : cabinetButton(language, frame));
   return {
-    subject: oneLine(subjectLine(text(language, key('subject')))),
+    subject: subjectLine(text(language, key('subject')), params),
     html: wrap(language, body, frame),
     text: text(language, 'mail.base_text', { content: text(language, key('text'), params), service_name: frame.serviceName }),
   };
+}
+
+/** The same from an administrator's template. */
+export function renderTemplate(
+  language: string | null | undefined,
+  params: TextParams,
+  frame: MailFrame,
+  template: MailOverride,
+): RenderedMail {
+  const body = fill(template.bodyHtml, params, (value) => escapeHtml(String(value)));
+  return {
+    subject: subjectLine(template.subject, params),
+    html: wrapOverride(language, body, frame),
+    text: plainText(body),
+  };
+}
+
+function subjectLine(pattern: string, params: TextParams): string {
+  return oneLine(fill(pattern, params, (value) => oneLine(String(value))));
 }
 
 function cabinetButton(language: string | null | undefined, { cabinetUrl }: MailFrame): string {

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { findMailOverride, findWaitingMail, markMailSent, queueMail, recordMailFailure } from './outgoing-mail-repo.ts';
 import { MailError } from './ports.ts';
-import { type MailType, renderMail } from './render-mail.ts';
+import { type MailType, renderMail, renderTemplate, type TemplateMailType } from './render-mail.ts';
 import { knownLanguage, type TextParams } from './texts.ts';
 
 /** How long a template is trusted: mails are queued under the locks of sales, where each statement is a round trip more. */
@@ -23,14 +23,32 @@ export interface MailRequest {
  */
 export async function sendMail(t: App, request: MailRequest): Promise<boolean> {
   if (!t.ports.mail.isConfigured()) return false;
-  const language = knownLanguage(request.language);
-  const override = await t.cache.read(`mail-template:${request.type}:${language}`, TEMPLATE_TRUST_MS, () =>
-    findMailOverride(t.db, request.type, language),
-  );
-  const frame = { serviceName: t.settings.get('SMTP_FROM_NAME'), cabinetUrl: t.settings.get('CABINET_URL') };
-  const mail = renderMail(request.language, request.type, request.params, frame, override);
+  const override = await findTemplate(t, request);
+  const mail = renderMail(request.language, request.type, request.params, frameOf(t), override);
   await queueMail(t.db, request.to, request.type, mail, t.clock.now());
   return true;
+}
+
+/** Queues a mail of a type without a built-in template, as `sendMail`. @returns false also when there is no active template */
+export async function sendTemplateMail(
+  t: App,
+  request: Omit<MailRequest, 'type'> & { type: TemplateMailType },
+): Promise<boolean> {
+  if (!t.ports.mail.isConfigured()) return false;
+  const template = await findTemplate(t, request);
+  if (template === null) return false;
+  const mail = renderTemplate(request.language, request.params, frameOf(t), template);
+  await queueMail(t.db, request.to, request.type, mail, t.clock.now());
+  return true;
+}
+
+function findTemplate(t: App, { type, language }: { type: MailType | TemplateMailType; language: string | null }) {
+  const known = knownLanguage(language);
+  return t.cache.read(`mail-template:${type}:${known}`, TEMPLATE_TRUST_MS, () => findMailOverride(t.db, type, known));
+}
+
+function frameOf(t: App) {
+  return { serviceName: t.settings.get('SMTP_FROM_NAME'), cabinetUrl: t.settings.get('CABINET_URL') };
 }
 
 /**

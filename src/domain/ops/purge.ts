@@ -12,6 +12,8 @@ const RETENTION_DAYS: readonly { table: string; column: string; days: number }[]
   { table: 'short_lived_entries', column: 'expires_at', days: 0 },
   { table: 'rate_limit_windows', column: 'window_start', days: 1 },
   { table: 'domain_events', column: 'created_at', days: EVENT_RETENTION_DAYS },
+  // Longer than an event may be old when it arrives, so that no body is taken twice.
+  { table: 'panel_events', column: 'received_at', days: 7 },
   { table: 'provider_callbacks', column: 'received_at', days: 90 },
   // Mails that could not be sent contain links and codes, which have expired by then.
   { table: 'outgoing_mails', column: 'created_at', days: 7 },

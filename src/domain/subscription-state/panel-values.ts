@@ -23,6 +23,11 @@ export async function writeFromPanel(db: Db, rows: readonly { id: number; column
   );
 }
 
+/** Records that a report of the panel changed a locked subscription: for 60 s jobs leave it alone (spec 02 section 1.3). */
+export async function stampPanelReport(db: Db, id: number, now: Date): Promise<void> {
+  await db.sql('UPDATE subscriptions SET last_webhook_update_at = $2::timestamptz WHERE id = $1::int RETURNING id', [id, now]);
+}
+
 /** Inserts subscriptions with the panel's values for locked users without one; no push follows. @returns the new ids */
 export async function insertFromPanel(
   db: Db,

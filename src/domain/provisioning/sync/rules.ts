@@ -54,8 +54,21 @@ export const wholeGigabytes = (bytes: number): number => (bytes > 0 ? Math.max(1
 
 /** The largest value of an integer column: a limit of a few exabytes must not make a run fail. */
 const MAX_INT = 2_147_483_647;
-const limitGb = (panel: PanelUser): number => Math.min(wholeGigabytes(panel.trafficLimitBytes), MAX_INT);
-const deviceLimit = (panel: PanelUser): number =>
+/** What a synchronisation takes over from a panel user. */
+export type ReportedUser = Pick<
+  PanelUser,
+  | 'status'
+  | 'expireAt'
+  | 'trafficLimitBytes'
+  | 'usedTrafficBytes'
+  | 'deviceLimit'
+  | 'squads'
+  | 'shortUuid'
+  | 'subscriptionUrl'
+  | 'cryptoLink'
+>;
+const limitGb = (panel: ReportedUser): number => Math.min(wholeGigabytes(panel.trafficLimitBytes), MAX_INT);
+const deviceLimit = (panel: ReportedUser): number =>
   Math.min(panel.deviceLimit && panel.deviceLimit > 0 ? panel.deviceLimit : 1, MAX_INT);
 const endOf = (panel: PanelUser, now: Date): Date =>
   Number.isNaN(panel.expireAt.getTime()) ? addDays(now, NEW_USER_DAYS) : panel.expireAt;
@@ -90,7 +103,7 @@ export function newFromPanel(panel: PanelUser, now: Date): PanelColumns {
  */
 export function updatedFromPanel(
   local: SyncedSubscription,
-  panel: PanelUser,
+  panel: ReportedUser,
   now: Date,
   expectedDeviceLimit: number | null,
 ): PanelColumns | null {
@@ -118,7 +131,7 @@ export function updatedFromPanel(
 }
 
 /** The panel's end is used only while its user is `ACTIVE`, and where it differs by more than a minute, in both directions. */
-function endAfter(local: SyncedSubscription, panel: PanelUser): Date {
+function endAfter(local: SyncedSubscription, panel: ReportedUser): Date {
   const apart = Math.abs(panel.expireAt.getTime() - local.endDate.getTime());
   return panel.status === 'ACTIVE' && apart > END_SLACK_MS ? panel.expireAt : local.endDate;
 }
@@ -128,7 +141,7 @@ function endAfter(local: SyncedSubscription, panel: PanelUser): Date {
  * changed by the expiry job only, which also notifies the owner. A push disables the panel user of every row that is not live, so a
  * disabled panel user does not change an expired row. A pending one, which waits for a payment, never changes.
  */
-function statusAfter(local: SyncedSubscription, panel: PanelUser, now: Date): SyncedSubscription['status'] {
+function statusAfter(local: SyncedSubscription, panel: ReportedUser, now: Date): SyncedSubscription['status'] {
   const isLive = local.status === 'active' || local.status === 'trial';
   if (local.status === 'pending') return local.status;
   if (panel.status === 'DISABLED') return isLive || local.status === 'limited' ? 'disabled' : local.status;

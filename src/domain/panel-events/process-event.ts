@@ -1,0 +1,133 @@
+import type { App } from '../../core/app.ts';
+import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { putIfAbsent } from '../../core/short-lived.ts';
+import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
+import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
+import { SUBSCRIPTION_EXPIRED, TRAFFIC_RESET } from '../subscriptions/events.ts';
+import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from './event-effects.ts';
+import { notifyAccount, notifyAdministrators } from './notices.ts';
+import type { StateEvent } from './ports.ts';
+import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
+import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser } from './rules.ts';
+import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
+
+/** A deleted panel user is made again at most once in this time. */
+const RECREATION_SECONDS = 120;
+/** After a push so recent, the two clocks may disagree about the order: the panel is read again when the guard W is over. */
+const RECENT_MS = MINUTE_MS;
+const READ_AGAIN_MS = 65 * SECOND_MS;
+
+/**
+ * Processes a stored event (queue `panel.process-event`) in one transaction: what it changes, its notices and its mark, so that any
+ * number of runs have one effect. The panel is not called. An event that tells nothing new, like those that our own pushes cause, changes
+ * nothing; in doubt a push or a reading of the panel is requested, whose answer decides (spec 06 section 17, hazards 7 and 9).
+ */
+export async function processPanelEvent(app: App, { eventId }: { eventId: number }): Promise<void> {
+  const event = await findWaitingEvent(app.db, eventId);
+  if (!event) return;
+  const isProcessed = await inTransaction(app, async (t) => {
+    const account = event.userId === null ? null : await lockAccount(t.db, event.userId);
+    if (!(await lockEvent(t.db, event.id))) return false;
+    const result = await applyEvent(t, event, account);
+    if (result === null) return false;
+    await finishEvent(t.db, event.id, result, t.clock.now());
+    return true;
+  });
+  if (isProcessed) app.ports.panelEvents.count('processed');
+}
+
+/** @returns what came of it; null: it is processed later */
+async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount | null): Promise<string | null> {
+  if (ADMIN_EVENTS.includes(event.event)) return notifyAdministrators(t, event);
+  if (account === null) return 'unknown_user';
+  const notice = USER_NOTICES[event.event];
+  if (notice !== undefined) return notifyAccount(t, account, ...noticeOf(notice, event));
+  const { subscription } = account;
+  if (subscription === null) return 'no_subscription';
+  if (subscription.status === 'pending') return 'not_paid';
+  if (await isSuperseded(t.db, event)) return 'superseded';
+  if (event.event === 'user.deleted') return applyDeletion(t, event, account, subscription);
+  return applyState(t, event, account, subscription);
+}
+
+/** The notice with its values; an expiration that was some hours ago is an end. */
+function noticeOf(notice: UserNoticeType, { event, data }: StoredEvent): [UserNoticeType, NoticeValues] {
+  const { percent = 80, notConnectedHours = 24, expirationHours = 24, device = '' } = data;
+  if (notice === 'webhook_user_not_connected') return [notice, { hours: notConnectedHours }];
+  if (notice === 'webhook_sub_bandwidth_threshold') return [notice, { percent }];
+  if (notice === 'webhook_device_added' || notice === 'webhook_device_deleted') return [notice, { device }];
+  if (notice !== 'webhook_sub_expiring') return [notice, {}];
+  if (expirationHours < 0) return ['webhook_sub_expired', {}];
+  const named = /^user\.expires_in_(\d+)_hours$/.exec(event)?.[1];
+  return [notice, { hours: named === undefined ? expirationHours : Number(named) }];
+}
+
+async function applyState(t: App, event: StoredEvent, account: ReportedAccount, local: ReportedSubscription): Promise<string> {
+  const now = t.clock.now();
+  const name = event.event as StateEvent;
+  const columns = columnsAfter(name, local, reportedUser(name, local, event.data), now);
+  if (isOlderThanPush(local, event.happenedAt)) {
+    // Our own changes come back as user.modified; a push causes no other event that differs from its row.
+    const isOurs = name === 'user.modified' || (columns === null && !(name === 'user.revoked' && event.isLinkChanged));
+    if (!isOurs) await requestRefresh(t, account.userId, READ_AGAIN_MS);
+    return 'older_than_push';
+  }
+  // The link itself is not stored with the event.
+  if (event.isLinkChanged) await requestRefresh(t, account.userId, 0);
+  if (columns === null) {
+    if (name === 'user.revoked' && event.isLinkChanged) await notifyAccount(t, account, 'webhook_sub_revoked', {});
+    return event.isLinkChanged ? 'read_again' : 'in_step';
+  }
+  if (isUnpaidAccess(local, account.status, columns)) {
+    await requestProvisioning(t, local.id);
+    return 'pushed_again';
+  }
+  await writeFromPanel(t.db, [{ id: local.id, columns }], now);
+  await stampPanelReport(t.db, local.id, now);
+  const isRecentlyPushed = local.provisionedAt !== null && now.getTime() - local.provisionedAt.getTime() < RECENT_MS;
+  if (isRecentlyPushed) await requestRefresh(t, account.userId, READ_AGAIN_MS);
+  const to = { audience: 'user', userId: account.userId } as const;
+  if (columns.status === 'expired' && local.status !== 'expired') await t.events.emit(SUBSCRIPTION_EXPIRED, {}, to);
+  if (name === 'user.traffic_reset') await t.events.emit(TRAFFIC_RESET, {}, to);
+  const notice = STATE_NOTICES[name];
+  if (notice !== undefined && (name !== 'user.revoked' || event.isLinkChanged)) await notifyAccount(t, account, notice, {});
+  return 'applied';
+}
+
+async function applyDeletion(
+  t: App,
+  event: StoredEvent,
+  account: ReportedAccount,
+  local: ReportedSubscription,
+): Promise<string | null> {
+  const now = t.clock.now();
+  const { userId } = account;
+  if (isOlderThanPush(local, event.happenedAt)) {
+    await requestRefresh(t, userId, READ_AGAIN_MS);
+    return 'older_than_push';
+  }
+  if (isRecreated(local, account.status, now)) {
+    if (!(await putIfAbsent(t, `panel_recreation:${local.id}`, {}, RECREATION_SECONDS))) {
+      const startAfter = addMs(now, RECREATION_SECONDS * SECOND_MS);
+      await t.jobs.send('panel.process-event', { eventId: event.id }, { startAfter });
+      return null;
+    }
+    // The push unlinks the panel user when it finds it absent, and makes a new one; a push that fails is repeated until it succeeds.
+    await requestProvisioning(t, local.id);
+    return 'recreated';
+  }
+  const status = local.endDate > now ? local.status : 'expired';
+  await writeFromPanel(t.db, [{ id: local.id, columns: { ...local, status } }], now);
+  await unlinkDeletedUser(t, { userId, subscriptionId: local.id, panelUuid: account.vpnpanelUuid });
+  await stampPanelReport(t.db, local.id, now);
+  if (status !== local.status) await t.events.emit(SUBSCRIPTION_EXPIRED, {}, { audience: 'user', userId });
+  await notifyAccount(t, account, 'webhook_sub_deleted', {});
+  return 'applied';
+}
+
+function requestRefresh(t: App, userId: number, delayMs: number): Promise<void> {
+  const startAfter = addMs(t.clock.now(), delayMs);
+  return t.jobs.send('panel.refresh-user', { userId }, { singletonKey: String(userId), startAfter });
+}
