@@ -96,7 +96,10 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   await sendPush(t, saved.subscription.id);
   if (sale.isTerm) await announceTerm(t, start, sale, saved);
   if (sale.sendsMail)
-    await notifySale(t, buyer, saved.subscription, { isNew: subscription === null || subscription.isTrial, tariffName: sale.tariffName });
+    await notifySale(t, buyer, saved.subscription, {
+      isNew: subscription === null || subscription.isTrial,
+      tariffName: sale.tariffName,
+    });
   return { details: saved, balanceKopeks: balanceAfter, transactionId };
 }
 
