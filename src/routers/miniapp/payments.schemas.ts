@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { camelCase } from '../../core/camel-case.ts';
 import { Moment } from '../shared.schemas.ts';
 import { InitData } from './tariffs.schemas.ts';
 
@@ -60,7 +59,7 @@ export const MiniAppPaymentCreateResponse = z
   })
   .meta({ id: 'MiniAppPaymentCreateResponse' });
 
-const StatusQuery = z
+export const MiniAppPaymentStatusQuery = z
   .object({
     method: z.string(),
     localPaymentId: z.int().nullish(),
@@ -72,9 +71,6 @@ const StatusQuery = z
     startedAt: z.string().nullish(),
   })
   .meta({ id: 'MiniAppPaymentStatusQuery' });
-
-/** Entries of either spelling, as clients send them; the codec of the body covers its own fields only. */
-export const MiniAppPaymentStatusQuery = z.preprocess(inCamelCase, StatusQuery);
 
 export const MiniAppPaymentStatusRequest = z
   .object({ initData: InitData, payments: z.array(MiniAppPaymentStatusQuery).default([]) })
@@ -98,8 +94,3 @@ export const MiniAppPaymentStatusResult = z
 export const MiniAppPaymentStatusResponse = z
   .object({ results: z.array(MiniAppPaymentStatusResult).default([]) })
   .meta({ id: 'MiniAppPaymentStatusResponse' });
-
-function inCamelCase(entry: unknown): unknown {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return entry;
-  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [camelCase(key), value]));
-}
