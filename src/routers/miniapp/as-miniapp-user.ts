@@ -29,18 +29,18 @@ export const asMiniappUser = (renames: Renames = {}) =>
  * The same guard for the operations that answer refusals of the identity as plain sentences (spec 02 section 12.1, style A).
  * @param explains an unknown user is told where to begin (section 12.3)
  */
-export const asMiniappVisitor = ({ explains = false } = {}) =>
+export const asMiniappCaller = ({ explains = false } = {}) =>
   middleware(async ({ ctx, input, next }) => {
     try {
       const actor = await authenticateMiniapp(ctx.app, initDataOf(input));
       ctx.seen.actor = actorKey(actor);
       return await next({ ctx: { ...ctx, actor } });
     } catch (error) {
-      throw explains && isAppError(error) && error.code === 'user_not_found' ? unknownVisitor(ctx.app, error) : error;
+      throw explains && isAppError(error) && error.code === 'user_not_found' ? unknownCaller(ctx.app, error) : error;
     }
   });
 
-function unknownVisitor(app: App, cause: AppError): AppError {
+function unknownCaller(app: App, cause: AppError): AppError {
   const purchaseUrl = app.settings.get('MINIAPP_PURCHASE_URL').trim();
   const detail = {
     code: 'user_not_found',

@@ -5,7 +5,7 @@ import { readMiniappReferral } from '../../domain/referrals/read-miniapp-referra
 import { readMiniappCard } from '../../domain/subscriptions/miniapp/card.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
-import { asMiniappVisitor } from './as-miniapp-user.ts';
+import { asMiniappCaller } from './as-miniapp-user.ts';
 import { MiniAppSubscriptionResponse } from './card.schemas.ts';
 import { toCard } from './card-wire.ts';
 import { toAutopay } from './subscription-wire.ts';
@@ -36,7 +36,7 @@ export const miniappCardRouter = router({
       },
     })
     .input(MiniAppSubscriptionRequest)
-    .use(asMiniappVisitor({ explains: true }))
+    .use(asMiniappCaller({ explains: true }))
     .output(withCamelNames())
     .mutation(async ({ ctx }) => {
       const { app, actor } = ctx;

@@ -3,7 +3,7 @@ import { listMiniappMethods, type MiniappMethod } from '../../domain/payments/mi
 import { readMiniappPayments } from '../../domain/payments/miniapp/read-status.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
-import { asMiniappVisitor } from './as-miniapp-user.ts';
+import { asMiniappCaller } from './as-miniapp-user.ts';
 import {
   MiniAppPaymentCreateRequest,
   MiniAppPaymentCreateResponse,
@@ -20,7 +20,7 @@ export const miniappPaymentsRouter = router({
   paymentMethods: miniappProcedure
     .meta({ openapi: { method: 'POST', path: `${ROOT}/methods`, tags, summary: 'List payment methods of the user' } })
     .input(MiniAppPaymentMethodsRequest)
-    .use(asMiniappVisitor())
+    .use(asMiniappCaller())
     .output(MiniAppPaymentMethodsResponse)
     .mutation(async ({ ctx }) => ({ methods: (await listMiniappMethods(ctx.app, ctx.actor.userId)).map(methodAnswer) })),
 
@@ -30,7 +30,7 @@ export const miniappPaymentsRouter = router({
       idempotent: true,
     })
     .input(MiniAppPaymentCreateRequest)
-    .use(asMiniappVisitor())
+    .use(asMiniappCaller())
     .output(toWire(MiniAppPaymentCreateResponse))
     .mutation(async ({ ctx, input }) => {
       const { method, option = null } = input;
@@ -42,7 +42,7 @@ export const miniappPaymentsRouter = router({
   paymentStatus: miniappProcedure
     .meta({ openapi: { method: 'POST', path: `${ROOT}/status`, tags, summary: 'States of own payments' } })
     .input(MiniAppPaymentStatusRequest)
-    .use(asMiniappVisitor())
+    .use(asMiniappCaller())
     .output(toWire(MiniAppPaymentStatusResponse))
     .mutation(async ({ ctx, input }) => ({ results: await readMiniappPayments(ctx.app, ctx.actor, input.payments) })),
 });

@@ -62,12 +62,12 @@ async function readOne(app: App, userId: number, query: PaymentQuery): Promise<M
   if (ledgerMethod) return readDeposit(app, userId, { id, ledgerMethod, query });
   const requested = requestedId(traits.method, query);
   if (!requested) return { ...missing(id, query), message: 'Missing payment identifier' };
-  const payment = await findOwn(app, userId, traits.method, requested);
+  const payment = await findMyPayment(app, userId, traits.method, requested);
   if (!payment) return { ...missing(id, query), message: 'Payment not found' };
   return describe(id, await refreshed(app, payment), query);
 }
 
-async function findOwn(
+async function findMyPayment(
   app: App,
   userId: number,
   method: string,

@@ -16,7 +16,7 @@ import { requirePaidSubscription } from './paid-guard.ts';
 const MAX_ADDED = 100;
 
 /**
- * Sets the device limit. More devices are bought at the price of the cabinet (H28), fewer are free (spec 02 section 12.2). The number is
+ * Sets the device limit. More devices are bought at the price of the cabinet (spec 02 H28), fewer are free (spec 02 section 12.2). The number is
  * compared under the lock, so that two equal calls at once charge once.
  * @param limit null = not given
  * @returns what the user is told

@@ -3,7 +3,8 @@ export const MINIAPP_FIELDS: Readonly<Record<string, string>> = {
   squads: 'UUIDs of servers; merged with the other lists.',
   server_uuids: 'UUIDs of servers; merged with the other lists.',
   squad_uuids: 'UUIDs of servers; merged with the other lists.',
-  'MiniAppSubscriptionServersUpdateRequest.servers': 'UUIDs of the servers that the subscription is to have; merged with the other lists.',
+  'MiniAppSubscriptionServersUpdateRequest.servers':
+    'UUIDs of the servers that the subscription is to have; merged with the other lists.',
   amountRubles: 'Amount in rubles, used where `amountKopeks` is absent; halves of a kopek are rounded up.',
   amountKopeks: 'Amount in kopeks.',
   'MiniAppPaymentCreateRequest.option': 'Id of an option of the method; null for its default.',
@@ -33,7 +34,8 @@ export const MINIAPP_FIELDS: Readonly<Record<string, string>> = {
   faq: 'Frequent questions; null where there are none.',
   legal_documents: 'Offer, rules and privacy policy; null where there are none.',
   subscription_missing: 'Whether the user has no subscription.',
-  subscription_missing_reason: '`trial_expired` where the user may not take the trial any more, else `not_found`; null with a subscription.',
+  subscription_missing_reason:
+    '`trial_expired` where the user may not take the trial any more, else `not_found`; null with a subscription.',
   trial_available: 'Whether the user may start the trial.',
   trial_duration_days: 'Length of the trial in days; null where there is no trial.',
   trial_status: '`available` or `unavailable`.',
