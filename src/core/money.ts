@@ -35,18 +35,16 @@ export function applyPercent(amount: number, percent: number): number {
 }
 
 /**
- * Price label, e.g. `150 ₽` (spec 02 section 2.5).
- * @param isRoundingEnabled setting PRICE_ROUNDING_ENABLED: more than 50 kopeks round up, 50 and less down. Otherwise up to two
- * decimals, zeros at the end cut
+ * Price label, e.g. `150 ₽` (spec 02 section 2.5). Kopeks are never dropped, because the label names what is charged (08 C6).
+ * @param isRoundingEnabled setting PRICE_ROUNDING_ENABLED: kopeks have two digits, `48.50 ₽`. Otherwise zeros at the end are cut,
+ * `48.5 ₽`
  */
 export function formatPrice(kopeks: number, isRoundingEnabled: boolean): string {
   assertKopeks(kopeks);
   const size = Math.abs(kopeks);
   const rest = size % KOPEKS_IN_RUBLE;
   const whole = (size - rest) / KOPEKS_IN_RUBLE;
-  let label = String(whole);
-  if (isRoundingEnabled) label = String(rest > 50 ? whole + 1 : whole);
-  else if (rest > 0) label = `${whole}.${String(rest).padStart(2, '0').replace(/0$/, '')}`;
-  const sign = kopeks < 0 && label !== '0' ? '-' : '';
-  return `${sign}${label} ₽`;
+  const digits = String(rest).padStart(2, '0');
+  const label = rest === 0 ? String(whole) : `${whole}.${isRoundingEnabled ? digits : digits.replace(/0$/, '')}`;
+  return `${kopeks < 0 ? '-' : ''}${label} ₽`;
 }

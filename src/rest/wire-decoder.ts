@@ -10,7 +10,7 @@ import type { ValidationIssue } from '../core/errors.ts';
 import type { UploadedFile } from '../core/http/uploads.ts';
 import { issuesFromZod, type Locate } from '../core/validation-issues.ts';
 import { shownInput, validationIssue } from '../core/validation-messages.ts';
-import { acceptsAbsence, acceptsNull, type Schema } from '../core/zod-structure.ts';
+import { acceptsAbsence, acceptsNull, innerSchema, objectShape, type Schema } from '../core/zod-structure.ts';
 import { findJsonFault } from './json-position.ts';
 import { type Coercion, CoercionFailure, coercionFor } from './wire-coercion.ts';
 import type { WireField, WirePlan, WireSource } from './wire-plan.ts';
@@ -48,7 +48,7 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
   const isText = (field: WireField): boolean =>
     field.source !== 'body' || (plan.body === 'multipart' && field.key !== plan.multipart?.fileKey);
   const textFields: TextField[] = fields.filter(isText).map((field) => ({ ...field, coerce: coercionFor(field.schema) }));
-  const bodyKeys = fields.filter((field) => field.source === 'body').map((field) => field.key);
+  const bodySchemas = new Map(fields.filter((field) => field.source === 'body').map((field) => [field.key, field.schema]));
   const otherKeys = new Set(fields.filter((field) => field.source !== 'body').map((field) => field.key));
   const whole = plan.body === 'whole' ? fields.find((field) => field.source === 'body') : undefined;
   const wholeTakesAbsence = whole !== undefined && acceptsAbsence(whole.schema);
@@ -98,9 +98,10 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
     const value = reading.value;
     if (typeof value !== 'object' || Array.isArray(value)) return { issue: validationIssue('dict_type', ['body'], value) };
     const fieldsSent = value as Record<string, unknown>;
-    for (const key of bodyKeys) {
+    for (const [key, schema] of bodySchemas) {
       const sent = Object.hasOwn(value, key) ? key : plan.anySpelling ? otherSpelling(key) : null;
-      if (sent !== null && Object.hasOwn(value, sent)) input[key] = fieldsSent[sent];
+      if (sent === null || !Object.hasOwn(value, sent)) continue;
+      input[key] = plan.anySpelling ? respelled(schema, fieldsSent[sent]) : fieldsSent[sent];
     }
     if (plan.passUnknown) passUnknown(value as Record<string, unknown>, input);
     return { value };
@@ -165,6 +166,22 @@ export function compileDecoder(plan: WirePlan): WireDecoder {
       return ordered(withWireInputs(issues, decoded.body, request));
     },
   };
+}
+
+/** A list of objects, each with its fields in the spelling of the schema; any other value as it is. */
+function respelled(schema: Schema, value: unknown): unknown {
+  const list = innerSchema(schema);
+  const shape = list instanceof z.ZodArray ? objectShape(innerSchema(list.element as Schema)) : undefined;
+  if (shape === undefined || !Array.isArray(value)) return value;
+  return value.map((entry: unknown) => {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return entry;
+    const fields = { ...entry } as Record<string, unknown>;
+    for (const key of Object.keys(shape)) {
+      const other = otherSpelling(key);
+      if (!Object.hasOwn(fields, key) && Object.hasOwn(fields, other)) fields[key] = fields[other];
+    }
+    return fields;
+  });
 }
 
 /** `tariffId` for `tariff_id` and the other way round. */

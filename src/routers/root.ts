@@ -35,7 +35,10 @@ import { subscriptionPurchaseRouter } from './cabinet/subscription-purchase.rout
 import { ticketNotificationsRouter } from './cabinet/ticket-notifications.router.ts';
 import { ticketsRouter } from './cabinet/tickets.router.ts';
 import { wheelRouter } from './cabinet/wheel.router.ts';
+import { miniappCardRouter } from './miniapp/card.router.ts';
 import { miniappClassicRouter } from './miniapp/classic.router.ts';
+import { miniappPaymentsRouter } from './miniapp/payments.router.ts';
+import { miniappSettingsRouter } from './miniapp/settings.router.ts';
 import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
@@ -119,6 +122,9 @@ export const appRouter = router({
     ...miniappTariffsRouter._def.record,
     ...miniappSubscriptionRouter._def.record,
     ...miniappClassicRouter._def.record,
+    ...miniappCardRouter._def.record,
+    ...miniappSettingsRouter._def.record,
+    ...miniappPaymentsRouter._def.record,
   }),
   admin: router({
     users: adminUsersRouter,

@@ -13,6 +13,11 @@ import type { CreditResult, Payment, PaymentView } from './types.ts';
 /** Requests to a provider that one user may cause, per minute. */
 const CHECKS_A_MINUTE = 30;
 
+/** Counts a request to a provider that a user causes. @throws AppError 429 */
+export async function limitChecks(app: App, userId: number): Promise<void> {
+  await limitOrRefuse(app, `payment-check:user:${userId}`, CHECKS_A_MINUTE, 60);
+}
+
 export interface CheckedPayment {
   success: boolean;
   message: string;
@@ -57,7 +62,7 @@ export async function checkMyPayment(app: App, actor: UserActor, method: string,
   if (!isCheckable(payment, app.ports.payments.byMethod(payment.method) ?? null, app.clock.now())) {
     return answer(false, 'check_unavailable');
   }
-  await limitOrRefuse(app, `payment-check:user:${actor.userId}`, CHECKS_A_MINUTE, 60);
+  await limitChecks(app, actor.userId);
   try {
     await refreshPayment(app, payment);
   } catch (error) {

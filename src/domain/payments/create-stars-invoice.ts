@@ -26,6 +26,8 @@ export interface StarsInvoiceLink {
   stars: number;
   /** What these stars are worth at the current rate. */
   amountKopeks: number;
+  /** Returns with the payment. */
+  payload: string;
 }
 
 /**
@@ -59,6 +61,7 @@ async function checkStarsTopup(t: App, userId: number, amountKopeks: number): Pr
 
 async function requestLink(app: App, user: UserRecord, amountKopeks: number): Promise<StarsInvoiceLink> {
   const { stars, credited } = priceInStars(app, amountKopeks);
+  const payload = starsTopupPayload(user.id, credited, app.clock.now());
   try {
     const invoice = await app.ports.payments.byMethod(METHOD)!.createInvoice({
       paymentId: 0,
@@ -67,9 +70,9 @@ async function requestLink(app: App, user: UserRecord, amountKopeks: number): Pr
       description: text(user.language, 'messages.stars_invoice_description', { amount: formatPrice(credited, false) }),
       returnUrl: null,
       metadata: {},
-      payload: starsTopupPayload(user.id, credited, app.clock.now()),
+      payload,
     });
-    return { invoiceUrl: invoice.paymentUrl, stars, amountKopeks: credited };
+    return { invoiceUrl: invoice.paymentUrl, stars, amountKopeks: credited, payload };
   } catch (error) {
     app.log.warn({ err: error, userId: user.id }, 'a Stars invoice could not be created');
     throw starsInvoiceFailed(error);

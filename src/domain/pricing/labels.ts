@@ -16,6 +16,17 @@ export function trafficLabel(gb: number, language: string): string {
   return isRussianForm(language) ? `${gb} ГБ` : `${gb} GB`;
 }
 
+/** Used traffic with three significant digits: "7.25 GB", "72.5 GB", "725 GB". */
+export function usedTrafficLabel(gb: number, language: string): string {
+  const digits = gb >= 100 ? 0 : gb >= 10 ? 1 : 2;
+  return `${gb.toFixed(digits)} ${isRussianForm(language) ? 'ГБ' : 'GB'}`;
+}
+
+/** A price a day, "10 ₽/day". @param price as `formatPrice` writes it */
+export function perDayLabel(price: string, language: string): string {
+  return `${price}/${isRussianForm(language) ? 'день' : 'day'}`;
+}
+
 /** "1 device", "5 devices". */
 export function devicesLabel(devices: number, language: string): string {
   return counted(devices, language, ['device', 'devices'], ['устройство', 'устройства', 'устройств']);

@@ -38,7 +38,7 @@ export interface PricingSettings {
   defaultDeviceLimit: number;
   /** 0 = no cap. */
   maxDevicesLimit: number;
-  /** Whether displayed prices are rounded to whole rubles. */
+  /** Whether kopeks of displayed prices have two digits always; see `formatPrice`. */
   priceRoundingEnabled: boolean;
 }
 

@@ -2,7 +2,7 @@ import { formatPrice } from '../../core/money.ts';
 import { isFull, squadVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { ServerSquad } from '../catalog/types.ts';
 import { isTrafficFixed, packagePrice, quoteClassic } from '../pricing/classic-price.ts';
-import { type DiscountCategory, groupPercent, offerPercent, stackedPercent, stackedPrice } from '../pricing/discounts.ts';
+import { type DiscountCategory, groupPercent, stackedPrice } from '../pricing/discounts.ts';
 import { periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf, MONTH_DAYS } from '../pricing/periods.ts';
 import type { PricingSettings } from '../pricing/types.ts';
@@ -42,7 +42,7 @@ export interface ClassicOptions {
   selection: ({ periodDays: number } & ClassicDefaults) | null;
 }
 
-/** A price after both discounts; the original one and the percentage only when something was taken off. */
+/** A price after the group's discount; the original one and the percentage only when something was taken off. */
 export interface ShownPrice {
   priceKopeks: number;
   priceLabel: string;
@@ -133,7 +133,7 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
 
 /**
  * Purchase options in classic mode. Base prices are the quote of the period alone, option prices are per 30 days; all carry the
- * group's percentage and the personal offer, as the charge does (spec 02 H5). Unlimited traffic is listed at what it is charged
+ * group's percentage (spec 02 H5) and leave the personal offer out, which clients take off themselves (08 C1). Unlimited traffic is listed at what it is charged
  * (spec 02 H3). Kopeks throughout.
  */
 export function classicOptions(input: PurchaseOptionsInput): ClassicOptions {
@@ -235,15 +235,14 @@ function deviceChoice(days: number, choices: ClassicChoices, input: PurchaseOpti
 
 function shownPrice(originalKopeks: number, groupDiscount: number, input: PurchaseOptionsInput): ShownPrice {
   const label = (kopeks: number) => formatPrice(kopeks, input.settings.priceRoundingEnabled);
-  const offer = offerPercent(input.user, input.now);
-  const priceKopeks = stackedPrice(originalKopeks, groupDiscount, offer);
+  const priceKopeks = stackedPrice(originalKopeks, groupDiscount, 0);
   const shown = { priceKopeks, priceLabel: label(priceKopeks) };
   if (priceKopeks >= originalKopeks) return shown;
   return {
     ...shown,
     originalPriceKopeks: originalKopeks,
     originalPriceLabel: label(originalKopeks),
-    discountPercent: stackedPercent(groupDiscount, offer),
+    discountPercent: groupDiscount,
   };
 }
 

@@ -130,7 +130,13 @@ export async function purchaseDevicesInTransaction(t: App, userId: number, devic
   return sellDevices(t, (await openSale(t, userId)).start, devices, 400);
 }
 
-async function sellDevices(t: App, opened: SaleStart | null, devices: number, noneStatus: 400 | 404): Promise<PurchasedDevices> {
+/** The sale itself; the caller has opened it and decided how many. */
+export async function sellDevices(
+  t: App,
+  opened: SaleStart | null,
+  devices: number,
+  noneStatus: 400 | 404,
+): Promise<PurchasedDevices> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) {

@@ -1,7 +1,7 @@
 import { formatPrice } from '../../core/money.ts';
 import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { ServerSquad, Tariff } from '../catalog/types.ts';
-import { groupPercent, offerPercent, stackedPercent, stackedPrice } from '../pricing/discounts.ts';
+import { groupPercent, stackedPrice } from '../pricing/discounts.ts';
 import { discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf, periodKeys } from '../pricing/periods.ts';
 import { purchaseDeviceLimit, quoteTariff } from '../pricing/tariff-price.ts';
@@ -93,7 +93,7 @@ interface DayPriceFields {
   customDaysDiscountPercent?: number;
 }
 
-/** A period of a tariff at the price that the purchase charges. */
+/** A period of a tariff at the price that the purchase charges, less the personal offer. */
 export interface TariffPeriodOption extends Partial<ExtraDevicesCost>, Partial<PeriodDiscount> {
   days: number;
   months: number;
@@ -125,9 +125,9 @@ interface PeriodDiscount {
 }
 
 /**
- * Purchase options in tariffs mode. Every period price is the one that the purchase charges (spec 02 H5): the same quote with the
- * offer, the extra devices of the current tariff, and the same month factor. A daily tariff lists no periods: it is bought by
- * the day. Kopeks throughout.
+ * Purchase options in tariffs mode. Every price is that of the purchase's own quote (spec 02 H5), with the extra devices of the current
+ * tariff and the same month factor, before the personal offer: clients take its percentage off themselves, and what they get with
+ * `applyPercent` is what is charged (08 C1). A daily tariff lists no periods: it is bought by the day. Kopeks throughout.
  * @param input.tariffs all tariffs in display order; those not offered to the user are left out (spec 02 H19)
  */
 export function tariffOptions(input: PurchaseOptionsInput & { tariffs: readonly Tariff[] }): TariffsOptions {
@@ -151,6 +151,17 @@ function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): TariffOption
   const isCurrent = subscription !== null && subscription.tariffId === tariff.id;
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
   const squadUuids = effectiveSquads(tariff, input.squads);
+  const periods = tariff.isDaily
+    ? []
+    : periodKeys(tariff.periodPrices).flatMap((days) => periodOption(tariff, days, deviceLimit, isCurrent, input));
+  const devicePrice = devicePriceFields(tariff, user, settings);
+  const dailyPrice = dailyPriceFields(tariff, input);
+  const dayPrice = dayPriceFields(tariff, user, settings);
+  const isReduced =
+    periods.some((period) => period.discountPercent !== undefined) ||
+    devicePrice.deviceDiscountPercent !== undefined ||
+    dailyPrice.dailyDiscountPercent !== undefined ||
+    dayPrice.customDaysDiscountPercent !== undefined;
   return {
     id: tariff.id,
     name: tariff.name,
@@ -164,9 +175,7 @@ function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): TariffOption
     extraDevicesCount: Math.max(0, deviceLimit - tariff.deviceLimit),
     serversCount: squadUuids.length,
     servers: listedServers(squadUuids, input.squads),
-    periods: tariff.isDaily
-      ? []
-      : periodKeys(tariff.periodPrices).flatMap((days) => periodOption(tariff, days, deviceLimit, isCurrent, input)),
+    periods,
     isCurrent: isCurrent,
     isAvailable: true,
     customDaysEnabled: tariff.customDaysEnabled,
@@ -181,10 +190,11 @@ function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): TariffOption
     maxTopupTrafficGb: tariff.maxTopupTrafficGb,
     isDaily: tariff.isDaily,
     trafficResetMode: tariff.trafficResetMode,
-    ...(user.primaryPromoGroup !== null ? { promoGroupName: user.primaryPromoGroup.name } : {}),
-    ...devicePriceFields(tariff, user, settings),
-    ...dailyPriceFields(tariff, input),
-    ...dayPriceFields(tariff, user, settings),
+    // Named only where it changes a price, because clients announce a discount by it (08 C5).
+    ...(user.primaryPromoGroup !== null && isReduced ? { promoGroupName: user.primaryPromoGroup.name } : {}),
+    ...devicePrice,
+    ...dailyPrice,
+    ...dayPrice,
   };
 }
 
@@ -202,32 +212,31 @@ function periodOption(
   if (quote.kind === 'refusal') return [];
   const label = (kopeks: number) => formatPrice(kopeks, settings.priceRoundingEnabled);
   const months = displayMonthsOf(days);
-  const perMonth = Math.floor(quote.finalKopeks / months);
+  const perMonth = Math.floor(quote.subtotalKopeks / months);
   const option: TariffPeriodOption = {
     days,
     months,
     label: periodLabel(days, user.language),
-    priceKopeks: quote.finalKopeks,
-    priceLabel: label(quote.finalKopeks),
+    priceKopeks: quote.subtotalKopeks,
+    priceLabel: label(quote.subtotalKopeks),
     pricePerMonthKopeks: perMonth,
     pricePerMonthLabel: label(perMonth),
   };
   const bare = quoteTariff({ ...order, deviceLimit: tariff.deviceLimit });
   if (isCurrent && quote.extraDevices > 0 && bare.kind === 'quote') {
-    const extraDevicesKopeks = quote.finalKopeks - bare.finalKopeks;
+    const extraDevicesKopeks = quote.subtotalKopeks - bare.subtotalKopeks;
     const cost: ExtraDevicesCost = {
       extraDevicesCount: quote.extraDevices,
       extraDevicesCostKopeks: extraDevicesKopeks,
       extraDevicesCostLabel: label(extraDevicesKopeks),
-      baseTariffPriceKopeks: bare.finalKopeks,
-      baseTariffPriceLabel: label(bare.finalKopeks),
+      baseTariffPriceKopeks: bare.subtotalKopeks,
+      baseTariffPriceLabel: label(bare.subtotalKopeks),
     };
     Object.assign(option, cost);
   }
-  const discountKopeks = quote.originalTotalKopeks - quote.finalKopeks;
+  const discountKopeks = quote.groupDiscountKopeks;
   if (discountKopeks > 0) {
-    const groupDiscount = Math.max(quote.base.discountPercent, quote.extraDevices > 0 ? quote.devices.discountPercent : 0);
-    const percent = stackedPercent(groupDiscount, quote.offerDiscountPercent);
+    const percent = Math.max(quote.base.discountPercent, quote.extraDevices > 0 ? quote.devices.discountPercent : 0);
     const originalPerMonth = Math.floor(quote.originalTotalKopeks / months);
     const discount: PeriodDiscount = {
       originalPriceKopeks: quote.originalTotalKopeks,
@@ -251,17 +260,17 @@ function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSe
   return percent > 0 && original > 0 ? { ...price, originalDevicePriceKopeks: original, deviceDiscountPercent: percent } : price;
 }
 
-/** The price a day is sold at, devices bought for the current daily tariff included, as the purchase charges it (spec 02 H5). */
+/** The price a day is sold at before the personal offer, devices bought for the current daily tariff included (spec 02 H5, 08 C1). */
 function dailyPriceFields(tariff: Tariff, input: PurchaseOptionsInput): DailyPriceFields {
   const { subscription, user, settings, now } = input;
   if (!tariff.isDaily) return { dailyPriceKopeks: tariff.dailyPriceKopeks };
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
   const quote = quoteTariff({ tariff, periodDays: 1, deviceLimit, customTrafficGb: null, user, settings, now });
   if (quote.kind === 'refusal') return { dailyPriceKopeks: tariff.dailyPriceKopeks };
-  const percent = stackedPercent(groupPercent(user.primaryPromoGroup, 'period', 1, settings), offerPercent(user, now));
-  if (percent === 0) return { dailyPriceKopeks: quote.finalKopeks };
+  const percent = groupPercent(user.primaryPromoGroup, 'period', 1, settings);
+  if (percent === 0) return { dailyPriceKopeks: quote.subtotalKopeks };
   return {
-    dailyPriceKopeks: quote.finalKopeks,
+    dailyPriceKopeks: quote.subtotalKopeks,
     originalDailyPriceKopeks: quote.originalTotalKopeks,
     dailyDiscountPercent: percent,
   };

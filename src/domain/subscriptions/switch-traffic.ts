@@ -21,6 +21,11 @@ export interface TrafficSwitchOrder {
   gb: number;
 }
 
+/** What the mini-app lets its users do besides (spec 02 section 12.2). */
+export interface TrafficSwitchOptions {
+  allowsTrial?: boolean;
+}
+
 /** A switch that was made; GB (0 = unlimited), kopeks. */
 export interface SwitchedTraffic {
   /** In the user's language. */
@@ -43,6 +48,7 @@ export function switchTraffic(
   app: App,
   actor: UserActor,
   order: TrafficSwitchOrder & { idempotencyKey: string | null },
+  options: TrafficSwitchOptions = {},
 ): Promise<SwitchedTraffic> {
   const { idempotencyKey, ...input } = order;
   return runOnceFrom(
@@ -50,14 +56,22 @@ export function switchTraffic(
     actor,
     { key: idempotencyKey, operation: 'subscription.traffic-switch', input },
     (t, claim) => openSale(t, actor.userId, {}, claim),
-    (t, start) => sellSwitch(t, start, input.gb),
+    (t, start) => sellSwitch(t, start, input.gb, options),
   );
 }
 
-async function sellSwitch(t: App, opened: SaleStart | null, gb: number): Promise<SwitchedTraffic> {
+async function sellSwitch(
+  t: App,
+  opened: SaleStart | null,
+  gb: number,
+  { allowsTrial = false }: TrafficSwitchOptions,
+): Promise<SwitchedTraffic> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
+  if (subscription.isTrial && !allowsTrial) {
+    throw refuse('paid_subscription_required', 403, 'Traffic management is only available for paid subscriptions');
+  }
   const quote = quoteSwitch(t, start, subscription, gb);
   const sale = await completeSale(t, start, {
     ...ADD_ON,
@@ -82,9 +96,6 @@ async function sellSwitch(t: App, opened: SaleStart | null, gb: number): Promise
 
 /** A limit that is no package of the list counts as the part of it that was paid for: the next package below, never as nothing (spec 02 H4). */
 function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, gb: number): AddOnQuote {
-  if (subscription.isTrial) {
-    throw refuse('paid_subscription_required', 403, 'Traffic management is only available for paid subscriptions');
-  }
   if (subscription.tariffId !== null) {
     throw refuse('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
   }

@@ -8,6 +8,7 @@ import { CONTENT_FIELDS } from './fields/content.ts';
 import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
 import { GENERAL_FIELDS } from './fields/general.ts';
 import { IDENTITY_FIELDS } from './fields/identity.ts';
+import { MINIAPP_FIELDS } from './fields/miniapp.ts';
 import { MONEY_FIELDS } from './fields/money.ts';
 import { PANEL_FIELDS } from './fields/panel.ts';
 import { PROMO_FIELDS } from './fields/promo.ts';
@@ -23,6 +24,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   IDENTITY_FIELDS,
   MONEY_FIELDS,
   SUBSCRIPTION_FIELDS,
+  MINIAPP_FIELDS,
   CATALOG_FIELDS,
   PROMO_FIELDS,
   REFERRAL_FIELDS,

@@ -1,6 +1,8 @@
 import { actorKey } from '../../core/actor.ts';
-import { AppError, isAppError } from '../../core/errors.ts';
+import type { App } from '../../core/app.ts';
+import { AppError, isAppError, refuse } from '../../core/errors.ts';
 import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
+import { text } from '../../domain/messaging/texts.ts';
 import { middleware } from '../trpc.ts';
 
 /** Machine codes of the use cases that have another name in the mini-app, some also another status. */
@@ -22,6 +24,32 @@ export const asMiniappUser = (renames: Renames = {}) =>
       throw isAppError(error) ? coded(error, renames) : error;
     }
   });
+
+/**
+ * The same guard for the operations that answer refusals of the identity as plain sentences (spec 02 section 12.1, style A).
+ * @param explains an unknown user is told where to begin (section 12.3)
+ */
+export const asMiniappCaller = ({ explains = false } = {}) =>
+  middleware(async ({ ctx, input, next }) => {
+    try {
+      const actor = await authenticateMiniapp(ctx.app, initDataOf(input));
+      ctx.seen.actor = actorKey(actor);
+      return await next({ ctx: { ...ctx, actor } });
+    } catch (error) {
+      throw explains && isAppError(error) && error.code === 'user_not_found' ? unknownCaller(ctx.app, error) : error;
+    }
+  });
+
+function unknownCaller(app: App, cause: AppError): AppError {
+  const purchaseUrl = app.settings.get('MINIAPP_PURCHASE_URL').trim();
+  const detail = {
+    code: 'user_not_found',
+    message: text(null, 'errors.miniapp_user_unknown'),
+    title: text(null, 'errors.miniapp_user_unknown_title'),
+    ...(purchaseUrl === '' ? {} : { purchase_url: purchaseUrl }),
+  };
+  return refuse('user_not_found', 404, detail, { cause });
+}
 
 /** The credential among the parsed input, in the spelling of the operation. */
 export function initDataOf(input: unknown): string {

@@ -21,7 +21,7 @@ export const MiniAppSubscriptionAutopay = z
   .meta({ id: 'MiniAppSubscriptionAutopay' });
 
 /** The state of autopay, a part of several answers. */
-const autopayFields = {
+export const autopayFields = {
   autopay_enabled: z.boolean().default(false),
   autopay_days_before: z.int().nullish(),
   autopay_days_options: z.array(z.int()).default([]),

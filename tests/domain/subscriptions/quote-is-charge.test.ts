@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
+import { applyPercent } from '../../../src/core/money.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import type { TariffsOptions } from '../../../src/domain/subscriptions/purchase-options.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
@@ -40,7 +41,7 @@ const existing = fc.option(
   fc.record({ isSame: fc.boolean(), device_limit: fc.integer({ min: 0, max: 12 }), is_trial: fc.boolean() }),
 );
 
-test('what purchase-options shows is what the purchase charges, for any tariff, group, offer and subscription (spec 02 H5)', async () => {
+test('08 C1: the charge is the listed price less the percentage of the offer, for any tariff, group, offer and subscription (spec 02 H5)', async () => {
   await fc.assert(
     fc.asyncProperty(
       goods,
@@ -60,7 +61,9 @@ test('what purchase-options shows is what the purchase charges, for any tariff, 
         const options = (await readPurchaseOptions(t.app, buyer)) as TariffsOptions;
         const shown = options.tariffs.find((tariff) => tariff.id === tariffId)!;
         const prices = shown.isDaily ? [{ days: 1, priceKopeks: shown.dailyPriceKopeks }] : shown.periods;
-        const { days: periodDays, priceKopeks: price } = prices[pick % prices.length]!;
+        const { days: periodDays, priceKopeks } = prices[pick % prices.length]!;
+        // As clients calculate it from GET /cabinet/promo/active-discount.
+        const price = applyPercent(priceKopeks, offer);
         const bought = purchaseTariff(t.app, buyer, { tariffId, periodDays, trafficGb: null, idempotencyKey: null });
         // A daily tariff without a price is shown but not for sale.
         if (columns.is_daily && columns.daily_price_kopeks === 0) {

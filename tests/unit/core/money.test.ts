@@ -55,29 +55,30 @@ describe('applyPercent', () => {
 describe('formatPrice', () => {
   it.each([
     [0, '0 ₽', '0 ₽'],
-    [1, '0 ₽', '0.01 ₽'],
-    [50, '0 ₽', '0.5 ₽'],
-    [51, '1 ₽', '0.51 ₽'],
+    [1, '0.01 ₽', '0.01 ₽'],
+    [50, '0.50 ₽', '0.5 ₽'],
+    [51, '0.51 ₽', '0.51 ₽'],
     [100, '1 ₽', '1 ₽'],
-    [1_005, '10 ₽', '10.05 ₽'],
-    [1_050, '10 ₽', '10.5 ₽'],
-    [1_051, '11 ₽', '10.51 ₽'],
-    [9_999, '100 ₽', '99.99 ₽'],
+    [1_005, '10.05 ₽', '10.05 ₽'],
+    [4_850, '48.50 ₽', '48.5 ₽'],
+    [9_999, '99.99 ₽', '99.99 ₽'],
     [99_000, '990 ₽', '990 ₽'],
-    [123_456_789, '1234568 ₽', '1234567.89 ₽'],
-    [-30, '0 ₽', '-0.3 ₽'],
-    [-1_051, '-11 ₽', '-10.51 ₽'],
-  ])('%i kopeks', (kopeks, rounded, exact) => {
-    expect(formatPrice(kopeks, true)).toBe(rounded);
-    expect(formatPrice(kopeks, false)).toBe(exact);
+    [123_456_789, '1234567.89 ₽', '1234567.89 ₽'],
+    [-30, '-0.30 ₽', '-0.3 ₽'],
+    [-1_051, '-10.51 ₽', '-10.51 ₽'],
+  ])('08 C6: %i kopeks, with PRICE_ROUNDING_ENABLED and without', (kopeks, even, shortest) => {
+    expect(formatPrice(kopeks, true)).toBe(even);
+    expect(formatPrice(kopeks, false)).toBe(shortest);
   });
 
-  it('shows the exact amount when rounding is off', () => {
+  it('08 C6: every label names the exact amount', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e12, max: 1e12 }), (kopeks) => {
-        const label = formatPrice(kopeks, false);
-        expect(label).toMatch(/^-?\d+(\.\d?[1-9])? ₽$/);
-        expect(Math.round(Number(label.replace(' ₽', '')) * 100) + 0).toBe(kopeks);
+        expect(formatPrice(kopeks, false)).toMatch(/^-?\d+(\.\d?[1-9])? ₽$/);
+        expect(formatPrice(kopeks, true)).toMatch(/^-?\d+(\.\d\d)? ₽$/);
+        for (const label of [formatPrice(kopeks, false), formatPrice(kopeks, true)]) {
+          expect(Math.round(Number(label.replace(' ₽', '')) * 100) + 0).toBe(kopeks);
+        }
       }),
     );
   });

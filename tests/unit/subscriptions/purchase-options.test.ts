@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { applyPercent } from '../../../src/core/money.ts';
 import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import { quoteClassic } from '../../../src/domain/pricing/classic-price.ts';
 import { quoteTariff } from '../../../src/domain/pricing/tariff-price.ts';
@@ -51,7 +52,7 @@ describe('tariff options', () => {
       tariffs: [],
       current_tariff_id: 1,
       balance_kopeks: 12_345,
-      balance_label: '123 ₽',
+      balance_label: '123.45 ₽',
       subscription_status: 'expired',
       subscription_is_expired: true,
       has_subscription: true,
@@ -108,14 +109,14 @@ describe('tariff options', () => {
         price_kopeks: 80_000,
         price_label: '800 ₽',
         price_per_month_kopeks: 26_666,
-        price_per_month_label: '267 ₽',
+        price_per_month_label: '266.66 ₽',
       },
     ]);
     expect(tariff).not.toHaveProperty('promo_group_name');
     expect(tariff).not.toHaveProperty('original_device_price_kopeks');
   });
 
-  it('charge what they list, with the offer, extra devices and real months (spec 02 H5)', () => {
+  it('08 C1: list the charge before the offer, with extra devices and real months (spec 02 H5)', () => {
     const tariff = aTariff({
       id: 1,
       periodPrices: { 30: 33_333, 45: 50_000, 90: 80_000 },
@@ -136,7 +137,10 @@ describe('tariff options', () => {
         settings: pricingSettings(),
         now: NOW,
       });
-      expect(quote).toMatchObject({ finalKopeks: period.price_kopeks, originalTotalKopeks: period.original_price_kopeks });
+      expect(quote).toMatchObject({
+        finalKopeks: applyPercent(period.price_kopeks, 15),
+        originalTotalKopeks: period.original_price_kopeks,
+      });
       expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.price_kopeks);
     }
     expect(option).toMatchObject({
@@ -151,11 +155,11 @@ describe('tariff options', () => {
     });
   });
 
-  it('show the percent of the group without an offer, and both stacked with one', () => {
+  it('08 C1: show the percent of the group alone, with an offer too', () => {
     const [plain] = tariffsOf([aTariff({ periodPrices: { 30: 33_333 } })], { user: buyer() });
     expect(plain?.periods[0]).toMatchObject({ discount_percent: 10, discount_label: '-10%', discount_amount_kopeks: 3333 });
     const [offered] = tariffsOf([aTariff()], { user: buyer(20) });
-    expect(offered?.periods[0]).toMatchObject({ discount_percent: 28, price_kopeks: 21_600 });
+    expect(offered?.periods[0]).toMatchObject({ discount_percent: 10, price_kopeks: 27_000 });
   });
 
   it('show the day price of daily and custom tariffs', () => {
@@ -163,9 +167,9 @@ describe('tariff options', () => {
     expect(daily).toMatchObject({
       periods: [],
       is_daily: true,
-      daily_price_kopeks: 1440,
+      daily_price_kopeks: 1800,
       original_daily_price_kopeks: 2000,
-      daily_discount_percent: 28,
+      daily_discount_percent: 10,
     });
     const [custom] = tariffsOf([aTariff({ customDaysEnabled: true, pricePerDayKopeks: 1000 })], { user: buyer() });
     expect(custom).toMatchObject({
@@ -173,6 +177,17 @@ describe('tariff options', () => {
       original_price_per_day_kopeks: 1000,
       custom_days_discount_percent: 10,
     });
+  });
+
+  it('08 C5: name the group only where it changes a price', () => {
+    const idle = { ...buyer(), primaryPromoGroup: aGroup({ id: 4, name: 'Nothing off' }) };
+    const [unchanged] = tariffsOf([aTariff({ devicePriceKopeks: 5000 })], { user: idle });
+    expect(unchanged).not.toHaveProperty('promo_group_name');
+    const [elsewhere] = tariffsOf([aTariff({ periodPrices: { 90: 50_000 }, devicePriceKopeks: 0 })], { user: buyer() });
+    expect(elsewhere).not.toHaveProperty('promo_group_name');
+    for (const reduced of [aTariff(), aTariff({ isDaily: true, dailyPriceKopeks: 2000 }), aTariff({ devicePriceKopeks: 5000 })]) {
+      expect(tariffsOf([reduced], { user: buyer() })[0]).toHaveProperty('promo_group_name', 'Gold');
+    }
   });
 
   it('name at most 5 servers but count them all', () => {
@@ -196,7 +211,7 @@ describe('classic options', () => {
       currency: 'RUB',
       balance_kopeks: 12_345,
       balanceKopeks: 12_345,
-      balanceLabel: '123 ₽',
+      balanceLabel: '123.45 ₽',
       subscription_id: null,
       summary: null,
       sales_mode: 'classic',
@@ -257,15 +272,15 @@ describe('classic options', () => {
     expect(listed).toBe(charged.finalKopeks);
   });
 
-  it('carry the group and the offer on every price', () => {
+  it('08 C1: carry the group on every price and leave the offer out', () => {
     const month = periodsOf({ user: buyer(20) }).find((period) => period.period_days === 30);
-    expect(month).toMatchObject({ price_kopeks: 71_280, original_price_kopeks: 99_000, discount_percent: 28 });
+    expect(month).toMatchObject({ price_kopeks: 89_100, original_price_kopeks: 99_000, discount_percent: 10 });
     expect(month?.devices).toMatchObject({
-      price_per_device_kopeks: 3200,
+      price_per_device_kopeks: 4000,
       price_per_device_original_kopeks: 5000,
-      discount_percent: 36,
+      discount_percent: 20,
     });
-    expect(month?.servers.options[0]).toMatchObject({ price_kopeks: 800, original_price_kopeks: 1000, discount_percent: 20 });
+    expect(month?.servers.options[0]).toMatchObject({ price_kopeks: 1000 });
   });
 
   it('take the limits of a paid subscription for defaults, not those of a trial', () => {

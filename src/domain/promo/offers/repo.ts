@@ -94,6 +94,30 @@ export function listOffersOfUser(db: Db, userId: number, now: Date, limit: numbe
   );
 }
 
+/** The newest claimed offer of a type, expired or not: the discount that it gave may last longer than the offer. */
+export async function findLatestClaimed(db: Db, userId: number, notificationType: string): Promise<Offer | null> {
+  const [offer] = await db.sql<Offer>(
+    `SELECT ${OFFER.of('o')} FROM discount_offers o
+     WHERE o.user_id = $1::int AND o.notification_type = $2 AND o.claimed_at IS NOT NULL AND o.effect_type <> 'test_access'
+     ORDER BY o.created_at DESC, o.id DESC LIMIT 1`,
+    [userId, notificationType],
+  );
+  return offer ?? null;
+}
+
+/** Offers whose temporary access the user has now, with its end; the latest end first. */
+export async function listLiveAccess(db: Db, userId: number, now: Date): Promise<{ offer: Offer; expiresAt: Date }[]> {
+  const rows = await db.sql<Offer & { accessUntil: Date }>(
+    `SELECT ${OFFER.of('o')}, a.access_until FROM subscriptions s
+     CROSS JOIN LATERAL (SELECT x.offer_id, max(x.expires_at) AS access_until FROM subscription_temporary_access x
+       WHERE x.subscription_id = s.id AND x.is_active AND x.expires_at > $2::timestamptz GROUP BY x.offer_id) a
+     JOIN discount_offers o ON o.id = a.offer_id AND o.user_id = s.user_id
+     WHERE s.user_id = $1::int ORDER BY a.access_until DESC, o.id DESC`,
+    [userId, now],
+  );
+  return rows.map(({ accessUntil, ...offer }) => ({ offer, expiresAt: accessUntil }));
+}
+
 /** What an upsert overwrites in the open offer of the type (spec 04 section 9.2). */
 export const OVERWRITE_SQL = `ON CONFLICT (user_id, notification_type) WHERE is_active AND claimed_at IS NULL
   DO UPDATE SET subscription_id = EXCLUDED.subscription_id, discount_percent = EXCLUDED.discount_percent,

@@ -1,7 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
-import { InsufficientFundsError, insufficientFundsForMiniappRenewal } from '../purchase/insufficient-funds.ts';
+import { InsufficientFundsError, insufficientFundsInMiniapp } from '../purchase/insufficient-funds.ts';
 import { listRenewalOptions } from '../read-subscription.ts';
 import { renewSubscription } from '../renew-subscription.ts';
 import type { RenewalOption } from '../rules/renewal.ts';
@@ -42,7 +42,7 @@ export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappR
     if (order.method !== null && order.method.trim() !== '') {
       throw refuse('unsupported_method', 400, 'This payment method cannot pay for a renewal');
     }
-    throw insufficientFundsForMiniappRenewal(error);
+    throw insufficientFundsInMiniapp(error);
   }
 }
 

@@ -96,15 +96,18 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   await sendPush(t, saved.subscription.id);
   if (sale.isTerm) await announceTerm(t, start, sale, saved);
   if (sale.sendsMail)
-    await notifySale(t, buyer, saved.subscription, { isNew: subscription === null, tariffName: sale.tariffName });
+    await notifySale(t, buyer, saved.subscription, {
+      isNew: subscription === null || subscription.isTrial,
+      tariffName: sale.tariffName,
+    });
   return { details: saved, balanceKopeks: balanceAfter, transactionId };
 }
 
 async function announceTerm(t: App, { buyer, subscription }: SaleStart, sale: PricedSale, details: SubscriptionDetails) {
   const endDate = details.subscription.endDate.toISOString();
   const owner = { audience: 'user', userId: buyer.id } as const;
-  // An order that was never paid was no subscription yet.
-  if (subscription === null || subscription.status === 'pending') {
+  // An order that was never paid was no subscription yet, and what follows a trial is the first one that is paid (08 C4).
+  if (subscription === null || subscription.status === 'pending' || subscription.isTrial) {
     await t.events.emit(SUBSCRIPTION_ACTIVATED, { expires_at: endDate, tariff_name: sale.tariffName ?? '' }, owner);
   } else {
     const { finalKopeks } = sale.quote;

@@ -110,8 +110,8 @@ export const insufficientFundsForMiniappTraffic: InsufficientFundsRefusal = (t, 
     balance: buyer.balanceKopeks,
   });
 
-/** A renewal in the mini-app: the refusal of the renewal itself, with another name for the amount (spec 02 section 12.2). */
-export function insufficientFundsForMiniappRenewal({ message, cart }: InsufficientFundsError): AppError {
+/** In the mini-app: the refusal of the operation itself, with another name for the amount (spec 02 section 12.2). */
+export function insufficientFundsInMiniapp({ message, cart }: InsufficientFundsError): AppError {
   return refuse('insufficient_funds', 402, {
     code: 'insufficient_funds',
     message,

@@ -4,6 +4,18 @@ const CHARGED =
 
 export const MINIAPP: Readonly<Record<string, string>> = {
   'POST /miniapp/maintenance/status': 'Returns whether the service is under maintenance, and why.',
+  'POST /miniapp/subscription':
+    'Returns the own subscription with links, devices, tariff, balance, movements, offers, promo groups and referrals: everything that the first page shows. Used traffic is read from the panel.',
+  'POST /miniapp/subscription/settings':
+    'Returns what of the subscription can be changed: servers, traffic and devices, with prices per 30 days.',
+  'POST /miniapp/subscription/servers': `Replaces the servers of the subscription. Added ones cost their price for the rest of the paid time; removing is free. ${CHARGED}`,
+  'POST /miniapp/subscription/traffic': `Replaces the traffic package. The difference to a dearer one is charged for the rest of the paid time; packages bought on top are lost. ${CHARGED}`,
+  'POST /miniapp/subscription/devices': `Sets the device limit. Devices above the included number cost their price for the rest of the paid time; fewer are free. ${CHARGED}`,
+  'POST /miniapp/payments/methods': 'Lists the payment methods that the user may use, with limits and options.',
+  'POST /miniapp/payments/create':
+    'Starts a top-up of the balance and returns the address where it is paid. At most 10 a minute. Accepts `Idempotency-Key`.',
+  'POST /miniapp/payments/status':
+    'Returns the states of own payments; some providers are asked. A payment of another user is answered like an unknown one.',
   'POST /miniapp/subscription/tariffs':
     'Returns the tariffs on sale to the user with prices, costs of a switch, the own tariff and the balance. For tariffs mode.',
   'POST /miniapp/subscription/tariff/purchase': `Buys a tariff from the balance; an existing subscription is extended or moved to it. For tariffs mode. ${CHARGED}`,

@@ -1,0 +1,123 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { isAppError, refuse } from '../../../core/errors.ts';
+import { rublesOf } from '../../../core/money.ts';
+import { createStarsInvoice } from '../create-stars-invoice.ts';
+import { findPayment } from '../repo.ts';
+import { topupBalance } from '../topup-balance.ts';
+import { listMiniappMethods, type MiniappMethod, miniappMethodTraits } from './methods.ts';
+import { paymentIds } from './payment-ids.ts';
+
+export interface MiniappPaymentOrder {
+  method: string;
+  /** Kopeks; null or 0 = not given. */
+  amountKopeks: number | null;
+  option: string | null;
+  idempotencyKey: string | null;
+}
+
+/** A payment that was started; kopeks. `extra` is documented by method (spec 02 section 12.5). */
+export interface MiniappPayment {
+  method: string;
+  paymentUrl: string;
+  amountKopeks: number;
+  extra: Record<string, unknown>;
+}
+
+/** Methods whose limits are named in the refusal. */
+const NAMES_LIMITS: ReadonlySet<string> = new Set(['cryptobot', 'heleket', 'cloudpayments', 'freekassa']);
+
+/**
+ * Starts a top-up from the mini-app: the top-up of the cabinet, with the mini-app's names and refusals (spec 02 section 12.5). It does
+ * nothing inside a transaction while the provider is asked (H27).
+ * @throws AppError 400 with the documented texts | 403 restricted | 429 | 502 when the provider made no payment
+ */
+export async function createMiniappPayment(app: App, actor: UserActor, order: MiniappPaymentOrder): Promise<MiniappPayment> {
+  const id = order.method.trim().toLowerCase();
+  if (id === '') throw refuse('method_required', 400, 'Payment method is required');
+  if (miniappMethodTraits(id) === null) throw refuse('method_unknown', 400, 'Unknown payment method');
+  const method = (await listMiniappMethods(app, actor.userId)).find((listed) => listed.id === id);
+  if (!method) throw unavailable();
+  const { amountKopeks } = order;
+  if (amountKopeks === null || amountKopeks <= 0) throw refuse('amount_required', 400, 'Amount must be positive');
+  if (amountKopeks < method.minAmountKopeks) throw outside(id, 'Amount is below minimum', method.minAmountKopeks);
+  if (method.maxAmountKopeks !== null && amountKopeks > method.maxAmountKopeks) {
+    throw outside(id, 'Amount exceeds maximum', method.maxAmountKopeks);
+  }
+  try {
+    if (id === 'stars') return await startStars(app, actor, amountKopeks, order.idempotencyKey);
+    return await startTopup(app, actor, { ...order, amountKopeks }, method);
+  } catch (error) {
+    throw isAppError(error) ? renamed(id, error.code, error) : error;
+  }
+}
+
+async function startTopup(
+  app: App,
+  actor: UserActor,
+  order: MiniappPaymentOrder & { amountKopeks: number },
+  method: MiniappMethod,
+): Promise<MiniappPayment> {
+  const { amountKopeks, idempotencyKey } = order;
+  const option = method.fixedOption ?? optionOf(method, order.option);
+  const topup = await topupBalance(app, actor, { amountKopeks, method: method.method, option }, idempotencyKey);
+  const payment = await findPayment(app.db, topup.paymentId);
+  if (!payment) throw unavailable();
+  const extra = { ...paymentIds(payment), requested_at: wholeSeconds(payment.createdAt) };
+  return { method: method.id, paymentUrl: topup.paymentUrl, amountKopeks: topup.amountKopeks, extra };
+}
+
+/** Only options that the mini-app lists are chosen here; the service's own default applies elsewhere. */
+function optionOf(method: MiniappMethod, requested: string | null): string | null {
+  const option = requested?.trim().toLowerCase() ?? '';
+  if (method.options.length === 0 || option === '') return null;
+  if (method.options.some(({ id }) => id === option)) return option;
+  if (method.id !== 'platega') throw unavailable();
+  throw /^\d+$/.test(option)
+    ? refuse('option_unavailable', 400, 'Selected Platega method is unavailable')
+    : refuse('option_invalid', 400, 'Invalid Platega payment option');
+}
+
+async function startStars(app: App, actor: UserActor, requestedKopeks: number, key: string | null): Promise<MiniappPayment> {
+  const { invoiceUrl, stars, amountKopeks, payload } = await createStarsInvoice(app, actor, requestedKopeks, key);
+  const extra = {
+    invoice_payload: payload,
+    stars_amount: stars,
+    requested_amount_kopeks: requestedKopeks,
+    requested_at: wholeSeconds(app.clock.now()),
+  };
+  return { method: 'stars', paymentUrl: invoiceUrl, amountKopeks, extra };
+}
+
+/** ISO 8601 in UTC without fractions. */
+function wholeSeconds(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`;
+}
+
+const unavailable = () => refuse('method_unavailable', 400, 'Payment method is unavailable');
+
+function outside(id: string, sentence: string, limitKopeks: number) {
+  const limit = NAMES_LIMITS.has(id) ? ` (${rublesOf(limitKopeks).toFixed(2)} RUB)` : '';
+  return refuse('amount_out_of_limits', 400, `${sentence}${limit}`);
+}
+
+/** The refusals of the cabinet's top-up as the mini-app answers them. */
+function renamed(id: string, code: string, cause: unknown): unknown {
+  switch (code) {
+    case 'payment_creation_failed':
+      return refuse(code, 502, id === 'cryptobot' || id === 'stars' ? 'Failed to create invoice' : 'Failed to create payment', {
+        cause,
+      });
+    case 'payment_url_missing':
+      return refuse(code, 502, 'Failed to obtain payment url', { cause });
+    case 'payment_method_off':
+    case 'payment_method_unavailable':
+      return unavailable();
+    case 'amount_below_minimum':
+      return refuse(code, 400, 'Amount is below minimum');
+    case 'amount_above_maximum':
+      return refuse(code, 400, 'Amount exceeds maximum');
+    default:
+      return cause;
+  }
+}

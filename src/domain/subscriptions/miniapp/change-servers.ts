@@ -1,0 +1,95 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { refuse } from '../../../core/errors.ts';
+import { applyPercent } from '../../../core/money.ts';
+import { isFull, squadVisibleTo } from '../../catalog/rules/tariff-access.ts';
+import type { ServerSquad } from '../../catalog/types.ts';
+import { runOnceFrom } from '../../ledger/run-once.ts';
+import { text } from '../../messaging/texts.ts';
+import { addOnPercent } from '../../pricing/discounts.ts';
+import { prorate } from '../../pricing/periods.ts';
+import { ADD_ON, completeSale } from '../purchase/complete-sale.ts';
+import { insufficientFunds } from '../purchase/insufficient-funds.ts';
+import { openSale, requireBuyer } from '../purchase/open-sale.ts';
+import type { SaleStart } from '../purchase/types.ts';
+import { pricingSettingsOf } from '../settings.ts';
+import { requirePaidSubscription } from './paid-guard.ts';
+
+/** The change of a subscription by the mini-app: which one, and whether a repeat is the same one. */
+export interface ChangeRequest {
+  subscriptionId: number | null;
+  idempotencyKey: string | null;
+}
+
+export const NO_CHANGES = 'No changes';
+
+/**
+ * Replaces the servers of a subscription; each added one costs its discounted monthly price for the rest of the time, removing is free
+ * (spec 02 sections 5.13 and 12.2). Servers that are not offered to the user's group stay out, connected or not.
+ * @returns what the user is told
+ * @throws AppError the paid guard's | 400 validation_error, invalid_servers, server_unavailable | 402 insufficient_funds | 403 restricted
+ */
+export async function changeMiniappServers(
+  app: App,
+  actor: UserActor,
+  squadUuids: readonly string[],
+  { subscriptionId, idempotencyKey: key }: ChangeRequest,
+): Promise<string> {
+  await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
+  const wanted = [...new Set(squadUuids.map((uuid) => uuid.trim()).filter((uuid) => uuid !== ''))];
+  if (wanted.length === 0) throw refuse('validation_error', 400, 'At least one server must be selected');
+  return runOnceFrom(
+    app,
+    actor,
+    { key, operation: 'subscription.servers', input: { wanted } },
+    (t, claim) => openSale(t, actor.userId, { servers: 'always' }, claim),
+    (t, start) => sellServers(t, start, wanted),
+  );
+}
+
+async function sellServers(t: App, opened: SaleStart | null, wanted: readonly string[]): Promise<string> {
+  const start = requireBuyer(opened);
+  const { buyer, subscription, servers } = start;
+  if (!subscription) throw refuse('subscription_not_found', 404, text(buyer.language, 'errors.subscription_missing'));
+  const chosen = chosenServers(servers, start, wanted);
+  const chosenUuids = chosen.map((squad) => squad.squadUuid);
+  const connected = new Set(subscription.connectedSquads);
+  const added = chosen.filter((squad) => !connected.has(squad.squadUuid));
+  if (added.length === 0 && chosenUuids.length === connected.size) return NO_CHANGES;
+  const full = added.find((squad) => !squad.isAvailable || isFull(squad));
+  if (full) throw refuse('server_unavailable', 400, `Server ${full.displayName} is not available`);
+
+  const settings = pricingSettingsOf(t);
+  const percent = addOnPercent(buyer.primaryPromoGroup, 'servers', null, settings);
+  const monthly = new Map(added.map((squad) => [squad.squadUuid, applyPercent(squad.priceKopeks, percent)]));
+  const sum = [...monthly.values()].reduce((total, kopeks) => total + kopeks, 0);
+  const now = t.clock.now();
+  await completeSale(t, start, {
+    ...ADD_ON,
+    quote: { finalKopeks: prorate(sum, subscription.endDate, now).priceKopeks, offerDiscountKopeks: 0 },
+    product: 'servers',
+    skipsFreeRow: true,
+    changes: { connectedSquads: chosenUuids },
+    dropsPurchases: false,
+    endsCarts: [],
+    serverPrices: Object.fromEntries(
+      [...monthly].map(([uuid, kopeks]) => [uuid, prorate(kopeks, subscription.endDate, now).priceKopeks]),
+    ),
+    description: text(buyer.language, 'subscriptions.transaction_servers', {
+      servers: added.map((squad) => squad.displayName).join(', '),
+    }),
+    refusal: (missing) => insufficientFunds(t, buyer, missing, null),
+  });
+  return text(buyer.language, 'subscriptions.servers_changed');
+}
+
+/** Those of the user's group, in the order of the request. @throws AppError 400 for an unknown server, and when none is left */
+function chosenServers(servers: readonly ServerSquad[], { buyer }: SaleStart, wanted: readonly string[]): ServerSquad[] {
+  const known = new Map(servers.map((squad) => [squad.squadUuid, squad]));
+  const named = wanted.map((uuid) => known.get(uuid));
+  const chosen = named.filter((squad) => squad !== undefined && squadVisibleTo(squad, buyer.primaryPromoGroup)) as ServerSquad[];
+  if (named.includes(undefined) || chosen.length === 0) {
+    throw refuse('invalid_servers', 400, 'Some selected servers are not available');
+  }
+  return chosen;
+}

@@ -1,0 +1,112 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { applyPercent, formatPrice } from '../../../core/money.ts';
+import { listSquads } from '../../catalog/find-squads.ts';
+import { findTariff } from '../../catalog/find-tariff.ts';
+import { isFull, squadVisibleTo } from '../../catalog/rules/tariff-access.ts';
+import type { ServerSquad } from '../../catalog/types.ts';
+import { deviceTerms } from '../../pricing/addons.ts';
+import { isTrafficFixed } from '../../pricing/classic-price.ts';
+import { addOnPercent, type DiscountCategory } from '../../pricing/discounts.ts';
+import { MONTH_DAYS, wholeDaysLeft } from '../../pricing/periods.ts';
+import type { Buyer } from '../purchase/types.ts';
+import { pricingSettingsOf } from '../settings.ts';
+import type { Subscription } from '../types.ts';
+import { requirePaidSubscription } from './paid-guard.ts';
+
+/** How many devices above the current limit are listed where there is no cap. */
+const UNCAPPED_EXTRA_DEVICES = 10;
+
+/**
+ * What of the subscription can be changed, with prices per 30 days in kopeks (spec 02 section 12.3a). The devices that the tariff
+ * includes are free.
+ * @throws AppError the paid guard's; trials are admitted
+ */
+export async function readMiniappSettings(app: App, actor: UserActor, subscriptionId: number | null) {
+  const { buyer, subscription } = await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
+  const settings = pricingSettingsOf(app);
+  const daysLeft = wholeDaysLeft(subscription.endDate, app.clock.now());
+  const hintDays = daysLeft > 0 ? daysLeft : null;
+  const percentOf = (category: DiscountCategory) => addOnPercent(buyer.primaryPromoGroup, category, hintDays, settings);
+  const label = (kopeks: number) => formatPrice(kopeks, settings.priceRoundingEnabled);
+  const squads = await listSquads(app);
+  const names = new Map(squads.map((squad) => [squad.squadUuid, squad.displayName]));
+  const servers = serverOptions(selectableSquads(squads, subscription, buyer), subscription, {
+    percent: percentOf('servers'),
+    label,
+  });
+  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
+  const isFixed = isTrafficFixed(settings) || subscription.tariffId !== null;
+  const trafficPercent = percentOf('traffic');
+  const terms = deviceTerms(tariff, settings);
+  const devicePercent = percentOf('devices');
+  const current = subscription.deviceLimit;
+  const last = terms.maxDevices ?? Math.max(current, terms.includedDevices) + UNCAPPED_EXTRA_DEVICES;
+  const devicePrice = (devices: number) =>
+    applyPercent(Math.max(0, devices - terms.includedDevices) * Math.max(0, terms.unitKopeks), devicePercent);
+  const unitKopeks = applyPercent(Math.max(0, terms.unitKopeks), devicePercent);
+  return {
+    subscription,
+    connected: subscription.connectedSquads.map((uuid) => ({ uuid, name: names.get(uuid) ?? uuid })),
+    servers,
+    traffic: {
+      canUpdate: !isFixed,
+      options: isFixed
+        ? []
+        : settings.trafficPackages
+            .filter((entry) => entry.isEnabled)
+            .map(({ gb, priceKopeks }) => {
+              const finalKopeks = applyPercent(priceKopeks, trafficPercent);
+              const isCurrent = gb === subscription.trafficLimitGb;
+              return { value: gb, priceKopeks: finalKopeks, priceLabel: label(finalKopeks), isCurrent };
+            }),
+    },
+    devices: {
+      canUpdate: terms.unitKopeks > 0,
+      options: Array.from({ length: Math.max(last, current) }, (_, index) => {
+        const priceKopeks = devicePrice(index + 1);
+        return { value: index + 1, priceKopeks, priceLabel: label(priceKopeks) };
+      }),
+      max: terms.maxDevices ?? 0,
+      current,
+      priceKopeks: unitKopeks,
+      priceLabel: label(unitKopeks),
+    },
+    billing: { monthsRemaining: Math.max(1, Math.ceil(daysLeft / MONTH_DAYS)), periodHintDays: hintDays },
+  };
+}
+
+/** Servers of a subscription, then those that its owner's group may choose. */
+export function selectableSquads(
+  squads: readonly ServerSquad[],
+  subscription: Pick<Subscription, 'connectedSquads'>,
+  buyer: Pick<Buyer, 'primaryPromoGroup'>,
+): ServerSquad[] {
+  const byUuid = new Map(squads.map((squad) => [squad.squadUuid, squad]));
+  const connected = subscription.connectedSquads.flatMap((uuid) => byUuid.get(uuid) ?? []);
+  const others = squads.filter((squad) => squad.isAvailable && squadVisibleTo(squad, buyer.primaryPromoGroup));
+  return [...new Set([...connected, ...others])];
+}
+
+function serverOptions(
+  squads: readonly ServerSquad[],
+  subscription: Pick<Subscription, 'connectedSquads'>,
+  { percent, label }: { percent: number; label: (kopeks: number) => string },
+) {
+  const connected = new Set(subscription.connectedSquads);
+  return squads.map((squad) => {
+    const isConnected = connected.has(squad.squadUuid);
+    const isAvailable = isConnected || (squad.isAvailable && !isFull(squad));
+    const priceKopeks = applyPercent(squad.priceKopeks, percent);
+    return {
+      uuid: squad.squadUuid,
+      name: squad.displayName,
+      priceKopeks,
+      priceLabel: label(priceKopeks),
+      discountPercent: percent > 0 ? percent : null,
+      isConnected,
+      isAvailable,
+      disabledReason: isAvailable ? null : 'Server is not available',
+    };
+  });
+}

@@ -1,0 +1,80 @@
+import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
+import { listMiniappOffers } from '../../domain/promo/offers/miniapp-offers.ts';
+import { readLoyalty } from '../../domain/promo-groups/read-promo-groups.ts';
+import { readMiniappReferral } from '../../domain/referrals/read-miniapp-referral.ts';
+import { readMiniappCard } from '../../domain/subscriptions/miniapp/card.ts';
+import { miniappProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
+import { asMiniappCaller } from './as-miniapp-user.ts';
+import { MiniAppSubscriptionResponse } from './card.schemas.ts';
+import { toCard } from './card-wire.ts';
+import { toAutopay } from './subscription-wire.ts';
+import { toCurrentTariff } from './tariff-wire.ts';
+import { MiniAppSubscriptionRequest } from './tariffs.schemas.ts';
+
+const TRANSACTIONS = { page: 1, perPage: 10, type: null };
+
+/** The parts that have wire names already. */
+const NAMED = {
+  autopay_enabled: true,
+  autopay_days_before: true,
+  autopay_days_options: true,
+  autopay: true,
+  autopay_settings: true,
+  currentTariff: true,
+} as const;
+const Card = toWire(MiniAppSubscriptionResponse.omit(NAMED));
+
+export const miniappCardRouter = router({
+  subscription: miniappProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/miniapp/subscription',
+        tags: ['miniapp'],
+        summary: 'The own subscription with everything that the first page shows',
+      },
+    })
+    .input(MiniAppSubscriptionRequest)
+    .use(asMiniappCaller({ explains: true }))
+    .output(withCamelNames())
+    .mutation(async ({ ctx }) => {
+      const { app, actor } = ctx;
+      const [card, { items: transactions }, offers, loyalty, referral] = await Promise.all([
+        readMiniappCard(app, actor),
+        listMyTransactions(app, actor.userId, TRANSACTIONS),
+        listMiniappOffers(app, actor),
+        readLoyalty(app, actor),
+        readMiniappReferral(app, actor),
+      ]);
+      const { subscription, currentTariff, buyer } = card;
+      const wording = { language: buyer.language, rounds: app.settings.get('PRICE_ROUNDING_ENABLED') };
+      return {
+        ...Card.parse(toCard(app, { card, transactions, offers, loyalty, referral })),
+        ...(subscription ? toAutopay(app, subscription) : { autopay: null, autopay_settings: null }),
+        currentTariff: currentTariff && toCurrentTariff(currentTariff, wording),
+      };
+    }),
+});
+
+/** The answer as the contract names it, and autopay once more under the names of older clients (spec 02 section 12.3). */
+function withCamelNames() {
+  const schema = MiniAppSubscriptionResponse;
+  const parse = (value: unknown) => {
+    const answer = schema.parse(value);
+    return {
+      ...answer,
+      autopayEnabled: answer.autopay_enabled,
+      autopayDaysBefore: answer.autopay_days_before,
+      autopayDaysOptions: answer.autopay_days_options,
+      daysBefore: answer.autopay_days_before,
+      daysOptions: answer.autopay_days_options,
+      autopaySettings: answer.autopay_settings,
+    };
+  };
+  return Object.assign(Object.create(schema) as typeof schema, {
+    schema,
+    parse,
+    parseAsync: async (value: unknown) => parse(value),
+  });
+}
