@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ERRORS } from '@remnawave/backend-contract';
 import type { Clock } from '../../core/clock.ts';
 import { type Random, systemRandom } from '../../core/random.ts';
+import { appConfigRoutes } from './app-config-routes.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { infraRoutes } from './infra-routes.ts';
 import { nodeUsageRoutes } from './node-usage-routes.ts';
@@ -18,6 +19,7 @@ import { findRoute } from './route-match.ts';
 import type { SandboxStore } from './sandbox-store.ts';
 import { subscriptionBody } from './subscription-links.ts';
 import { usageRoutes } from './usage-routes.ts';
+import { userBytesRoutes } from './user-bytes-routes.ts';
 import { userRoutes } from './user-routes.ts';
 
 const HOST = '127.0.0.1';
@@ -60,9 +62,8 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const state = await openPanelState({ state: options.state, clock: options.clock, random });
   const generation = options.generation ?? 'uuid';
   const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');
-  const routes = [...userRoutes, ...usageRoutes, ...nodeUsageRoutes, ...deviceRoutes, ...infraRoutes].filter(
-    (route) => !route.only || route.only === generation,
-  );
+  const served = [userRoutes, usageRoutes, nodeUsageRoutes, userBytesRoutes, appConfigRoutes, deviceRoutes, infraRoutes].flat();
+  const routes = served.filter((route) => !route.only || route.only === generation);
   const faults = createFaultSwitch();
   const calls: { method: string; path: string; status: number }[] = [];
   const context: AnswerContext = { state, generation, baseUrl: '' };

@@ -59,4 +59,12 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
     'Returns purchases, revenue and conversion of a sales page, by day and by tariff.',
   'GET /cabinet/admin/landings/{landing_id}/purchases':
     'Lists purchases of a sales page, newest first. Contacts are not masked; tokens are cut.',
+
+  'GET /cabinet/admin/apps/vpnpanel/status': 'Returns whether an app configuration is in force, and which.',
+  'PUT /cabinet/admin/apps/vpnpanel/uuid':
+    'Chooses the configuration of the panel that connection guides are made from; null, blank or nothing chooses none. It applies immediately on every instance, unless the environment sets one. Whether the panel has it is not checked.',
+  'GET /cabinet/admin/apps/vpnpanel/config':
+    'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
+  'GET /cabinet/admin/apps/vpnpanel/configs':
+    "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
 };
