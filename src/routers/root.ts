@@ -15,6 +15,7 @@ import { adminSettingsRouter } from './admin/settings.router.ts';
 import { adminTariffsRouter } from './admin/tariffs.router.ts';
 import { adminTicketNotificationsRouter } from './admin/ticket-notifications.router.ts';
 import { adminTicketsRouter } from './admin/tickets.router.ts';
+import { adminTrafficRouter } from './admin/traffic.router.ts';
 import { adminUsersRouter } from './admin/users.router.ts';
 import { adminVpnpanelRouter } from './admin/vpnpanel.router.ts';
 import { adminVpnpanelSyncRouter } from './admin/vpnpanel-sync.router.ts';
@@ -128,6 +129,7 @@ export const appRouter = router({
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
     apps: adminAppsRouter,
+    traffic: adminTrafficRouter,
     rbac: adminRbacRouter,
     rbacPolicies: adminPoliciesRouter,
     rbacAuditLog: adminAuditLogRouter,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PanelError, type PanelUserBytes, type VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { type PanelGeneration, requireUuid, uuidFromPanelNumber } from './panel-generation.ts';
+import { isUuid, type PanelGeneration, requireUuid, uuidFromPanelNumber } from './panel-generation.ts';
 import { dayOf, mustBeFound, type PanelAnswer, type PanelTransport, panelPath } from './panel-transport.ts';
 
 const bytes = z.coerce.number().nonnegative().catch(0);
@@ -17,10 +17,13 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read', { cause: result.error });
 }
 
-/** Sums of whole bytes by user, users without traffic left out. */
+/** Sums of whole bytes by user; without traffic or a uuid a row is left out. */
 function summed(rows: Iterable<readonly [userUuid: string, totalBytes: number]>): PanelUserBytes[] {
   const sums = new Map<string, number>();
-  for (const [userUuid, totalBytes] of rows) sums.set(userUuid, (sums.get(userUuid) ?? 0) + totalBytes);
+  for (const [name, totalBytes] of rows) {
+    const userUuid = name.toLowerCase();
+    if (isUuid(userUuid)) sums.set(userUuid, (sums.get(userUuid) ?? 0) + totalBytes);
+  }
   return [...sums].flatMap(([userUuid, sum]) => {
     const totalBytes = Math.min(Math.round(sum), Number.MAX_SAFE_INTEGER);
     return totalBytes > 0 ? [{ userUuid, totalBytes }] : [];

@@ -67,4 +67,11 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
     'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
   'GET /cabinet/admin/apps/vpnpanel/configs':
     "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
+
+  'GET /cabinet/admin/traffic':
+    'Lists the users of the panel with their traffic by node, in the last days or between two dates, filtered and sorted. Users without traffic are listed with 0. The panel is read at most every five minutes; a node that gives no answer is left out, a panel that gives none is 502 with the reason, and 503 asks to repeat the call while a long reading is in progress.',
+  'GET /cabinet/admin/traffic/enrichment':
+    'Returns connected devices, money spent, dates of the subscription and the last node of the users of the panel, by user id; of the 20,000 with the most traffic where there are more. The panel is read at most every five minutes; without its answer devices are 0.',
+  'POST /cabinet/admin/traffic/export-csv':
+    "Sends the traffic of the users as a CSV file to the administrator's own chat; at most 100,000 users, those with the most traffic. With a threshold it adds how near each user is to it. Text that a spreadsheet would run as a formula is quoted.",
 };
