@@ -45,7 +45,7 @@ test('06 5: comma lists are trimmed, empty parts and repetitions dropped', () =>
   expect([listFilter(''), listFilter(null), listFilter(' , ')]).toEqual([[], [], []]);
 });
 
-describe('06 hazard 20: cells of a spreadsheet', () => {
+describe('spec 06 hazard 20: cells of a spreadsheet', () => {
   test.each([
     ['=cmd()', "'=cmd()"],
     ['+7900', "'+7900"],

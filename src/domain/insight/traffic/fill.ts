@@ -54,7 +54,7 @@ async function currentFill(app: App, key: string, read: (fillId: number) => Prom
   const isFresh = (fill: Fill | null) => fill !== null && app.clock.now().getTime() - fill.finishedAt.getTime() < FRESH_MS;
   if (known && isFresh(known)) return known;
   const fillId = await startFill(app.db, key, app.clock.now());
-  const reading = fillId === null ? otherReading(app, key, isFresh) : ownReading(app, fillId, read);
+  const reading = fillId === null ? awaitReading(app, key, isFresh) : readNow(app, fillId, read);
   // Observed here too, because the request may be over before it fails.
   reading.catch((error: unknown) => app.log.warn({ err: error, key }, 'traffic: a reading of the panel failed'));
   const found = await Promise.race([reading, wait(WAIT_MS, null, { ref: false })]);
@@ -64,7 +64,7 @@ async function currentFill(app: App, key: string, read: (fillId: number) => Prom
   });
 }
 
-async function ownReading(app: App, fillId: number, read: (fillId: number) => Promise<FillNode[]>): Promise<Fill> {
+async function readNow(app: App, fillId: number, read: (fillId: number) => Promise<FillNode[]>): Promise<Fill> {
   try {
     return await finishFill(app.db, fillId, await read(fillId), app.clock.now());
   } catch (error) {
@@ -75,7 +75,7 @@ async function ownReading(app: App, fillId: number, read: (fillId: number) => Pr
 }
 
 /** Waits for the reading of another request; null when it did not end in time. @throws AppError 502 when it failed */
-async function otherReading(app: App, key: string, isFresh: (fill: Fill | null) => boolean): Promise<Fill | null> {
+async function awaitReading(app: App, key: string, isFresh: (fill: Fill | null) => boolean): Promise<Fill | null> {
   for (let waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
     await wait(LOOK_MS, undefined, { ref: false });
     const fill = await findFill(app.db, key);
