@@ -9,7 +9,7 @@ import { insufficientFundsForServers } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import type { SaleNeeds, SaleStart } from './purchase/types.ts';
-import { offerServers, planServerChange, type ServerOffer } from './rules/server-choice.ts';
+import { offerServers, planServerChange } from './rules/server-choice.ts';
 import { pricingSettingsOf } from './settings.ts';
 
 /** Servers that were connected and disconnected; names, and kopeks. */
@@ -24,7 +24,7 @@ export type ChosenServers =
     };
 
 /** The servers that the user may connect, with prices (spec 02 section 5.13). Never writes. @throws AppError 404 'User not found' */
-export async function readServerOffer(app: App, actor: UserActor): Promise<ServerOffer> {
+export async function readServerOffer(app: App, actor: UserActor) {
   const [{ buyer, details }, squads] = await Promise.all([requireBuyerDetails(app, actor), listSquads(app)]);
   const context = { user: buyer, settings: pricingSettingsOf(app), now: app.clock.now(), squads };
   return offerServers(details?.subscription ?? null, context);

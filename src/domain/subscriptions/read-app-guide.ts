@@ -5,26 +5,19 @@ import { refuse } from '../../core/errors.ts';
 import { readAppConfigContent } from '../provisioning/app-configs.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { storeCryptoLink } from './repo.ts';
-import { type AppGuide, appGuide, type GuideLinks } from './rules/app-config.ts';
+import { appGuide, type GuideLinks } from './rules/app-config.ts';
 import { connectionLink } from './rules/connection-link.ts';
 import type { Subscription } from './types.ts';
 
 /** How long a guide waits for an encrypted link; the next one asks again. */
 const ENCRYPTION_WAIT_MS = 3_000;
 
-export interface UserAppGuide extends AppGuide, GuideLinks {
-  /** A link is known. */
-  hasSubscription: boolean;
-  /** Clients show the link nowhere. */
-  hideLink: boolean;
-}
-
 /**
  * The connection guide with the user's own links; without a subscription the links are null (spec 02 section 5.14). The answer is built
- * anew each time, only the panel's configuration is cached.
+ * anew each time, only the panel's configuration is cached. `hasSubscription`: a link is known; `hideLink`: clients do not show it.
  * @throws AppError 404 'App configuration not set up.': none is chosen, or the panel gave none
  */
-export async function readAppGuide(app: App, actor: UserActor): Promise<UserAppGuide> {
+export async function readAppGuide(app: App, actor: UserActor) {
   const [{ details }, config] = await Promise.all([requireBuyerDetails(app, actor), readAppConfigContent(app)]);
   if (config === null) throw refuse('app_config_not_set', 404, 'App configuration not set up.');
   const links = await linksOf(app, details?.subscription ?? null);

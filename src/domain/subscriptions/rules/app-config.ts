@@ -12,17 +12,6 @@ export interface GuideLinks {
 
 type Json = Record<string, unknown>;
 
-/** What a connection guide is shown from. Objects of the panel are free-form. */
-export interface AppGuide {
-  platforms: Json;
-  svgLibrary: Json;
-  baseTranslations: Json | null;
-  baseSettings: Json | null;
-  uiConfig: Json;
-  platformNames: Json;
-  branding: Json;
-}
-
 const FALLBACK_NAMES: Readonly<Record<string, string>> = {
   ios: 'iPhone/iPad',
   android: 'Android',
@@ -37,7 +26,7 @@ const PLACEHOLDER = /\{\{(SUBSCRIPTION_LINK|HAPP_CRYPT3_LINK|HAPP_CRYPT4_LINK)\}
 const LINK_BUTTONS = new Set(['subscriptionLink', 'copyButton']);
 
 /** @param config the panel's object; unknown shapes are left out, never an error */
-export function appGuide(config: Json, links: GuideLinks): AppGuide {
+export function appGuide(config: Json, links: GuideLinks) {
   const known = Object.entries(recordOf(config.platforms)).flatMap(([key, value]) => {
     const platform = recordOf(value);
     const apps = recordsOf(platform.apps);

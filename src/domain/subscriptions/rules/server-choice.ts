@@ -17,36 +17,11 @@ export interface ServerChoiceContext {
   squads: readonly ServerSquad[];
 }
 
-/** A server on offer; kopeks. */
-export interface OfferedServer {
-  uuid: string;
-  name: string;
-  countryCode: string | null;
-  /** For 30 days, before the discount. */
-  basePriceKopeks: number;
-  /** What adding it costs now; for 30 days without a subscription. */
-  priceKopeks: number;
-  priceRubles: number;
-  /** For 30 days, after the discount. */
-  pricePerMonthKopeks: number;
-  /** Not full. */
-  isAvailable: boolean;
-  isConnected: boolean;
-  hasDiscount: boolean;
-  discountPercent: number;
-}
-
-/** What the owner may connect (spec 02 section 5.13). `connectedCount` counts servers that are no longer offered, too. */
-export interface ServerOffer {
-  countries: OfferedServer[];
-  connectedCount: number;
-  hasSubscription: boolean;
-  daysLeft: number;
-  discountPercent: number;
-}
-
-/** The servers of the user's group with the price that adding one is charged at (spec 02 H5). */
-export function offerServers(subscription: Subscription | null, context: ServerChoiceContext): ServerOffer {
+/**
+ * What the owner may connect (spec 02 section 5.13): the servers of the user's group with the price that adding one is charged at (H5), for
+ * 30 days without a subscription; kopeks. `connectedCount` counts servers that are no longer offered, too.
+ */
+export function offerServers(subscription: Subscription | null, context: ServerChoiceContext) {
   const { now } = context;
   const discountPercent = discountOf(context);
   const connected = new Set(subscription?.connectedSquads ?? []);
@@ -76,28 +51,12 @@ export function offerServers(subscription: Subscription | null, context: ServerC
   };
 }
 
-/** A change of the connected servers that may be made; kopeks by squad uuid. */
-export interface ServerChange {
-  /** The whole new list: duplicates dropped, in the order given (spec 02 H26). */
-  connectedSquads: string[];
-  /** What each added server costs. */
-  pricesKopeks: Record<string, number>;
-  totalKopeks: number;
-  added: string[];
-  /** Names of removed servers that are still offered. */
-  removed: string[];
-  isUnchanged: boolean;
-}
-
 /**
  * Compares the list with what is connected and prices what is added, each server by its uuid (spec 02 section 5.13, H26).
+ * @returns the whole new list in the order given, kopeks by squad uuid of added servers, names; of removed ones only those still offered
  * @throws AppError 400 trial, inactive, nothing chosen, not available or full
  */
-export function planServerChange(
-  subscription: Subscription,
-  chosen: readonly string[],
-  context: ServerChoiceContext,
-): ServerChange {
+export function planServerChange(subscription: Subscription, chosen: readonly string[], context: ServerChoiceContext) {
   if (subscription.isTrial) {
     throw refuse('trial', 400, 'Country management is not available for trial subscriptions');
   }
