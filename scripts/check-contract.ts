@@ -29,6 +29,7 @@ const COMPLETE_TAGS = [
   ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],
   ...['campaigns', 'Cabinet Admin Campaigns'],
   ...['Landing Pages', 'Cabinet Admin Landings', 'miniapp'],
+  ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Admin Traffic'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

@@ -125,6 +125,10 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   webhook_deliveries: 'webhooks',
   webhooks: 'webhooks',
 
+  panel_traffic_fills: 'insight',
+  panel_traffic_users: 'insight',
+  panel_user_details: 'insight',
+
   blacklist_entries: 'safety',
   required_channels: 'safety',
   user_channel_subscriptions: 'safety',

@@ -23,8 +23,8 @@ import { createStarsProvider } from '../integrations/payments/stars/stars-provid
 import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.ts';
 import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
-import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
+import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { RouteRegistry } from './route-registry.ts';

@@ -1,3 +1,4 @@
+import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
@@ -14,6 +15,7 @@ import { adminSettingsRouter } from './admin/settings.router.ts';
 import { adminTariffsRouter } from './admin/tariffs.router.ts';
 import { adminTicketNotificationsRouter } from './admin/ticket-notifications.router.ts';
 import { adminTicketsRouter } from './admin/tickets.router.ts';
+import { adminTrafficRouter } from './admin/traffic.router.ts';
 import { adminUsersRouter } from './admin/users.router.ts';
 import { adminVpnpanelRouter } from './admin/vpnpanel.router.ts';
 import { adminVpnpanelSyncRouter } from './admin/vpnpanel-sync.router.ts';
@@ -31,6 +33,7 @@ import { promocodeRouter } from './cabinet/promocode.router.ts';
 import { referralRouter } from './cabinet/referral.router.ts';
 import { subscriptionRouter } from './cabinet/subscription.router.ts';
 import { subscriptionAddonsRouter } from './cabinet/subscription-addons.router.ts';
+import { subscriptionConnectionRouter } from './cabinet/subscription-connection.router.ts';
 import { subscriptionPurchaseRouter } from './cabinet/subscription-purchase.router.ts';
 import { ticketNotificationsRouter } from './cabinet/ticket-notifications.router.ts';
 import { ticketsRouter } from './cabinet/tickets.router.ts';
@@ -109,6 +112,7 @@ export const appRouter = router({
       ...subscriptionRouter._def.record,
       ...subscriptionPurchaseRouter._def.record,
       ...subscriptionAddonsRouter._def.record,
+      ...subscriptionConnectionRouter._def.record,
     }),
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
@@ -130,6 +134,8 @@ export const appRouter = router({
     users: adminUsersRouter,
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
+    apps: adminAppsRouter,
+    traffic: adminTrafficRouter,
     rbac: adminRbacRouter,
     rbacPolicies: adminPoliciesRouter,
     rbacAuditLog: adminAuditLogRouter,

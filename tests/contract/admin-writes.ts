@@ -187,6 +187,17 @@ const ACCESS: Record<string, AdminWrite> = {
     kind: 'deletion',
     request: async (stage) => ({ path: `/rbac/policies/${await aPolicy(stage)}` }),
   },
+  'PUT /apps/vpnpanel/uuid': {
+    kind: 'change',
+    request: async () => ({
+      path: '/apps/vpnpanel/uuid',
+      body: { uuid: `00000000-0000-4000-8000-${String(unique()).padStart(12, '0')}` },
+    }),
+  },
+  'POST /traffic/export-csv': {
+    kind: 'summary',
+    request: async () => ({ path: '/traffic/export-csv', body: {} }),
+  },
   'PUT /settings/{key}': {
     kind: 'change',
     request: async () => ({ path: '/settings/MAINTENANCE_MESSAGE', body: { value: `Back soon ${unique()}` } }),

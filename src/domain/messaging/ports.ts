@@ -100,6 +100,8 @@ export interface MessengerPort {
     buttons?: readonly (readonly MessengerButton[])[],
     threadId?: number,
   ): Promise<{ messageId: number }>;
+  /** A text file with a caption in the messenger's HTML, at most 1024 visible characters; the messenger takes files of up to 50 MB. */
+  sendDocument(chatId: number, file: { name: string; type: string; text: string }, html: string): Promise<{ messageId: number }>;
   /** Whether the file can be fetched from the messenger now. */
   hasFile(fileId: string): Promise<boolean>;
   deleteMessage(chatId: number, messageId: number): Promise<void>;

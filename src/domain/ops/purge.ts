@@ -24,6 +24,8 @@ const RETENTION_DAYS: readonly { table: string; column: string; days: number }[]
   // Their candidates and the stored list of the panel are deleted with them; a running one has no end yet.
   { table: 'squad_migration_runs', column: 'finished_at', days: 90 },
   { table: 'panel_sync_runs', column: 'finished_at', days: 90 },
+  // With the users of each; a newer reading deletes the older ones of its days.
+  { table: 'panel_traffic_fills', column: 'started_at', days: 1 },
 ];
 
 /** Deletes expired rows in batches, so that no statement locks many rows. @returns rows deleted by table */

@@ -276,6 +276,19 @@ export interface PanelSystemStats {
   raw: Record<string, unknown>;
 }
 
+/** A configuration of the panel's subscription page: which client apps it names, and how each is connected. */
+export interface PanelAppConfig {
+  uuid: string;
+  name: string;
+  viewPosition: number;
+}
+
+/** Traffic of one user through one node in a range of days. */
+export interface PanelUserBytes {
+  userUuid: string;
+  totalBytes: number;
+}
+
 export interface PanelSubscriptionInfo {
   links: string[];
   ssConfLinks: Record<string, string>;
@@ -333,6 +346,11 @@ export interface VpnPanelPort {
   /** Removes the user's devices one by one; a success when fewer than half failed. @throws PanelError otherwise */
   resetDevices(userUuid: string): Promise<{ deleted: number; failed: number }>;
 
+  /** In the panel's order. */
+  listAppConfigs(): Promise<PanelAppConfig[]>;
+  /** With the panel's object as it is, null when it has none; null for an unknown uuid. */
+  getAppConfig(uuid: string): Promise<(PanelAppConfig & { config: Record<string, unknown> | null }) | null>;
+
   /** Encrypted form of a subscription link; null when the panel cannot or the call failed. Never throws. */
   encryptLink(link: string): Promise<string | null>;
 
@@ -360,6 +378,9 @@ export interface VpnPanelPort {
   listNodeTraffic(): Promise<PanelNodeTraffic[]>;
   /** Usage of a node by day, both days included; null when there is no such node. */
   listNodeUsage(uuid: string, range: { from: Date; to: Date }): Promise<PanelNodeUsage[] | null>;
+
+  /** Users with traffic through a node, one row a user, both days included; null when there is no such node. */
+  listNodeUserBytes(uuid: string, range: { from: Date; to: Date }): Promise<PanelUserBytes[] | null>;
 
   getSystemStats(): Promise<PanelSystemStats>;
   getTrafficPeriods(): Promise<PanelTrafficPeriods>;

@@ -230,3 +230,20 @@ export function expireBatch(
     [now, limit, isDailyServiceOn],
   );
 }
+
+/** Stores the panel's counter of used traffic, GB. Nothing that the panel must be updated to, so no push follows. */
+export async function storeUsedTraffic(db: Db, id: number, usedGb: number, now: Date): Promise<void> {
+  await db.sql(
+    'UPDATE subscriptions SET traffic_used_gb = $2::float8, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id',
+    [id, usedGb, now],
+  );
+}
+
+/** Stores the encrypted form of a link, unless the subscription has another link by now or got an encrypted one. */
+export async function storeCryptoLink(db: Db, id: number, subscriptionUrl: string, cryptoLink: string): Promise<void> {
+  await db.sql(
+    `UPDATE subscriptions SET subscription_crypto_link = $3
+     WHERE id = $1::int AND subscription_url = $2 AND coalesce(subscription_crypto_link, '') = '' RETURNING id`,
+    [id, subscriptionUrl, cryptoLink],
+  );
+}

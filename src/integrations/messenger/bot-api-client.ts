@@ -1,6 +1,7 @@
 import type { ApiMethods, Opts } from '@grammyjs/types';
 import { type HttpClient, OutboundError } from '../../core/http/http-client.ts';
 import { MessengerError, type MessengerFailure } from '../../domain/messaging/ports.ts';
+import type { EncodedForm } from './multipart-form.ts';
 import { PaceExceeded, SendPacer } from './send-pacer.ts';
 
 export interface BotApiConnection {
@@ -27,6 +28,8 @@ interface Answer {
   parameters?: { retry_after?: number };
 }
 
+const json = (payload: unknown): EncodedForm => ({ contentType: 'application/json', body: JSON.stringify(payload) });
+
 /** One Bot API client for the whole process: pacing, 429 and error classes in one place (spec 05 sections 3.5 and 15). */
 export class BotApiClient {
   readonly #http: HttpClient;
@@ -42,15 +45,20 @@ export class BotApiClient {
 
   /** A call that puts a message into a chat: waits for its turn. @throws MessengerError */
   async send<M extends Method>(method: M, chatId: number, payload: Opts<never>[M]): Promise<Result<M>> {
-    return this.#perform(method, payload, () => this.#pacer.takeTurn(chatId));
+    return this.#perform(method, json(payload), () => this.#pacer.takeTurn(chatId));
+  }
+
+  /** The same with a file. @throws MessengerError */
+  async sendForm<M extends Method>(method: M, chatId: number, form: EncodedForm): Promise<Result<M>> {
+    return this.#perform(method, form, () => this.#pacer.takeTurn(chatId));
   }
 
   /** Any other call: waits only during the pause after a 429. @throws MessengerError */
   async call<M extends Method>(method: M, payload: Opts<never>[M]): Promise<Result<M>> {
-    return this.#perform(method, payload, () => this.#pacer.waitForPause());
+    return this.#perform(method, json(payload), () => this.#pacer.waitForPause());
   }
 
-  async #perform<M extends Method>(method: M, payload: Opts<never>[M], turn: () => Promise<void>): Promise<Result<M>> {
+  async #perform<M extends Method>(method: M, payload: EncodedForm, turn: () => Promise<void>): Promise<Result<M>> {
     for (let tries = 1; ; tries++) {
       try {
         await turn();
@@ -65,15 +73,15 @@ export class BotApiClient {
     }
   }
 
-  async #post(method: string, payload: unknown): Promise<unknown> {
+  async #post(method: string, { contentType, body }: EncodedForm): Promise<unknown> {
     const connection = this.#connection();
     if (!connection) throw new MessengerError({ kind: 'not_configured' }, 'The messenger is not configured');
     const response = await this.#http
       .request({
         method: 'POST',
         url: `${connection.baseUrl}/bot${connection.token}/${method}`,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(payload),
+        headers: { 'content-type': contentType },
+        body,
         idempotent: false,
       })
       .catch((error: unknown) => {

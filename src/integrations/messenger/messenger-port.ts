@@ -9,6 +9,7 @@ import {
   type MessengerWebhookResult,
 } from '../../domain/messaging/ports.ts';
 import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
+import { multipartForm } from './multipart-form.ts';
 import type { SendPacer } from './send-pacer.ts';
 import { chatMember, parseUpdate } from './updates.ts';
 
@@ -52,6 +53,11 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
         ...caption,
         ...placed(buttons, threadId),
       });
+      return { messageId: message.message_id };
+    },
+    sendDocument: async (chatId, file, html) => {
+      const form = multipartForm({ chat_id: String(chatId), caption: html, parse_mode: 'HTML' }, { field: 'document', ...file });
+      const message = await client.sendForm('sendDocument', chatId, form);
       return { messageId: message.message_id };
     },
     hasFile: async (fileId) => {

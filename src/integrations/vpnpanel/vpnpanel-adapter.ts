@@ -3,11 +3,13 @@ import type { Logger } from '../../core/log.ts';
 import type { PanelUser, PanelUserPatch, VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { isPanelError, type PanelError } from '../../domain/provisioning/ports.ts';
 import { isPanelEmail } from '../../domain/provisioning/rules.ts';
+import { createAppConfigCalls } from './panel-app-config-calls.ts';
 import { connectionError, type PanelConnection, shownUrl } from './panel-connection.ts';
 import { createVersionCache, panelNumberFromUuid, requireUuid } from './panel-generation.ts';
 import { createNodeCalls } from './panel-node-calls.ts';
 import { createSquadCalls } from './panel-squad-calls.ts';
 import { createPanelTransport, dayOf, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
+import { createUserBytesCalls } from './panel-user-bytes-calls.ts';
 import {
   fromWireAffected,
   fromWireDevices,
@@ -243,6 +245,8 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     encryptLink,
     ...createSquadCalls(transport),
     ...createNodeCalls(transport, version),
+    ...createAppConfigCalls(transport),
+    ...createUserBytesCalls(transport, generation),
   };
 }
 

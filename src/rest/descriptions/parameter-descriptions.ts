@@ -125,4 +125,17 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'POST /menu-layout/stats/log-click.button_text': 'Text of the button when it was pressed.',
   start: 'Start of the period (UTC); absent for seven days ago.',
   end: 'End of the period (UTC), after the start; absent for now.',
+
+  'GET /cabinet/admin/traffic.period': 'Days until now: 1, 3, 7, 14 or 30. Ignored when both dates are given.',
+  'GET /cabinet/admin/traffic.search': 'Part of the name, username or e-mail, in any case.',
+  'GET /cabinet/admin/traffic.sort_by':
+    'One of `total_bytes`, `full_name`, `tariff_name`, `device_limit`, `traffic_limit_gb`, `connected`, `total_spent`, `sub_start`, `sub_end`, `last_node`, or `node_` and the UUID of a node. Anything else is `total_bytes`.',
+  'GET /cabinet/admin/traffic.sort_desc': 'Whether the largest values come first.',
+  'GET /cabinet/admin/traffic.tariffs': 'Only users with one of these tariffs; names, separated by commas.',
+  'GET /cabinet/admin/traffic.statuses':
+    'Only users whose subscription has one of these statuses at the moment; separated by commas.',
+  'GET /cabinet/admin/traffic.nodes':
+    'Only the traffic of these nodes; UUIDs, separated by commas. Users without it stay in the list.',
+  'GET /cabinet/admin/traffic.start_date': 'First day, `YYYY-MM-DD` (UTC); only with `end_date`, at most 31 days.',
+  'GET /cabinet/admin/traffic.end_date': 'Last day, `YYYY-MM-DD` (UTC).',
 };

@@ -41,6 +41,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Users':
     'Administration of users: search, details, balance, subscription, blocking, synchronisation with the panel, deletion.',
   'Cabinet Admin Tariffs': 'Administration of tariffs.',
+  'Admin Traffic': 'Traffic of the users by node, for the administration.',
+  'Cabinet Admin Apps': 'Choice of the app configuration that connection guides are made from.',
   'Cabinet Admin Servers': 'Administration of servers on sale.',
   'Cabinet Admin Tickets': 'Answering tickets, and the settings of support.',
   'Cabinet Admin Ticket Notifications': 'Notifications about tickets, shared by all administrators.',

@@ -33,6 +33,7 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   getMe: async ({ bot }) => ({ ...bot, is_bot: true, can_join_groups: true, has_main_web_app: true }),
   sendMessage,
   sendPhoto,
+  sendDocument,
   getFile,
   deleteMessage: async ({ state }, payload) =>
     state.update((current) => {
@@ -76,6 +77,14 @@ async function sendPhoto(context: MethodContext, payload: Payload): Promise<unkn
   return keepMessage(context, payload, { text, photo });
 }
 
+async function sendDocument(context: MethodContext, payload: Payload): Promise<unknown> {
+  const document = payload.document as SandboxMessage['document'];
+  if (!document?.name) throw new BotApiRefusal(400, 'Bad Request: there is no document in the request');
+  const text = String(payload.caption ?? '');
+  if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message caption is too long');
+  return keepMessage(context, payload, { text, document });
+}
+
 /** Returns pictures that were sent before. */
 async function getFile({ state }: MethodContext, payload: Payload): Promise<unknown> {
   const fileId = String(payload.file_id ?? '');
@@ -87,7 +96,7 @@ async function getFile({ state }: MethodContext, payload: Payload): Promise<unkn
 async function keepMessage(
   { state, now }: MethodContext,
   payload: Payload,
-  { text, photo }: { text: string; photo?: string },
+  { text, photo, document }: Pick<SandboxMessage, 'text' | 'photo' | 'document'>,
 ): Promise<unknown> {
   const chatId = Number(payload.chat_id);
   const place = typeof payload.message_thread_id === 'number' ? { threadId: payload.message_thread_id } : {};
@@ -99,8 +108,8 @@ async function keepMessage(
     if (current.blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
     const id = current.nextId++;
     const buttons = markup?.inline_keyboard ?? [];
-    const picture = photo === undefined ? {} : { photo };
-    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...picture, ...place };
+    const file = { ...(photo === undefined ? {} : { photo }), ...(document === undefined ? {} : { document }) };
+    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...file, ...place };
     current.messages = [...current.messages, message].slice(-MAX_MESSAGES);
     return id;
   });

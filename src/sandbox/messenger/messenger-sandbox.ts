@@ -14,6 +14,7 @@ import { StoredState } from '../stored-state.ts';
 import { BOT_API_METHODS, BotApiRefusal, type MethodContext } from './bot-api-methods.ts';
 import { type SandboxMessengerUser, signInitData } from './init-data.ts';
 import { emptyMessengerState, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
+import { documentForm } from './send-document.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 /** The real messenger gives a bot ten seconds for the pre-checkout answer. */
@@ -131,7 +132,7 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
       if (retryAfter !== undefined) {
         throw new BotApiRefusal(429, `Too Many Requests: retry after ${retryAfter}`, retryAfter);
       }
-      const payload = jsonObject(request.body) ?? Object.fromEntries(request.query);
+      const payload = jsonObject(request.body) ?? documentForm(request.body) ?? Object.fromEntries(request.query);
       return jsonReply(200, { ok: true, result: await perform(context, payload) });
     } catch (error) {
       if (!(error instanceof BotApiRefusal)) throw error;

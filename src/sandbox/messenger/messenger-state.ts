@@ -8,6 +8,8 @@ export interface SandboxMessage {
   sentAt: string;
   /** File id of the picture that the text captions. */
   photo?: string;
+  /** Text file that the text captions; cut at 64 KiB. */
+  document?: { name: string; text: string };
   /** Topic of a group. */
   threadId?: number;
 }

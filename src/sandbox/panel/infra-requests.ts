@@ -41,3 +41,8 @@ export type NewDeviceBody = z.output<typeof NewDeviceBody>;
 export const UsageQuery = z.object({ start: z.iso.date(), end: z.iso.date() });
 
 export const NodeUsersQuery = UsageQuery.extend({ topUsersLimit: z.coerce.number().min(1).default(100) });
+
+/** Users of several nodes; those with less traffic are left out. */
+export const NodeTotalsQuery = UsageQuery.extend({ minTotalBytes: z.coerce.number().min(0).default(0) });
+export const NodeTotalsBody = z.object({ nodesUuids: z.array(z.uuid()).min(1) });
+export type NodeTotalsBody = z.output<typeof NodeTotalsBody>;

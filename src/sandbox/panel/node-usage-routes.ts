@@ -16,7 +16,7 @@ interface Usage {
 }
 
 /** The sandbox stores one sum for each user: all of it went through the user's first node at the time when the user was seen last. */
-function usages(state: PanelState): Usage[] {
+export function usages(state: PanelState): Usage[] {
   return [...state.users()].flatMap((user) => {
     const [node] = accessibleNodes(state, user.squadUuids);
     if (!node || user.onlineAt === null || user.lifetimeUsedTrafficBytes === 0) return [];

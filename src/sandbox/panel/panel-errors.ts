@@ -32,4 +32,5 @@ export const ERRORS = {
   INTERNAL_SQUAD_NAME_ALREADY_EXISTS: entry('A120', 409, 'Internal squad name already exists'),
   UPDATE_INTERNAL_SQUAD_ERROR: entry('A121', 500, 'Update internal squad error'),
   HWID_DEVICE_NOT_FOUND: entry('A204', 404, 'HWID device not found'),
+  SUBSCRIPTION_PAGE_CONFIG_NOT_FOUND: entry('A206', 404, 'Subscription page config not found'),
 } as const;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import { type Random, systemRandom } from '../../core/random.ts';
+import { appConfigRoutes } from './app-config-routes.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { HWID_PATTERN } from './infra-requests.ts';
 import { infraRoutes } from './infra-routes.ts';
@@ -20,6 +21,7 @@ import { findRoute } from './route-match.ts';
 import type { SandboxStore } from './sandbox-store.ts';
 import { subscriptionBody } from './subscription-links.ts';
 import { usageRoutes } from './usage-routes.ts';
+import { userBytesRoutes } from './user-bytes-routes.ts';
 import { userRoutes } from './user-routes.ts';
 import { createWebhookSender, type PanelWebhook } from './webhook-sender.ts';
 
@@ -73,9 +75,8 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const state = await openPanelState({ state: options.state, clock: options.clock, random });
   const generation = options.generation ?? 'uuid';
   const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');
-  const routes = [...userRoutes, ...usageRoutes, ...nodeUsageRoutes, ...deviceRoutes, ...infraRoutes].filter(
-    (route) => !route.only || route.only === generation,
-  );
+  const served = [userRoutes, usageRoutes, nodeUsageRoutes, userBytesRoutes, appConfigRoutes, deviceRoutes, infraRoutes].flat();
+  const routes = served.filter((route) => !route.only || route.only === generation);
   const faults = createFaultSwitch();
   const calls: { method: string; path: string; status: number }[] = [];
   const context: AnswerContext = { state, generation, baseUrl: '' };

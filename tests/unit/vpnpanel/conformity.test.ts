@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { SANDBOX_APP_CONFIG_UUID } from '../../../src/sandbox/panel/app-config-routes.ts';
 import { PANEL_CONTRACT } from '../../support/panel-contract.ts';
 import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
@@ -85,6 +86,8 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
     },
     'POST /api/hwid/devices/delete-all': { path: '/api/hwid/devices/delete-all', body: owner, badBody: {} },
     'GET /api/internal-squads': { path: '/api/internal-squads' },
+    'GET /api/subscription-page-configs': { path: '/api/subscription-page-configs' },
+    'GET /api/subscription-page-configs/:uuid': { path: `/api/subscription-page-configs/${SANDBOX_APP_CONFIG_UUID}` },
     'POST /api/internal-squads': {
       path: '/api/internal-squads',
       body: { name: 'Sweden', inbounds: [] },
@@ -131,6 +134,11 @@ async function samples(started: Started, generation: 'uuid' | 'number'): Promise
   const ofGeneration: Record<string, Sample> = isNumber
     ? {
         'GET /api/users/stream': { path: '/api/users/stream?telegramId=100500' },
+        'POST /api/bandwidth-stats/nodes/usage': {
+          path: '/api/bandwidth-stats/nodes/usage?start=2026-02-23&end=2026-03-01',
+          body: { nodesUuids: [node] },
+          badBody: { nodesUuids: [] },
+        },
         'POST /api/users/resolve': { path: '/api/users/resolve', body: { id: 1 }, badBody: { id: 1, username: 'user_100500' } },
       }
     : {

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../../src/core/clock.ts';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { appConfigRoutes, SANDBOX_APP_CONFIG_UUID } from '../../../src/sandbox/panel/app-config-routes.ts';
 import { deviceRoutes } from '../../../src/sandbox/panel/device-routes.ts';
 import { infraRoutes } from '../../../src/sandbox/panel/infra-routes.ts';
 import { nodeUsageRoutes } from '../../../src/sandbox/panel/node-usage-routes.ts';
@@ -13,6 +14,7 @@ import { ERRORS } from '../../../src/sandbox/panel/panel-errors.ts';
 import { findRoute } from '../../../src/sandbox/panel/route-match.ts';
 import type { SandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
 import { usageRoutes } from '../../../src/sandbox/panel/usage-routes.ts';
+import { userBytesRoutes } from '../../../src/sandbox/panel/user-bytes-routes.ts';
 import { PatchUserBody } from '../../../src/sandbox/panel/user-requests.ts';
 import { userRoutes } from '../../../src/sandbox/panel/user-routes.ts';
 import { type ContractSchema, PANEL_CONTRACT } from '../../support/panel-contract.ts';
@@ -32,6 +34,7 @@ const BODIES: Record<string, Record<string, unknown>> = {
   'POST /api/hwid/devices/delete-all': { userId: 1 },
   'POST /api/internal-squads': { name: 'Sweden', inbounds: [] },
   'PATCH /api/internal-squads': { uuid: NETHERLANDS },
+  'POST /api/bandwidth-stats/nodes/usage': { nodesUuids: [NETHERLANDS] },
   'POST /api/nodes/actions/restart-all': { forceRestart: true },
   'POST /api/nodes/:uuid/actions/restart': { forceRestart: false },
 };
@@ -39,6 +42,7 @@ const QUERIES: Record<string, Record<string, unknown>> = {
   'GET /api/users': {},
   'GET /api/users/stream': {},
   'GET /api/hwid/devices': {},
+  'POST /api/bandwidth-stats/nodes/usage': { start: '2026-02-01', end: '2026-02-02' },
   'GET /api/bandwidth-stats/users/:user': { start: '2026-02-01', end: '2026-02-02' },
   'GET /api/bandwidth-stats/nodes/:uuid/users': { start: '2026-02-01', end: '2026-02-02' },
 };
@@ -87,7 +91,8 @@ function disagreements(
   );
 }
 
-const ROUTES = [...userRoutes, ...usageRoutes, ...nodeUsageRoutes, ...deviceRoutes, ...infraRoutes]
+const ROUTES = [userRoutes, usageRoutes, nodeUsageRoutes, userBytesRoutes, appConfigRoutes, deviceRoutes, infraRoutes]
+  .flat()
   .filter((route) => route.only !== 'uuid')
   // This body is checked in the handler, because the end is compared with the fake's clock.
   .map((route) => (route.path === '/api/users' && route.method === 'PATCH' ? { ...route, body: PatchUserBody } : route))
@@ -209,6 +214,9 @@ async function callEverything(adapter: VpnPanelPort, panel: SandboxPanel): Promi
   await adapter.restartAllNodes();
   await adapter.listNodeTraffic();
   await adapter.listNodeUsage(node, range);
+  await adapter.listNodeUserBytes(node, range);
+  await adapter.listAppConfigs();
+  await adapter.getAppConfig(SANDBOX_APP_CONFIG_UUID);
   await adapter.listNodeDays();
   await adapter.getSystemStats();
   await adapter.getTrafficPeriods();

@@ -74,6 +74,11 @@ export function insufficientFundsForTrafficSwitch(requiredKopeks: number): AppEr
   return refuse('insufficient_funds', 402, needSentence(requiredKopeks));
 }
 
+/** Servers in the middle of a period: 402 with both amounts in a sentence (spec 02 section 5.13). */
+export function insufficientFundsForServers(requiredKopeks: number, balanceKopeks: number): AppError {
+  return refuse('insufficient_funds', 402, `${needSentence(requiredKopeks)}, have ${rublesOf(balanceKopeks).toFixed(2)} RUB`);
+}
+
 /** A day of a daily tariff: 402 `{code: 'insufficient_balance', message, required, balance}` (spec 02 section 5.12). */
 export function insufficientFundsForDay(t: App, buyer: Buyer, requiredKopeks: number): AppError {
   return refuse('insufficient_balance', 402, {

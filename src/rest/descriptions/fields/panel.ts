@@ -1,5 +1,9 @@
 /** Texts of fields of the VPN panel, its nodes and squads, and of synchronisation (spec 06 sections 9 to 11). */
 export const PANEL_FIELDS: Readonly<Record<string, string>> = {
+  view_position: 'Position in the list of the panel.',
+  config_uuid: 'UUID of the app configuration of the panel; null = none is chosen.',
+  'VpnPanelConfigStatus.enabled': 'Whether an app configuration is in force.',
+  'UpdateVpnPanelUuidRequest.uuid': 'UUID of an app configuration of the panel; null or blank = none.',
   is_configured: 'Whether address and key of the panel are set.',
   configuration_error: 'What is missing in the configuration; null when it is complete.',
   connection: 'Result of a connection attempt; null when the panel is not configured.',

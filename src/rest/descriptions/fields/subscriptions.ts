@@ -175,4 +175,11 @@ export const SUBSCRIPTION_FIELDS: Readonly<Record<string, string>> = {
   'MiniAppPromoOfferClaimResponse.code': '`discount_claimed` or `test_access_claimed`; null when nothing was given.',
   'MiniAppPromoCodeActivationRequest.code': 'The promo code; upper and lower case are the same.',
   promocode: 'The promo code; null for none.',
+  'POST /cabinet/subscription/refresh-traffic.cached': 'Whether these are the values of the last call.',
+  'POST /cabinet/subscription/refresh-traffic.rate_limited':
+    'True when the panel was not asked, because it was within the last minute.',
+  'POST /cabinet/subscription/refresh-traffic.retry_after_seconds': 'Seconds until the panel is asked again.',
+  'POST /cabinet/subscription/refresh-traffic.lifetime_used_bytes':
+    'Traffic in bytes since the user was created in the panel; absent when it did not answer.',
+  'POST /cabinet/subscription/refresh-traffic.lifetime_used_gb': 'The same in GB.',
 };

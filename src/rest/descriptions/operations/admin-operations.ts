@@ -59,4 +59,19 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
     'Returns purchases, revenue and conversion of a sales page, by day and by tariff.',
   'GET /cabinet/admin/landings/{landing_id}/purchases':
     'Lists purchases of a sales page, newest first. Contacts are not masked; tokens are cut.',
+
+  'GET /cabinet/admin/apps/vpnpanel/status': 'Returns whether an app configuration is in force, and which.',
+  'PUT /cabinet/admin/apps/vpnpanel/uuid':
+    'Chooses the configuration of the panel that connection guides are made from; null, blank or nothing chooses none. It applies immediately on every instance, unless the environment sets one. Whether the panel has it is not checked.',
+  'GET /cabinet/admin/apps/vpnpanel/config':
+    'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
+  'GET /cabinet/admin/apps/vpnpanel/configs':
+    "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
+
+  'GET /cabinet/admin/traffic':
+    'Lists the users of the panel with their traffic by node, in the last days or between two dates, filtered and sorted. Users without traffic are listed with 0. The panel is read at most every five minutes; a node that gives no answer is left out, a panel that gives none is 502 with the reason, and 503 asks to repeat the call while a long reading is in progress.',
+  'GET /cabinet/admin/traffic/enrichment':
+    'Returns connected devices, money spent, dates of the subscription and the last node of the users of the panel, by user id; of the 20,000 with the most traffic where there are more. The panel is read at most every five minutes; without its answer devices are 0.',
+  'POST /cabinet/admin/traffic/export-csv':
+    "Sends the traffic of the users as a CSV file to the administrator's own chat; at most 100,000 users, those with the most traffic. With a threshold it adds how near each user is to it. Text that a spreadsheet would run as a formula is quoted.",
 };

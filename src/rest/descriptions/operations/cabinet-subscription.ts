@@ -44,4 +44,11 @@ export const CABINET_SUBSCRIPTION: Readonly<Record<string, string>> = {
     'Returns how far the device limit can be lowered, and the number of connected devices.',
   'POST /cabinet/subscription/devices/reduce':
     'Lowers the device limit without refund. Where more devices are connected, the most recently updated ones are removed. If the panel refuses the change, nothing changes (502).',
+  'GET /cabinet/subscription/countries':
+    'Lists the servers that the user can connect, at the price that adding one is charged at now; for 30 days without a subscription. Servers that are connected but no longer offered are not listed.',
+  'POST /cabinet/subscription/countries': `Connects and disconnects servers: \`countries\` is the whole new list of their UUIDs. Each added server is charged for the remaining time, removing is free. The panel is updated after the answer. ${CHARGED}`,
+  'GET /cabinet/subscription/app-config':
+    "Returns the panel's guide to connect client apps, with the own links put in: `deepLink` of each app, `resolvedUrl` of each button. The guide is cached, the links never. 404 while no guide is chosen or the panel has none.",
+  'POST /cabinet/subscription/refresh-traffic':
+    'Reads the used traffic from the panel and stores it, once a minute. Within the minute it returns the last values, with `rate_limited`. A panel that does not answer gives the stored values, with `source` `database`.',
 };

@@ -1,0 +1,98 @@
+import { addDays, addMs, DAY_MS, MINUTE_MS } from '../../../core/clock.ts';
+import { refuse } from '../../../core/errors.ts';
+
+/** Pure rules of the traffic pages (spec 06 section 5). */
+
+const PERIODS = [1, 3, 7, 14, 30];
+const MAX_RANGE_DAYS = 31;
+const GIB = 1024 ** 3;
+
+export interface RangeRequest {
+  /** Days; one of `PERIODS`. Ignored when both dates are given. */
+  period: number;
+  /** `YYYY-MM-DD`; null or empty = none. */
+  startDate: string | null;
+  endDate: string | null;
+}
+
+export interface TrafficRange {
+  from: Date;
+  to: Date;
+  periodDays: number;
+  /** For the name of a file: `30d`, or both dates. */
+  label: string;
+}
+
+/**
+ * Both dates: whole days in UTC, the end not later than now. Else the period until now, on five minutes.
+ * @throws AppError 400
+ */
+export function trafficRange({ period, startDate, endDate }: RangeRequest, now: Date): TrafficRange {
+  if (startDate && endDate) {
+    const from = dayStart(startDate);
+    const lastMoment = addMs(addDays(dayStart(endDate), 1), -1);
+    const to = lastMoment > now ? now : lastMoment;
+    if (from >= to) throw refuse('invalid_range', 400, 'start_date must be before end_date.');
+    const days = Math.floor((to.getTime() - from.getTime()) / DAY_MS);
+    if (days > MAX_RANGE_DAYS) throw refuse('invalid_range', 400, `Date range cannot exceed ${MAX_RANGE_DAYS} days.`);
+    return { from, to, periodDays: Math.max(1, days), label: `${startDate}_${endDate}` };
+  }
+  if (!PERIODS.includes(period)) {
+    throw refuse('invalid_period', 400, `Period must be one of: [${PERIODS.join(', ')}]`);
+  }
+  const to = new Date(Math.floor(now.getTime() / (5 * MINUTE_MS)) * 5 * MINUTE_MS);
+  return { from: addDays(to, -period), to, periodDays: period, label: `${period}d` };
+}
+
+function dayStart(text: string): Date {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  // 2026-02-30 would be read as a day of March.
+  if (day === null || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
+    throw refuse('invalid_date', 400, 'Invalid date format. Use YYYY-MM-DD.');
+  }
+  return day;
+}
+
+/** The parts of a comma list, trimmed; empty = no filter. */
+export function listFilter(text: string | null): string[] {
+  return [...new Set((text ?? '').split(',').map((part) => part.trim()))].filter((part) => part !== '');
+}
+
+/** Limits in GB a day; 0 or null = none. */
+export interface RiskThresholds {
+  total: number | null;
+  node: number | null;
+}
+
+export interface Risk {
+  totalGbPerDay: number;
+  level: 'low' | 'medium' | 'high' | 'critical';
+  ratio: number;
+  /** Of the total when its ratio is the larger or an equal one, else of the node with the most traffic. */
+  gbPerDay: number;
+}
+
+/** How near the traffic is to the thresholds. */
+export function riskOf(totalBytes: number, nodeBytes: readonly number[], days: number, thresholds: RiskThresholds): Risk {
+  const perDay = (bytes: number) => bytes / GIB / days;
+  const ratioOf = (gbPerDay: number, threshold: number | null) => (threshold ? gbPerDay / threshold : 0);
+  const totalGbPerDay = perDay(totalBytes);
+  const worstNode = perDay(nodeBytes.reduce((most, bytes) => Math.max(most, bytes), 0));
+  const [ofTotal, ofNode] = [ratioOf(totalGbPerDay, thresholds.total), ratioOf(worstNode, thresholds.node)];
+  const ratio = Math.max(ofTotal, ofNode);
+  const level = ratio < 0.5 ? 'low' : ratio < 0.8 ? 'medium' : ratio < 1.2 ? 'high' : 'critical';
+  return { totalGbPerDay, level, ratio, gbPerDay: ofTotal >= ofNode ? totalGbPerDay : worstNode };
+}
+
+/**
+ * A cell of a CSV file. Text that a spreadsheet would run as a formula gets an apostrophe in front: names are chosen by users
+ * (spec 06 hazard 20).
+ */
+export function csvCell(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = /^[\s]*[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export const gibOf = (bytes: number): string => (bytes / GIB).toFixed(2);

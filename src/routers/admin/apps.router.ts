@@ -1,0 +1,38 @@
+import { chooseAppConfig, chosenAppConfig, listAppConfigs, readChosenAppConfig } from '../../domain/provisioning/app-configs.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { AppConfigAnswer, AppConfigItem, UpdateVpnPanelUuidRequest, VpnPanelConfigStatus } from './apps.schemas.ts';
+import { editorOf } from './setting-editor.ts';
+
+const tags: [string] = ['Cabinet Admin Apps'];
+const ROOT = '/cabinet/admin/apps/vpnpanel';
+
+const statusOf = (configUuid: string | null) => ({ enabled: configUuid !== null, configUuid });
+
+export const adminAppsRouter = router({
+  status: adminProcedure('apps:read')
+    .meta({ openapi: { method: 'GET', path: `${ROOT}/status`, tags, summary: 'Which app configuration is in force' } })
+    .output(toWire(VpnPanelConfigStatus))
+    .query(({ ctx }) => statusOf(chosenAppConfig(ctx.app))),
+
+  choose: adminProcedure('apps:edit')
+    .meta({ openapi: { method: 'PUT', path: `${ROOT}/uuid`, tags, summary: 'Choose the app configuration' } })
+    .input(fromWire(UpdateVpnPanelUuidRequest))
+    .output(toWire(VpnPanelConfigStatus))
+    .mutation(async ({ ctx, input }) => statusOf(await chooseAppConfig(ctx.app, editorOf(ctx.actor), input.uuid ?? null))),
+
+  config: adminProcedure('apps:read')
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/config`, tags, summary: 'Read the chosen app configuration from the panel' },
+    })
+    .output(AppConfigAnswer)
+    .query(async ({ ctx }) => {
+      const { viewPosition, ...config } = await readChosenAppConfig(ctx.app);
+      return { ...config, view_position: viewPosition };
+    }),
+
+  configs: adminProcedure('apps:read')
+    .meta({ openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' } })
+    .output(toWire(AppConfigItem.array()))
+    .query(({ ctx }) => listAppConfigs(ctx.app)),
+});
