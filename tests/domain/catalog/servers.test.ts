@@ -6,10 +6,10 @@ import { recountServerUsers } from '../../../src/domain/catalog/servers/manage-s
 import {
   syncServers,
   syncServersOnce,
-  syncServersOrKeep,
+  syncServersOrFail,
   syncServersOrRefuse,
 } from '../../../src/domain/catalog/sync-servers.ts';
-import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
+import { PanelError, type VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { aUser } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 
@@ -114,10 +114,17 @@ describe('server sync', () => {
 
   it('changes nothing when the panel is down or lists nothing (spec 02 H17)', async () => {
     await applyPanelSquads(app, squads('a'));
-    for (const list of [() => Promise.resolve([]), () => Promise.reject(new Error('down'))]) {
+    const down = () => Promise.reject(new PanelError('rejected', 'VPN panel refused the credentials'));
+    for (const [list, reason] of [
+      [() => Promise.resolve([]), null],
+      [down, 'VPN panel refused the credentials'],
+    ] as const) {
       const broken = withSquads(list);
-      expect(await syncServers(broken)).toEqual({ outcome: 'no_list' });
-      expect(await syncServersOrKeep(broken)).toEqual({ created: 0, updated: 0, removed: 0, total: 0 });
+      expect(await syncServers(broken)).toEqual({ outcome: 'no_list', reason });
+      await expect(syncServersOrFail(broken)).rejects.toMatchObject({
+        status: 502,
+        detail: reason ?? 'The VPN panel has no squads',
+      });
       await expect(syncServersOrRefuse(broken)).rejects.toMatchObject({
         status: 500,
         detail: 'Failed to fetch squads from VpnPanel',
@@ -129,7 +136,7 @@ describe('server sync', () => {
 
   it('names what is missing when no panel is set up', async () => {
     const without = withSquads(() => Promise.resolve([]), 'VPNPANEL_API_URL is not set');
-    await expect(syncServersOrKeep(without)).rejects.toMatchObject({ status: 503, detail: 'VPNPANEL_API_URL is not set' });
+    await expect(syncServersOrFail(without)).rejects.toMatchObject({ status: 503, detail: 'VPNPANEL_API_URL is not set' });
     await expect(syncServersOrRefuse(without)).rejects.toMatchObject({ status: 400, detail: 'VpnPanel is not configured' });
   });
 

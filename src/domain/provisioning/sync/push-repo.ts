@@ -36,6 +36,27 @@ export async function listPushCandidates(
   }));
 }
 
+export async function countSubscriptions(db: Db): Promise<number> {
+  const [row] = await db.sql<{ count: number }>('SELECT count(*)::int AS count FROM subscriptions');
+  return row!.count;
+}
+
+/** Those of the subscriptions whose version or squads are not those of the candidate any more. */
+export async function listChangedSince(db: Db, candidates: readonly PushCandidate[]): Promise<number[]> {
+  if (candidates.length === 0) return [];
+  const read = candidates.map(({ target: { subscriptionId: id, version, connectedSquads: squads } }) => ({
+    id,
+    version,
+    squads,
+  }));
+  const rows = await db.sql<{ id: number }>(
+    `SELECT s.id FROM jsonb_to_recordset($1::jsonb) AS c(id int, version int, squads jsonb) JOIN subscriptions s ON s.id = c.id
+     WHERE s.provision_version <> c.version OR s.connected_squads IS DISTINCT FROM c.squads ORDER BY s.id`,
+    [JSON.stringify(read)],
+  );
+  return rows.map((row) => row.id);
+}
+
 /** How many of these subscriptions have a panel user now that the list did not have. */
 export async function countCreated(db: Db, runId: number, subscriptionIds: readonly number[]): Promise<number> {
   const [row] = await db.sql<{ count: number }>(
