@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
+import { isPanelFailure } from './panel-failure.ts';
 import { applyPanelSquads, type ServerSyncCounts } from './servers/apply-panel-squads.ts';
 import { countAll } from './servers/repo.ts';
 
@@ -29,7 +30,7 @@ export async function syncServers(app: App): Promise<ServerSyncOutcome> {
 
 /** The panel's error names no host and no key; of another error nothing is shown. */
 function safeText(error: unknown): string {
-  return error instanceof Error && error.name === 'PanelError' ? error.message : 'The VPN panel gave no list of squads';
+  return isPanelFailure(error) ? error.message : 'The VPN panel gave no list of squads';
 }
 
 /**

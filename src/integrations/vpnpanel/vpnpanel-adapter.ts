@@ -8,6 +8,7 @@ import { createGenerationCache, panelNumberFromUuid, requireUuid } from './panel
 import { createNodeCalls } from './panel-node-calls.ts';
 import { createSquadCalls } from './panel-squad-calls.ts';
 import { createPanelTransport, dayOf, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
+import { readPanelVersion } from './panel-version.ts';
 import {
   fromWireAffected,
   fromWireDevices,
@@ -135,6 +136,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     async ping() {
       await transport.call({ method: 'GET', path: panelPath('system', 'stats'), idempotent: true }).then(mustBeFound);
     },
+    readVersion: () => readPanelVersion(transport),
     findByUuid,
     async findByMessengerId(messengerId) {
       const answer = await lookUp(['by-telegram-id', messengerId], { telegramId: messengerId });

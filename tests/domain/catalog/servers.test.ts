@@ -52,8 +52,24 @@ async function aHolder(uuids: string[], status = 'active'): Promise<number> {
 }
 
 describe('server sync', () => {
-  it('creates unavailable servers of the default group, then refreshes only the panel name', async () => {
-    expect(await applyPanelSquads(app, squads('a', 'b'))).toEqual({ created: 2, updated: 0, removed: 0 });
+  it('08 P5: the servers of the very first list are on sale and open to trials, so that the default tariff sells something', async () => {
+    await applyPanelSquads(app, squads('a'));
+    await applyPanelSquads(app, squads('a', 'b'));
+    const flags = (await listSquads(app)).map(({ squadUuid, isAvailable, isTrialEligible }) => [
+      squadUuid,
+      isAvailable,
+      isTrialEligible,
+    ]);
+    expect(flags).toEqual([
+      ['a', true, true],
+      ['b', false, false],
+    ]);
+  });
+
+  it('creates unavailable servers of the default group after the first list, then refreshes only the panel name', async () => {
+    await applyPanelSquads(app, squads('z'));
+    await app.db.sql("UPDATE server_squads SET sort_order = 9 WHERE squad_uuid = 'z'");
+    expect(await applyPanelSquads(app, squads('a', 'b', 'z'))).toEqual({ created: 2, updated: 0, removed: 0 });
     const [server] = await listSquads(app);
     expect(server).toMatchObject({
       squadUuid: 'a',
@@ -64,7 +80,7 @@ describe('server sync', () => {
     });
     expect(server!.allowedPromoGroupIds).toHaveLength(1);
     await app.db.sql("UPDATE server_squads SET display_name = 'Ours', price_kopeks = 5 WHERE squad_uuid = 'a'");
-    const renamed = [{ uuid: 'a', name: 'New' }, ...squads('b')];
+    const renamed = [{ uuid: 'a', name: 'New' }, ...squads('b', 'z')];
     expect(await applyPanelSquads(app, renamed)).toEqual({ created: 0, updated: 1, removed: 0 });
     expect(await findSquadsByUuid(app, ['a', 'unknown'])).toMatchObject([
       { displayName: 'Ours', originalName: 'New', priceKopeks: 5 },
@@ -96,6 +112,7 @@ describe('server sync', () => {
     await applyPanelSquads(app, squads('a', 'b'));
     const loser = await aTariff(['b'], { isTrial: true });
     const open = await aTariff([]);
+    await applyPanelSquads(app, squads('a'));
     await applyPanelSquads(app, squads('a'));
     const rows = await app.db.sql('SELECT id, allowed_squads, is_active, is_trial_available FROM tariffs ORDER BY id');
     expect(rows).toEqual([
