@@ -29,11 +29,7 @@ export async function pushAll(app: App, lease: RunLease, run: SyncRun): Promise<
   for (const candidate of candidates) sorted[difference(app, run, candidate, known)].push(candidate);
   const moved = await pushSquadsInBulk(app, lease, sorted.squads, known.internal);
   const single = [...sorted.other, ...sorted.squads.filter((candidate) => !moved.includes(candidate))];
-  const { done, failed } = await pushRounds(
-    app,
-    lease,
-    single.map(({ target }) => target.subscriptionId),
-  );
+  const { done, failed } = await pushRounds(app, lease, single, run.cursor.isComplete);
   const created = await countCreated(app.db, run.id, done);
   const total = run.cursor.progress?.total ?? (await countSubscriptions(app.db));
   const progress = progressOf(run, candidates.length, total);
