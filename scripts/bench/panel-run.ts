@@ -107,7 +107,12 @@ try {
     VPNPANEL_CONCURRENCY: String(options.concurrency),
   });
   const log = createLogger({ level: 'error', format: 'json' });
-  const instance = { version: () => '', sandboxKinds: () => [], poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }), isReady: () => true };
+  const instance = {
+    version: () => '',
+    sandboxKinds: () => [],
+    poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }),
+    isReady: () => true,
+  };
   const service = await createService({
     ...{ env, log, metrics, redactor: createRedactor([]) },
     ports: async ({ settings }) => ({
@@ -118,7 +123,9 @@ try {
   try {
     const { app } = service;
     await seed(app, options.users);
-    console.log(`${options.users} users, ${options.delayMs} ms a call, ${options.concurrency} at the same time, ${database.kind}`);
+    console.log(
+      `${options.users} users, ${options.delayMs} ms a call, ${options.concurrency} at the same time, ${database.kind}`,
+    );
     const stages: [string, () => Promise<unknown>][] = [
       ['create', async () => undefined],
       ['change', () => app.db.sql('UPDATE subscriptions SET traffic_limit_gb = 70, device_limit = 3')],

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkPanel } from '../../../src/cli/doctor/panel-checks.ts';
 import { connectOutsideSystems } from '../../../src/composition/outside-systems.ts';
 import type { App } from '../../../src/core/app.ts';
 import { SECOND_MS } from '../../../src/core/clock.ts';
 import { createMetrics } from '../../../src/core/metrics.ts';
-import { checkPanel } from '../../../src/cli/doctor/panel-checks.ts';
 import { syncServersOrFail } from '../../../src/domain/catalog/sync-servers.ts';
 import { listNodes } from '../../../src/domain/provisioning/nodes/read-nodes.ts';
 import { listPanelSquads } from '../../../src/domain/provisioning/squads/read-squads.ts';
@@ -19,7 +19,12 @@ const REFUSED = { status: 502, detail: 'VPN panel refused the credentials' };
 /** The app with the adapters as the service connects them: the panel is the one of the settings. */
 function asComposed({ app, clock }: ProvisioningTest): App {
   const metrics = createMetrics();
-  const instance = { version: () => '', sandboxKinds: () => [], poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }), isReady: () => true };
+  const instance = {
+    version: () => '',
+    sandboxKinds: () => [],
+    poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }),
+    isReady: () => true,
+  };
   const { env, settings, log } = app;
   const { panel, mail } = connectOutsideSystems({ env, settings, clock, log, metrics, sandbox: null, instance });
   onTestFinished(() => {
