@@ -4,10 +4,12 @@ import { findTrialTariff } from '../../domain/catalog/find-tariff.ts';
 import { effectiveSquads } from '../../domain/catalog/rules/tariff-access.ts';
 import { listTariffs } from '../../domain/catalog/tariffs/read-tariffs.ts';
 import { trialSquadCandidates } from '../../domain/subscriptions/rules/trial.ts';
-import { type Finding, ok, problem } from './finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** What the service sells, as far as the panel must have it. Lists hold squad uuids. */
 export interface Shop {
+  /** Servers, on sale or not; 0 = the squads of the panel were never read. */
+  servers: number;
   /** Names of active tariffs that give no server. */
   emptyTariffs: string[];
   activeTariffs: number;
@@ -36,6 +38,7 @@ export async function readShop(app: Pick<App, 'db' | 'settings'>): Promise<Shop>
       ? servers.filter((server) => server.isAvailable).map((server) => server.squadUuid)
       : active.flatMap(({ tariff }) => effectiveSquads(tariff, servers));
   return {
+    servers: servers.length,
     emptyTariffs: active.filter(({ serversCount }) => serversCount === 0).map(({ tariff }) => tariff.name),
     activeTariffs: active.length,
     trialSquads,
@@ -47,14 +50,16 @@ export async function readShop(app: Pick<App, 'db' | 'settings'>): Promise<Shop>
 }
 
 /** Whether each tariff and the trial give a server; without one they are not offered, and buying them is refused (08 P5). */
-export function checkShop({ emptyTariffs, activeTariffs, trialSquads }: Shop): Finding[] {
+export function checkShop({ servers, emptyTariffs, activeTariffs, trialSquads }: Shop): Finding[] {
+  // Before the first start with a panel nothing can be sold yet, and nothing is wrong.
+  const fault = servers === 0 ? warning : problem;
   const next = 'POST /servers/sync reads the squads of the panel; then put servers on sale, or name servers in the tariff.';
   const tariffs =
     emptyTariffs.length > 0
-      ? problem('tariffs', `without any server, so they cannot be sold: ${emptyTariffs.join(', ')}`, next)
+      ? fault('tariffs', `without any server, so they cannot be sold: ${emptyTariffs.join(', ')}`, next)
       : ok('tariffs', `${activeTariffs} active, each with servers`);
   if (trialSquads === null) return [tariffs, ok('trial', 'there are no trials')];
   const nextOfTrial =
     'Allow trials on a server, name servers in the trial tariff, or switch trials off (TRIAL_DISABLED_FOR=all).';
-  return [tariffs, trialSquads.length === 0 ? problem('trial', 'gives no server', nextOfTrial) : ok('trial', 'has servers')];
+  return [tariffs, trialSquads.length === 0 ? fault('trial', 'gives no server', nextOfTrial) : ok('trial', 'has servers')];
 }

@@ -51,6 +51,12 @@ describe('08 P5: doctor about what is sold', () => {
     expect((await doctor()).get('trial')).toMatchObject({ verdict: 'ok' });
   });
 
+  it('only warns before the squads of the panel were read for the first time', async () => {
+    await aTariff(t.app, { name: 'Empty', allowed_squads: [] });
+    const found = await doctor();
+    expect([found.get('tariffs')?.verdict, found.get('trial')?.verdict]).toEqual(['warning', 'warning']);
+  });
+
   it('squads that nobody can use', async () => {
     await syncServersOnce(t.app);
     await t.app.db.sql('UPDATE server_squads SET is_available = false, is_trial_eligible = false WHERE squad_uuid = $1', [
